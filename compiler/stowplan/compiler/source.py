@@ -1,0 +1,128 @@
+"""Where things stand in the user's files: marks, locations, diagnostics."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, Severity, dotted
+
+Data = Any
+"""Plain JSON data: dict with string keys, list, str, int, float, bool or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A position in a file: line and column count from 1, columns in characters."""
+
+    line: int
+    column: int
+
+
+START = Mark(1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value with its position, that of its key, and its children's nodes.
+
+    `data` is the whole plain value below this node; `children` mirrors it for dicts and lists and is empty for
+    scalars.
+    """
+
+    data: Data
+    mark: Mark
+    key_mark: Mark
+    children: "dict[str, Node] | list[Node]" = field(default_factory=dict)
+
+    def child(self, part: str | int) -> "Node | None":
+        """The node one step down, or None where there is none."""
+        if isinstance(self.children, dict):
+            return self.children.get(part) if isinstance(part, str) else None
+        if isinstance(part, int) and 0 <= part < len(self.children):
+            return self.children[part]
+        return None
+
+    def nearest(self, path: FieldPath) -> "tuple[Node, bool]":
+        """The deepest node on `path`, and whether the whole path exists."""
+        node = self
+        for part in path:
+            below = node.child(part)
+            if below is None:
+                return node, False
+            node = below
+        return node, True
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Location:
+    """A place in the repository: `file` is relative to it, with forward slashes."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One YAML document: its file, its index in that file from 0, and its root node."""
+
+    file: str
+    index: int
+    root: Node
+
+    def locate(self, path: FieldPath, anchor: Anchor = Anchor.VALUE) -> Location:
+        """The position of a field; for one that is absent, the key of the nearest one above it."""
+        node, exact = self.root.nearest(path)
+        at_value = anchor is Anchor.VALUE and exact
+        mark = node.mark if at_value or node is self.root else node.key_mark
+        return Location(self.file, mark.line, mark.column)
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """A finding with its place; what users see. Sorts by place, then code, path and text."""
+
+    code: str
+    severity: Severity
+    location: Location
+    field_path: str
+    message: str
+    hint: str
+
+    @property
+    def sort_key(self) -> tuple[Location, str, str, str]:
+        return self.location, self.code, self.field_path, self.message
+
+
+def diagnose(document: Document, found: Finding) -> Diagnostic:
+    """`found`, placed in its document."""
+    location = document.locate(found.path, found.anchor)
+    return Diagnostic(found.code, found.severity, location, dotted(found.path), found.message, found.hint)
+
+
+class Report:
+    """The diagnostics of one run. Stages only add; the command line reads."""
+
+    def __init__(self) -> None:
+        self._seen: dict[Diagnostic, None] = {}
+
+    def add(self, *diagnostics: Diagnostic) -> None:
+        """Keep each diagnostic once."""
+        self._seen.update(dict.fromkeys(diagnostics))
+
+    def add_findings(self, document: Document, findings: Iterable[Finding]) -> None:
+        """Keep findings of one document, placed in it."""
+        self.add(*(diagnose(document, found) for found in findings))
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """All of them, sorted by place and code."""
+        return sorted(self._seen, key=lambda d: d.sort_key)
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is an error."""
+        return any(d.severity is Severity.ERROR for d in self._seen)

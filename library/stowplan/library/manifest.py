@@ -1,0 +1,83 @@
+"""A manifest: one complete Kubernetes object as plain data."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from stowplan.schema.meta import ObjectId, SpecId
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """One Kubernetes object.
+
+    `body` is never changed once a manifest is made; a changed object is a new manifest. `stem` is the name without
+    any content hash: it names the file, so that an edit of a hash-named object shows as an edit. `run` marks Jobs and
+    what belongs to them: they are compiled once and then kept as long as their spec does not change.
+    """
+
+    body: Json
+    stem: str
+    run: bool = False
+
+    @property
+    def api_version(self) -> str:
+        return str(self.body["apiVersion"])
+
+    @property
+    def kind(self) -> str:
+        return str(self.body["kind"])
+
+    @property
+    def name(self) -> str:
+        return str(self.body["metadata"]["name"])
+
+    @property
+    def namespace(self) -> str:
+        """The namespace; empty for cluster-scoped kinds."""
+        return str(self.body["metadata"].get("namespace", ""))
+
+    @property
+    def group(self) -> str:
+        """The API group; empty for the core group."""
+        return group_of(self.api_version)
+
+    @property
+    def id(self) -> ObjectId:
+        return ObjectId(self.group, self.kind, self.namespace, self.name)
+
+    @property
+    def wave(self) -> int:
+        """Argo CD's sync wave; 0 without the annotation."""
+        return int(self.body["metadata"].get("annotations", {}).get(WAVE_ANNOTATION, "0"))
+
+
+WAVE_ANNOTATION = "argocd.argoproj.io/sync-wave"
+
+
+def group_of(api_version: str) -> str:
+    """`batch` of `batch/v1`, the empty string of `v1`."""
+    return api_version.rpartition("/")[0]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ExternalReference:
+    """An object that manifests name and nobody here defines: a Secret, a claim, a queue.
+
+    `keys` are the data keys that are needed, for Secrets.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """All that one spec compiles to. `externals` is sorted."""
+
+    spec: SpecId
+    manifests: tuple[Manifest, ...]
+    externals: tuple[ExternalReference, ...] = ()

@@ -1,0 +1,130 @@
+"""What the cache agent reads: written by the compiler, mounted as a file, read in the pod.
+
+This is the contract between the two. Secrets are not part of it: they come as environment variables (`SECRET_ENV`).
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from stowplan.schema.meta import Model
+
+CONFIG_DIRECTORY = "/etc/stowplan"
+CONFIG_FILE = "config.json"
+DATA_DIRECTORY = "/mnt"
+"""A dataset is mounted at `/mnt/<name>`, as in the old runtime pods."""
+
+RUN_ENV = "STOWPLAN_RUN"
+"""Name of the Job the pod belongs to: the key of the completion marker. A CronJob's Jobs end in the scheduled time."""
+
+POD_ENV = "STOWPLAN_POD"
+NODE_ENV = "STOWPLAN_NODE"
+
+VOLUME_SECRET_ENV = {
+    "name": "STOWPLAN_VOLUME_NAME",
+    "metaurl": "STOWPLAN_VOLUME_METAURL",
+    "storage": "STOWPLAN_VOLUME_STORAGE",
+    "bucket": "STOWPLAN_VOLUME_BUCKET",
+    "access-key": "STOWPLAN_VOLUME_ACCESS_KEY",
+    "secret-key": "STOWPLAN_VOLUME_SECRET_KEY",
+}
+"""Environment variables of a sync, by key of the volume Secret. The two credentials are optional."""
+
+SOURCE_SECRET_ENV = {
+    "access-key": "STOWPLAN_SOURCE_ACCESS_KEY",
+    "secret-key": "STOWPLAN_SOURCE_SECRET_KEY",
+}
+"""Environment variables of a sync, by key of the source Secret. Both are optional: sources may be public."""
+
+
+class Target(Model):
+    """The custom resource whose status the agent writes."""
+
+    kind: Literal["SampleSet", "SampleJob"] = Field(description="Kind of the custom resource.")
+    namespace: str = Field(description="Its namespace.", max_length=63)
+    name: str = Field(description="Its name.", max_length=253)
+
+
+class AgentConfig(Model):
+    """What every configuration has."""
+
+    format: Literal[1] = Field(default=1, description="Version of this contract.")
+    target: Target = Field(description="The custom resource to report on.")
+    report_phase: bool = Field(
+        description="Whether the agent also writes phase, conditions and counts, which a reporter writes where one runs."
+    )
+
+
+class RuntimeConfig(AgentConfig):
+    """The cache agent of one node: keeps the mount in use, measures it and reports."""
+
+    task: Literal["runtime"] = Field(default="runtime", description="What to do.")
+    mount_path: str = Field(description="Where the dataset is mounted.")
+    partitions: int = Field(description="Number of cache pods; entries of higher ordinals are removed.", ge=1)
+    cache_size_mib: int = Field(alias="cacheSizeMiB", description="Cache budget of one node in MiB.", gt=0)
+    interval_seconds: int = Field(
+        default=30, description="Time between two measurements; it grows with their cost.", gt=0
+    )
+
+
+class SyncConfig(AgentConfig):
+    """Copies from remote storage into the volume, through the metadata engine: no mount is needed."""
+
+    task: Literal["sync"] = Field(default="sync", description="What to do.")
+    dataset: str = Field(description="Name of the SampleSet.")
+    source: str = Field(description="Source URI without credentials.")
+    destination: str = Field(description="Path in the volume, from its root, such as `/` or `/train/`.")
+    flags: dict[str, str | int | bool] = Field(description="Flags of `juicefs sync`, without dashes.")
+    volume: str = Field(
+        default="JFS",
+        description="Name of the environment variable that carries the metadata URL to JuiceFS.",
+    )
+
+
+class MountedTask(AgentConfig):
+    """What tasks on a mounted dataset share."""
+
+    dataset: str = Field(description="Name of the SampleSet.")
+    mount_path: str = Field(description="Where the dataset is mounted.")
+
+
+class WarmupConfig(MountedTask):
+    """Loads one partition's share of the files into the cache of the node it runs on."""
+
+    task: Literal["warmup"] = Field(default="warmup", description="What to do.")
+    paths: list[str] = Field(description="Paths below the mount; empty for everything.")
+    file: str | None = Field(
+        default=None, description="File below the mount that lists the paths; replaces `paths`."
+    )
+    threads: int = Field(default=50, description="Downloads at one time.", ge=1)
+    strategy: Literal["sequence", "random"] = Field(description="How the sorted files are dealt out.")
+    partition: int = Field(description="Number of this share, from 0.", ge=0)
+    partitions: int = Field(description="Number of shares.", ge=1)
+    threshold: int = Field(
+        description="Percent of the share's bytes that must be cached in the end.", ge=0, le=100
+    )
+    after: str | None = Field(
+        default=None,
+        description="Stem of the sync Job to wait for; its name ends in the same hash as the own Job's.",
+    )
+
+
+class RmrConfig(MountedTask):
+    """Removes paths from the dataset."""
+
+    task: Literal["rmr"] = Field(default="rmr", description="What to do.")
+    paths: list[str] = Field(description="Paths below the mount.", min_length=1)
+
+
+class ClearConfig(MountedTask):
+    """Evicts the dataset from the cache of the node it runs on."""
+
+    task: Literal["clear"] = Field(default="clear", description="What to do.")
+    cache_paths: list[str] = Field(description="Cache directories that were named; empty for all.")
+    partition: int = Field(description="Number of the cache pod beside which it runs.", ge=0)
+
+
+CacheConfig = Annotated[
+    RuntimeConfig | SyncConfig | WarmupConfig | RmrConfig | ClearConfig, Field(discriminator="task")
+]
+"""All configurations of `python -m stowplan.agents.cache`."""

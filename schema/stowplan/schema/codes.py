@@ -1,0 +1,132 @@
+"""The catalogue of diagnostic codes.
+
+A code is stable: it never changes its meaning and is never used again. Each has a page that
+`stowplan explain CODE` shows, and a case in the tests.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """One code: its default severity (`error`, `warning` or `info`) and its title in a few words."""
+
+    severity: str
+    title: str
+
+
+_E, _W, _I = "error", "warning", "info"
+
+READING = {
+    "SP101": Code(_E, "The YAML cannot be parsed"),
+    "SP102": Code(_E, "A key stands twice in one mapping"),
+    "SP103": Code(_E, "A key is not a string"),
+    "SP104": Code(_E, "The file is not UTF-8 text"),
+    "SP105": Code(_E, "The file is larger than the limit"),
+    "SP106": Code(_E, "The YAML is nested deeper than the limit"),
+    "SP107": Code(_E, "Aliases expand to more than the limit"),
+    "SP108": Code(_E, "The file holds more documents than the limit"),
+    "SP109": Code(_E, "A link leads out of the repository"),
+    "SP110": Code(_E, "A tag or value has no meaning in Kubernetes YAML"),
+    "SP111": Code(_E, "A document is not a mapping"),
+    "SP112": Code(_E, "A file cannot be read"),
+    "SP113": Code(_E, "There is no platform file, or there are two"),
+    "SP114": Code(_E, "A placeholder was left in"),
+}
+
+SCHEMA = {
+    "SP201": Code(_E, "A field is not known"),
+    "SP202": Code(_E, "A required field is missing"),
+    "SP203": Code(_E, "A value has the wrong type"),
+    "SP204": Code(_E, "A value is not one of those allowed"),
+    "SP205": Code(_E, "A value is out of range or too short or long"),
+    "SP206": Code(_E, "A value does not have the required form"),
+    "SP207": Code(_E, "The kind is not known"),
+    "SP208": Code(_E, "The apiVersion does not fit the kind"),
+    "SP209": Code(_E, "A plain Kubernetes object stands among the specs"),
+    "SP210": Code(_E, "A name, label or annotation breaks the rules of Kubernetes"),
+    "SP211": Code(_I, "A field that the cluster sets was dropped"),
+    "SP212": Code(_I, "A legacy spelling was read as the present one"),
+    "SP213": Code(_E, "An embedded Kubernetes value does not fit its schema"),
+}
+
+REFERENCES = {
+    "SP301": Code(_E, "Two specs have one identity"),
+    "SP302": Code(_E, "A spec refers to one that does not exist"),
+    "SP303": Code(_E, "A Secret of another namespace cannot be used by a task"),
+    "SP304": Code(_E, "A Secret in the repository lacks a key"),
+    "SP305": Code(_W, "Two datasets share a cache directory"),
+    "SP306": Code(_I, "A dataset is not used by anything in the repository"),
+}
+
+RULES = {
+    "SP401": Code(_E, "The dataset names no volume Secret"),
+    "SP402": Code(_E, "The source URI cannot be used"),
+    "SP403": Code(_E, "The dataset has neither a source nor noSync"),
+    "SP404": Code(_E, "The number of partitions is missing or not positive"),
+    "SP405": Code(_E, "A path is not usable"),
+    "SP406": Code(_W, "A field has no effect any more"),
+    "SP407": Code(_W, "An option was renamed in JuiceFS"),
+    "SP408": Code(_W, "An option was removed from JuiceFS"),
+    "SP409": Code(_E, "An option does not exist in this JuiceFS"),
+    "SP410": Code(_W, "A mount option is risky under the CSI driver"),
+    "SP411": Code(_I, "A default differs from the old operator's"),
+    "SP412": Code(_E, "The task type is missing"),
+    "SP413": Code(_E, "A task lacks what its type needs"),
+    "SP414": Code(_W, "Options of another task type are ignored"),
+    "SP415": Code(_E, "A schedule is not a cron expression"),
+    "SP416": Code(_E, "A path lies outside the cache directories"),
+    "SP417": Code(_W, "The task deletes data at its source"),
+    "SP418": Code(_W, "A cache is larger than its medium usually is"),
+    "SP419": Code(_W, "A credential stands in the URI"),
+    "SP420": Code(_W, "Both ends of the sync must agree about the trailing slash"),
+}
+
+OUTPUT = {
+    "SP501": Code(_E, "An object does not fit its Kubernetes schema"),
+    "SP502": Code(_E, "A custom resource does not fit its CRD"),
+    "SP503": Code(_E, "Two manifests have one identity"),
+    "SP504": Code(_E, "A derived name is longer than Kubernetes allows"),
+    "SP505": Code(_I, "A derived name was shortened"),
+    "SP506": Code(_E, "A manifest refers to an object that does not exist"),
+    "SP507": Code(_E, "Two files would have one name"),
+    "SP508": Code(_E, "A foreign file stands where a manifest belongs"),
+    "SP509": Code(_E, "Another run is writing here"),
+    "SP510": Code(_E, "The output cannot be written"),
+    "SP520": Code(_E, "The sync wave is not a quoted integer"),
+    "SP521": Code(_E, "An Argo CD annotation has an unknown value"),
+    "SP522": Code(_E, "A Job would be deleted and run again"),
+    "SP523": Code(_E, "A claim would wait for a pod in a later wave"),
+    "SP524": Code(_E, "A Job would hold its sync open"),
+    "SP525": Code(_E, "An object is applied before what it needs"),
+    "SP527": Code(_E, "A custom resource could fail its dry run"),
+    "SP528": Code(_E, "generateName cannot be synced"),
+    "SP529": Code(_E, "Replace or Force on an object that holds data"),
+    "SP530": Code(_E, "A data-holding object lacks its protection"),
+    "SP531": Code(_E, "A field of the cluster or of Argo CD is in the output"),
+    "SP532": Code(_W, "The output of one Application is too large"),
+    "SP533": Code(_E, "The kind is not on the project's list"),
+    "SP534": Code(_E, "A field belongs to another writer"),
+    "SP535": Code(_E, "A prune option would hold the sync of a Job"),
+    "SP536": Code(_I, "No Argo CD objects are written"),
+    "SP540": Code(_E, "An immutable field of storage changed"),
+    "SP541": Code(_W, "A data-holding object was removed"),
+    "SP542": Code(_W, "A run would be replaced"),
+    "SP550": Code(_E, "A CRD is not structural"),
+    "SP551": Code(_E, "A CRD is too large"),
+    "SP560": Code(_E, "An extension failed"),
+    "SP561": Code(_E, "An extension changed what is not its own"),
+}
+
+POLICY = {
+    "SP601": Code(_E, "The platform refuses this"),
+    "SP602": Code(_W, "The namespace must allow root tasks"),
+    "SP603": Code(_E, "A secret value stands in the open"),
+    "SP604": Code(_E, "A rule grants more than the project allows"),
+    "SP605": Code(_E, "A pod breaks the restricted profile"),
+    "SP606": Code(_I, "The agent images are local"),
+    "SP607": Code(_W, "An image is not pinned"),
+}
+
+CATALOGUE: dict[str, Code] = READING | SCHEMA | REFERENCES | RULES | OUTPUT | POLICY
+"""Every code there is. A test holds that each has a page and a case."""

@@ -1,0 +1,96 @@
+"""Findings: what is wrong with a value, as data.
+
+Every layer may find something wrong; none prints it. A `Finding` knows the path inside its document; only the
+compiler knows files, and turns findings into `Diagnostic`s with a file, line and column.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import StrEnum
+
+from stowplan.schema import codes
+
+FieldPath = tuple[str | int, ...]
+"""Keys and list indices from the root of a document, for example `("spec", "cache", "levels", 0, "path")`."""
+
+
+class Severity(StrEnum):
+    """How much a diagnostic weighs; only `ERROR` stops a run and makes the exit code 1."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Anchor(StrEnum):
+    """Which token of a field a finding points at."""
+
+    KEY = "key"
+    VALUE = "value"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One observation about one field of one document.
+
+    `message` says what was found and what is allowed; `hint` says what to do. `code` is a key of
+    `stowplan.schema.codes.CATALOGUE`, which also gives the severity unless the platform's policy changes it.
+    """
+
+    code: str
+    path: FieldPath
+    message: str
+    hint: str
+    severity: Severity
+    anchor: Anchor = Anchor.VALUE
+
+
+def finding(
+    code: str,
+    path: FieldPath,
+    message: str,
+    hint: str,
+    *,
+    severity: Severity | None = None,
+    anchor: Anchor = Anchor.VALUE,
+) -> Finding:
+    """A `Finding` with the catalogue's severity for `code` unless `severity` is given.
+
+    An unknown code is a bug of ours: `KeyError`.
+    """
+    return Finding(code, path, message, hint, severity or Severity(codes.CATALOGUE[code].severity), anchor)
+
+
+def has_errors(findings: Iterable[Finding]) -> bool:
+    """Whether any finding is an error."""
+    return any(found.severity is Severity.ERROR for found in findings)
+
+
+def dotted(path: FieldPath) -> str:
+    """The path as users read it: `spec.cache.levels[0].path`; empty for the document itself.
+
+    A key that is not a plain word is quoted in brackets, as in `metadata.labels["a/b"]`.
+    """
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        elif part and all(c.isalnum() or c in "-_" for c in part):
+            text += f".{part}" if text else part
+        else:
+            text += f'["{part}"]'
+    return text
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`Did you mean "x"?` for the nearest known word, else the sorted list of what is known.
+
+    Nearness ignores case, since Go's decoder matched keys so.
+    """
+    names = sorted(known)
+    folded = {name.lower(): name for name in reversed(names)}
+    near = get_close_matches(word.lower(), list(folded), n=1, cutoff=0.6)
+    if near:
+        return f'Did you mean "{folded[near[0]]}"?'
+    return f"Known: {', '.join(names)}." if names else "Nothing is known here."

@@ -1,0 +1,104 @@
+"""What all documents of Stowplan share: identity, metadata and the base of every model."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+
+class Model(BaseModel):
+    """Base of every model: frozen, strict (no `"3"` for 3), unknown fields refused, keys as users write them."""
+
+    model_config = ConfigDict(
+        frozen=True, strict=True, extra="forbid", alias_generator=to_camel, serialize_by_alias=True
+    )
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SpecId:
+    """What makes a spec unique in a cluster."""
+
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ObjectId:
+    """What makes a Kubernetes object unique in a cluster: the version is not part of it, so v1 and v1beta1 clash.
+
+    `group` is empty for the core group, `namespace` for cluster-scoped kinds.
+    """
+
+    group: str
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        place = f"{self.namespace}/{self.name}" if self.namespace else self.name
+        return f"{self.kind} {place}"
+
+
+@dataclass(frozen=True, slots=True)
+class KubernetesType:
+    """Marks a field whose value is an embedded Kubernetes type.
+
+    `definition` is the name in the official OpenAPI document, such as `io.k8s.api.core.v1.Toleration`. The compiler
+    checks the value against that definition of the platform's Kubernetes version; our CRDs keep it as it is.
+    """
+
+    definition: str
+
+
+RUN_ANNOTATION = "stowplan.dev/run"
+"""Users change its value to run a spec's Jobs once more."""
+
+
+class ObjectMeta(Model):
+    """The part of Kubernetes' ObjectMeta that a spec may carry. What only the cluster sets is dropped on reading."""
+
+    name: str = Field(
+        description="Name of the object, unique for its kind in the namespace.", min_length=1, max_length=253
+    )
+    namespace: str | None = Field(
+        default=None,
+        description="Namespace of the object. Without it, the platform's `defaultNamespace` is used.",
+        max_length=63,
+    )
+    labels: dict[str, str] = Field(
+        default_factory=dict,
+        description="Labels of the custom resource. They are not copied to the objects compiled from it.",
+    )
+    annotations: dict[str, str] = Field(
+        default_factory=dict,
+        description=f"Annotations of the custom resource. Change `{RUN_ANNOTATION}` to run its Jobs once more.",
+    )
+    finalizers: list[str] = Field(
+        default_factory=list,
+        description="Finalizers of the custom resource. Those of the old operators are dropped.",
+    )
+
+
+class NamedReference(Model):
+    """A reference by name, in the same namespace."""
+
+    name: str | None = Field(default=None, description="Name of the object referred to.")
+
+
+class SecretReference(Model):
+    """A reference to a Secret. Only its name stands in Git, never its content."""
+
+    name: str | None = Field(default=None, description="Name of the Secret.")
+    namespace: str | None = Field(
+        default=None, description="Namespace of the Secret. Without it, the namespace of this object."
+    )
+
+
+def kubernetes_type(annotation_metadata: list[Any]) -> KubernetesType | None:
+    """The `KubernetesType` mark among pydantic's field metadata, if there is one."""
+    return next((mark for mark in annotation_metadata if isinstance(mark, KubernetesType)), None)

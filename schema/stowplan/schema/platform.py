@@ -1,0 +1,253 @@
+"""`Platform`: what a platform team decides for all specs of a repository. Its file is `stowplan.yaml`."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from stowplan.schema.meta import Model
+
+KUBERNETES_VERSIONS = ("1.34", "1.35", "1.36", "1.37")
+"""Supported minors, oldest first: the four newest that kubernetes-validate knows."""
+
+JUICEFS_VERSIONS = ("1.2", "1.3", "1.4")
+
+DnsLabel = Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", max_length=63)]
+
+
+class Images(Model):
+    """Where the agent images are."""
+
+    registry: str | None = Field(
+        default=None,
+        description="Registry and path of the agent images, such as `registry.example.com/ml`. Without it, images are named `local/stowplan-<agent>`.",
+        max_length=200,
+    )
+    tag: str | None = Field(
+        default=None,
+        description="Tag of the agent images. Without it, the version of Stowplan.",
+        max_length=128,
+    )
+    digests: dict[str, str] = Field(
+        default_factory=dict,
+        description="Digest of an agent's image, `sha256:...`, by agent: `cache`, `control`, `git` or `transfer`. Takes precedence over `tag`.",
+    )
+
+
+class Amounts(Model):
+    """Amounts of CPU and memory, as Kubernetes quantities."""
+
+    cpu: str = Field(description="CPU, such as `500m`.", max_length=32)
+    memory: str = Field(description="Memory, such as `1Gi`.", max_length=32)
+
+
+class Resources(Model):
+    """Requests and limits of one container."""
+
+    requests: Amounts = Field(description="What is reserved.")
+    limits: Amounts = Field(description="What may be used at most.")
+
+
+class AgentResources(Model):
+    """Requests and limits of the agents."""
+
+    runtime: Resources = Field(
+        default=Resources(
+            requests=Amounts(cpu="50m", memory="128Mi"), limits=Amounts(cpu="500m", memory="512Mi")
+        ),
+        description="The cache agent that runs on each cache node.",
+    )
+    task: Resources = Field(
+        default=Resources(requests=Amounts(cpu="500m", memory="1Gi"), limits=Amounts(cpu="4", memory="4Gi")),
+        description="Agents that sync, warm up, remove and clear.",
+    )
+
+
+class JuiceFS(Model):
+    """The JuiceFS installation."""
+
+    edition: Literal["community"] = Field(
+        default="community", description="Edition of the client. Only `community` is supported."
+    )
+    client_version: Literal["1.2", "1.3", "1.4"] = Field(
+        default="1.3",
+        description="Version of the JuiceFS client in the CSI driver and the cache agent. Newer options are refused.",
+    )
+    csi_driver: str = Field(default="csi.juicefs.com", description="Name of the CSI driver.", max_length=63)
+    task_user: Literal[0, 65532] = Field(
+        default=65532,
+        description="User id of task pods. 0 is for volumes whose files the old privileged runtime wrote as root; their namespace must then allow it.",
+    )
+    cache_size: int = Field(
+        default=4096,
+        gt=0,
+        description="Size in MiB of a node's cache when a SampleSet gives none. The default fits into the 5 GiB memory limit of the CSI driver's mount pods.",
+    )
+    warmup_after_sync: bool = Field(
+        default=True, description="Load a dataset into the caches of its nodes once it was synced."
+    )
+    warmup_threshold: int = Field(
+        default=95,
+        ge=0,
+        le=100,
+        description="Percent of a partition's bytes that must be cached for a warmup to succeed.",
+    )
+    task_deadline_seconds: int = Field(
+        default=86400,
+        gt=0,
+        description="Seconds after which a warmup or clear is given up, waiting for its node included.",
+    )
+
+
+class Destination(Model):
+    """The cluster that Argo CD syncs to."""
+
+    server: str | None = Field(
+        default=None,
+        description="URL of the API server. Without it and `name`, the cluster that Argo CD runs in.",
+        max_length=253,
+    )
+    name: str | None = Field(
+        default=None, description="Name of the cluster in Argo CD, instead of `server`.", max_length=253
+    )
+    namespaces: list[str] = Field(
+        default=["*"],
+        description="Namespaces, or patterns of them, that the AppProject allows.",
+        min_length=1,
+        max_length=256,
+    )
+
+
+class ArgoCD(Model):
+    """How Argo CD finds and syncs the output."""
+
+    name: DnsLabel = Field(
+        default="stowplan", description="Name of the AppProject, and prefix of every Application."
+    )
+    namespace: DnsLabel = Field(default="argocd", description="Namespace that Argo CD runs in.")
+    root_project: DnsLabel = Field(
+        default="default", description="AppProject of the root Application, which manages the others."
+    )
+    repo_url: str | None = Field(
+        default=None,
+        alias="repoURL",
+        description="Git repository that holds the output. Without it, no Argo CD objects are written.",
+        max_length=512,
+    )
+    target_revision: str = Field(default="HEAD", description="Branch, tag or commit to sync.", max_length=253)
+    path: str = Field(default="out", description="Path of the output in that repository.", max_length=512)
+    destination: Destination = Field(default=Destination(), description="The cluster to sync to.")
+    crds: Literal["emit", "external"] = Field(
+        default="emit", description="`external` when another repository of the same cluster brings the CRDs."
+    )
+
+
+class Policy(Model):
+    """What is refused, and what only warned about."""
+
+    unknown_fields: Literal["error", "warn"] = Field(
+        default="error",
+        description="What an unknown field of a spec is. `warn` drops it, as the old API server did.",
+    )
+    rerun: Literal["warn", "error"] = Field(
+        default="warn",
+        description="What it is when an edit replaces a run. `error` asks for a new value of the annotation `stowplan.dev/run`.",
+    )
+    removal: Literal["warn", "error"] = Field(
+        default="warn", description="What it is when a claim or volume leaves the output."
+    )
+    cross_namespace_tasks: bool = Field(
+        default=False,
+        description="Let a sync run in the namespace of its Secret when that is not its SampleSet's.",
+    )
+
+
+class Namespaces(Model):
+    """Whether namespaces are part of the output."""
+
+    emit: bool = Field(
+        default=False,
+        description="Write a Namespace for each namespace that specs use, except `default` and `kube-*`.",
+    )
+    pod_security: Literal["restricted", "baseline", "privileged"] = Field(
+        default="restricted", description="Pod Security level that these Namespaces enforce."
+    )
+
+
+class EgressRule(Model):
+    """Addresses that agents may reach."""
+
+    cidr: str = Field(description="Address range, such as `10.0.0.0/8`.", max_length=43)
+    ports: list[Annotated[int, Field(ge=1, le=65535)]] = Field(
+        default_factory=list, description="TCP ports. Without any, all.", max_length=64
+    )
+    protocol: Literal["TCP", "UDP"] = Field(default="TCP", description="Protocol of `ports`.")
+
+
+class Network(Model):
+    """What agents may reach."""
+
+    egress: list[EgressRule] = Field(
+        default_factory=list,
+        description="Without any, agents may reach everything. With some, only these: DNS and the API server must be among them.",
+        max_length=64,
+    )
+
+
+class GroupKind(Model):
+    """A kind of Kubernetes object."""
+
+    group: str = Field(default="", description="API group; empty for the core group.", max_length=253)
+    kind: str = Field(description="Kind, such as `ConfigMap`.", max_length=63)
+    cluster_scoped: bool = Field(
+        default=False, description="True when objects of this kind have no namespace."
+    )
+
+
+class Extension(Model):
+    """A Python file with constructs of your own."""
+
+    path: str = Field(
+        description="Path of the file in this repository. It defines `build(app, program)`.", max_length=512
+    )
+    kinds: list[GroupKind] = Field(
+        default_factory=list,
+        description="Kinds that the extension adds, beyond those that Stowplan writes itself.",
+        max_length=64,
+    )
+
+
+class Platform(Model):
+    """What a platform team decides for all specs of a repository. An empty file is enough."""
+
+    api_version: Literal["stowplan.dev/v1alpha1"] = Field(
+        default="stowplan.dev/v1alpha1", description="Version of this kind."
+    )
+    kind: Literal["Platform"] = Field(default="Platform", description="Always `Platform`.")
+    kubernetes_version: Literal["1.34", "1.35", "1.36", "1.37"] = Field(
+        default="1.34",
+        description="Minor version of the cluster; objects are checked against its official schemas.",
+    )
+    default_namespace: DnsLabel = Field(default="default", description="Namespace of specs that name none.")
+    names: Literal["namespaced", "upstream"] = Field(
+        default="namespaced",
+        description="`upstream` keeps the object names, labels and storage class of paddle-operator, so that existing claims are adopted.",
+    )
+    images: Images = Field(default=Images(), description="Where the agent images are.")
+    resources: AgentResources = Field(
+        default=AgentResources(), description="Requests and limits of the agents."
+    )
+    juicefs: JuiceFS = Field(default=JuiceFS(), description="The JuiceFS installation.")
+    argocd: ArgoCD = Field(default=ArgoCD(), description="How Argo CD finds and syncs the output.")
+    policy: Policy = Field(default=Policy(), description="What is refused, and what only warned about.")
+    namespaces: Namespaces = Field(
+        default=Namespaces(), description="Whether namespaces are part of the output."
+    )
+    network: Network = Field(default=Network(), description="What agents may reach.")
+    extensions: list[Extension] = Field(
+        default_factory=list, description="Python files with constructs of your own.", max_length=64
+    )
+    pass_through: list[GroupKind] = Field(
+        default_factory=list,
+        description="Kinds of plain Kubernetes objects that may stand among the specs and are written unchanged.",
+        max_length=64,
+    )

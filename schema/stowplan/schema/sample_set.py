@@ -1,0 +1,103 @@
+"""`SampleSet`: a dataset on remote storage, cached on the nodes that train on it."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from stowplan.schema.juicefs import MountOptions
+from stowplan.schema.meta import KubernetesType, Model, ObjectMeta, SecretReference
+from stowplan.schema.sample_set_status import SampleSetStatus
+
+NodeAffinity = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.NodeAffinity")]
+Toleration = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.Toleration")]
+
+
+class Source(Model):
+    """Where the samples come from."""
+
+    uri: str | None = Field(
+        default=None,
+        min_length=10,
+        description="Remote storage to copy from: `NAME://BUCKET[.ENDPOINT][/PREFIX]`. Not used when `noSync` is true.",
+    )
+    secret_ref: SecretReference | None = Field(
+        default=None,
+        description="Secret with `access-key` and `secret-key` of the source. What is missing is taken from `spec.secretRef`.",
+    )
+
+
+class CacheLevel(Model):
+    """One tier of the cache."""
+
+    medium_type: Literal["MEM", "SSD", "HDD"] | None = Field(
+        default=None, description="What the tier is made of. For readers only: it changes nothing."
+    )
+    path: str | None = Field(
+        default=None, min_length=1, description="Absolute host directories of this tier, joined by `:`."
+    )
+    cache_size: int | None = Field(
+        default=None,
+        description="Size of this tier in MiB. The sizes of all tiers are added up; JuiceFS splits the sum evenly over all directories.",
+    )
+
+
+class Cache(Model):
+    """How samples are cached on each node."""
+
+    levels: list[CacheLevel] | None = Field(
+        default=None, min_length=1, description="The tiers, fastest first."
+    )
+
+
+class Csi(Model):
+    """The storage driver and its options."""
+
+    driver: Literal["juicefs"] | None = Field(
+        default=None, description="Storage driver. `juicefs` is the default."
+    )
+    juice_fs_mount_options: MountOptions | None = Field(
+        default=None, alias="juiceFSMountOptions", description="Options of the JuiceFS mount on each node."
+    )
+
+
+class SampleSetSpec(Model):
+    """What the dataset is, where it comes from and where it is cached."""
+
+    partitions: int | None = Field(
+        default=None, ge=1, description="Number of nodes that cache the dataset. Must be given."
+    )
+    source: Source | None = Field(
+        default=None, description="Where the samples come from. Must be given unless `noSync` is true."
+    )
+    secret_ref: SecretReference | None = Field(
+        default=None,
+        description="Secret of the JuiceFS volume with the keys `name`, `metaurl`, `storage` and `bucket`. Must be given.",
+    )
+    no_sync: bool | None = Field(
+        default=None,
+        description="True when the samples are in the volume already, so that nothing is copied.",
+    )
+    csi: Csi | None = Field(default=None, description="The storage driver and its options.")
+    cache: Cache | None = Field(default=None, description="How samples are cached on each node.")
+    node_affinity: NodeAffinity | None = Field(
+        default=None, description="Which nodes may cache the dataset: a Kubernetes NodeAffinity."
+    )
+    tolerations: list[Toleration] | None = Field(
+        default=None, description="Taints that cache and task pods tolerate: Kubernetes Tolerations."
+    )
+
+
+class SampleSet(Model):
+    """A dataset on remote storage, cached on the nodes that train on it.
+
+    Replaces the kind of paddle-operator (branch `sampleset`) and PaddleCloud 0.4.
+    """
+
+    STATUS: ClassVar[type[Model]] = SampleSetStatus
+
+    api_version: Literal["batch.paddlepaddle.org/v1alpha1"] = Field(description="Version of this kind.")
+    kind: Literal["SampleSet"] = Field(description="Always `SampleSet`.")
+    metadata: ObjectMeta = Field(description="Name, namespace, labels and annotations.")
+    spec: SampleSetSpec = Field(
+        description="What the dataset is, where it comes from and where it is cached."
+    )
