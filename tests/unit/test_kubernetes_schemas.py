@@ -1,0 +1,227 @@
+"""The official schemas: what they refuse, where, and in which words."""
+
+from typing import Any
+
+import pytest
+
+from stowplan.compiler import kubernetes_rules
+from stowplan.compiler.kubernetes_schemas import (
+    KnownKind,
+    definition_problems,
+    known_kinds,
+    object_problems,
+)
+from stowplan.compiler.schema_problems import SchemaProblem
+from stowplan.schema.diagnostics import dotted
+from stowplan.schema.platform import KUBERNETES_VERSIONS
+
+NEWEST = KUBERNETES_VERSIONS[-1]
+TOLERATION = "io.k8s.api.core.v1.Toleration"
+NODE_AFFINITY = "io.k8s.api.core.v1.NodeAffinity"
+CONTAINER = "io.k8s.api.core.v1.Container"
+RESOURCES = "io.k8s.api.core.v1.ResourceRequirements"
+
+
+def job(container: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:
+    pod = {"containers": [{"name": "main", "image": "a:1", **(container or {})}], "restartPolicy": "Never"}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "a", "namespace": "n"},
+        "spec": {"template": {"spec": pod}, **spec},
+    }
+
+
+def problems(body: dict[str, Any], version: str = NEWEST) -> list[SchemaProblem]:
+    found = object_problems(version, body)
+    assert found is not None
+    return found
+
+
+def only(found: list[SchemaProblem]) -> tuple[str, str, str]:
+    assert len(found) == 1, found
+    return dotted(found[0].path), found[0].keyword, f"{found[0].message} {found[0].hint}"
+
+
+@pytest.mark.parametrize("version", KUBERNETES_VERSIONS)
+def test_a_complete_job_fits_every_supported_version(version: str) -> None:
+    assert problems(job(), version) == []
+
+
+def test_an_unknown_field_is_named_with_its_type_and_the_nearest_field() -> None:
+    assert only(problems(job({"prots": []}))) == (
+        "spec.template.spec.containers[0].prots",
+        "additionalProperties",
+        '"prots" is not a field of Container. Did you mean "ports"?',
+    )
+
+
+def test_a_missing_field_is_reported_at_its_own_path() -> None:
+    body = job()
+    del body["spec"]["template"]["spec"]["containers"][0]["name"]
+    path, keyword, text = only(problems(body))
+    assert (path, keyword) == ("spec.template.spec.containers[0].name", "required")
+    assert text == 'The field "name" is missing; it is required. Add "name".'
+
+
+def test_a_quoted_number_is_told_to_lose_its_quotes() -> None:
+    assert only(problems(job(backoffLimit="3"))) == (
+        "spec.backoffLimit",
+        "type",
+        'Found the text "3"; allowed is a whole number. Write it without quotes.',
+    )
+
+
+def test_problems_come_all_at_once_sorted_by_path() -> None:
+    found = problems(job({"image": 3, "args": "x"}, backoffLimit=2**31))
+    assert [dotted(problem.path) for problem in found] == [
+        "spec.backoffLimit",
+        "spec.template.spec.containers[0].args",
+        "spec.template.spec.containers[0].image",
+    ]
+
+
+def test_a_kind_that_is_not_built_in_has_no_schema() -> None:
+    assert object_problems(NEWEST, {"apiVersion": "example.com/v1", "kind": "Thing"}) is None
+    assert object_problems(NEWEST, {"apiVersion": "batch/v1beta1", "kind": "Job"}) is None
+    assert object_problems(NEWEST, {}) is None
+
+
+@pytest.mark.parametrize("amount", ["1", "500m", "1Gi", "1.5", ".5", "1e3", "2E2", "-1k", 3, 0.5, None])
+def test_quantities_are_accepted(amount: object) -> None:
+    assert definition_problems(NEWEST, RESOURCES, {"limits": {"cpu": amount}}) == []
+
+
+@pytest.mark.parametrize("amount", ["1GB", "1 Gi", "", "Gi", "1.5.2", "0x10", "1e", [1], True])
+def test_what_is_no_quantity_is_refused(amount: object) -> None:
+    path, _, text = only(definition_problems(NEWEST, RESOURCES, {"limits": {"memory": amount}}))
+    assert path == "limits.memory"
+    assert "quantity" in text or "number" in text
+
+
+@pytest.mark.parametrize("port", [80, "http", None])
+def test_a_port_reference_is_a_number_or_a_name(port: object) -> None:
+    probe = {"livenessProbe": {"httpGet": {"port": port}}}
+    assert problems(job(probe)) == []
+
+
+def test_a_port_reference_is_not_a_list() -> None:
+    path, keyword, _ = only(problems(job({"livenessProbe": {"httpGet": {"port": [80]}}})))
+    assert (path, keyword) == ("spec.template.spec.containers[0].livenessProbe.httpGet.port", "type")
+
+
+@pytest.mark.parametrize(
+    ("toleration", "path", "part"),
+    [
+        ({"operator": "exists"}, "operator", 'Did you mean "Exists"?'),
+        ({"operator": "Exists", "effect": "NoSchedul"}, "effect", 'Did you mean "NoSchedule"?'),
+        ({"operator": "Exists", "value": "x"}, "value", "no value, since the operator is Exists"),
+        ({"effect": "NoSchedule"}, "operator", "without a key it must be Exists"),
+        ({"key": "a", "tolerationSeconds": 3}, "effect", "with tolerationSeconds it must be NoExecute"),
+        ({"key": "a", "efect": "NoSchedule"}, "efect", 'Did you mean "effect"?'),
+        ({"key": 5}, "key", "allowed is a text"),
+    ],
+)
+def test_a_toleration_that_the_server_would_refuse(toleration: dict[str, Any], path: str, part: str) -> None:
+    found = definition_problems("1.34", TOLERATION, toleration)
+    assert path in [dotted(problem.path) for problem in found]
+    assert part in " ".join(f"{problem.message} {problem.hint}" for problem in found)
+
+
+@pytest.mark.parametrize(
+    "toleration",
+    [
+        {"operator": "Exists"},
+        {"operator": "Exists", "key": "gpu", "effect": ""},
+        {"key": "gpu", "value": "yes"},
+        {"key": "gpu", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 60},
+    ],
+)
+def test_a_toleration_that_the_server_accepts(toleration: dict[str, Any]) -> None:
+    assert definition_problems("1.34", TOLERATION, toleration) == []
+
+
+def test_the_numeric_toleration_came_with_1_35() -> None:
+    toleration = {"key": "memory", "operator": "Gt", "value": "5"}
+    assert only(definition_problems("1.34", TOLERATION, toleration))[0] == "operator"
+    assert definition_problems("1.35", TOLERATION, toleration) == []
+
+
+def affinity(**requirement: Any) -> dict[str, Any]:
+    terms = [{"matchExpressions": [{"key": "a", **requirement}]}]
+    return {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+
+
+@pytest.mark.parametrize(
+    ("requirement", "field"),
+    [
+        ({"operator": "In", "values": []}, "values"),
+        ({"operator": "In"}, "values"),
+        ({"operator": "Exists", "values": ["x"]}, "values"),
+        ({"operator": "Gt", "values": ["1", "2"]}, "values"),
+        ({"operator": "Gt", "values": ["many"]}, "values[0]"),
+        ({"operator": "in", "values": ["x"]}, "operator"),
+        ({"values": ["x"]}, "operator"),
+    ],
+)
+def test_a_node_requirement_that_the_server_would_refuse(requirement: dict[str, Any], field: str) -> None:
+    path, _, _ = only(definition_problems(NEWEST, NODE_AFFINITY, affinity(**requirement)))
+    root = "requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0]"
+    assert path == f"{root}.{field}"
+
+
+@pytest.mark.parametrize(
+    "requirement",
+    [
+        {"operator": "In", "values": ["x"]},
+        {"operator": "DoesNotExist"},
+        {"operator": "Lt", "values": ["-3"]},
+    ],
+)
+def test_a_node_requirement_that_the_server_accepts(requirement: dict[str, Any]) -> None:
+    assert definition_problems(NEWEST, NODE_AFFINITY, affinity(**requirement)) == []
+
+
+def test_two_items_of_one_merge_key_are_refused() -> None:
+    env = [{"name": "A", "value": "1"}, {"name": "B"}, {"name": "A", "value": "2"}]
+    path, _, text = only(problems(job({"env": env})))
+    assert path == "spec.template.spec.containers[0].env"
+    assert text == 'Two items have name "A"; server-side apply refuses that. Keep one of them.'
+
+
+def test_a_port_without_protocol_is_one_of_tcp() -> None:
+    twice = [{"containerPort": 80}, {"containerPort": 80, "protocol": "TCP"}]
+    other = [{"containerPort": 80}, {"containerPort": 80, "protocol": "UDP"}]
+    assert len(problems(job({"ports": twice}))) == 1
+    assert problems(job({"ports": other})) == []
+
+
+def test_values_of_a_secret_are_not_shown() -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}}
+    for part in ({"data": {"key": "not base64!"}}, {"stringData": {"key": 83651}}):
+        found = problems({**secret, **part})
+        text = " ".join(f"{problem.message} {problem.hint}" for problem in found)
+        assert found
+        assert "not base64!" not in text
+        assert "83651" not in text
+
+
+def test_a_lone_surrogate_is_a_problem_and_no_crash() -> None:
+    found = definition_problems(NEWEST, TOLERATION, {"key": "\ud800"})
+    assert "surrogate" in found[0].message
+
+
+def test_known_kinds_tell_group_and_scope() -> None:
+    kinds = known_kinds("1.34")
+    assert KnownKind("", "v1", "PersistentVolume", namespaced=False) in kinds
+    assert KnownKind("batch", "v1", "CronJob", namespaced=True) in kinds
+    assert not [kind for kind in kinds if kind.kind.endswith("List")]
+
+
+@pytest.mark.parametrize("version", KUBERNETES_VERSIONS)
+def test_our_rules_are_about_fields_that_exist(version: str) -> None:
+    for definition, fields in kubernetes_rules.ENUMERATED.items():
+        for field in fields:
+            found = definition_problems(version, definition, {field: {}})
+            at_field = [problem.keyword for problem in found if problem.path == (field,)]
+            assert "additionalProperties" not in at_field, f"{definition}.{field} in {version}"
