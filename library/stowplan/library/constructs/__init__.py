@@ -1,0 +1,29 @@
+"""Constructs: compiled specs inside a cdk8s app.
+
+Importing this package starts Node.js, the one that was installed with Stowplan. Import it before `cdk8s`, or set
+`JSII_NODE` yourself: whoever imports cdk8s first decides which Node runs.
+"""
+
+from stowplan.library.constructs.node import use_bundled_node
+
+use_bundled_node()
+
+from stowplan.library.constructs.charts import BATCH, SpecChart, chart_id, compose  # noqa: E402  # Node comes first
+from stowplan.library.constructs.extension_app import Displaced, Extended, ExtensionApp  # noqa: E402
+from stowplan.library.constructs.manifest_set import ManifestSet  # noqa: E402
+from stowplan.library.constructs.reading import SpecError  # noqa: E402
+from stowplan.library.constructs.specs import SampleJob, SampleSet  # noqa: E402
+
+__all__ = [
+    "BATCH",
+    "Displaced",
+    "Extended",
+    "ExtensionApp",
+    "ManifestSet",
+    "SampleJob",
+    "SampleSet",
+    "SpecChart",
+    "SpecError",
+    "chart_id",
+    "compose",
+]

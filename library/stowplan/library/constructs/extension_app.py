@@ -1,0 +1,89 @@
+"""The cdk8s app that an extension builds in."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from cdk8s import App, Chart
+
+from stowplan.library.constructs.charts import SpecChart, object_id
+from stowplan.library.constructs.manifest_set import ManifestSet
+from stowplan.library.manifest import Json, Manifest, Unit
+from stowplan.schema.diagnostics import did_you_mean
+from stowplan.schema.meta import ObjectId, SpecId
+
+
+@dataclass(frozen=True, slots=True)
+class Displaced:
+    """An object of ours that an extension removed, renamed, moved or turned into another kind."""
+
+    spec: SpecId
+    object: ObjectId
+
+
+@dataclass(frozen=True, slots=True)
+class Extended:
+    """What an extension made of the units: all units in their order, its own objects, and what it must not do."""
+
+    units: tuple[Unit, ...]
+    added: tuple[Json, ...]
+    displaced: tuple[Displaced, ...]
+
+
+class ExtensionApp(App):
+    """A cdk8s `App` from which an extension reaches the specs.
+
+    Charts and objects that are made below it become part of the output. A spec's constructs are made when `spec` is
+    called for it; until then the tree does not hold them.
+    """
+
+    def __init__(self, units: Sequence[Unit]) -> None:
+        super().__init__()
+        self._units = {unit.spec: unit for unit in units}
+        self._charts: dict[SpecId, SpecChart] = {}
+
+    def spec(self, kind: str, namespace: str, name: str) -> ManifestSet:
+        """The objects of a spec, to be changed by patches on them.
+
+        Raises `LookupError` with the nearest spec when there is none.
+        """
+        identity = SpecId(kind, namespace, name)
+        if identity not in self._units:
+            raise LookupError(f"There is no {identity}. {did_you_mean(str(identity), map(str, self._units))}")
+        if identity not in self._charts:
+            self._charts[identity] = SpecChart(self, self._units[identity])
+        return self._charts[identity].manifests
+
+    def synth(self) -> None:
+        """Refused: Stowplan renders the app and writes the files. Raises `RuntimeError`."""
+        raise RuntimeError("An extension must not call synth(): Stowplan renders the app and writes the files.")
+
+    def extended(self) -> Extended:
+        """Render the app. Objects come in the order of the tree. Raises what cdk8s and validations raise."""
+        rendered: dict[Chart, list[Json]] = {chart: chart.to_json() for chart in self.charts}
+        units, added, displaced = dict(self._units), list[Json](), list[Displaced]()
+        for spec, chart in self._charts.items():
+            kept, others = _match(chart.carried, rendered.pop(chart, []))
+            added += others
+            displaced += [Displaced(spec, each.id) for each in chart.carried if each.id not in kept]
+            units[spec] = _replace_bodies(units[spec], kept)
+        added += [body for bodies in rendered.values() for body in bodies]
+        return Extended(tuple(units.values()), tuple(added), tuple(displaced))
+
+
+def _match(carried: Sequence[Manifest], bodies: Sequence[Json]) -> tuple[dict[ObjectId, Json], list[Json]]:
+    """The bodies that are still ours, by identity, and all others."""
+    identities = {manifest.id for manifest in carried}
+    kept: dict[ObjectId, Json] = {}
+    others = []
+    for body in bodies:
+        identity = object_id(body)
+        if identity in identities and identity not in kept:
+            kept[identity] = body
+        else:
+            others.append(body)
+    return kept, others
+
+
+def _replace_bodies(unit: Unit, bodies: Mapping[ObjectId, Json]) -> Unit:
+    manifests = (replace(each, body=bodies.get(each.id, each.body)) for each in unit.manifests)
+    return replace(unit, manifests=tuple(manifests))

@@ -1,0 +1,113 @@
+"""The construct that holds the manifests of one spec."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from cdk8s import ApiObject, JsonPatch
+from constructs import Construct
+
+from stowplan.library.constructs.crossing import check_crossing
+from stowplan.library.manifest import Json, Manifest, Unit
+from stowplan.schema.diagnostics import did_you_mean
+from stowplan.schema.meta import SpecId
+
+ObjectKey = tuple[str, str]
+"""Kind and name of an object in its set; outside the spec's namespace, the name is `namespace/name`."""
+
+
+class ManifestSet(Construct):
+    """One `ApiObject` for each manifest of a unit, with the manifest's own name, never a generated one.
+
+    Construct ids are `<kind in lower case>-<stem>`, with `@<namespace>` behind it outside the spec's namespace, so
+    that the tree stays the same when a content hash changes. Labels of the chart are added to the objects, as cdk8s
+    does; its namespace never replaces that of a manifest. Raises `CrossingError` for a manifest that cdk8s cannot
+    carry, and `RuntimeError` when `construct_id` is taken.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, unit: Unit) -> None:
+        super().__init__(scope, construct_id)
+        self._spec_id = unit.spec
+        self._proxies: list[Any] = [self]
+        self._objects = {self._key(manifest): self._add(manifest) for manifest in unit.manifests}
+
+    @property
+    def spec_id(self) -> SpecId:
+        """The spec that these objects were compiled from."""
+        return self._spec_id
+
+    @property
+    def objects(self) -> Mapping[ObjectKey, ApiObject]:
+        """The objects by kind and name; by kind and `namespace/name` outside the spec's namespace."""
+        return self._objects
+
+    @property
+    def proxies(self) -> Iterator[Any]:
+        """Everything that this set keeps in Node, for `release`."""
+        return iter(self._proxies)
+
+    def object(self, kind: str, name: str) -> ApiObject:
+        """The object of that kind and name, to patch it or to depend on it.
+
+        Raises `LookupError` with the nearest names when there is none.
+        """
+        found = self._objects.get((kind, name))
+        if found is None:
+            hint = did_you_mean(f"{kind} {name}", (" ".join(key) for key in self._objects))
+            raise LookupError(f"{self._spec_id} has no {kind} {name}. {hint}")
+        return found
+
+    def _key(self, manifest: Manifest) -> ObjectKey:
+        if manifest.namespace in ("", self._spec_id.namespace):
+            return manifest.kind, manifest.name
+        return manifest.kind, f"{manifest.namespace}/{manifest.name}"
+
+    def _add(self, manifest: Manifest) -> ApiObject:
+        """One crossing for the object, one for each field of it, one to put them in."""
+        check_crossing(manifest.body)
+        metadata = manifest.body["metadata"]
+        api_object = ApiObject(
+            self,
+            self._child_id(manifest),
+            api_version=manifest.api_version,
+            kind=manifest.kind,
+            # An empty namespace keeps that of the chart away; the patch below removes it again.
+            metadata={"namespace": "", **{key: metadata[key] for key in metadata if _plain(key, metadata[key])}},
+        )
+        patches = list(_patches(manifest.body))
+        if patches:
+            api_object.add_json_patch(*patches)
+        self._proxies += [api_object, *patches]
+        return api_object
+
+    def _child_id(self, manifest: Manifest) -> str:
+        own = manifest.namespace in ("", self._spec_id.namespace)
+        return f"{manifest.kind.lower()}-{manifest.stem}{'' if own else f'@{manifest.namespace}'}"
+
+
+def _plain(key: str, value: Any) -> bool:
+    """Whether cdk8s takes this part of the metadata as it is.
+
+    Only so can `metadata.add_label` and the chart's labels add to it. cdk8s drops empty maps and lists, and takes a
+    map with the key `constructor` for a class.
+    """
+    return key in ("name", "namespace") or (
+        key in ("labels", "annotations") and bool(value) and "constructor" not in value
+    )
+
+
+def _patches(body: Json) -> Iterator[JsonPatch]:
+    """What `ApiObject` has no argument for: a patch for each other field."""
+    metadata = body["metadata"]
+    if not metadata.get("namespace"):
+        yield JsonPatch.remove("/metadata/namespace")
+    for key, value in metadata.items():
+        if not _plain(key, value):
+            yield JsonPatch.add(f"/metadata/{_escape(key)}", value)
+    for key, value in body.items():
+        if key not in ("apiVersion", "kind", "metadata"):
+            yield JsonPatch.add(f"/{_escape(key)}", value)
+
+
+def _escape(key: str) -> str:
+    """A key as a step of a JSON pointer (RFC 6901)."""
+    return key.replace("~", "~0").replace("/", "~1")

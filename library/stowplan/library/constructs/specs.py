@@ -1,0 +1,102 @@
+"""The kinds as constructs for a cdk8s app of one's own."""
+
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any, TypeVar
+
+from cdk8s import Chart
+from constructs import Construct
+
+from stowplan.library.constructs.manifest_set import ManifestSet
+from stowplan.library.constructs.reading import read, refuse_errors
+from stowplan.library.dialects.context import Context
+from stowplan.library.dialects.registry import lower
+from stowplan.library.manifest import Unit
+from stowplan.schema import sample_job, sample_set
+from stowplan.schema.diagnostics import Finding
+from stowplan.schema.platform import Platform
+
+AnySpec = TypeVar("AnySpec", sample_set.SampleSet, sample_job.SampleJob)
+
+
+class SampleSet(ManifestSet):
+    """A SampleSet and everything that it compiles to; the same objects as `stowplan synth` writes.
+
+    `spec` is the model, or the document as YAML gives it. `platform` is what `stowplan.yaml` says; its defaults
+    without it. A spec without a namespace takes that of the chart, else the platform's default. `source` is the file
+    that the objects' annotation `stowplan.dev/source` names. Raises `SpecError` with every error of the spec.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        spec: sample_set.SampleSet | Mapping[str, Any],
+        platform: Platform | None = None,
+        source: str = "",
+    ) -> None:
+        self.platform = platform or Platform()
+        self.model = _placed(read(sample_set.SampleSet, spec), scope, self.platform)
+        unit, self.findings = _lower(self.model, self.platform, source, ())
+        super().__init__(scope, construct_id, unit=unit)
+
+
+class SampleJob(ManifestSet):
+    """A SampleJob and everything that it compiles to; the same objects as `stowplan synth` writes.
+
+    `sample_set` is the dataset that `spec` refers to: a `SampleSet` construct, a model, or a document as YAML gives
+    it. `platform` defaults to that of the construct. For the rest see `SampleSet`.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        spec: sample_job.SampleJob | Mapping[str, Any],
+        sample_set: "SampleSet | sample_set.SampleSet | Mapping[str, Any]",
+        platform: Platform | None = None,
+        source: str = "",
+    ) -> None:
+        self.platform = platform or (sample_set.platform if isinstance(sample_set, SampleSet) else Platform())
+        self.model = _placed(read(sample_job.SampleJob, spec), scope, self.platform)
+        dataset = _dataset(sample_set, scope, self.platform)
+        unit, self.findings = _lower(self.model, self.platform, source, (dataset,))
+        super().__init__(scope, construct_id, unit=unit)
+
+
+def _dataset(
+    given: SampleSet | sample_set.SampleSet | Mapping[str, Any], scope: Construct, platform: Platform
+) -> sample_set.SampleSet:
+    if isinstance(given, SampleSet):
+        return given.model
+    return _placed(read(sample_set.SampleSet, given), scope, platform)
+
+
+def _placed(model: AnySpec, scope: Construct, platform: Platform) -> AnySpec:
+    """The model with a namespace."""
+    if model.metadata.namespace:
+        return model
+    namespace = Chart.of(scope).namespace or platform.default_namespace
+    metadata = model.metadata.model_copy(update={"namespace": namespace})
+    return model.model_copy(update={"metadata": metadata})
+
+
+def _lower(
+    model: sample_set.SampleSet | sample_job.SampleJob,
+    platform: Platform,
+    source: str,
+    datasets: tuple[sample_set.SampleSet, ...],
+) -> tuple[Unit, tuple[Finding, ...]]:
+    """The unit, and what is worth knowing about the spec though it is no error."""
+    key = (model.kind, model.metadata.namespace or "", model.metadata.name)
+    context = Context(
+        platform=platform,
+        version=version("stowplan"),
+        sample_sets={(each.metadata.namespace or "", each.metadata.name): each for each in datasets},
+        sources={key: source} if source else {},
+    )
+    lowered = lower(model, context)
+    refuse_errors(str(lowered.unit.spec), lowered.findings)
+    return lowered.unit, lowered.findings
