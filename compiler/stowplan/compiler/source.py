@@ -1,5 +1,7 @@
 """Where things stand in the user's files: marks, locations, diagnostics."""
 
+import re
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +21,23 @@ class Mark:
 
 
 START = Mark(1, 1)
+
+LINE_BREAK = re.compile(r"\r\n|\r|\n")
+"""Where lines end for editors. YAML 1.1 ends them at NEL, LS and PS too; no position of ours counts those."""
+
+
+class Lines:
+    """Where the lines of one text begin."""
+
+    def __init__(self, text: str) -> None:
+        self._starts = [0, *(match.end() for match in LINE_BREAK.finditer(text))]
+        self._end = len(text)
+
+    def mark(self, offset: int) -> Mark:
+        """The position of the character at `offset`, counted from 0; of the end of the text for anything beyond."""
+        inside = min(offset, self._end)
+        line = bisect_right(self._starts, inside)
+        return Mark(line, inside - self._starts[line - 1] + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +116,14 @@ class Diagnostic:
         return self.location, self.code, self.field_path, self.message
 
 
+def diagnose_at(location: Location, found: Finding) -> Diagnostic:
+    """`found`, at a place that is known."""
+    return Diagnostic(found.code, found.severity, location, dotted(found.path), found.message, found.hint)
+
+
 def diagnose(document: Document, found: Finding) -> Diagnostic:
     """`found`, placed in its document."""
-    location = document.locate(found.path, found.anchor)
-    return Diagnostic(found.code, found.severity, location, dotted(found.path), found.message, found.hint)
+    return diagnose_at(document.locate(found.path, found.anchor), found)
 
 
 class Report:
