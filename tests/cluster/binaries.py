@@ -1,0 +1,150 @@
+"""Finds the programs of a tool: in KUBEBUILDER_ASSETS, in the cache, or by building them with Go.
+
+`python -m tests.cluster.binaries [--all-minors]` builds what is missing and prints the minutes of each build.
+"""
+
+import fcntl
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.cluster.tools import KUBERNETES, NEWEST, Tool, needed
+
+SECONDS_FILE = "build-seconds"
+
+
+@dataclass(frozen=True)
+class Found:
+    """The programs of one tool, ready to run."""
+
+    tool: Tool
+    paths: Mapping[str, Path]
+    version: str
+    """What the programs report, with the leading `v`."""
+    origin: str
+    """`assets` or `cache`."""
+    build_seconds: float | None = None
+    """What the build took when it was done; None for `assets`."""
+
+    def __str__(self) -> str:
+        if self.build_seconds is None:
+            return f"{self.tool.name} {self.version} from KUBEBUILDER_ASSETS"
+        return f"{self.tool.name} {self.version} built in {self.build_seconds / 60:.1f} min"
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Why a tool cannot be had on this machine."""
+
+    tool: Tool
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.tool.name} {self.tool.version}: {self.reason}"
+
+
+def cache_folder() -> Path:
+    """Outside of every checkout, so that clones and branches share builds."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "stowplan" / "tools"
+
+
+def find(tool: Tool) -> Found | None:
+    """The tool from the assets or the cache; builds nothing."""
+    return _from_assets(tool) or _from_cache(tool)
+
+
+def obtain(tool: Tool) -> Found | Missing:
+    """The tool from the assets or the cache, else built with Go; two processes never build one tool twice."""
+    if found := find(tool):
+        return found
+    if shutil.which("go") is None:
+        return Missing(tool, "neither in KUBEBUILDER_ASSETS nor in the cache, and there is no Go to build it")
+    with _lock(tool):
+        return _from_cache(tool) or _build(tool)
+
+
+def _from_assets(tool: Tool) -> Found | None:
+    """Programs of one release belong together, so the folder counts only if it has all of the tool."""
+    folder = os.environ.get("KUBEBUILDER_ASSETS")
+    if not folder:
+        return None
+    paths = {name: Path(folder) / name for name in tool.programs}
+    if not all(path.is_file() for path in paths.values()):
+        return None
+    version = _reported_version(paths[tool.programs[0]])
+    if tool in KUBERNETES.values() and not version.startswith(f"v{tool.name.removeprefix('kubernetes-')}."):
+        return None
+    return Found(tool, paths, version, "assets")
+
+
+def _reported_version(program: Path) -> str:
+    output = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+    found = re.search(r"v?(\d+\.\d+\.\d+\S*)", output)
+    return f"v{found[1]}" if found else "unknown"
+
+
+def _from_cache(tool: Tool) -> Found | None:
+    folder = cache_folder() / tool.key
+    if not (folder / SECONDS_FILE).is_file():
+        return None
+    seconds = float((folder / SECONDS_FILE).read_text(encoding="ascii"))
+    return Found(tool, {name: folder / name for name in tool.programs}, tool.version, "cache", seconds)
+
+
+@contextmanager
+def _lock(tool: Tool) -> Iterator[None]:
+    cache_folder().mkdir(parents=True, exist_ok=True)
+    with (cache_folder() / f"{tool.name}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _build(tool: Tool) -> Found | Missing:
+    """One `go build` for all programs, then one rename, so that a killed build leaves nothing half done."""
+    target = cache_folder() / tool.key
+    with tempfile.TemporaryDirectory(dir=cache_folder(), prefix=f"{tool.name}-") as scratch:
+        folder = Path(scratch) / "out"
+        folder.mkdir()
+        output = folder / tool.programs[0] if len(tool.programs) == 1 else f"{folder}{os.sep}"
+        start = time.monotonic()
+        done = subprocess.run(
+            ["nice", "go", "build", *tool.flags, "-o", output, "tool"],
+            cwd=tool.folder,
+            env={**os.environ, "CGO_ENABLED": "0", "GOWORK": "off"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            return Missing(tool, f"go build failed: {done.stderr.strip()[-2000:]}")
+        (folder / SECONDS_FILE).write_text(f"{time.monotonic() - start:.1f}\n", encoding="ascii")
+        shutil.rmtree(target, ignore_errors=True)
+        folder.rename(target)
+    found = _from_cache(tool)
+    assert found is not None
+    return found
+
+
+def main(arguments: list[str]) -> int:
+    """Obtain every tool of the newest minor, or of all; 1 if one is missing."""
+    minors = list(KUBERNETES) if "--all-minors" in arguments else [NEWEST]
+    failed = False
+    for tool in dict.fromkeys(tool for minor in minors for tool in needed(minor)):
+        result = obtain(tool)
+        failed |= isinstance(result, Missing)
+        sys.stdout.write(f"{result}\n")
+        sys.stdout.flush()
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

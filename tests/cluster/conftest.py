@@ -1,0 +1,64 @@
+"""The control plane as a fixture: one per Kubernetes minor and test session."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cluster import jobsets
+from tests.cluster.binaries import Found, Missing, obtain
+from tests.cluster.control_plane import Cluster, running
+from tests.cluster.plugin import minors
+from tests.cluster.shared import engine_crd
+from tests.cluster.sync import establish
+from tests.cluster.tools import JOBSET, Tool, control_plane
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every test that uses the cluster runs once per minor."""
+    if "minor" in metafunc.fixturenames:
+        metafunc.parametrize("minor", minors(metafunc.config), indirect=True, scope="session")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of one minor stay in one process, which then needs one control plane (`--dist loadgroup`)."""
+    for item in items:
+        parameters = getattr(item, "callspec", None)
+        if parameters is not None and (minor := parameters.params.get("minor")):
+            item.add_marker(pytest.mark.cluster)
+            item.add_marker(pytest.mark.xdist_group(f"cluster-{minor}"))
+
+
+@pytest.fixture(scope="session")
+def minor(request: pytest.FixtureRequest) -> str:
+    """The Kubernetes minor of the control plane, such as `1.37`."""
+    return str(request.param)
+
+
+def _programs(tools: Iterable[Tool]) -> dict[str, Path]:
+    """The tools' programs by name; skips with the reason when one cannot be had."""
+    programs: dict[str, Path] = {}
+    for tool in tools:
+        match obtain(tool):
+            case Missing() as missing:
+                pytest.skip(str(missing))
+            case Found() as found:
+                programs |= found.paths
+    return programs
+
+
+@pytest.fixture(scope="session")
+def cluster(minor: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A running control plane with fake nodes. Tests share it, so each works in namespaces of its own."""
+    programs = _programs(control_plane(minor))
+    with running(programs, tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def jobset_cluster(cluster: Cluster) -> Cluster:
+    """The same cluster once the JobSet controller runs in it."""
+    programs = _programs([JOBSET])
+    establish(cluster.admin, engine_crd("jobset.x-k8s.io_jobsets"))
+    jobsets.start(cluster, programs["jobset"])
+    return cluster

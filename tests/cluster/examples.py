@@ -1,0 +1,73 @@
+"""The compiled examples under `out/`, as they would lie before Argo CD."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.cluster.client import Manifest
+from tests.cluster.shared import REPOSITORY
+
+OUT = REPOSITORY / "out"
+
+TRAINING = {"PaddleJob", "TrainingJob", "MxJob"}
+"""Kinds whose pods come from the user's own templates."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """One folder of `out/`: what the clusters get, and the objects for Argo CD itself."""
+
+    name: str
+    manifests: list[Manifest]
+    argo_cd: list[Manifest]
+
+    @property
+    def namespaces(self) -> list[str]:
+        """The namespaces that its manifests live in."""
+        return sorted({manifest["metadata"]["namespace"] for manifest in self.manifests if _namespaced(manifest)})
+
+    def pod_security(self, namespace: str) -> str:
+        """The strictest level that the design promises the namespace's pods to fit."""
+        inside = [manifest for manifest in self.manifests if manifest["metadata"].get("namespace") == namespace]
+        if any(_reaches_the_host(spec) for manifest in inside for spec in pod_specs(manifest)):
+            return "privileged"
+        return "baseline" if TRAINING & {manifest["kind"] for manifest in inside} else "restricted"
+
+
+def examples() -> list[Example]:
+    """All examples, by name."""
+    return [_load(folder) for folder in sorted(OUT.iterdir()) if folder.is_dir()] if OUT.is_dir() else []
+
+
+def pod_specs(value: Any) -> Iterator[dict[str, Any]]:
+    """Every pod spec anywhere in a manifest of a built-in kind or an engine's."""
+    if isinstance(value, dict):
+        if isinstance(value.get("containers"), list):
+            yield value
+        for item in value.values():
+            yield from pod_specs(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from pod_specs(item)
+
+
+def _load(folder: Path) -> Example:
+    manifests: list[Manifest] = []
+    argo_cd: list[Manifest] = []
+    for path in sorted(folder.rglob("*.yaml")):
+        target = argo_cd if path.relative_to(folder).parts[0] == "argocd" else manifests
+        documents = yaml.load_all(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+        target.extend(document for document in documents if document)
+    return Example(folder.name, manifests, argo_cd)
+
+
+def _namespaced(manifest: Manifest) -> bool:
+    return "namespace" in manifest["metadata"]
+
+
+def _reaches_the_host(spec: dict[str, Any]) -> bool:
+    volumes = spec.get("volumes") or []
+    return bool(spec.get("hostNetwork")) or any("hostPath" in volume for volume in volumes)

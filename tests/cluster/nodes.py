@@ -1,0 +1,46 @@
+"""Fake nodes, played by KWOK: pods are scheduled onto them by the real scheduler and run by `stages.yaml`."""
+
+from pathlib import Path
+
+from tests.cluster.client import Client, Manifest
+from tests.cluster.processes import Processes
+
+STAGES = Path(__file__).with_name("stages.yaml")
+COUNT = 4
+"""Enough for the SampleSets of the examples, which place one cache pod per node."""
+
+
+def node(name: str) -> Manifest:
+    """A node with room for any test, and the host name label that podAffinity needs."""
+    room = {"cpu": "1k", "memory": "1Ti", "ephemeral-storage": "10Ti", "pods": "1k", "nvidia.com/gpu": "64"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux"}},
+        "status": {"capacity": room, "allocatable": room},
+    }
+
+
+def start(processes: Processes, kwok: Path, kubeconfig: Path, client: Client) -> None:
+    """Run KWOK and register the nodes; they become ready a moment later."""
+    arguments = [
+        f"--kubeconfig={kubeconfig}",
+        f"--config={STAGES}",
+        "--manage-all-nodes",
+        "--node-ip=127.0.0.1",
+    ]
+    processes.start(kwok, arguments)
+    for number in range(COUNT):
+        client.create(node(f"node-{number}"))
+
+
+def ready(client: Client) -> bool:
+    """Whether every node reports Ready and the node controller has taken away its first taints."""
+    nodes = client.list("v1", "Node")
+    return len(nodes) == COUNT and all(_is_ready(item) for item in nodes)
+
+
+def _is_ready(item: Manifest) -> bool:
+    conditions = item["status"].get("conditions", [])
+    answers = any(entry["type"] == "Ready" and entry["status"] == "True" for entry in conditions)
+    return answers and not item["spec"].get("taints")

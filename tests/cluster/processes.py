@@ -1,0 +1,112 @@
+"""Child processes that never outlive the tests."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_DIE_WITH_PARENT = """
+import ctypes, os, signal, sys
+ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+if os.getppid() != int(sys.argv[1]):
+    sys.exit("the tests have ended")
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+"""Linux kills the program when its parent dies (PR_SET_PDEATHSIG = 1), however that one dies. A `preexec_fn`
+could do the same, but Python 3.12 warns of it as soon as the tests have threads."""
+
+
+class StartError(Exception):
+    """A program ended or did not become ready; the text holds the end of its log."""
+
+
+@dataclass(frozen=True)
+class Process:
+    """A running program and the file that holds its output."""
+
+    name: str
+    popen: subprocess.Popen[bytes]
+    log: Path
+
+    def tail(self, lines: int = 30) -> str:
+        return "\n".join(self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])
+
+    def await_ready(self, ready: Callable[[], bool], seconds: float) -> None:
+        """Poll until `ready`; StartError if the program ends first or takes too long."""
+        deadline = time.monotonic() + seconds
+        while not ready():
+            if (code := self.popen.poll()) is not None:
+                raise StartError(f"{self.name} ended with {code}:\n{self.tail()}")
+            if time.monotonic() > deadline:
+                raise StartError(f"{self.name} was not ready after {seconds:.0f} s:\n{self.tail()}")
+            time.sleep(0.05)
+
+
+@dataclass(frozen=True)
+class Processes:
+    """Starts programs, each in a process group of its own, and stops them in reverse order."""
+
+    logs: Path
+    running: list[Process] = field(default_factory=list)
+
+    def start(self, program: Path, arguments: Sequence[str], *, name: str = "") -> Process:
+        """Start a program whose output goes to `<logs>/<name>.log`; the name is by default the program's."""
+        name = name or program.name
+        log = self.logs / f"{name}.log"
+        command = [
+            sys.executable,
+            "-I",
+            "-S",
+            "-c",
+            _DIE_WITH_PARENT,
+            str(os.getpid()),
+            str(program),
+            *arguments,
+        ]
+        with log.open("ab") as output:
+            popen = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        process = Process(name, popen, log)
+        self.running.append(process)
+        return process
+
+    def stop(self) -> None:
+        """Ask all to end, last started first; kill the groups of those that take more than five seconds."""
+        for process in reversed(self.running):
+            _signal(process, signal.SIGTERM)
+            try:
+                process.popen.wait(timeout=5)
+            except subprocess.TimeoutExpired:
+                _signal(process, signal.SIGKILL)
+                process.popen.wait()
+        self.running.clear()
+
+
+def _signal(process: Process, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.popen.pid, number)
+
+
+def free_port() -> int:
+    """A loopback port that nobody listened on a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def listens(port: int) -> bool:
+    """Whether something accepts connections on the loopback port."""
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False

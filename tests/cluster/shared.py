@@ -1,0 +1,35 @@
+"""Test input that lies beside the checkout; tests that need it skip where it is absent."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cluster.client import Manifest
+
+REPOSITORY = Path(__file__).parents[2]
+SHARED = REPOSITORY.parent / "shared"
+
+
+def shared_file(*parts: str) -> Path:
+    """A file of the shared folder; skips when it is not there."""
+    path = SHARED.joinpath(*parts)
+    if not path.is_file():
+        pytest.skip(f"no ../shared/{'/'.join(parts)}")
+    return path
+
+
+def load_one(path: Path) -> Manifest:
+    """The one manifest of a YAML file."""
+    manifest: Manifest = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    return manifest
+
+
+def engine_crd(name: str) -> Manifest:
+    """The CRD of an engine or of Argo CD, such as `jobset.x-k8s.io_jobsets`."""
+    return load_one(shared_file("crds", "engines", f"{name}.yaml"))
+
+
+def legacy_crd(name: str) -> Manifest:
+    """A CRD that the old operator shipped, such as `batch.paddlepaddle.org_samplesets`."""
+    return load_one(shared_file("crds", "legacy", f"{name}.yaml"))

@@ -1,0 +1,84 @@
+"""The programs that the cluster tests run, as pinned by the Go modules under `tests/tools`."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+MODULES = Path(__file__).parents[1] / "tools"
+
+VERSION_PACKAGES = ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
+"""Where Kubernetes programs keep the version they report; its own build sets both by `-X`."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One Go module of `tests/tools` and the programs its `tool` lines build."""
+
+    name: str
+    """The folder under `tests/tools`."""
+    module: str
+    """The required Go module whose version is the version of the programs."""
+    programs: tuple[str, ...]
+
+    @property
+    def folder(self) -> Path:
+        return MODULES / self.name
+
+    @cached_property
+    def version(self) -> str:
+        """The pinned version with its leading `v`, from `go.mod`."""
+        text = (self.folder / "go.mod").read_text(encoding="utf-8")
+        found = re.search(rf"^(?:require)?\s*{re.escape(self.module)} (v\S+)", text, re.MULTILINE)
+        if found is None:
+            raise LookupError(f"{self.folder}/go.mod does not require {self.module}")
+        return found[1]
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The flags of `go build`: no paths of this machine, no symbol tables, the real version."""
+        link = ["-s", "-w"]
+        if self.module == "k8s.io/kubernetes":
+            major, minor, _ = self.version.removeprefix("v").split(".", 2)
+            values = {
+                "gitVersion": self.version,
+                "gitMajor": major,
+                "gitMinor": minor,
+                "gitTreeState": "clean",
+            }
+            link += [f"-X={package}.{key}={value}" for package in VERSION_PACKAGES for key, value in values.items()]
+        return ("-trimpath", "-buildvcs=false", f"-ldflags={' '.join(link)}")
+
+    @cached_property
+    def key(self) -> str:
+        """Names one build in the cache: it moves when the pins or the flags move."""
+        digest = hashlib.sha256(repr(self.flags).encode())
+        for name in ("go.mod", "go.sum"):
+            digest.update((self.folder / name).read_bytes())
+        return f"{self.name}-{self.version}-{digest.hexdigest()[:12]}"
+
+
+ETCD = Tool("etcd", "go.etcd.io/etcd/server/v3", ("etcd",))
+KWOK = Tool("kwok", "sigs.k8s.io/kwok", ("kwok",))
+JOBSET = Tool("jobset", "sigs.k8s.io/jobset", ("jobset",))
+KUBERNETES = {
+    minor: Tool(
+        f"kubernetes-{minor}",
+        "k8s.io/kubernetes",
+        ("kube-apiserver", "kube-controller-manager", "kube-scheduler"),
+    )
+    for minor in ("1.34", "1.37")
+}
+"""The oldest and the newest supported minor."""
+OLDEST, NEWEST = min(KUBERNETES), max(KUBERNETES)
+
+
+def control_plane(minor: str) -> tuple[Tool, ...]:
+    """What every test on this Kubernetes minor needs."""
+    return (ETCD, KUBERNETES[minor], KWOK)
+
+
+def needed(minor: str) -> tuple[Tool, ...]:
+    """What all tests on this Kubernetes minor together need."""
+    return (*control_plane(minor), JOBSET)
