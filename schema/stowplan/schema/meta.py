@@ -1,7 +1,7 @@
 """What all documents of Stowplan share: identity, metadata and the base of every model."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -54,6 +54,11 @@ class KubernetesType:
 
     definition: str
 
+
+LARGEST_INT32 = 2**31 - 1
+
+Int32 = Annotated[int, Field(le=LARGEST_INT32)]
+"""An integer that ends in a 32-bit field of Kubernetes, such as a number of replicas. Others have 64 bits."""
 
 RUN_ANNOTATION = "stowplan.dev/run"
 """Users change its value to run a spec's Jobs once more."""

@@ -51,9 +51,7 @@ class AgentResources(Model):
     """Requests and limits of the agents."""
 
     runtime: Resources = Field(
-        default=Resources(
-            requests=Amounts(cpu="50m", memory="128Mi"), limits=Amounts(cpu="500m", memory="512Mi")
-        ),
+        default=Resources(requests=Amounts(cpu="50m", memory="128Mi"), limits=Amounts(cpu="500m", memory="512Mi")),
         description="The cache agent that runs on each cache node.",
     )
     task: Resources = Field(
@@ -120,9 +118,7 @@ class Destination(Model):
 class ArgoCD(Model):
     """How Argo CD finds and syncs the output."""
 
-    name: DnsLabel = Field(
-        default="stowplan", description="Name of the AppProject, and prefix of every Application."
-    )
+    name: DnsLabel = Field(default="stowplan", description="Name of the AppProject, and prefix of every Application.")
     namespace: DnsLabel = Field(default="argocd", description="Namespace that Argo CD runs in.")
     root_project: DnsLabel = Field(
         default="default", description="AppProject of the root Application, which manages the others."
@@ -178,7 +174,7 @@ class EgressRule(Model):
 
     cidr: str = Field(description="Address range, such as `10.0.0.0/8`.", max_length=43)
     ports: list[Annotated[int, Field(ge=1, le=65535)]] = Field(
-        default_factory=list, description="TCP ports. Without any, all.", max_length=64
+        default_factory=list, description="Ports. Without any, all.", max_length=64
     )
     protocol: Literal["TCP", "UDP"] = Field(default="TCP", description="Protocol of `ports`.")
 
@@ -198,9 +194,7 @@ class GroupKind(Model):
 
     group: str = Field(default="", description="API group; empty for the core group.", max_length=253)
     kind: str = Field(description="Kind, such as `ConfigMap`.", max_length=63)
-    cluster_scoped: bool = Field(
-        default=False, description="True when objects of this kind have no namespace."
-    )
+    cluster_scoped: bool = Field(default=False, description="True when objects of this kind have no namespace.")
 
 
 class Extension(Model):
@@ -233,15 +227,11 @@ class Platform(Model):
         description="`upstream` keeps the object names, labels and storage class of paddle-operator, so that existing claims are adopted.",
     )
     images: Images = Field(default=Images(), description="Where the agent images are.")
-    resources: AgentResources = Field(
-        default=AgentResources(), description="Requests and limits of the agents."
-    )
+    resources: AgentResources = Field(default=AgentResources(), description="Requests and limits of the agents.")
     juicefs: JuiceFS = Field(default=JuiceFS(), description="The JuiceFS installation.")
     argocd: ArgoCD = Field(default=ArgoCD(), description="How Argo CD finds and syncs the output.")
     policy: Policy = Field(default=Policy(), description="What is refused, and what only warned about.")
-    namespaces: Namespaces = Field(
-        default=Namespaces(), description="Whether namespaces are part of the output."
-    )
+    namespaces: Namespaces = Field(default=Namespaces(), description="Whether namespaces are part of the output.")
     network: Network = Field(default=Network(), description="What agents may reach.")
     extensions: list[Extension] = Field(
         default_factory=list, description="Python files with constructs of your own.", max_length=64

@@ -5,8 +5,9 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from stowplan.schema.conditions import Attempt, Conditions
+from stowplan.schema.custom_resource import Column, CustomResource
 from stowplan.schema.juicefs import SyncOptions
-from stowplan.schema.meta import Model, NamedReference, ObjectMeta, SecretReference
+from stowplan.schema.meta import Int32, Model, NamedReference, ObjectMeta, SecretReference
 
 TaskType = Literal["sync", "warmup", "rmr", "clear"]
 
@@ -21,16 +22,12 @@ class WarmupOptions(Model):
         default=None,
         description="A file of the dataset that lists the paths to load, one a line. Replaces `paths`.",
     )
-    threads: int | None = Field(
-        default=None, description="Downloads at one time on each node. JuiceFS default 50."
-    )
+    threads: int | None = Field(default=None, description="Downloads at one time on each node. JuiceFS default 50.")
     strategy_name: Literal["random", "sequence"] | None = Field(
         default=None,
         description="How files are dealt out to the nodes: `sequence` in turn (the default), `random` by a seeded hash.",
     )
-    partitions: int | None = Field(
-        default=None, ge=1, description="No effect: the dataset's `partitions` is used."
-    )
+    partitions: Int32 | None = Field(default=None, ge=1, description="No effect: the dataset's `partitions` is used.")
 
 
 class RmrOptions(Model):
@@ -77,9 +74,7 @@ class SampleJobSpec(Model):
     )
     sync_options: SyncOptions | None = Field(default=None, description="Options of a sync.")
     warmup_options: WarmupOptions | None = Field(default=None, description="Options of a warmup.")
-    rmr_options: RmrOptions | None = Field(
-        default=None, description="Options of an rmr. Must be given for `rmr`."
-    )
+    rmr_options: RmrOptions | None = Field(default=None, description="Options of an rmr. Must be given for `rmr`.")
     clear_options: ClearOptions | None = Field(default=None, description="Options of a clear.")
 
 
@@ -92,17 +87,17 @@ class SampleJobStatus(Model):
     )
     attempt: Attempt | None = Field(default=None, description="The newest attempt, in its agent's words.")
     conditions: Conditions | None = Field(default=None, description="Standard conditions.")
-    observed_generation: int | None = Field(
-        default=None, description="Generation of the spec that was observed."
-    )
+    observed_generation: int | None = Field(default=None, description="Generation of the spec that was observed.")
 
 
-class SampleJob(Model):
+class SampleJob(CustomResource):
     """One task on a SampleSet: copy into it, warm its caches, remove from it, or clear its caches.
 
     Replaces the kind of paddle-operator (branch `sampleset`) and PaddleCloud 0.4.
     """
 
+    PLURAL: ClassVar[str] = "samplejobs"
+    COLUMNS: ClassVar[tuple[Column, ...]] = (Column("PHASE", ".status.phase"),)
     STATUS: ClassVar[type[Model]] = SampleJobStatus
 
     api_version: Literal["batch.paddlepaddle.org/v1alpha1"] = Field(description="Version of this kind.")

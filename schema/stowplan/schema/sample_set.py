@@ -4,8 +4,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from stowplan.schema.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.juicefs import MountOptions
-from stowplan.schema.meta import KubernetesType, Model, ObjectMeta, SecretReference
+from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta, SecretReference
 from stowplan.schema.sample_set_status import SampleSetStatus
 
 NodeAffinity = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.NodeAffinity")]
@@ -44,17 +45,13 @@ class CacheLevel(Model):
 class Cache(Model):
     """How samples are cached on each node."""
 
-    levels: list[CacheLevel] | None = Field(
-        default=None, min_length=1, description="The tiers, fastest first."
-    )
+    levels: list[CacheLevel] | None = Field(default=None, min_length=1, description="The tiers, fastest first.")
 
 
 class Csi(Model):
     """The storage driver and its options."""
 
-    driver: Literal["juicefs"] | None = Field(
-        default=None, description="Storage driver. `juicefs` is the default."
-    )
+    driver: Literal["juicefs"] | None = Field(default=None, description="Storage driver. `juicefs` is the default.")
     juice_fs_mount_options: MountOptions | None = Field(
         default=None, alias="juiceFSMountOptions", description="Options of the JuiceFS mount on each node."
     )
@@ -63,7 +60,7 @@ class Csi(Model):
 class SampleSetSpec(Model):
     """What the dataset is, where it comes from and where it is cached."""
 
-    partitions: int | None = Field(
+    partitions: Int32 | None = Field(
         default=None, ge=1, description="Number of nodes that cache the dataset. Must be given."
     )
     source: Source | None = Field(
@@ -87,17 +84,24 @@ class SampleSetSpec(Model):
     )
 
 
-class SampleSet(Model):
+class SampleSet(CustomResource):
     """A dataset on remote storage, cached on the nodes that train on it.
 
     Replaces the kind of paddle-operator (branch `sampleset`) and PaddleCloud 0.4.
     """
 
+    PLURAL: ClassVar[str] = "samplesets"
+    COLUMNS: ClassVar[tuple[Column, ...]] = (
+        Column("TOTAL SIZE", ".status.cacheStatus.totalSize"),
+        Column("CACHED SIZE", ".status.cacheStatus.cachedSize"),
+        Column("AVAIL SPACE", ".status.cacheStatus.diskAvail"),
+        Column("Runtime", ".status.runtimeStatus.runtimeReady"),
+        Column("PHASE", ".status.phase"),
+        AGE,
+    )
     STATUS: ClassVar[type[Model]] = SampleSetStatus
 
     api_version: Literal["batch.paddlepaddle.org/v1alpha1"] = Field(description="Version of this kind.")
     kind: Literal["SampleSet"] = Field(description="Always `SampleSet`.")
     metadata: ObjectMeta = Field(description="Name, namespace, labels and annotations.")
-    spec: SampleSetSpec = Field(
-        description="What the dataset is, where it comes from and where it is cached."
-    )
+    spec: SampleSetSpec = Field(description="What the dataset is, where it comes from and where it is cached.")

@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from stowplan.schema.conditions import Attempt, Conditions
-from stowplan.schema.meta import Model
+from stowplan.schema.meta import Int32, Model
 
 LIST_MAP_BY_ORDINAL: dict[str, Any] = {
     "x-kubernetes-list-type": "map",
@@ -24,9 +24,7 @@ class CacheStatus(Model):
     disk_size: str | None = Field(default=None, description="Cache budget of all nodes together.")
     disk_used: str | None = Field(default=None, description="Used part of the cache budget.")
     disk_avail: str | None = Field(default=None, description="Free part of the cache budget.")
-    disk_usage_rate: str | None = Field(
-        default=None, description="Used share of the cache budget, such as `43.1%`."
-    )
+    disk_usage_rate: str | None = Field(default=None, description="Used share of the cache budget, such as `43.1%`.")
     error_massage: str | None = Field(
         default=None, description="What went wrong while measuring. The spelling is the old operator's."
     )
@@ -35,8 +33,8 @@ class CacheStatus(Model):
 class RuntimeStatus(Model):
     """The cache pods."""
 
-    spec_replicas: int | None = Field(default=None, description="Wanted cache pods.")
-    ready_replicas: int | None = Field(default=None, description="Ready cache pods.")
+    spec_replicas: Int32 | None = Field(default=None, description="Wanted cache pods.")
+    ready_replicas: Int32 | None = Field(default=None, description="Ready cache pods.")
     runtime_ready: str | None = Field(default=None, description="Ready and wanted cache pods, such as `2/3`.")
 
 
@@ -50,7 +48,7 @@ class JobsName(Model):
 class Partition(Model):
     """What the cache pod of one node measured."""
 
-    ordinal: int = Field(description="Number of the cache pod, from 0.", ge=0)
+    ordinal: Int32 = Field(description="Number of the cache pod, from 0.", ge=0)
     node: str | None = Field(default=None, description="Node that the pod runs on.")
     total_bytes: int | None = Field(default=None, description="Bytes of the dataset.")
     total_files: int | None = Field(default=None, description="Files of the dataset.")
@@ -72,10 +70,6 @@ class SampleSetStatus(Model):
     partitions: list[Partition] | None = Field(
         default=None, description="One entry for each cache pod.", json_schema_extra=LIST_MAP_BY_ORDINAL
     )
-    attempt: Attempt | None = Field(
-        default=None, description="The run that is moving data, in its agent's words."
-    )
+    attempt: Attempt | None = Field(default=None, description="The run that is moving data, in its agent's words.")
     conditions: Conditions | None = Field(default=None, description="Standard conditions.")
-    observed_generation: int | None = Field(
-        default=None, description="Generation of the spec that was observed."
-    )
+    observed_generation: int | None = Field(default=None, description="Generation of the spec that was observed.")

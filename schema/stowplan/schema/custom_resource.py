@@ -1,0 +1,30 @@
+"""The base of every kind that has a CRD: what `kubectl` shows of it and how its status looks."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from stowplan.schema.meta import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of `kubectl get`. `type` is one of `integer`, `number`, `string`, `boolean` and `date`."""
+
+    name: str
+    json_path: str
+    type: str = "string"
+
+
+AGE = Column("AGE", ".metadata.creationTimestamp", "date")
+
+
+class CustomResource(Model):
+    """A kind of ours. Its class has the kind's name; the fields are `api_version`, `kind`, `metadata` and `spec`."""
+
+    PLURAL: ClassVar[str]
+    """The name in URLs and roles; the singular is the kind in lower case."""
+
+    SHORT_NAMES: ClassVar[tuple[str, ...]] = ()
+    COLUMNS: ClassVar[tuple[Column, ...]]
+    STATUS: ClassVar[type[Model]]
+    """The model of `status`. Agents write it, users never."""

@@ -1,0 +1,58 @@
+"""JSON Schemas for editors, made from the models.
+
+They are draft-07, which every editor knows, and stand alone: no file refers to another. What an editor must not know
+stays out: an embedded Kubernetes value is any mapping here, and the compiler checks it against the platform's
+Kubernetes version.
+"""
+
+from stowplan.schema.crd import CUSTOM_RESOURCES
+from stowplan.schema.meta import Model
+from stowplan.schema.plain_schema import Schema, plain_schema
+from stowplan.schema.platform import Platform
+
+DIALECT = "http://json-schema.org/draft-07/schema#"
+SUFFIX = ".schema.json"
+COMBINED = f"stowplan{SUFFIX}"
+"""File of the schema for any document; an editor picks the rules by the document's kind."""
+
+MODELS: tuple[type[Model], ...] = (Platform, *CUSTOM_RESOURCES)
+"""Every kind that users write."""
+
+
+def schemas() -> dict[str, Schema]:
+    """All schemas by file name: `<kind>.schema.json` for each kind, and the combined one."""
+    alone = {f"{model.__name__.lower()}{SUFFIX}": _document(model) for model in MODELS}
+    return alone | {COMBINED: _combined()}
+
+
+def _document(model: type[Model]) -> Schema:
+    return {"$schema": DIALECT, "title": model.__name__} | plain_schema(model)
+
+
+def _combined() -> Schema:
+    """One `if` per kind, not `oneOf`: so an editor reports what is wrong with this kind, and nothing about others."""
+    return {
+        "$schema": DIALECT,
+        "title": "Stowplan",
+        "description": "A document that Stowplan reads.",
+        "type": "object",
+        "required": ["kind"],
+        "properties": {
+            "apiVersion": {"type": "string", "description": "Version of the kind."},
+            "kind": {
+                "type": "string",
+                "description": "What the document describes.",
+                "enum": sorted(model.__name__ for model in MODELS),
+            },
+        },
+        "allOf": [_if_kind(model) for model in MODELS],
+        "definitions": {model.__name__: {"title": model.__name__} | plain_schema(model) for model in MODELS},
+    }
+
+
+def _if_kind(model: type[Model]) -> Schema:
+    name = model.__name__
+    return {
+        "if": {"required": ["kind"], "properties": {"kind": {"const": name}}},
+        "then": {"$ref": f"#/definitions/{name}"},
+    }

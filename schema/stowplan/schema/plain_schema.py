@@ -1,0 +1,51 @@
+"""The plain JSON Schema of a model, from which CRDs and editor schemas are made.
+
+Pydantic (2.11 to 2.14) writes references, a title for every field and a null for everything optional. None of that
+helps a reader, and Kubernetes refuses most of it, so it goes.
+"""
+
+from typing import Any
+
+from stowplan.schema.meta import Model
+
+Schema = dict[str, Any]
+
+_DEFINITIONS = "#/$defs/"
+_NULL: Schema = {"type": "null"}
+
+
+def plain_schema(model: type[Model]) -> Schema:
+    """The schema of `model` without `$ref`, `const`, nulls and titles.
+
+    An optional field may be left out; an explicit null, which Kubernetes drops, is not offered. A default that is a
+    mapping stays only where the fields in it have no defaults of their own. A union of several types, or a model
+    that contains itself, is a bug of ours: it has no structural schema.
+    """
+    schema = model.model_json_schema()
+    return _plain(schema, schema.pop("$defs", {}))
+
+
+def _plain(node: Schema, definitions: dict[str, Schema]) -> Schema:
+    if "$ref" in node:
+        beside = {key: value for key, value in node.items() if key != "$ref"}
+        return _plain(definitions[node["$ref"].removeprefix(_DEFINITIONS)] | beside, definitions)
+    if "anyOf" in node:
+        beside = {key: value for key, value in node.items() if key != "anyOf"}
+        (only,) = (branch for branch in node["anyOf"] if branch != _NULL)
+        return _plain(only | beside, definitions)
+    plain = {key: value for key, value in node.items() if key not in {"title", "const", "default"}}
+    if "const" in node:
+        plain["enum"] = [node["const"]]
+    if _worth_showing(node):
+        plain["default"] = node["default"]
+    for key in ("items", "additionalProperties"):
+        if isinstance(node.get(key), dict):
+            plain[key] = _plain(node[key], definitions)
+    if "properties" in node:
+        plain["properties"] = {name: _plain(child, definitions) for name, child in node["properties"].items()}
+    return plain
+
+
+def _worth_showing(node: Schema) -> bool:
+    default = node.get("default")
+    return default is not None and (not isinstance(default, dict) or "required" in node)
