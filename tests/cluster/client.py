@@ -42,6 +42,12 @@ def ref(api_version: str, kind: str, name: str, namespace: str | None = None) ->
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata}
 
 
+def true_conditions(live: Manifest) -> set[str]:
+    """The types of the conditions that hold."""
+    conditions = live.get("status", {}).get("conditions") or []
+    return {condition["type"] for condition in conditions if condition["status"] == "True"}
+
+
 @dataclass(frozen=True)
 class Client:
     """One identity on one API server. Objects are named by manifests, of which `ref` suffices."""

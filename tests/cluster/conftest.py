@@ -59,6 +59,6 @@ def cluster(minor: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cl
 def jobset_cluster(cluster: Cluster) -> Cluster:
     """The same cluster once the JobSet controller runs in it."""
     programs = _programs([JOBSET])
-    establish(cluster.admin, engine_crd("jobset.x-k8s.io_jobsets"))
+    establish(cluster.admin, engine_crd("jobset.x-k8s.io", "JobSet"))
     jobsets.start(cluster, programs["jobset"])
     return cluster

@@ -48,10 +48,10 @@ class Cluster:
         return self._keep(Client.connect(self.trust.server, self.trust.context(pair)))
 
     def namespace(self, name: str, pod_security: str = "restricted") -> str:
-        """Create a namespace that enforces a pod security level; gives its name once it can hold pods."""
+        """Let a namespace, old or new, enforce a pod security level; gives its name once it can hold pods."""
         manifest = ref("v1", "Namespace", name)
         manifest["metadata"]["labels"] = {"pod-security.kubernetes.io/enforce": pod_security}
-        self.admin.create(manifest)
+        self.admin.apply(manifest, manager="harness")
         _await_service_account(self.admin, name)
         return name
 

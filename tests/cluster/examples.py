@@ -42,6 +42,16 @@ def examples() -> list[Example]:
     return [_load(folder) for folder in sorted(OUT.iterdir()) if folder.is_dir()] if OUT.is_dir() else []
 
 
+def agent_pod_specs(example: Example) -> list[dict[str, Any]]:
+    """The pod specs that the compiler wrote alone, without a user's template in them."""
+    return [
+        spec
+        for manifest in example.manifests
+        if manifest["metadata"].get("labels", {}).get("stowplan.dev/kind") not in {None, *TRAINING}
+        for spec in pod_specs(manifest)
+    ]
+
+
 def pod_specs(value: Any) -> Iterator[dict[str, Any]]:
     """Every pod spec anywhere in a manifest of a built-in kind or an engine's."""
     if isinstance(value, dict):

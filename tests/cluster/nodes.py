@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.cluster.client import Client, Manifest
+from tests.cluster.client import Client, Manifest, true_conditions
 from tests.cluster.processes import Processes
 
 STAGES = Path(__file__).with_name("stages.yaml")
@@ -41,6 +41,4 @@ def ready(client: Client) -> bool:
 
 
 def _is_ready(item: Manifest) -> bool:
-    conditions = item["status"].get("conditions", [])
-    answers = any(entry["type"] == "Ready" and entry["status"] == "True" for entry in conditions)
-    return answers and not item["spec"].get("taints")
+    return "Ready" in true_conditions(item) and not item["spec"].get("taints")

@@ -9,15 +9,11 @@ from tests.cluster.client import Manifest
 Path = tuple[str, ...]
 """The keys of a fieldsV1 tree from the root, such as `("f:spec", "f:replicas")`."""
 
-_IDENTITY = {("f:apiVersion",), ("f:kind",), ("f:metadata", "f:name"), ("f:metadata", "f:namespace")}
-"""Never listed: they name the object."""
-
 
 def unowned(sent: Manifest, live: Manifest, manager: str) -> list[Path]:
     """The fields of the sent manifest that the manager does not own by server-side apply."""
     trees = [entry["fieldsV1"] for entry in _entries(live) if _is_apply(entry, manager)]
-    tree = trees[0] if trees else {}
-    return [path for path in _missing(sent, tree, ()) if path not in _IDENTITY]
+    return list(_missing(_content(sent), trees[0] if trees else {}, ()))
 
 
 def shared(live: Manifest, manager: str) -> dict[str, list[Path]]:
@@ -36,6 +32,13 @@ def shared(live: Manifest, manager: str) -> dict[str, list[Path]]:
 def _entries(live: Manifest) -> list[dict[str, Any]]:
     entries: list[dict[str, Any]] = live["metadata"]["managedFields"]
     return entries
+
+
+def _content(sent: Manifest) -> Manifest:
+    """The manifest without what names the object, which managedFields leave out."""
+    metadata = {key: value for key, value in sent["metadata"].items() if key not in {"name", "namespace"}}
+    content = {key: value for key, value in sent.items() if key not in {"apiVersion", "kind", "metadata"}}
+    return content | ({"metadata": metadata} if metadata else {})
 
 
 def _is_apply(entry: dict[str, Any], manager: str) -> bool:

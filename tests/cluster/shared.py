@@ -25,9 +25,9 @@ def load_one(path: Path) -> Manifest:
     return manifest
 
 
-def engine_crd(name: str) -> Manifest:
-    """The CRD of an engine or of Argo CD, such as `jobset.x-k8s.io_jobsets`."""
-    return load_one(shared_file("crds", "engines", f"{name}.yaml"))
+def engine_crd(group: str, kind: str) -> Manifest:
+    """The CRD of a kind of an engine or of Argo CD."""
+    return load_one(shared_file("crds", "engines", f"{group}_{kind.lower()}s.yaml"))
 
 
 def legacy_crd(name: str) -> Manifest:

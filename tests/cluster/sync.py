@@ -7,7 +7,7 @@ moves before the first object in it, and a CRD before the first object of its ki
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tests.cluster.client import Client, Manifest, wait_for
+from tests.cluster.client import Client, Manifest, true_conditions, wait_for
 
 PHASES = ("PreSync", "Sync", "PostSync", "SyncFail")
 KINDS = (
@@ -79,8 +79,7 @@ def establish(client: Client, crd: Manifest) -> Manifest:
 
     def established() -> Manifest | None:
         live = client.get(crd)
-        conditions = {entry["type"]: entry["status"] for entry in live["status"].get("conditions", [])}
-        return live if conditions.get("Established") == "True" else None
+        return live if "Established" in true_conditions(live) else None
 
     return wait_for(established, what=f"Established of {crd['metadata']['name']}")
 
@@ -90,16 +89,21 @@ def prune(client: Client, applied: Iterable[Manifest]) -> list[Manifest]:
 
     Gives what stays because its live object says `Prune=false`, in the order in which it was applied.
     """
-    kept, going = [], []
-    for manifest in reversed(list(applied)):
-        if "Prune=false" in options(client.get(manifest)):
-            kept.append(manifest)
-        else:
-            client.delete(manifest, propagation="Foreground")
-            going.append(manifest)
-    for manifest in going:
+    kept: list[Manifest] = []
+    going: list[Manifest] = []
+    for manifest in applied:
+        (kept if "Prune=false" in options(client.get(manifest)) else going).append(manifest)
+    remove(client, going)
+    return kept
+
+
+def remove(client: Client, manifests: Iterable[Manifest]) -> None:
+    """Delete in reverse order what is still there, whatever its options say, and wait until all are gone."""
+    present = [manifest for manifest in reversed(list(manifests)) if client.find(manifest)]
+    for manifest in present:
+        client.delete(manifest, propagation="Foreground")
+    for manifest in present:
         _await_end(client, manifest)
-    return kept[::-1]
 
 
 def _await_end(client: Client, manifest: Manifest) -> None:

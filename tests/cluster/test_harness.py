@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from tests.cluster.binaries import find
-from tests.cluster.client import ApiError, Client, Manifest, ref, wait_for
+from tests.cluster.client import ApiError, Client, Manifest, ref, true_conditions, wait_for
 from tests.cluster.control_plane import Cluster
 from tests.cluster.tools import KUBERNETES
 
@@ -30,11 +30,8 @@ def _job(namespace: str, name: str, annotations: dict[str, str]) -> Manifest:
 
 
 def _await_condition(cluster: Cluster, manifest: Manifest, kind: str) -> None:
-    def has() -> bool:
-        conditions = cluster.admin.get(manifest)["status"].get("conditions", [])
-        return any(entry["type"] == kind and entry["status"] == "True" for entry in conditions)
-
-    wait_for(has, what=f"{kind} of {manifest['metadata']['name']}")
+    what = f"{kind} of {manifest['metadata']['name']}"
+    wait_for(lambda: kind in true_conditions(cluster.admin.get(manifest)), what=what)
 
 
 def test_server_reports_the_version_of_its_module(cluster: Cluster, minor: str) -> None:

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from tests.cluster.client import ARGO_CD, Manifest
+from tests.cluster.client import ARGO_CD, Manifest, ref
 from tests.cluster.ownership import shared, unowned
 
 _PORT = 'k:{"port":80,"protocol":"TCP"}'
 _OWN: dict[str, Any] = {"f:spec": {"f:ports": {_PORT: {".": {}, "f:port": {}}}, "f:selector": {}}}
-_SENT: Manifest = {"apiVersion": "v1", "spec": {"ports": [{"port": 80}], "selector": {"app": "a"}}}
+_SENT: Manifest = {**ref("v1", "Service", "a", "n"), "spec": {"ports": [{"port": 80}], "selector": {"app": "a"}}}
 
 
 def _live(other: dict[str, Any]) -> Manifest:
