@@ -11,7 +11,6 @@ The layout is kubectl's: two spaces, and the dashes of a list stand below the fi
 
 import re
 from collections.abc import Callable, Iterable
-from functools import lru_cache
 from math import isfinite
 from types import NoneType
 from typing import Any
@@ -39,6 +38,7 @@ _HIDDEN = (
     r"\x7f-\xa0\xad\u061c\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\ud800-\udfff\ufdd0-\ufdef\ufeff\ufff0-\uffff"
     r"\U000e0000-\U000e0fff"
 ) + "".join(rf"\U{plane:04x}fffe\U{plane:04x}ffff" for plane in range(1, 17))
+_INVISIBLE = re.compile(rf"[\x00-\x08\x0a-\x1f{_HIDDEN}]")
 _ESCAPED = re.compile(rf'["\\\x00-\x1f{_HIDDEN}]')
 _NOT_LITERAL = re.compile(rf"\A[ \t\n]|[ \t]$|[\x00-\x08\x0b-\x1f{_HIDDEN}]", re.MULTILINE)
 _LINE_START = re.compile(r"^(?!$)", re.MULTILINE)
@@ -46,7 +46,7 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _SKIP_MARKER = "+argocd:skip-file-rendering"
 _LONGEST_KEY = 1000
-_CACHED_LENGTH = 128
+_CACHED_LENGTH = 100  # an escaped character takes up to ten, so a cached key is never a long one
 
 _FIRST_KEYS = ("apiVersion", "kind", "metadata")
 _FIRST_METADATA = ("name", "namespace", "labels", "annotations")
@@ -62,65 +62,79 @@ def emit(body: dict[str, Any]) -> str:
     if not body:
         return "{}\n"
     out: list[str] = []
-    for key, value in _ordered(body, _FIRST_KEYS):
+    for key in _ordered(body, _FIRST_KEYS):
+        value = body[key]
         if key == "metadata" and type(value) is dict and value:
             out.append("metadata:\n")
-            _entries(_ordered(value, _FIRST_METADATA), "  ", "  ", out)
+            _entries(value, _ordered(value, _FIRST_METADATA), "  ", "  ", out)
         else:
-            _entries([(key, value)], "", "", out)
+            _entries(body, [key], "", "", out)
     return "".join(out)
 
 
 def quoted(text: str) -> str:
     """`text` on one line: plain where that is safe, else in double quotes."""
-    return _short(text) if len(text) <= _CACHED_LENGTH else _line(text)
+    if _PLAIN.fullmatch(text) and not _RESERVED.fullmatch(text) and _SKIP_MARKER not in text:
+        return text
+    if _SURROGATE.search(text):
+        raise ValueError("a text holds a lone surrogate, which no encoding can write")
+    # Argo CD leaves out every file that holds its marker anywhere, be it inside a value
+    # (`skipFileRenderingMarker` in reposerver/repository/repository.go).
+    return f'"{_ESCAPED.sub(_escape, text)}"'.replace(_SKIP_MARKER, rf"\u002b{_SKIP_MARKER[1:]}")
 
 
-def escaped(text: str) -> str:
-    """`text` with everything escaped that may not or should not stand in a line of text as it is."""
-    return _ESCAPED.sub(_escape, text)
+def visible(text: str) -> str:
+    """`text` for people: what they could not see, or what would steer their terminal, is escaped; tabs stay."""
+    return _INVISIBLE.sub(_escape, text)
 
 
-def _ordered(mapping: dict[str, Any], first: tuple[str, ...]) -> list[tuple[str, Any]]:
-    head = [(key, mapping[key]) for key in first if key in mapping]
-    return head + sorted(item for item in mapping.items() if item[0] not in first)
+def _ordered(mapping: dict[str, Any], first: tuple[str, ...]) -> list[str]:
+    return [key for key in first if key in mapping] + sorted(key for key in mapping if key not in first)
 
 
-def _entries(items: Iterable[tuple[str, Any]], lead: str, pad: str, out: list[str]) -> None:
+def _entries(mapping: dict[str, Any], keys: Iterable[str], lead: str, pad: str, out: list[str]) -> None:
     """The entries of a mapping. `lead` stands before the first key, `pad` before all others."""
-    for key, value in items:
-        start = lead + _key(key, pad)
-        if type(value) is dict and value:
-            out.append(f"{start}\n")
-            _entries(sorted(value.items()), pad + "  ", pad + "  ", out)
-        elif type(value) is list and value:
-            out.append(f"{start}\n")
+    deeper = pad + "  "
+    for key in keys:
+        value = mapping[key]
+        kind = type(value)
+        start = _LINES[key] or _long_key(key, pad)
+        if kind is str:
+            out.append(f"{lead}{start}: {_LINES[value] or _text(value, deeper)}\n")
+        elif kind is dict and value:
+            out.append(f"{lead}{start}:\n")
+            _entries(value, sorted(value), deeper, deeper, out)
+        elif kind is list and value:
+            out.append(f"{lead}{start}:\n")
             _items(value, pad, pad, out)
         else:
-            out.append(f"{start} {_scalar(value, pad)}\n")
+            out.append(f"{lead}{start}: {_scalar(value)}\n")
         lead = pad
 
 
 def _items(values: list[Any], lead: str, pad: str, out: list[str]) -> None:
     """The items of a list; `lead` and `pad` as for `_entries`."""
+    deeper = pad + "  "
     for value in values:
-        if type(value) is dict and value:
-            _entries(sorted(value.items()), f"{lead}- ", pad + "  ", out)
-        elif type(value) is list and value:
-            _items(value, f"{lead}- ", pad + "  ", out)
+        kind = type(value)
+        if kind is dict and value:
+            _entries(value, sorted(value), f"{lead}- ", deeper, out)
+        elif kind is str:
+            out.append(f"{lead}- {_LINES[value] or _text(value, deeper)}\n")
+        elif kind is list and value:
+            _items(value, f"{lead}- ", deeper, out)
         else:
-            out.append(f"{lead}- {_scalar(value, pad)}\n")
+            out.append(f"{lead}- {_scalar(value)}\n")
         lead = pad
 
 
-def _key(key: str, pad: str) -> str:
+def _long_key(key: str, pad: str) -> str:
     text = quoted(key)
-    return f"{text}:" if len(text) <= _LONGEST_KEY else f"? {text}\n{pad}:"
+    return text if len(text) <= _LONGEST_KEY else f"? {text}\n{pad}"
 
 
-def _scalar(value: object, pad: str) -> str:
-    if type(value) is str:
-        return _text(value, pad)
+def _scalar(value: object) -> str:
+    """A scalar that is no string, or an empty collection."""
     write = _WRITERS.get(type(value))
     if write is None:
         raise TypeError(f"a manifest holds plain data, not {type(value).__name__}")
@@ -135,25 +149,13 @@ def _float(value: float) -> str:
 
 
 def _text(text: str, pad: str) -> str:
-    if "\n" not in text:
+    if "\n" not in text or _NOT_LITERAL.search(text) or _SKIP_MARKER in text:
         return quoted(text)
-    if _NOT_LITERAL.search(text) or _SKIP_MARKER in text:
-        return _line(text)
     body = text.rstrip("\n")
     tail = text[len(body) :]
     chomp = {"": "-", "\n": ""}.get(tail, "+")
-    indented = _LINE_START.sub(f"{pad}  ", body)
+    indented = _LINE_START.sub(pad, body)
     return f"|{chomp}\n{indented}{tail[1:]}"
-
-
-def _line(text: str) -> str:
-    if _PLAIN.fullmatch(text) and not _RESERVED.fullmatch(text) and _SKIP_MARKER not in text:
-        return text
-    if _SURROGATE.search(text):
-        raise ValueError("a text holds a lone surrogate, which no encoding can write")
-    # Argo CD leaves out every file that holds its marker anywhere, be it inside a value
-    # (`skipFileRenderingMarker` in reposerver/repository/repository.go, since 2.0).
-    return f'"{escaped(text)}"'.replace(_SKIP_MARKER, rf"\u002b{_SKIP_MARKER[1:]}")
 
 
 def _escape(found: re.Match[str]) -> str:
@@ -171,4 +173,16 @@ _WRITERS: dict[type, Callable[[Any], str]] = {
     dict: lambda _: "{}",
     list: lambda _: "[]",
 }
-_short = lru_cache(maxsize=1 << 15)(_line)
+
+
+class _Lines(dict[str, str]):
+    """`quoted` of every short string seen, since manifests repeat most of theirs; empty for long and odd ones."""
+
+    def __missing__(self, text: str) -> str:
+        if len(text) > _CACHED_LENGTH or "\n" in text:
+            return ""
+        self[text] = line = quoted(text)
+        return line
+
+
+_LINES = _Lines()

@@ -65,3 +65,5 @@ class Output:
     source: str
     spec_digest: str = ""
     externals: tuple[ExternalReference, ...] = ()
+    kept: bytes = b""
+    """The committed file, where a run is kept as it is; `manifest` then holds what that file says."""

@@ -1,0 +1,98 @@
+"""The plan of a run: what would change in the output folder, decided before anything is touched."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from stowplan.compiler import inventory
+from stowplan.compiler.inventory import Inventory
+from stowplan.compiler.model import Output
+from stowplan.compiler.paths import parents
+from stowplan.compiler.render import HEADER_LENGTH, carries_header, render
+from stowplan.compiler.tree import TEMPORARY, Tree
+
+PENDING = f"{TEMPORARY}inventory"
+"""The inventory of a run that is under way. One that died leaves it, and with it the list of what it may have made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file to write. `before` is its present content, None where there is no file."""
+
+    path: str
+    before: bytes | None
+    after: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All paths are sorted.
+
+    `stale` files are ours and no longer made: to be removed. `disowned` ones were ours and lost their header,
+    `orphaned` ones have our header and stand in no inventory: both are left alone. `blocked` paths are to be written,
+    but something foreign stands there: then nothing is written at all.
+    """
+
+    changes: tuple[Change, ...]
+    unchanged: tuple[str, ...]
+    stale: tuple[str, ...]
+    disowned: tuple[str, ...]
+    orphaned: tuple[str, ...]
+    blocked: tuple[str, ...]
+
+
+def plan(outputs: Sequence[Output], tree: Tree, previous: Inventory) -> Plan:
+    """What it takes to make `tree` hold exactly `outputs` and their inventory, and nothing else of ours.
+
+    Raises `OSError` where a file cannot be read.
+    """
+    contents = {output.path: render(output) for output in outputs}
+    entries = tuple(inventory.entry(output, contents[output.path]) for output in outputs)
+    ordered = tuple(sorted(entries, key=lambda entry: entry.path))
+    contents[inventory.NAME] = inventory.render(Inventory(ordered))
+    blocked = {path for path in contents if _is_blocked(path, tree)}
+    before = {path: tree.read(path) for path in sorted(contents.keys() - blocked)}
+    blocked |= {path for path, content in before.items() if content and not _is_ours(path, content)}
+    stale, disowned, orphaned = _rest(tree, contents, _listed(tree, previous))
+    return Plan(
+        changes=tuple(
+            Change(path, content, contents[path])
+            for path, content in before.items()
+            if path not in blocked and content != contents[path]
+        ),
+        unchanged=tuple(path for path, content in before.items() if content == contents[path]),
+        stale=stale,
+        disowned=disowned,
+        orphaned=orphaned,
+        blocked=tuple(sorted(blocked)),
+    )
+
+
+def _is_ours(path: str, content: bytes) -> bool:
+    return inventory.is_ours(content) if path == inventory.NAME else carries_header(content)
+
+
+def _is_blocked(path: str, tree: Tree) -> bool:
+    """Whether something else than a regular file stands at `path`, or something else than a folder above it."""
+    above = any(folder in tree.files or folder in tree.others for folder in parents(path))
+    return above or path in tree.folders or path in tree.others
+
+
+def _listed(tree: Tree, previous: Inventory) -> set[str]:
+    """Paths that the last run wrote, or a later one that died may have written."""
+    pending, _ = inventory.parse(tree.read(PENDING) or b"", tree.root)
+    last = previous.entries if previous.complete else ()
+    return {entry.path for entry in (*last, *pending.entries)}
+
+
+def _rest(
+    tree: Tree, contents: Mapping[str, bytes], listed: Iterable[str]
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Stale, disowned and orphaned files among those that are not to be written."""
+    left = sorted((set(listed) & (tree.files.keys() | tree.others)) - contents.keys())
+    unlisted = sorted(path for path in tree.files if path.endswith(".yaml") and path not in contents)
+    ours = {path for path in (*left, *unlisted) if carries_header(tree.head(path, HEADER_LENGTH))}
+    return (
+        tuple(path for path in left if path in ours),
+        tuple(path for path in left if path not in ours),
+        tuple(path for path in unlisted if path in ours and path not in left),
+    )

@@ -1,0 +1,151 @@
+"""A run is compiled once: unchanged specs keep the committed manifests of their Jobs.
+
+Training that took days must not start again because Stowplan or an agent image is newer. So while the digest of a
+spec is that of the inventory, its run manifests (Jobs and what is named after their hash) are taken from the
+committed files, byte for byte.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+
+from stowplan.compiler import paths
+from stowplan.compiler.inventory import Entry, Inventory
+from stowplan.compiler.model import Output
+from stowplan.compiler.reread import reread
+from stowplan.compiler.source import Diagnostic, diagnose_at
+from stowplan.compiler.tree import Tree, scan
+from stowplan.schema.diagnostics import finding
+from stowplan.schema.meta import ObjectId, SpecId
+
+_STARTING_KINDS = ("Job", "JobSet")
+
+
+@dataclass(frozen=True, slots=True)
+class Recompile:
+    """Which specs are compiled anew although they have not changed: all, or those named.
+
+    A spec is named `imagenet`, `ml/imagenet` or `SampleSet ml/imagenet`.
+    """
+
+    everything: bool = False
+    names: frozenset[str] = frozenset()
+
+    def covers(self, spec: SpecId) -> bool:
+        """Whether `spec` is among them."""
+        return self.everything or not self.names.isdisjoint(_names(spec))
+
+    def unknown(self, specs: Collection[SpecId]) -> list[str]:
+        """The names that no spec has, sorted."""
+        return sorted(self.names.difference(*(_names(spec) for spec in specs)))
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The outputs, sorted by path, with committed runs put in.
+
+    `starts` are the Jobs and JobSets that the last run did not write, sorted: each starts when it is synced.
+    """
+
+    outputs: tuple[Output, ...]
+    starts: tuple[ObjectId, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def keep(outputs: Sequence[Output], previous: Inventory, out: Path, recompile: Recompile) -> Kept:
+    """Put the committed run manifests of unchanged specs in place of those compiled now.
+
+    All files of a spec's run are kept, or none: where one is missing or is not what the inventory says (SP513), a Job
+    and its ConfigMap might no longer fit. Files that are no part of a run are always those compiled now.
+    """
+    tree = _tree(out)
+    committed = _committed(previous)
+    fixed = {output.path for output in outputs if not output.manifest.run}
+    chosen: list[Output] = []
+    problems: list[Diagnostic] = []
+    for spec, own in _by_spec(outputs).items():
+        entries = [] if spec is None or recompile.covers(spec) else _run(committed.get(spec, []), own, fixed)
+        found = {entry.path: _kept(entry, own, tree) for entry in entries}
+        lost = [path for path, output in found.items() if output is None]
+        problems += [_changed_by_hand(out, path) for path in lost]
+        runs = [output for output in found.values() if output]
+        keeps = bool(runs) and not lost
+        chosen += [output for output in own if not (keeps and output.manifest.run)] + (runs if keeps else [])
+    ordered = tuple(sorted(chosen, key=lambda output: (output.path, output.manifest.id)))
+    return Kept(ordered, _starts(ordered, previous), tuple(problems))
+
+
+def _names(spec: SpecId) -> frozenset[str]:
+    return frozenset((spec.name, f"{spec.namespace}/{spec.name}", str(spec)))
+
+
+def _tree(out: Path) -> Tree:
+    """An output folder that cannot be read has no runs to keep; `write` and `compare` report it."""
+    try:
+        return scan(out)
+    except OSError:
+        return Tree(out)
+
+
+def _committed(previous: Inventory) -> Mapping[SpecId, list[Entry]]:
+    entries: defaultdict[SpecId, list[Entry]] = defaultdict(list)
+    for entry in previous.entries:
+        if entry.spec is not None:
+            entries[entry.spec].append(entry)
+    return entries
+
+
+def _by_spec(outputs: Sequence[Output]) -> dict[SpecId | None, list[Output]]:
+    groups: defaultdict[SpecId | None, list[Output]] = defaultdict(list)
+    for output in outputs:
+        groups[output.spec].append(output)
+    return groups
+
+
+def _run(entries: list[Entry], own: list[Output], fixed: set[str]) -> list[Entry]:
+    """The committed run of a spec; empty where it had none, or where the spec has changed since.
+
+    What only became part of the run by a newer compiler belongs to the old run too: it is in use.
+    """
+    digest = own[0].spec_digest
+    joined = {output.path for output in own if output.manifest.run}
+    run = [entry for entry in entries if (entry.run or entry.path in joined) and entry.path not in fixed]
+    kept = bool(digest) and any(entry.run for entry in run) and all(entry.spec_digest == digest for entry in run)
+    return run if kept else []
+
+
+def _kept(entry: Entry, own: list[Output], tree: Tree) -> Output | None:
+    """The committed file as an output, or None where it is not what the inventory says."""
+    content = tree.read(entry.path) if tree.files.get(entry.path) == entry.size else None
+    if content is None or sha256(content).hexdigest() != entry.sha256:
+        return None
+    stem = PurePosixPath(entry.path).stem.removeprefix(f"{entry.id.kind.lower()}-")
+    manifest = reread(content, stem)
+    if manifest is None or manifest.id != entry.id:
+        return None
+    return Output(
+        path=entry.path,
+        manifest=manifest,
+        spec=entry.spec,
+        source=own[0].source,
+        spec_digest=entry.spec_digest,
+        externals=entry.externals,
+        kept=content,
+    )
+
+
+def _starts(outputs: Sequence[Output], previous: Inventory) -> tuple[ObjectId, ...]:
+    known = {entry.id for entry in previous.entries if entry.run}
+    runs = (output.manifest.id for output in outputs if output.manifest.run)
+    return tuple(sorted(run for run in runs if run.kind in _STARTING_KINDS and run not in known))
+
+
+def _changed_by_hand(out: Path, path: str) -> Diagnostic:
+    message = (
+        "This file belongs to a run that is kept while its spec does not change, but it is missing or not what the"
+        " last run wrote. The run is compiled anew."
+    )
+    hint = "Restore the file from Git if the run must go on as it is. To run again, bump `stowplan.dev/run`."
+    return diagnose_at(paths.location(out, path), finding("SP513", (), message, hint))
