@@ -93,16 +93,11 @@ class WarmupConfig(MountedTask):
 
     task: Literal["warmup"] = Field(default="warmup", description="What to do.")
     paths: list[str] = Field(description="Paths below the mount; empty for everything.")
-    file: str | None = Field(
-        default=None, description="File below the mount that lists the paths; replaces `paths`."
-    )
+    file: str | None = Field(default=None, description="File below the mount that lists the paths; replaces `paths`.")
     threads: int = Field(default=50, description="Downloads at one time.", ge=1)
     strategy: Literal["sequence", "random"] = Field(description="How the sorted files are dealt out.")
-    partition: int = Field(description="Number of this share, from 0.", ge=0)
-    partitions: int = Field(description="Number of shares.", ge=1)
-    threshold: int = Field(
-        description="Percent of the share's bytes that must be cached in the end.", ge=0, le=100
-    )
+    partitions: int = Field(description="Number of shares; which one is the argument `--partition`.", ge=1)
+    threshold: int = Field(description="Percent of the share's bytes that must be cached in the end.", ge=0, le=100)
     after: str | None = Field(
         default=None,
         description="Stem of the sync Job to wait for; its name ends in the same hash as the own Job's.",
@@ -121,7 +116,6 @@ class ClearConfig(MountedTask):
 
     task: Literal["clear"] = Field(default="clear", description="What to do.")
     cache_paths: list[str] = Field(description="Cache directories that were named; empty for all.")
-    partition: int = Field(description="Number of the cache pod beside which it runs.", ge=0)
 
 
 CacheConfig = Annotated[

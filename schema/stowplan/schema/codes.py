@@ -56,7 +56,6 @@ REFERENCES = {
     "SP303": Code(_E, "A Secret of another namespace cannot be used by a task"),
     "SP304": Code(_E, "A Secret in the repository lacks a key"),
     "SP305": Code(_W, "Two datasets share a cache directory"),
-    "SP306": Code(_I, "A dataset is not used by anything in the repository"),
 }
 
 RULES = {
@@ -77,9 +76,6 @@ RULES = {
     "SP415": Code(_E, "A schedule is not a cron expression"),
     "SP416": Code(_E, "A path lies outside the cache directories"),
     "SP417": Code(_W, "The task deletes data at its source"),
-    "SP418": Code(_W, "A cache is larger than its medium usually is"),
-    "SP419": Code(_W, "A credential stands in the URI"),
-    "SP420": Code(_W, "Both ends of the sync must agree about the trailing slash"),
 }
 
 OUTPUT = {
@@ -93,6 +89,9 @@ OUTPUT = {
     "SP508": Code(_E, "A foreign file stands where a manifest belongs"),
     "SP509": Code(_E, "Another run is writing here"),
     "SP510": Code(_E, "The output cannot be written"),
+    "SP511": Code(_W, "The inventory cannot be read"),
+    "SP512": Code(_W, "A file in the output was left alone"),
+    "SP513": Code(_W, "The files of a run were changed by hand"),
     "SP520": Code(_E, "The sync wave is not a quoted integer"),
     "SP521": Code(_E, "An Argo CD annotation has an unknown value"),
     "SP522": Code(_E, "A Job would be deleted and run again"),

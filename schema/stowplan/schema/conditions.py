@@ -17,9 +17,7 @@ class Condition(Model):
     reason: str = Field(description="One word that says why.", max_length=1024)
     message: str | None = Field(default=None, description="Details for people.", max_length=32768)
     last_transition_time: str = Field(description="When `status` last changed, RFC 3339.")
-    observed_generation: int | None = Field(
-        default=None, description="Generation of the spec that was observed."
-    )
+    observed_generation: int | None = Field(default=None, description="Generation of the spec that was observed.")
 
 
 Conditions = Annotated[list[Condition], Field(json_schema_extra=_LIST_MAP_BY_TYPE)]

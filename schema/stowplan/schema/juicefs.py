@@ -71,9 +71,7 @@ class MountOptions(Model):
         alias="dir-entry-cache",
         description="Seconds that the kernel keeps directory entries. JuiceFS default 1.",
     )
-    enable_xattr: bool | None = Field(
-        default=None, alias="enable-xattr", description="Allow extended attributes."
-    )
+    enable_xattr: bool | None = Field(default=None, alias="enable-xattr", description="Allow extended attributes.")
     get_timeout: int | None = Field(
         default=None,
         alias="get-timeout",
@@ -237,16 +235,12 @@ class SyncOptions(Model):
     list_threads: int | None = Field(
         default=None, alias="list-threads", description="Listings at one time. JuiceFS default 1."
     )
-    list_depth: int | None = Field(
-        default=None, alias="list-depth", description="Directory depth of parallel listing."
-    )
+    list_depth: int | None = Field(default=None, alias="list-depth", description="Directory depth of parallel listing.")
     http_port: int | None = Field(
         default=None, alias="http-port", description="No effect: JuiceFS removed this status page in 1.2."
     )
     update: bool | None = Field(default=None, description="Skip files whose copy is newer.")
-    force_update: bool | None = Field(
-        default=None, alias="force-update", description="Copy every file again."
-    )
+    force_update: bool | None = Field(default=None, alias="force-update", description="Copy every file again.")
     existing: bool | None = Field(default=None, description="Copy only files that exist at the destination.")
     ignore_existing: bool | None = Field(
         default=None, alias="ignore-existing", description="Never touch files that exist at the destination."
@@ -320,9 +314,7 @@ class SyncOptions(Model):
 
 
 _GLOBS = "patterns are rsync-like globs today, no longer regular expressions"
-_ONE_POD = (
-    "distributed sync logs in to its workers by SSH, which a restricted pod cannot; one pod runs the sync"
-)
+_ONE_POD = "distributed sync logs in to its workers by SSH, which a restricted pod cannot; one pod runs the sync"
 
 SYNC_OPTIONS: dict[str, Option] = {
     "http-port": Option(
@@ -344,8 +336,3 @@ SYNC_OPTIONS: dict[str, Option] = {
     "max-failure": Option("max-failure", (1, 3)),
 }
 """Sync options that differ from "same name, known since 1.0"."""
-
-
-def subdirectory(name: str) -> str:
-    """The default cache directory of a dataset: in memory, by its lower-case name, as the old operator chose."""
-    return f"/dev/shm/{name.lower()}"  # noqa: S108 - a path on the node, chosen by the old operator

@@ -1,0 +1,26 @@
+"""The custom resource itself, on whose status the agents report."""
+
+from stowplan.library import labels
+from stowplan.library.ir import Origin
+from stowplan.library.manifest import Json, Manifest
+from stowplan.schema.meta import Model
+
+_SKIP_DRY_RUN = "SkipDryRunOnMissingResource=true"
+
+
+def custom_resource(model: Model, origin: Origin) -> Manifest:
+    """The user's values under canonical field names, without our defaults.
+
+    The CRD may come from another Application, so a dry run must not fail while it is missing.
+    """
+    body: Json = model.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    meta = body["metadata"]
+    meta["namespace"] = origin.spec.namespace
+    meta["labels"] = {**meta.get("labels", {}), **labels.standard(origin.spec, "spec")}
+    notes = dict(meta.get("annotations", {}))
+    own = [option for option in (notes.get(labels.SYNC_OPTIONS), _SKIP_DRY_RUN) if option]
+    notes[labels.SYNC_OPTIONS] = ",".join(own)
+    if origin.source:
+        notes[labels.SOURCE] = origin.source
+    meta["annotations"] = notes
+    return Manifest(body, stem=origin.spec.name)

@@ -1,0 +1,109 @@
+"""Jobs and CronJobs of the agents."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stowplan.library import names
+from stowplan.library.builders.metadata import metadata
+from stowplan.library.ir import Origin
+from stowplan.library.manifest import Json, Manifest
+from stowplan.schema.exit_codes import PERMANENT
+
+MUTABLE = frozenset({"activeDeadlineSeconds", "backoffLimit", "maxFailedIndexes", "parallelism", "suspend"})
+"""Fields of a Job that may change in place (Kubernetes 1.34 `ValidateJobUpdate`); the others are in the hash."""
+
+BACKOFF_LIMIT = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A Job before it has its name: the name's stem, and the spec."""
+
+    stem: str
+    component: str
+    namespace: str
+    spec: Json
+
+
+def job_spec(template: Json, *, container: str, deadline_seconds: int | None, suspend: bool) -> Json:
+    """One pod at a time, tried again unless its exit code says that this cannot help.
+
+    There is no time to live: Argo CD would see a removed Job as missing and run it again.
+    """
+    spec: Json = {
+        "backoffLimit": BACKOFF_LIMIT,
+        "completions": 1,
+        "parallelism": 1,
+        "podFailurePolicy": {
+            "rules": [
+                {
+                    "action": "FailJob",
+                    "onExitCodes": {
+                        "containerName": container,
+                        "operator": "In",
+                        "values": [int(code) for code in PERMANENT],
+                    },
+                },
+                {"action": "Ignore", "onPodConditions": [{"status": "True", "type": "DisruptionTarget"}]},
+            ]
+        },
+        "template": template,
+    }
+    if deadline_seconds:
+        spec["activeDeadlineSeconds"] = deadline_seconds
+    if suspend:
+        spec["suspend"] = True
+    return spec
+
+
+def group_hash(tasks: Sequence[Task], run: str) -> str:
+    """One hash for all Jobs of a spec, over what cannot change in place and the user's run marker.
+
+    Names are left out, so the templates must not hold them.
+    """
+    fixed = [[t.stem, t.namespace, {k: v for k, v in t.spec.items() if k not in MUTABLE}] for t in tasks]
+    return names.content_hash(fixed, run)
+
+
+def jobs(tasks: Sequence[Task], origin: Origin, run: str) -> list[Manifest]:
+    """The Jobs of one spec. Their names end in the hash of the group: an edit of one replaces all."""
+    suffix = group_hash(tasks, run)
+    return [_job(task, origin, suffix) for task in tasks]
+
+
+def _job(task: Task, origin: Origin, suffix: str) -> Manifest:
+    name = names.with_hash(task.stem, suffix)
+    body = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": metadata("Job", name, origin, task.component, namespace=task.namespace),
+        "spec": task.spec,
+    }
+    return Manifest(body, stem=task.stem, run=True)
+
+
+def cron_job(task: Task, origin: Origin, *, schedule: str, time_zone: str | None) -> Manifest:
+    """The same task at the times of `schedule`; a run that is still going is not joined by a second one.
+
+    A CronJob can be edited, so its name carries no hash. `suspend` belongs to it, not to its Jobs.
+    """
+    job = {key: value for key, value in task.spec.items() if key != "suspend"}
+    name = names.shorten(task.stem, names.CRON_JOB_LIMIT)
+    spec: Json = {
+        "concurrencyPolicy": "Forbid",
+        "failedJobsHistoryLimit": 3,
+        "jobTemplate": {"metadata": {"labels": dict(job["template"]["metadata"]["labels"])}, "spec": job},
+        "schedule": schedule,
+        "successfulJobsHistoryLimit": 3,
+    }
+    if task.spec.get("suspend"):
+        spec["suspend"] = True
+    if time_zone:
+        spec["timeZone"] = time_zone
+    body = {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": metadata("CronJob", name, origin, task.component, namespace=task.namespace),
+        "spec": spec,
+    }
+    return Manifest(body, stem=task.stem)

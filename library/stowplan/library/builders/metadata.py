@@ -1,0 +1,53 @@
+"""Metadata of every object we write."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from stowplan.library import labels
+from stowplan.library.ir import Origin
+
+EARLY_KINDS = frozenset(
+    {
+        "Namespace",
+        "ServiceAccount",
+        "Role",
+        "RoleBinding",
+        "NetworkPolicy",
+        "ConfigMap",
+        "Service",
+        "PodDisruptionBudget",
+    }
+)
+"""Kinds that Argo CD never waits for; they go one wave ahead of what runs or binds, so no wave can wait."""
+
+EARLY_WAVE = "-1"
+
+
+def metadata(
+    kind: str,
+    name: str,
+    origin: Origin,
+    component: str,
+    *,
+    namespace: str | None = None,
+    extra_labels: Mapping[str, str] | None = None,
+    annotations: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """ObjectMeta with the standard labels, the source annotation and the wave of `kind`.
+
+    Cluster-scoped kinds pass no namespace.
+    """
+    notes = dict(annotations or {})
+    if origin.source:
+        notes[labels.SOURCE] = origin.source
+    if kind in EARLY_KINDS:
+        notes[labels.SYNC_WAVE] = EARLY_WAVE
+    meta: dict[str, Any] = {
+        "name": name,
+        "labels": {**labels.standard(origin.spec, component), **(extra_labels or {})},
+    }
+    if namespace:
+        meta["namespace"] = namespace
+    if notes:
+        meta["annotations"] = notes
+    return meta

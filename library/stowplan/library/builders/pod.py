@@ -1,0 +1,165 @@
+"""Pod templates of the agents. All pass Pod Security `restricted` (Kubernetes 1.34 and later)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from stowplan.library import labels
+from stowplan.library.ir import Origin, Placement, SecretName, Site
+from stowplan.library.manifest import Json
+from stowplan.schema.agent_config import CONFIG_DIRECTORY, NODE_ENV, POD_ENV, RUN_ENV
+from stowplan.schema.platform import Resources
+
+Agent = Literal["cache", "control", "git", "transfer"]
+
+AGENT_USER = 65532
+ROOT = 0
+SCRATCH = "/tmp"  # noqa: S108 - a directory in the pod, on an emptyDir of its own
+
+
+def image(site: Site, agent: Agent) -> str:
+    """The image of an agent: by digest where the platform gives one, else by tag.
+
+    Without a registry it is a name that no registry serves (`local/`), to be built and loaded by hand.
+    """
+    images = site.platform.images
+    name = f"{images.registry or 'local'}/stowplan-{agent}"
+    digest = images.digests.get(agent)
+    return f"{name}@{digest}" if digest else f"{name}:{images.tag or site.version}"
+
+
+NOWHERE_SPECIAL = Placement()
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A claim mounted in an agent's container."""
+
+    claim: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentPod:
+    """What differs between the pods of the agents."""
+
+    component: str
+    agent: Agent
+    module: str
+    args: tuple[str, ...]
+    config_map: str
+    service_account: str
+    resources: Resources
+    user: int = AGENT_USER
+    mount: Mount | None = None
+    env: tuple[Json, ...] = ()
+    placement: Placement = NOWHERE_SPECIAL
+    pod_affinity: Json | None = None
+    pod_anti_affinity: Json | None = None
+    probes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    restart_policy: Literal["Always", "Never"] = "Never"
+    scratch_size: str = "1Gi"
+    extra_labels: Mapping[str, str] = field(default_factory=dict)
+
+
+def template(pod: AgentPod, origin: Origin, site: Site) -> Json:
+    """The pod template of an agent."""
+    spec: Json = {
+        "automountServiceAccountToken": True,
+        "containers": [_container(pod, site)],
+        "enableServiceLinks": False,
+        "restartPolicy": pod.restart_policy,
+        "securityContext": _pod_security(pod.user),
+        "serviceAccountName": pod.service_account,
+        "terminationGracePeriodSeconds": 30,
+        "volumes": _volumes(pod),
+    }
+    if affinity := _affinity(pod):
+        spec["affinity"] = affinity
+    if pod.placement.tolerations:
+        spec["tolerations"] = list(pod.placement.tolerations)
+    return {
+        "metadata": {"labels": {**labels.standard(origin.spec, pod.component), **pod.extra_labels}},
+        "spec": spec,
+    }
+
+
+def secret_env(secret: SecretName, variables: Mapping[str, str], *, optional: Sequence[str]) -> tuple[Json, ...]:
+    """Environment variables, by key of the Secret; the keys in `optional` may be missing."""
+    return tuple(
+        {"name": variable, "valueFrom": {"secretKeyRef": _key(secret, key, optional=key in optional)}}
+        for key, variable in variables.items()
+    )
+
+
+def _key(secret: SecretName, key: str, *, optional: bool) -> Json:
+    reference: Json = {"name": secret.name, "key": key}
+    return {**reference, "optional": True} if optional else reference
+
+
+def _container(pod: AgentPod, site: Site) -> Json:
+    mounts: list[Json] = [
+        {"name": "config", "mountPath": CONFIG_DIRECTORY, "readOnly": True},
+        {"name": "scratch", "mountPath": SCRATCH},
+    ]
+    if pod.mount:
+        # HostToContainer: a mount that the CSI driver recovers reaches the pod.
+        mounts.append({"name": "dataset", "mountPath": pod.mount.path, "mountPropagation": "HostToContainer"})
+    container: Json = {
+        "name": pod.component,
+        "image": image(site, pod.agent),
+        "command": ["python", "-m", pod.module],
+        "args": list(pod.args),
+        "env": [*_own_env(), *pod.env],
+        "resources": pod.resources.model_dump(),
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+            "readOnlyRootFilesystem": True,
+        },
+        "volumeMounts": mounts,
+    }
+    for name, command in pod.probes.items():
+        container[name] = {"exec": {"command": list(command)}, "periodSeconds": 30, "timeoutSeconds": 10}
+    return container
+
+
+def _own_env() -> list[Json]:
+    fields = {
+        NODE_ENV: "spec.nodeName",
+        POD_ENV: "metadata.name",
+        RUN_ENV: f"metadata.labels['{labels.JOB_NAME}']",
+    }
+    by_field = [
+        {"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}
+        for name, path in sorted(fields.items())
+    ]
+    return [{"name": "HOME", "value": SCRATCH}, *by_field]
+
+
+def _pod_security(user: int) -> Json:
+    return {
+        "runAsGroup": user,
+        "runAsNonRoot": user != ROOT,
+        "runAsUser": user,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+
+
+def _volumes(pod: AgentPod) -> list[Json]:
+    volumes: list[Json] = [
+        {"name": "config", "configMap": {"name": pod.config_map}},
+        {"name": "scratch", "emptyDir": {"sizeLimit": pod.scratch_size}},
+    ]
+    if pod.mount:
+        volumes.append({"name": "dataset", "persistentVolumeClaim": {"claimName": pod.mount.claim}})
+    return volumes
+
+
+def _affinity(pod: AgentPod) -> Json:
+    parts: dict[str, Any] = {
+        "nodeAffinity": pod.placement.node_affinity,
+        "podAffinity": pod.pod_affinity,
+        "podAntiAffinity": pod.pod_anti_affinity,
+    }
+    return {name: value for name, value in parts.items() if value}

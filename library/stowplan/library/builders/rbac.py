@@ -1,0 +1,46 @@
+"""ServiceAccount, Role and RoleBinding of a spec's agents."""
+
+from stowplan.library.builders.metadata import metadata
+from stowplan.library.ir import Origin
+from stowplan.library.manifest import Json, Manifest
+
+_COMPONENT = "access"
+_GROUP = "rbac.authorization.k8s.io"
+
+
+def service_account(name: str, origin: Origin, *, namespace: str) -> Manifest:
+    """An account whose token only pods that ask for it get."""
+    body = {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": metadata("ServiceAccount", name, origin, _COMPONENT, namespace=namespace),
+        "automountServiceAccountToken": False,
+    }
+    return Manifest(body, stem=name)
+
+
+def status_role(name: str, origin: Origin, *, group: str, plural: str) -> Manifest:
+    """Rights of an agent: read its own custom resource and apply to its status, nothing else."""
+    rules: list[Json] = [
+        {"apiGroups": [group], "resources": [plural], "resourceNames": [origin.spec.name], "verbs": ["get"]},
+        {
+            "apiGroups": [group],
+            "resources": [f"{plural}/status"],
+            "resourceNames": [origin.spec.name],
+            "verbs": ["get", "patch"],
+        },
+    ]
+    meta = metadata("Role", name, origin, _COMPONENT, namespace=origin.spec.namespace)
+    return Manifest({"apiVersion": f"{_GROUP}/v1", "kind": "Role", "metadata": meta, "rules": rules}, stem=name)
+
+
+def role_binding(name: str, origin: Origin, *, role: str, accounts: list[tuple[str, str]]) -> Manifest:
+    """Gives `role` to accounts, each a namespace and a name."""
+    body = {
+        "apiVersion": f"{_GROUP}/v1",
+        "kind": "RoleBinding",
+        "metadata": metadata("RoleBinding", name, origin, _COMPONENT, namespace=origin.spec.namespace),
+        "roleRef": {"apiGroup": _GROUP, "kind": "Role", "name": role},
+        "subjects": [{"kind": "ServiceAccount", "name": n, "namespace": ns} for ns, n in sorted(accounts)],
+    }
+    return Manifest(body, stem=name)

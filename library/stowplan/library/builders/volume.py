@@ -1,0 +1,79 @@
+"""PersistentVolume and PersistentVolumeClaim of a dataset, bound to each other by name."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stowplan.library import labels
+from stowplan.library.builders.metadata import metadata
+from stowplan.library.ir import Origin
+from stowplan.library.manifest import Manifest
+
+CAPACITY = "10Pi"
+"""The old operator's figure. A static CSI volume has no quota; both sides only have to agree."""
+
+_ANNOTATIONS = {labels.SYNC_OPTIONS: labels.KEEP, labels.COMPARE_OPTIONS: "IgnoreExtraneous"}
+_COMPONENT = "volume"
+
+
+def persistent_volume(
+    name: str,
+    origin: Origin,
+    *,
+    claim: str,
+    storage_class: str,
+    csi: Mapping[str, Any],
+    mount_options: Sequence[str],
+    extra_labels: Mapping[str, str],
+) -> Manifest:
+    """A static volume that only `claim` in the spec's namespace can bind; the data outlives it (`Retain`).
+
+    Mount options stand in `spec.mountOptions`, which may be edited, and not in the CSI attributes, which may not.
+    """
+    spec: dict[str, Any] = {
+        "accessModes": ["ReadWriteMany"],
+        "capacity": {"storage": CAPACITY},
+        "claimRef": {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "name": claim,
+            "namespace": origin.spec.namespace,
+        },
+        "csi": dict(csi),
+        "mountOptions": list(mount_options),
+        "persistentVolumeReclaimPolicy": "Retain",
+        "storageClassName": storage_class,
+        "volumeMode": "Filesystem",
+    }
+    meta = metadata("PersistentVolume", name, origin, _COMPONENT, extra_labels=extra_labels, annotations=_ANNOTATIONS)
+    return Manifest({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": meta, "spec": spec}, stem=name)
+
+
+def persistent_volume_claim(
+    name: str,
+    origin: Origin,
+    *,
+    volume: str,
+    storage_class: str,
+    selector: Mapping[str, str] | None,
+    extra_labels: Mapping[str, str],
+) -> Manifest:
+    """The claim on that volume. `selector` only where an existing claim has one, since it cannot be changed."""
+    spec: dict[str, Any] = {
+        "accessModes": ["ReadWriteMany"],
+        "resources": {"requests": {"storage": CAPACITY}},
+        "storageClassName": storage_class,
+        "volumeMode": "Filesystem",
+        "volumeName": volume,
+    }
+    if selector:
+        spec["selector"] = {"matchLabels": dict(selector)}
+    meta = metadata(
+        "PersistentVolumeClaim",
+        name,
+        origin,
+        _COMPONENT,
+        namespace=origin.spec.namespace,
+        extra_labels=extra_labels,
+        annotations=_ANNOTATIONS,
+    )
+    return Manifest({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta, "spec": spec}, stem=name)

@@ -1,0 +1,22 @@
+"""The account of a spec's agents, what it may do, and who may call them."""
+
+from collections.abc import Iterable
+
+from stowplan.library.builders.network_policy import network_policy
+from stowplan.library.builders.rbac import role_binding, service_account, status_role
+from stowplan.library.ir import Origin, Site
+from stowplan.library.manifest import Manifest
+
+GROUP = "batch.paddlepaddle.org"
+
+
+def manifests(base: str, origin: Origin, site: Site, *, plural: str, namespaces: Iterable[str]) -> list[Manifest]:
+    """An account and a network policy in each namespace that runs agents of the spec; one role for all of them."""
+    homes = sorted(set(namespaces))
+    egress = site.platform.network.egress
+    return [
+        *(service_account(base, origin, namespace=home) for home in homes),
+        status_role(base, origin, group=GROUP, plural=plural),
+        role_binding(base, origin, role=base, accounts=[(home, base) for home in homes]),
+        *(network_policy(base, origin, namespace=home, egress=egress) for home in homes),
+    ]

@@ -1,0 +1,15 @@
+"""The kinds there are, and how each is lowered."""
+
+from stowplan.library.dialects import sample_job, sample_set
+from stowplan.library.dialects.context import Context, Lowered
+from stowplan.schema.sample_job import SampleJob
+from stowplan.schema.sample_set import SampleSet
+
+
+def lower(model: SampleSet | SampleJob, context: Context) -> Lowered:
+    """The manifests of one spec. Never raises for a user's mistake; what is wrong is in the findings."""
+    match model:
+        case SampleSet():
+            return sample_set.lower(model, context)
+        case SampleJob():
+            return sample_job.lower(model, context)

@@ -1,0 +1,236 @@
+"""`SampleJob` lowered: one task on a SampleSet, once or at the times of a schedule."""
+
+from dataclasses import replace
+
+from stowplan.library import cron
+from stowplan.library.builders import job
+from stowplan.library.builders.custom_resource import custom_resource
+from stowplan.library.dialects import access, dataset_path, sample_set, secrets, source_uri
+from stowplan.library.dialects.context import Context, Lowered
+from stowplan.library.drivers.api import TaskSet
+from stowplan.library.drivers.registry import STORAGE_DRIVERS
+from stowplan.library.ir import CachedDataset, DataTask, Origin, SecretName, Site, Source
+from stowplan.library.manifest import ExternalReference, Manifest, Unit
+from stowplan.library.names import CRON_JOB_LIMIT, HASH_LENGTH, LABEL_LIMIT, SampleJobNames
+from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, finding, has_errors
+from stowplan.schema.juicefs import SyncOptions
+from stowplan.schema.meta import RUN_ANNOTATION, SpecId
+from stowplan.schema.sample_job import SampleJob, TaskType
+
+PLURAL = "samplejobs"
+
+_OPTIONS: dict[TaskType, str] = {
+    "sync": "syncOptions",
+    "warmup": "warmupOptions",
+    "rmr": "rmrOptions",
+    "clear": "clearOptions",
+}
+
+
+def lower(model: SampleJob, context: Context) -> Lowered:
+    """All objects of a SampleJob; none when it cannot work."""
+    namespace = context.namespace(model.metadata.namespace)
+    identity = SpecId("SampleJob", namespace, model.metadata.name)
+    found = [*_type(model), *_schedule(model)]
+    dataset, problems = _dataset(model, namespace, context)
+    found += problems
+    if dataset is None or has_errors(found):
+        return Lowered(Unit(identity, ()), tuple(found))
+    task = _task(model, dataset, namespace, context, identity)
+    found += _options(model, task, context)
+    home, problems = _home(model, task, context)
+    found += [*problems, *_long_names(task)]
+    if has_errors(found):
+        return Lowered(Unit(identity, ()), tuple(found))
+    task = replace(task, namespace=home)
+    unit = Unit(identity, tuple(_manifests(model, task, context.site)), _externals(task))
+    return Lowered(unit, tuple(found))
+
+
+def _type(model: SampleJob) -> list[Finding]:
+    chosen = model.spec.type
+    if chosen is None:
+        message = "`type` is missing."
+        return [finding("SP412", ("spec",), message, "Choose one of sync, warmup, rmr and clear.")]
+    return [
+        finding(
+            "SP414",
+            ("spec", key),
+            f"`{key}` is ignored, since `type` is {chosen}.",
+            f"Remove it, or use {_OPTIONS[chosen]}.",
+        )
+        for kind, key in _OPTIONS.items()
+        if kind != chosen and key in model.spec.model_dump(exclude_unset=True, exclude_none=True)
+    ]
+
+
+def _schedule(model: SampleJob) -> list[Finding]:
+    found = []
+    if model.spec.schedule is not None and (problem := cron.problem(model.spec.schedule)):
+        hint = "Write five fields: minute, hour, day of month, month, day of week; or a word such as @daily."
+        found.append(finding("SP415", ("spec", "schedule"), problem, hint))
+    if model.spec.time_zone and model.spec.schedule is None:
+        message = "`timeZone` has no effect without `schedule`."
+        found.append(finding("SP406", ("spec", "timeZone"), message, "Add a schedule, or remove it."))
+    return found
+
+
+def _dataset(model: SampleJob, namespace: str, context: Context) -> tuple[CachedDataset | None, list[Finding]]:
+    reference = model.spec.sample_set_ref
+    if not reference or not reference.name:
+        path = ("spec", "sampleSetRef") if reference else ("spec",)
+        message = "`sampleSetRef.name` is missing; it names the dataset to work on."
+        return None, [finding("SP413", path, message, "Name a SampleSet of the same namespace.")]
+    referred = context.sample_sets.get((namespace, reference.name))
+    if referred is not None:
+        return sample_set.cached_dataset(referred, context), []
+    return None, [_missing(reference.name, namespace, context)]
+
+
+def _missing(name: str, namespace: str, context: Context) -> Finding:
+    path: FieldPath = ("spec", "sampleSetRef", "name")
+    elsewhere = sorted(home for home, other in context.sample_sets if other == name)
+    message = f"There is no SampleSet {name} in namespace {namespace}"
+    if elsewhere:
+        hint = "A SampleJob works on a SampleSet of its own namespace: move it, or add a `noSync` SampleSet here."
+        return finding("SP302", path, f"{message}, only in {', '.join(elsewhere)}.", hint)
+    here = [other for home, other in context.sample_sets if home == namespace]
+    return finding("SP302", path, f"{message}.", did_you_mean(name, here) if here else "Add it to the specs.")
+
+
+def _task(model: SampleJob, dataset: CachedDataset, namespace: str, context: Context, identity: SpecId) -> DataTask:
+    spec = model.spec
+    names = SampleJobNames(model.metadata.name)
+    operation = spec.type or "sync"
+    warmup = spec.warmup_options
+    paths = {
+        "warmup": warmup.paths if warmup else None,
+        "rmr": spec.rmr_options.paths if spec.rmr_options else None,
+        "clear": spec.clear_options.paths if spec.clear_options else None,
+    }.get(operation) or []
+    partitioned = operation in ("warmup", "clear")
+    sync = spec.sync_options or SyncOptions()
+    return DataTask(
+        origin=Origin(identity, context.sources.get((identity.kind, namespace, identity.name), "")),
+        operation=operation,
+        dataset=dataset,
+        namespace=namespace,
+        stems=tuple(names.task(i) for i in range(dataset.partitions)) if partitioned else (names.task(None),),
+        configuration_stem=f"{names.base}-{operation}",
+        source=Source(sync.source, secrets.resolve(spec.secret_ref, SecretName(namespace, "")))
+        if sync.source
+        else None,
+        destination=sync.destination or "",
+        sync_options=sync,
+        paths=tuple(paths if operation == "clear" else map(dataset_path.relative, paths)),
+        file=dataset_path.relative(warmup.file) if warmup and warmup.file else None,
+        threads=warmup.threads if warmup else None,
+        strategy=(warmup.strategy_name if warmup else None) or "sequence",
+        schedule=spec.schedule,
+        time_zone=spec.time_zone,
+        suspend=bool(spec.terminate),
+    )
+
+
+def _options(model: SampleJob, task: DataTask, context: Context) -> list[Finding]:
+    check = {"sync": _sync, "warmup": _warmup, "rmr": _rmr, "clear": _clear}[task.operation]
+    return [*check(model), *STORAGE_DRIVERS[task.dataset.driver].validate_task(task, context.site)]
+
+
+def _sync(model: SampleJob) -> list[Finding]:
+    spec = model.spec
+    found = []
+    if not spec.secret_ref or not spec.secret_ref.name:
+        message = "A sync needs `secretRef.name`: the Secret with the credentials of its source."
+        found.append(finding("SP413", ("spec", "secretRef") if spec.secret_ref else ("spec",), message, "Name it."))
+    options = spec.sync_options
+    if not options or not options.source:
+        path = ("spec", "syncOptions") if options else ("spec",)
+        found.append(finding("SP413", path, "A sync needs `syncOptions.source`.", "Give the URI to copy from."))
+        return found
+    found += source_uri.findings(options.source, ("spec", "syncOptions", "source"))
+    if options.destination and options.destination.strip("/"):
+        found += dataset_path.one(options.destination, ("spec", "syncOptions", "destination"))
+    return found
+
+
+def _warmup(model: SampleJob) -> list[Finding]:
+    options = model.spec.warmup_options
+    if not options:
+        return []
+    base: FieldPath = ("spec", "warmupOptions")
+    found = dataset_path.findings([p for p in options.paths or [] if p.strip("/")], (*base, "paths"))
+    if options.file:
+        found += dataset_path.one(options.file, (*base, "file"))
+        if options.paths:
+            message = "`paths` has no effect beside `file`, which lists the paths."
+            found.append(finding("SP406", (*base, "paths"), message, "Remove one of the two."))
+    if options.partitions is not None:
+        message = "`partitions` has no effect: the dataset's number is used."
+        found.append(finding("SP406", (*base, "partitions"), message, "Remove it."))
+    if options.threads is not None and options.threads < 0:
+        message = f"`threads` is {options.threads}; it must be 1 or more."
+        found.append(finding("SP205", (*base, "threads"), message, "Give a number, or remove it for 50."))
+    return found
+
+
+def _rmr(model: SampleJob) -> list[Finding]:
+    options = model.spec.rmr_options
+    if not options or not options.paths:
+        path = ("spec", "rmrOptions") if options else ("spec",)
+        return [finding("SP413", path, "An rmr needs `rmrOptions.paths`.", "Name the paths to remove.")]
+    return dataset_path.findings(options.paths, ("spec", "rmrOptions", "paths"))
+
+
+def _clear(model: SampleJob) -> list[Finding]:
+    options = model.spec.clear_options
+    if not options or not options.paths:
+        return []
+    message = "JuiceFS evicts by file, so a clear empties all cache directories of each node."
+    hint = "Remove `paths`, or keep it as a note."
+    return [finding("SP411", ("spec", "clearOptions", "paths"), message, hint)]
+
+
+def _home(model: SampleJob, task: DataTask, context: Context) -> tuple[str, list[Finding]]:
+    if task.operation != "sync" or not task.source:
+        return task.namespace, []
+    path: FieldPath = ("spec", "secretRef") if model.spec.secret_ref else ("spec",)
+    volume = task.dataset.volume_secret
+    return secrets.sync_namespace(task.namespace, volume, task.source.secret, context.platform, path)
+
+
+def _long_names(task: DataTask) -> list[Finding]:
+    longest = max(task.stems, key=len)
+    limit = CRON_JOB_LIMIT if task.schedule is not None else LABEL_LIMIT - HASH_LENGTH - 1
+    if len(longest) <= limit:
+        return []
+    message = f"{longest} is too long for the name of a Job, so a hash takes the place of its end."
+    return [finding("SP505", ("metadata", "name"), message, "Shorten the name if you want to recognise its Jobs.")]
+
+
+def _externals(task: DataTask) -> tuple[ExternalReference, ...]:
+    if task.operation != "sync" or not task.source:
+        return ()
+    volume, source = task.dataset.volume_secret, task.source.secret
+    wanted = {secrets.volume_reference(volume)}
+    if source != volume:
+        wanted.add(secrets.source_reference(source))
+    return tuple(sorted(wanted))
+
+
+def _manifests(model: SampleJob, task: DataTask, site: Site) -> list[Manifest]:
+    names = SampleJobNames(model.metadata.name)
+    origin = task.origin
+    tasks = STORAGE_DRIVERS[task.dataset.driver].tasks(task, site, names.base)
+    return [
+        custom_resource(model, origin),
+        *access.manifests(names.base, origin, site, plural=PLURAL, namespaces=[task.namespace]),
+        tasks.configuration,
+        *_runs(tasks, task, model.metadata.annotations.get(RUN_ANNOTATION, "")),
+    ]
+
+
+def _runs(tasks: TaskSet, task: DataTask, run: str) -> list[Manifest]:
+    if task.schedule is None:
+        return job.jobs(tasks.jobs, task.origin, run)
+    return [job.cron_job(one, task.origin, schedule=task.schedule, time_zone=task.time_zone) for one in tasks.jobs]

@@ -1,0 +1,169 @@
+"""`SampleSet` lowered: a dataset in a JuiceFS volume, its cache pods, and the runs that fill it."""
+
+from stowplan.library.builders import job
+from stowplan.library.builders.custom_resource import custom_resource
+from stowplan.library.dialects import access, secrets, source_uri
+from stowplan.library.dialects.context import Context, Lowered
+from stowplan.library.drivers.registry import STORAGE_DRIVERS
+from stowplan.library.ir import CachedDataset, DataTask, Origin, Placement, SecretName, Site, Source, Tier
+from stowplan.library.manifest import ExternalReference, Manifest, Unit
+from stowplan.library.names import STATEFUL_SET_LIMIT, SampleSetNames
+from stowplan.schema.diagnostics import Finding, finding, has_errors
+from stowplan.schema.juicefs import MountOptions
+from stowplan.schema.meta import RUN_ANNOTATION, SpecId
+from stowplan.schema.sample_set import CacheLevel, SampleSet
+
+PLURAL = "samplesets"
+
+
+def lower(model: SampleSet, context: Context) -> Lowered:
+    """All objects of a SampleSet; none when it cannot work."""
+    dataset = cached_dataset(model, context)
+    spec = dataset.origin.spec
+    driver = STORAGE_DRIVERS[dataset.driver]
+    found = [*_required(model), *_name(spec.name), *_source(model), *_dead(model)]
+    found += driver.validate(dataset, context.site)
+    home, problems = _sync_namespace(dataset, context)
+    found += problems
+    if has_errors(found):
+        return Lowered(Unit(spec, ()), tuple(found))
+    return Lowered(Unit(spec, tuple(_manifests(model, dataset, home, context.site)), _externals(dataset)), tuple(found))
+
+
+def cached_dataset(model: SampleSet, context: Context) -> CachedDataset:
+    """The dataset that a SampleSet describes, also of one that has errors."""
+    namespace, name = context.namespace(model.metadata.namespace), model.metadata.name
+    spec = model.spec
+    csi = spec.csi
+    volume = secrets.resolve(spec.secret_ref, SecretName(namespace, ""))
+    identity = SpecId("SampleSet", namespace, name)
+    uri = spec.source.uri if spec.source else None
+    return CachedDataset(
+        origin=Origin(identity, context.sources.get(("SampleSet", namespace, name), "")),
+        names=SampleSetNames(namespace, name, context.platform.names),
+        driver=(csi.driver if csi else None) or "juicefs",
+        volume_secret=volume,
+        partitions=spec.partitions or 1,
+        tiers=tuple(_tier(level) for level in (spec.cache.levels or [] if spec.cache else [])),
+        placement=Placement(spec.node_affinity, tuple(spec.tolerations or ())),
+        options=(csi.juice_fs_mount_options if csi else None) or MountOptions(),
+        source=Source(uri, secrets.resolve(spec.source.secret_ref, volume))
+        if uri and spec.source and not spec.no_sync
+        else None,
+        run=model.metadata.annotations.get(RUN_ANNOTATION, ""),
+    )
+
+
+def _tier(level: CacheLevel) -> Tier:
+    directories = tuple(part for part in (level.path or "").split(":") if part)
+    return Tier(directories, level.cache_size or 0)
+
+
+def _required(model: SampleSet) -> list[Finding]:
+    spec = model.spec
+    found = []
+    if spec.partitions is None:
+        message = "`partitions` is missing; without it the old operator waited for ever."
+        found.append(
+            finding("SP404", ("spec",), message, "Give the number of nodes that cache the dataset, 1 or more.")
+        )
+    if not spec.secret_ref or not spec.secret_ref.name:
+        path = ("spec", "secretRef") if spec.secret_ref else ("spec",)
+        message = "`secretRef.name` is missing; it names the Secret of the JuiceFS volume."
+        found.append(finding("SP401", path, message, "Name a Secret with the keys name, metaurl, storage and bucket."))
+    if not spec.no_sync and not (spec.source and spec.source.uri):
+        message = "There is no `source.uri` to copy from, and `noSync` is not true."
+        found.append(
+            finding("SP403", ("spec",), message, "Give `source.uri`, or `noSync: true` if the data is there already.")
+        )
+    return found
+
+
+def _name(name: str) -> list[Finding]:
+    longest = SampleSetNames("", name, "namespaced").runtime
+    if len(longest) <= STATEFUL_SET_LIMIT:
+        return []
+    room = STATEFUL_SET_LIMIT - len(longest) + len(name)
+    message = f"The name has {len(name)} characters; StatefulSet {longest} may have {STATEFUL_SET_LIMIT}."
+    return [finding("SP504", ("metadata", "name"), message, f"Use at most {room} characters.")]
+
+
+def _source(model: SampleSet) -> list[Finding]:
+    source = model.spec.source
+    if not source or source.uri is None:
+        return []
+    path = ("spec", "source", "uri")
+    if not model.spec.no_sync:
+        return source_uri.findings(source.uri, path)
+    return [finding("SP406", path, "The source is not used, since `noSync` is true.", "Remove one of the two.")]
+
+
+def _dead(model: SampleSet) -> list[Finding]:
+    levels = model.spec.cache.levels or [] if model.spec.cache else []
+    return [
+        finding(
+            "SP411",
+            ("spec", "cache", "levels", index, "mediumType"),
+            f"`mediumType: {level.medium_type}` tells readers what the tier is made of; it changes nothing.",
+            "Nothing to do.",
+        )
+        for index, level in enumerate(levels)
+        if level.medium_type
+    ]
+
+
+def _sync_namespace(dataset: CachedDataset, context: Context) -> tuple[str, list[Finding]]:
+    home = dataset.names.namespace
+    if not dataset.source:
+        return home, []
+    path = ("spec", "secretRef")
+    return secrets.sync_namespace(home, dataset.volume_secret, dataset.source.secret, context.platform, path)
+
+
+def _externals(dataset: CachedDataset) -> tuple[ExternalReference, ...]:
+    wanted = {secrets.volume_reference(dataset.volume_secret)}
+    if dataset.source and dataset.source.secret != dataset.volume_secret:
+        wanted.add(secrets.source_reference(dataset.source.secret))
+    return tuple(sorted(wanted))
+
+
+def _manifests(model: SampleSet, dataset: CachedDataset, sync_home: str, site: Site) -> list[Manifest]:
+    origin, names = dataset.origin, dataset.names
+    driver = STORAGE_DRIVERS[dataset.driver]
+    filling = [driver.tasks(task, site, names.base) for task in _filling(dataset, sync_home, site)]
+    return [
+        custom_resource(model, origin),
+        *access.manifests(names.base, origin, site, plural=PLURAL, namespaces=[names.namespace, sync_home]),
+        *driver.volume(dataset, site),
+        *driver.runtime(dataset, site, names.base),
+        *(tasks.configuration for tasks in filling),
+        *job.jobs([task for tasks in filling for task in tasks.jobs], origin, dataset.run),
+    ]
+
+
+def _filling(dataset: CachedDataset, sync_home: str, site: Site) -> list[DataTask]:
+    """The sync, and the warmup that follows it: a sync writes to the volume and leaves the nodes' caches cold."""
+    if not dataset.source:
+        return []
+    names = dataset.names
+    sync = DataTask(
+        origin=dataset.origin,
+        operation="sync",
+        dataset=dataset,
+        namespace=sync_home,
+        stems=(names.sync,),
+        configuration_stem=f"{names.base}-sync",
+        source=dataset.source,
+    )
+    if not site.platform.juicefs.warmup_after_sync:
+        return [sync]
+    warmup = DataTask(
+        origin=dataset.origin,
+        operation="warmup",
+        dataset=dataset,
+        namespace=names.namespace,
+        stems=tuple(names.warmup(i) for i in range(dataset.partitions)),
+        configuration_stem=f"{names.base}-warmup",
+        after=names.sync,
+    )
+    return [sync, warmup]

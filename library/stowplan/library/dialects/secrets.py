@@ -1,0 +1,47 @@
+"""Secrets by name: which ones a dataset and its tasks need, and where a sync can use them."""
+
+from stowplan.library.ir import SecretName
+from stowplan.library.manifest import ExternalReference
+from stowplan.schema.diagnostics import FieldPath, Finding, finding
+from stowplan.schema.juicefs import VOLUME_SECRET_KEYS
+from stowplan.schema.meta import SecretReference
+from stowplan.schema.platform import Platform
+
+
+def resolve(reference: SecretReference | None, fallback: SecretName) -> SecretName:
+    """`reference`, each missing part taken from `fallback`, as the old operator did."""
+    if reference is None:
+        return fallback
+    return SecretName(reference.namespace or fallback.namespace, reference.name or fallback.name)
+
+
+def volume_reference(secret: SecretName) -> ExternalReference:
+    """The volume Secret and the keys that it must have."""
+    return ExternalReference("Secret", secret.namespace, secret.name, VOLUME_SECRET_KEYS)
+
+
+def source_reference(secret: SecretName) -> ExternalReference:
+    """The Secret of a source. Its credentials are optional, since a source may be public."""
+    return ExternalReference("Secret", secret.namespace, secret.name)
+
+
+def sync_namespace(
+    home: str, volume: SecretName, source: SecretName, platform: Platform, path: FieldPath
+) -> tuple[str, list[Finding]]:
+    """Where a sync runs: where its Secrets are, since a pod reads only those of its own namespace."""
+    if volume.namespace == source.namespace == home:
+        return home, []
+    if volume.namespace != source.namespace:
+        message = (
+            f"The volume's Secret is in namespace {volume.namespace}, the source's in {source.namespace}; "
+            "a sync needs both in one."
+        )
+        return home, [finding("SP303", path, message, "Copy one of them into the namespace of the other.")]
+    if platform.policy.cross_namespace_tasks:
+        return volume.namespace, []
+    message = f"Secret {volume.name} is in namespace {volume.namespace}; a task in {home} cannot read it."
+    hint = (
+        f"Create the Secret in {home}, set `noSync: true` if the volume is filled from elsewhere, or set "
+        f"`policy.crossNamespaceTasks: true` in the platform file to run the sync in {volume.namespace}."
+    )
+    return home, [finding("SP303", path, message, hint)]

@@ -1,0 +1,43 @@
+"""The URI of remote storage: `NAME://BUCKET[.ENDPOINT][/PREFIX]`, as `juicefs sync` reads it."""
+
+import re
+
+from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, finding
+from stowplan.schema.juicefs import STORAGES
+
+_CREDENTIALS = re.compile(r"://+[^/@]*:[^/]*@|://+[^/@:]+@")
+_BLANK = re.compile(r"[\s\x00-\x1f]")
+
+
+def findings(uri: str, path: FieldPath) -> list[Finding]:
+    """The old operator's checks (`ValidateSourceURI`), and those it should have made."""
+    storage, delimiter, rest = uri.partition("://")
+    if not delimiter or "://" in rest:
+        message = f'"{redacted(uri)}" is not of the form NAME://BUCKET[.ENDPOINT][/PREFIX].'
+        return [finding("SP402", path, message, "Write for example s3://bucket.s3.eu-west-1.amazonaws.com/train/.")]
+    if storage not in STORAGES:
+        message = f'"{storage}" is not a storage that JuiceFS can copy from.'
+        return [finding("SP402", path, message, did_you_mean(storage, STORAGES))]
+    if _CREDENTIALS.search(uri):
+        message = "The URI carries credentials; what is committed to Git is no secret any more."
+        hint = "Put them into the Secret as `access-key` and `secret-key`, remove them here, and revoke them."
+        return [finding("SP603", path, message, hint)]
+    return [*_bucket(rest, path), *_blanks(uri, path)]
+
+
+def redacted(uri: str) -> str:
+    """The URI without anything that could be a credential, for messages."""
+    return _CREDENTIALS.sub("://***@", uri)
+
+
+def _bucket(rest: str, path: FieldPath) -> list[Finding]:
+    if rest.strip("/"):
+        return []
+    return [finding("SP402", path, "The URI names no bucket.", "Write NAME://BUCKET[.ENDPOINT][/PREFIX].")]
+
+
+def _blanks(uri: str, path: FieldPath) -> list[Finding]:
+    if not _BLANK.search(uri):
+        return []
+    message = "The URI holds a blank or control character."
+    return [finding("SP402", path, message, "Percent-encode it, or remove the newline at the end.")]

@@ -1,0 +1,5 @@
+"""JuiceFS, community edition, through its CSI driver."""
+
+from stowplan.library.drivers.juicefs.driver import JuiceFSDriver
+
+__all__ = ["JuiceFSDriver"]

@@ -1,0 +1,101 @@
+"""Where and how large a node's cache is."""
+
+from dataclasses import dataclass
+
+from stowplan.library.ir import CachedDataset, Site
+from stowplan.schema.diagnostics import FieldPath, Finding, finding
+
+LEVELS: FieldPath = ("spec", "cache", "levels")
+MOUNT: FieldPath = ("spec", "csi", "juiceFSMountOptions")
+
+MEMORY = "memory"
+"""JuiceFS' word for a cache in the client's own memory, instead of directories."""
+
+_FORBIDDEN = frozenset(",=*?[]\\ \t\r\n")
+"""Characters that break a mount option (`,`, `=`, space) or are wildcards, which the CSI driver cannot mount."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """The cache of one node: host directories and the size in MiB of all of them together."""
+
+    directories: tuple[str, ...]
+    size_mib: int
+
+
+def resolve(dataset: CachedDataset, site: Site) -> Cache:
+    """Directories and size by the old operator's precedence: tiers, then mount options, then a default.
+
+    Its default directory is kept; its default size (1 PiB, meant as bytes) is not: the platform gives a finite one.
+    """
+    options = dataset.options
+    from_tiers = tuple(d for tier in dataset.tiers for d in tier.directories)
+    from_option = tuple(part for part in (options.cache_dir or "").split(":") if part)
+    size = sum(tier.size_mib for tier in dataset.tiers if tier.size_mib > 0)
+    return Cache(
+        from_tiers or from_option or (default_directory(dataset.names.name),),
+        size or options.cache_size or site.platform.juicefs.cache_size,
+    )
+
+
+def default_directory(name: str) -> str:
+    """In memory, by the dataset's lower-case name, as the old operator chose."""
+    return f"/dev/shm/{name.lower()}"  # noqa: S108 - a path on the node
+
+
+def findings(dataset: CachedDataset, site: Site) -> list[Finding]:
+    """What is wrong with, or worth knowing of, the cache's directories and size."""
+    found = [*_tiers(dataset), *_directories_of_option(dataset), *_precedence(dataset)]
+    if not any(tier.size_mib > 0 for tier in dataset.tiers) and not dataset.options.cache_size:
+        size = site.platform.juicefs.cache_size
+        message = f"No cache size is given, so each node caches up to {size} MiB; the old operator set no limit."
+        hint = "Give `cache.levels[].cacheSize` in MiB, or `juicefs.cacheSize` in the platform file."
+        found.append(finding("SP411", ("spec",), message, hint))
+    return found
+
+
+def _tiers(dataset: CachedDataset) -> list[Finding]:
+    found = []
+    for index, tier in enumerate(dataset.tiers):
+        path = (*LEVELS, index)
+        if tier.size_mib < 0:
+            message = f"The size is {tier.size_mib} MiB; it must not be negative."
+            found.append(finding("SP205", (*path, "cacheSize"), message, "Give the tier's size in MiB."))
+        if not tier.directories:
+            message = "The tier has no path, so it adds its size to the others but no directory."
+            found.append(finding("SP406", path, message, "Give `path`, or add the size to another tier."))
+        found += [problem for d in tier.directories for problem in _directory(d, (*path, "path"))]
+    return found
+
+
+def _directories_of_option(dataset: CachedDataset) -> list[Finding]:
+    option = dataset.options.cache_dir
+    if not option or option == MEMORY:
+        return []
+    return [problem for d in option.split(":") if d for problem in _directory(d, (*MOUNT, "cache-dir"))]
+
+
+def _directory(directory: str, path: FieldPath) -> list[Finding]:
+    bad = sorted(_FORBIDDEN & set(directory))
+    if directory.startswith("/") and not bad and ".." not in directory.split("/"):
+        return []
+    what = f" with {' '.join(map(repr, bad))}" if bad else ""
+    message = f'"{directory}" is not an absolute directory of the node{what}; several are joined by ":".'
+    return [finding("SP405", path, message, "Give a path such as /data/cache, without `..`, blanks or wildcards.")]
+
+
+def _precedence(dataset: CachedDataset) -> list[Finding]:
+    has_directories = any(tier.directories for tier in dataset.tiers)
+    has_sizes = any(tier.size_mib > 0 for tier in dataset.tiers)
+    found = []
+    for key, value, overruled in (
+        ("cache-dir", dataset.options.cache_dir, has_directories),
+        ("cache-size", dataset.options.cache_size, has_sizes),
+    ):
+        if value and overruled:
+            message = f'"{key}" has no effect beside `cache.levels`, which takes precedence.'
+            found.append(finding("SP406", (*MOUNT, key), message, "Remove one of the two."))
+    if dataset.options.cache_dir and not has_directories:
+        message = "The directory is used as it stands; the old operator appended the dataset's name to it."
+        found.append(finding("SP411", (*MOUNT, "cache-dir"), message, "Nothing to do, unless old cache data matters."))
+    return found

@@ -1,0 +1,28 @@
+"""The JuiceFS driver: its parts put together."""
+
+from stowplan.library.drivers.api import TaskSet
+from stowplan.library.drivers.juicefs import cache, mount, runtime, sync, tasks, volume
+from stowplan.library.ir import CachedDataset, DataTask, Site
+from stowplan.library.manifest import Manifest
+from stowplan.schema.diagnostics import Finding
+
+
+class JuiceFSDriver:
+    """Volumes by the JuiceFS CSI driver, work by the cache agent."""
+
+    name = "juicefs"
+
+    def validate(self, dataset: CachedDataset, site: Site) -> list[Finding]:
+        return [*cache.findings(dataset, site), *mount.findings(dataset, site)]
+
+    def validate_task(self, task: DataTask, site: Site) -> list[Finding]:
+        return [*sync.findings(task, site), *tasks.findings(task, site)]
+
+    def volume(self, dataset: CachedDataset, site: Site) -> list[Manifest]:
+        return volume.manifests(dataset, site)
+
+    def runtime(self, dataset: CachedDataset, site: Site, service_account: str) -> list[Manifest]:
+        return runtime.manifests(dataset, site, service_account)
+
+    def tasks(self, task: DataTask, site: Site, service_account: str) -> TaskSet:
+        return tasks.task_set(task, site, service_account)

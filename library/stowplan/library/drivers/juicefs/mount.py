@@ -1,0 +1,84 @@
+"""Options of the JuiceFS mount, as the CSI driver wants them: one `key=value` or bare key each, sorted."""
+
+from stowplan.library.drivers.juicefs import cache
+from stowplan.library.drivers.juicefs.cache import MOUNT
+from stowplan.library.drivers.juicefs.options import Value, client_version, fate_findings, given
+from stowplan.library.ir import CachedDataset, Site
+from stowplan.schema.diagnostics import Finding, finding
+from stowplan.schema.juicefs import MOUNT_OPTIONS, MountOptions, Option
+
+DEFAULT_FREE_SPACE_RATIO = "0.1"
+"""JuiceFS' own default, written out so that a reviewer sees when the cache stops growing."""
+
+_FORBIDDEN = frozenset(",= \t\r\n")
+"""The CSI driver splits options at commas, trims blanks and refuses a second `=`."""
+
+_RESOLVED = ("cache-dir", "cache-size", "free-space-ratio")
+
+
+def mount_options(dataset: CachedDataset, site: Site) -> list[str]:
+    """All options of the mount, with directories, size and free space of the cache always written out."""
+    node_cache = cache.resolve(dataset, site)
+    entries = [
+        f"cache-dir={':'.join(node_cache.directories)}",
+        f"cache-size={node_cache.size_mib}",
+        f"free-space-ratio={dataset.options.free_space_ratio or DEFAULT_FREE_SPACE_RATIO}",
+    ]
+    for key, value in given(dataset.options):
+        if key not in _RESOLVED and value is not False:
+            flag = MOUNT_OPTIONS.get(key, Option(key)).flag
+            entries.append(flag if value is True else f"{flag}={value}")
+    return sorted(entries)
+
+
+def findings(dataset: CachedDataset, site: Site) -> list[Finding]:
+    """What is wrong with the mount options of a SampleSet."""
+    version = client_version(site.platform.juicefs.client_version)
+    found = fate_findings(dataset.options, MOUNT_OPTIONS, version, MOUNT)
+    for key, value in given(dataset.options):
+        found += _value(key, value)
+    return [*found, *_ratio(dataset.options), *_risks(dataset.options), *_eviction(dataset.options, version)]
+
+
+def _value(key: str, value: Value) -> list[Finding]:
+    path = (*MOUNT, key)
+    if isinstance(value, str) and key not in _RESOLVED and _FORBIDDEN & set(value):
+        message = f'"{value}" holds a comma, a blank or "=", which a mount option cannot carry.'
+        return [finding("SP206", path, message, "Give a value without them.")]
+    if value == 0 and not isinstance(value, bool):
+        message = f'"{key}" is passed on as 0; the old operator dropped zeros and left JuiceFS\'s default.'
+        return [finding("SP411", path, message, "Remove it if you want the default.")]
+    return []
+
+
+def _ratio(options: MountOptions) -> list[Finding]:
+    text = options.free_space_ratio
+    if not text:
+        return []
+    try:
+        good = 0 <= float(text) < 1
+    except ValueError:
+        good = False
+    if good:
+        return []
+    message = f'"{text}" is not a number from 0 to below 1.'
+    return [finding("SP205", (*MOUNT, "free-space-ratio"), message, 'Give a share such as "0.2".')]
+
+
+def _risks(options: MountOptions) -> list[Finding]:
+    found = []
+    if options.writeback:
+        message = "With `writeback`, data that was not uploaded yet is lost with the mount pod."
+        hint = "Remove it: the data that jobs write must survive the pod of the CSI driver."
+        found.append(finding("SP410", (*MOUNT, "writeback"), message, hint))
+    if options.read_only:
+        message = "On a read-only mount, warmup, clear and rmr cannot open JuiceFS's control file."
+        found.append(finding("SP410", (*MOUNT, "read-only"), message, "Mount it read-only in the training pods."))
+    return found
+
+
+def _eviction(options: MountOptions, version: tuple[int, int]) -> list[Finding]:
+    if options.cache_eviction != "lru" or version >= (1, 4):
+        return []
+    message = f"`lru` needs JuiceFS 1.4; the platform has {version[0]}.{version[1]}."
+    return [finding("SP409", (*MOUNT, "cache-eviction"), message, "Choose `none` or `2-random`.")]

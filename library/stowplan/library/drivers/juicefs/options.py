@@ -1,0 +1,53 @@
+"""What is common to mount and sync options."""
+
+from collections.abc import Iterator, Mapping
+
+from stowplan.schema.diagnostics import FieldPath, Finding, finding
+from stowplan.schema.juicefs import Fate, Option, Version
+from stowplan.schema.meta import Model
+
+Value = str | int | bool
+
+
+def given(options: Model) -> Iterator[tuple[str, Value]]:
+    """The options that were set, by the keys users write, in alphabetical order.
+
+    An empty string counts as not set, as it did for the old operator.
+    """
+    for key, value in sorted(options.model_dump(exclude_unset=True, exclude_none=True).items()):
+        if value != "":
+            yield key, value
+
+
+def client_version(text: str) -> Version:
+    """`(1, 3)` of `1.3`."""
+    major, _, minor = text.partition(".")
+    return int(major), int(minor)
+
+
+def fate_findings(options: Model, table: Mapping[str, Option], version: Version, base: FieldPath) -> list[Finding]:
+    """What to say of options that were renamed or removed, or that the installed client does not know."""
+    found = []
+    for key, value in given(options):
+        option = table.get(key, Option(key))
+        path = (*base, key)
+        if option.fate is Fate.REMOVED:
+            found.append(finding("SP408", path, f'"{key}" has no effect: {option.note}.', "Remove it."))
+        elif option.fate is Fate.RENAMED:
+            message = f'"{key}" reaches JuiceFS as `{option.flag}`: {option.note}.'
+            found.append(finding("SP407", path, message, "Check that the value still means what you want."))
+        elif option.since > version:
+            found.append(_too_new(path, key, option.since, version))
+        if isinstance(value, int) and not isinstance(value, bool) and value < 0:
+            hint = "Give 0 or more, or remove the option for JuiceFS's default."
+            found.append(finding("SP205", path, f'"{key}" is {value}; it must not be negative.', hint))
+    return found
+
+
+def _too_new(path: FieldPath, key: str, since: Version, version: Version) -> Finding:
+    return finding(
+        "SP409",
+        path,
+        f'"{key}" needs JuiceFS {since[0]}.{since[1]}; the platform has {version[0]}.{version[1]}.',
+        "Remove it, or raise `juicefs.clientVersion` in the platform file once the cluster runs that client.",
+    )

@@ -1,0 +1,98 @@
+"""The cache pods of a dataset: one on each of its nodes."""
+
+from stowplan.library import labels
+from stowplan.library.builders import affinity, pod, service, stateful_set
+from stowplan.library.builders.config_map import config_map
+from stowplan.library.builders.pod_disruption_budget import one_at_a_time
+from stowplan.library.drivers.juicefs import cache
+from stowplan.library.ir import CachedDataset, Site
+from stowplan.library.manifest import Json, Manifest
+from stowplan.schema.agent_config import DATA_DIRECTORY, RuntimeConfig, Target
+
+COMPONENT = "runtime"
+MODULE = "stowplan.agents.cache"
+
+
+def mount_path(name: str) -> str:
+    """Where agents see the dataset."""
+    return f"{DATA_DIRECTORY}/{name}"
+
+
+def selector(dataset: CachedDataset) -> dict[str, str]:
+    """Labels of the cache pods; a StatefulSet's selector cannot change, so `upstream` keeps the old one."""
+    if dataset.names.profile == "upstream":
+        return {**labels.legacy_dataset(dataset.names.name), "name": dataset.names.runtime}
+    return labels.component_selector(dataset.origin.spec, COMPONENT)
+
+
+def beside(dataset: CachedDataset, partition: int) -> Json:
+    """Affinity to the node of one cache pod. Its name is a label that the StatefulSet controller sets."""
+    return affinity.required(affinity.same_node({labels.POD_NAME: dataset.names.runtime_pod(partition)}))
+
+
+def near(dataset: CachedDataset) -> Json:
+    """Affinity to any cache pod, where there is room."""
+    return affinity.preferred(affinity.same_node(selector(dataset)))
+
+
+def manifests(dataset: CachedDataset, site: Site, service_account: str) -> list[Manifest]:
+    """Service, configuration, StatefulSet and disruption budget."""
+    origin, names = dataset.origin, dataset.names
+    configuration = config_map(
+        f"{names.base}-{COMPONENT}",
+        origin,
+        COMPONENT,
+        _config(dataset, site),
+        namespace=names.namespace,
+        run=False,
+    )
+    legacy = labels.legacy_dataset(names.name)
+    chosen = selector(dataset)
+    return [
+        configuration,
+        service.headless_service(names.service, origin, COMPONENT, selector=chosen, extra_labels=legacy),
+        stateful_set.stateful_set(
+            names.runtime,
+            origin,
+            COMPONENT,
+            replicas=dataset.partitions,
+            service=names.service,
+            selector=chosen,
+            template=pod.template(_pod(dataset, site, configuration.name, service_account), origin, site),
+            pod_management="OrderedReady" if names.profile == "upstream" else "Parallel",
+            extra_labels=legacy,
+        ),
+        one_at_a_time(f"{names.base}-{COMPONENT}", origin, COMPONENT, selector=chosen),
+    ]
+
+
+def _config(dataset: CachedDataset, site: Site) -> RuntimeConfig:
+    spec = dataset.origin.spec
+    return RuntimeConfig(
+        target=Target(kind="SampleSet", namespace=spec.namespace, name=spec.name),
+        reportPhase=True,
+        mountPath=mount_path(spec.name),
+        partitions=dataset.partitions,
+        cacheSizeMiB=cache.resolve(dataset, site).size_mib,
+    )
+
+
+def _pod(dataset: CachedDataset, site: Site, configuration: str, service_account: str) -> pod.AgentPod:
+    name = dataset.names.name
+    probe = ["python", "-m", MODULE, "probe"]
+    return pod.AgentPod(
+        component=COMPONENT,
+        agent="cache",
+        module=MODULE,
+        args=("runtime",),
+        config_map=configuration,
+        service_account=service_account,
+        resources=site.platform.resources.runtime,
+        mount=pod.Mount(dataset.names.claim, mount_path(name)),
+        placement=dataset.placement,
+        pod_anti_affinity=affinity.required(affinity.same_node(selector(dataset))),
+        probes={"livenessProbe": [*probe, "live"], "readinessProbe": [*probe, "ready"]},
+        restart_policy="Always",
+        scratch_size="64Mi",
+        extra_labels={**labels.legacy_dataset(name), "name": dataset.names.runtime},
+    )

@@ -1,0 +1,52 @@
+"""Options of a sync, as flags of `juicefs sync`."""
+
+from stowplan.library.drivers.juicefs.options import Value, client_version, fate_findings, given
+from stowplan.library.ir import CachedDataset, DataTask, Site
+from stowplan.schema.diagnostics import FieldPath, Finding, finding
+from stowplan.schema.juicefs import SYNC_OPTIONS, Fate, Option, SyncOptions
+
+SYNC: FieldPath = ("spec", "syncOptions")
+_ENDS = ("source", "destination")
+
+
+def flags(options: SyncOptions) -> dict[str, Value]:
+    """Flags without dashes. New files are verified unless the user says otherwise; 0 and false mean not given."""
+    result: dict[str, Value] = {} if options.check_all or options.check_new is False else {"check-new": True}
+    for key, value in given(options):
+        option = SYNC_OPTIONS.get(key, Option(key))
+        if key not in _ENDS and value and option.fate is not Fate.REMOVED:
+            result[option.flag] = value
+    return result
+
+
+def ends(task: DataTask) -> tuple[str, str]:
+    """Source URI and destination path. Both end in `/` unless both name something below their root without one.
+
+    JuiceFS refuses ends that disagree; the old operator made them agree in the same way. A destination lies below
+    `sub-dir`, since a sync writes to the volume and not through the mount.
+    """
+    source = task.source.uri if task.source else ""
+    parts = [_subdirectory(task.dataset), task.destination]
+    path = "/".join(part.strip("/") for part in parts if part.strip("/"))
+    slash = not path or source.endswith("/") or task.destination.endswith("/")
+    if not slash:
+        return source, f"/{path}"
+    return source.rstrip("/") + "/", f"/{path}/" if path else "/"
+
+
+def _subdirectory(dataset: CachedDataset) -> str:
+    return dataset.options.sub_dir or ""
+
+
+def findings(task: DataTask, site: Site) -> list[Finding]:
+    """What is wrong with the sync options of a SampleJob."""
+    options = task.sync_options
+    found = fate_findings(options, SYNC_OPTIONS, client_version(site.platform.juicefs.client_version), SYNC)
+    if options.include and not options.exclude:
+        message = "`include` takes back what `exclude` leaves out, and there is no `exclude`."
+        found.append(finding("SP406", (*SYNC, "include"), message, "Add `exclude`, or remove `include`."))
+    if options.delete_src:
+        message = "`delete-src` deletes at the source what was copied; another run cannot bring it back."
+        hint = "Remove it unless the dataset is to be the only copy."
+        found.append(finding("SP417", (*SYNC, "delete-src"), message, hint))
+    return found

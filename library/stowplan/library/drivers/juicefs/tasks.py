@@ -1,0 +1,153 @@
+"""Sync, warmup, rmr and clear: what their agents read and how their pods look."""
+
+from stowplan.library.builders import job, pod
+from stowplan.library.builders.config_map import config_map
+from stowplan.library.drivers.api import TaskSet
+from stowplan.library.drivers.juicefs import cache, runtime, sync
+from stowplan.library.ir import DataTask, Placement, Site
+from stowplan.library.manifest import Json
+from stowplan.schema.agent_config import (
+    SOURCE_SECRET_ENV,
+    VOLUME_SECRET_ENV,
+    AgentConfig,
+    ClearConfig,
+    RmrConfig,
+    SyncConfig,
+    Target,
+    WarmupConfig,
+)
+from stowplan.schema.diagnostics import Finding, finding
+from stowplan.schema.juicefs import CREDENTIAL_KEYS
+
+_OPTIONAL_VOLUME_KEYS = ("storage", "bucket", *CREDENTIAL_KEYS)
+
+
+def task_set(task: DataTask, site: Site, service_account: str) -> TaskSet:
+    """One ConfigMap, and one Job for each stem of the task."""
+    configuration = config_map(
+        task.configuration_stem,
+        task.origin,
+        task.operation,
+        config(task, site),
+        namespace=task.namespace,
+        run=task.schedule is None,
+    )
+    jobs = tuple(
+        job.Task(
+            stem,
+            task.operation,
+            task.namespace,
+            job.job_spec(
+                pod.template(_pod(task, site, configuration.name, service_account, index), task.origin, site),
+                container=task.operation,
+                deadline_seconds=site.platform.juicefs.task_deadline_seconds if task.partitioned else None,
+                suspend=task.suspend,
+            ),
+        )
+        for index, stem in enumerate(task.stems)
+    )
+    return TaskSet(configuration, jobs)
+
+
+def config(task: DataTask, site: Site) -> AgentConfig:
+    """The configuration that all Jobs of the task share; a partition's number is an argument."""
+    spec = task.origin.spec
+    target = Target.model_validate({"kind": spec.kind, "namespace": spec.namespace, "name": spec.name})
+    dataset = task.dataset.names.name
+    mount_path = runtime.mount_path(dataset)
+    match task.operation:
+        case "sync":
+            source, destination = sync.ends(task)
+            return SyncConfig(
+                target=target,
+                reportPhase=True,
+                dataset=dataset,
+                source=source,
+                destination=destination,
+                flags=sync.flags(task.sync_options),
+            )
+        case "warmup":
+            return _warmup(task, site, target, dataset, mount_path)
+        case "rmr":
+            return RmrConfig(
+                target=target, reportPhase=True, dataset=dataset, mountPath=mount_path, paths=list(task.paths)
+            )
+        case "clear":
+            return ClearConfig(
+                target=target,
+                reportPhase=True,
+                dataset=dataset,
+                mountPath=mount_path,
+                cachePaths=list(task.paths),
+            )
+
+
+def findings(task: DataTask, site: Site) -> list[Finding]:
+    """What is wrong with the paths of a clear: only cache directories of the dataset can be cleared."""
+    if task.operation != "clear" or not task.paths:
+        return []
+    found = []
+    known = cache.resolve(task.dataset, site).directories
+    for index, path in enumerate(task.paths):
+        if not any(_covers(directory, path) for directory in known):
+            message = f'"{path}" lies in no cache directory of {task.dataset.names.name}: {", ".join(known)}.'
+            hint = "Name one of these directories, or none to clear all."
+            found.append(finding("SP416", ("spec", "clearOptions", "paths", index), message, hint))
+    return found
+
+
+def _covers(directory: str, path: str) -> bool:
+    inside = path.rstrip("/*") + "/"
+    in_container = "/cache/" + directory.strip("/").replace("/", "-")
+    return inside.startswith((directory.rstrip("/") + "/", in_container + "/"))
+
+
+def _warmup(task: DataTask, site: Site, target: Target, dataset: str, mount_path: str) -> WarmupConfig:
+    return WarmupConfig(
+        target=target,
+        reportPhase=True,
+        dataset=dataset,
+        mountPath=mount_path,
+        paths=list(task.paths),
+        file=task.file,
+        threads=task.threads or 50,
+        strategy=task.strategy,
+        partitions=task.dataset.partitions,
+        threshold=site.platform.juicefs.warmup_threshold,
+        after=task.after,
+    )
+
+
+def _pod(task: DataTask, site: Site, configuration: str, service_account: str, index: int) -> pod.AgentPod:
+    mounted = task.operation != "sync"
+    path = runtime.mount_path(task.dataset.names.name)
+    return pod.AgentPod(
+        component=task.operation,
+        agent="cache",
+        module=runtime.MODULE,
+        args=(task.operation, "--partition", str(index)) if task.partitioned else (task.operation,),
+        config_map=configuration,
+        service_account=service_account,
+        resources=site.platform.resources.task,
+        user=site.platform.juicefs.task_user,
+        mount=pod.Mount(task.dataset.names.claim, path) if mounted else None,
+        env=_secret_env(task),
+        placement=Placement(tolerations=task.dataset.placement.tolerations),
+        pod_affinity=_pod_affinity(task, index),
+    )
+
+
+def _secret_env(task: DataTask) -> tuple[Json, ...]:
+    if task.operation != "sync":
+        return ()
+    env = pod.secret_env(task.dataset.volume_secret, VOLUME_SECRET_ENV, optional=_OPTIONAL_VOLUME_KEYS)
+    if task.source:
+        env += pod.secret_env(task.source.secret, SOURCE_SECRET_ENV, optional=CREDENTIAL_KEYS)
+    return env
+
+
+def _pod_affinity(task: DataTask, index: int) -> Json | None:
+    """Warmup and clear work beside their cache pod; rmr prefers a node that has the mount already."""
+    if task.partitioned:
+        return runtime.beside(task.dataset, index)
+    return runtime.near(task.dataset) if task.operation == "rmr" else None

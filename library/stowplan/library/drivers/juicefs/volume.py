@@ -1,0 +1,44 @@
+"""PersistentVolume and claim of a dataset through the JuiceFS CSI driver."""
+
+from stowplan.library import labels
+from stowplan.library.builders import volume
+from stowplan.library.drivers.juicefs.mount import mount_options
+from stowplan.library.ir import CachedDataset, Site
+from stowplan.library.manifest import Manifest
+
+UPSTREAM_STORAGE_CLASS = "paddle-operator"
+"""paddle-operator named a class that never existed, to match claim and volume by name."""
+
+
+def manifests(dataset: CachedDataset, site: Site) -> list[Manifest]:
+    """A static pair. The empty storage class keeps every provisioner away."""
+    names = dataset.names
+    upstream = names.profile == "upstream"
+    legacy = labels.legacy_dataset(names.name)
+    storage_class = UPSTREAM_STORAGE_CLASS if upstream else ""
+    secret = dataset.volume_secret
+    csi = {
+        "driver": site.platform.juicefs.csi_driver,
+        "fsType": "juicefs",
+        "nodePublishSecretRef": {"name": secret.name, "namespace": secret.namespace},
+        "volumeHandle": names.volume_handle,
+    }
+    return [
+        volume.persistent_volume(
+            names.volume,
+            dataset.origin,
+            claim=names.claim,
+            storage_class=storage_class,
+            csi=csi,
+            mount_options=mount_options(dataset, site),
+            extra_labels=legacy,
+        ),
+        volume.persistent_volume_claim(
+            names.claim,
+            dataset.origin,
+            volume=names.volume,
+            storage_class=storage_class,
+            selector=legacy if upstream else None,
+            extra_labels=legacy,
+        ),
+    ]

@@ -1,0 +1,7 @@
+"""The storage drivers there are."""
+
+from stowplan.library.drivers.api import StorageDriver
+from stowplan.library.drivers.juicefs import JuiceFSDriver
+
+STORAGE_DRIVERS: dict[str, StorageDriver] = {driver.name: driver for driver in (JuiceFSDriver(),)}
+"""Drivers by the name that `spec.csi.driver` gives. A new one is added here and nowhere else."""

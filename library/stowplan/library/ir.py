@@ -1,0 +1,107 @@
+"""The neutral values between the dialects and the builders."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from stowplan.library.names import SampleSetNames
+from stowplan.schema.juicefs import MountOptions, SyncOptions
+from stowplan.schema.meta import SpecId
+from stowplan.schema.platform import Platform
+
+Operation = Literal["sync", "warmup", "rmr", "clear"]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What is true for all specs of a run: the platform and the version that tags the agent images."""
+
+    platform: Platform
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an object comes from: its spec, and the spec's file where there is one."""
+
+    spec: SpecId
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SecretName:
+    """A Secret by namespace and name; its content is never known here."""
+
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """One tier of a node's cache: host directories and their size in MiB (0 when not given)."""
+
+    directories: tuple[str, ...]
+    size_mib: int
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where pods may run; plain Kubernetes values."""
+
+    node_affinity: dict[str, Any] | None = None
+    tolerations: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Remote storage without credentials, and the Secret that holds them."""
+
+    uri: str
+    secret: SecretName
+
+
+@dataclass(frozen=True, slots=True)
+class CachedDataset:
+    """A dataset in a volume, cached on nodes."""
+
+    origin: Origin
+    names: SampleSetNames
+    driver: str
+    volume_secret: SecretName
+    partitions: int
+    tiers: tuple[Tier, ...]
+    placement: Placement
+    options: MountOptions
+    source: Source | None
+    run: str = ""
+    """The user's run marker; part of the hash of all Jobs."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataTask:
+    """One operation on a dataset, by one Job or, where each cache pod is to be worked beside, by one for each.
+
+    `namespace` is where its pods run: that of the Secret for a sync, which needs no mount. `stems` are the names of
+    its Jobs without their hash, one for each partition or a single one. `paths` are relative to the dataset's root.
+    """
+
+    origin: Origin
+    operation: Operation
+    dataset: CachedDataset
+    namespace: str
+    stems: tuple[str, ...]
+    configuration_stem: str
+    source: Source | None = None
+    destination: str = ""
+    sync_options: SyncOptions = field(default_factory=SyncOptions)
+    paths: tuple[str, ...] = ()
+    file: str | None = None
+    threads: int | None = None
+    strategy: Literal["sequence", "random"] = "sequence"
+    after: str | None = None
+    schedule: str | None = None
+    time_zone: str | None = None
+    suspend: bool = False
+
+    @property
+    def partitioned(self) -> bool:
+        return self.operation in ("warmup", "clear")

@@ -1,0 +1,52 @@
+"""Every label and annotation key."""
+
+from stowplan.library.names import LABEL_LIMIT, shorten
+from stowplan.schema.meta import SpecId
+
+NAME = "app.kubernetes.io/name"
+COMPONENT = "app.kubernetes.io/component"
+PART_OF = "app.kubernetes.io/part-of"
+MANAGED_BY = "app.kubernetes.io/managed-by"
+SPEC_KIND = "stowplan.dev/kind"
+SPEC_NAME = "stowplan.dev/name"
+
+SOURCE = "stowplan.dev/source"
+"""Annotation: the spec's file, without a line, so that an edit above it changes nothing."""
+
+JOB_NAME = "batch.kubernetes.io/job-name"
+POD_NAME = "statefulset.kubernetes.io/pod-name"
+HOSTNAME = "kubernetes.io/hostname"
+
+SYNC_WAVE = "argocd.argoproj.io/sync-wave"
+SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
+COMPARE_OPTIONS = "argocd.argoproj.io/compare-options"
+
+KEEP = "Prune=false,Delete=false"
+"""Sync option of whatever holds data: neither a prune nor the removal of the Application deletes it."""
+
+
+def standard(spec: SpecId, component: str) -> dict[str, str]:
+    """Labels of every object. `app.kubernetes.io/instance` is left to Argo CD."""
+    return {
+        NAME: spec.kind.lower(),
+        COMPONENT: component,
+        PART_OF: "stowplan",
+        MANAGED_BY: "stowplan",
+        **spec_selector(spec),
+    }
+
+
+def spec_selector(spec: SpecId) -> dict[str, str]:
+    """Labels that select all pods of a spec in its namespace."""
+    return {SPEC_KIND: spec.kind, SPEC_NAME: shorten(spec.name, LABEL_LIMIT)}
+
+
+def component_selector(spec: SpecId, component: str) -> dict[str, str]:
+    """Labels that select one component of a spec."""
+    return {**spec_selector(spec), COMPONENT: component}
+
+
+def legacy_dataset(name: str) -> dict[str, str]:
+    """The label that paddle-operator put on everything of a SampleSet; empty where its key would be too long."""
+    key = f"juicefs-{name}"
+    return {f"paddlepaddle.org/{key}": "true"} if len(key) <= LABEL_LIMIT else {}

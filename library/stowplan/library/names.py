@@ -1,0 +1,118 @@
+"""Every name format and limit.
+
+Limits are those of Kubernetes: 63 for a DNS label, a label value and what becomes one, 253 for a DNS subdomain, 52
+for a StatefulSet (its pods carry `<name>-<10 characters>` as a label value) and a CronJob (the controller appends 11
+characters to its Jobs' names).
+"""
+
+import hashlib
+import json
+import re
+from base64 import b32encode
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Profile = Literal["namespaced", "upstream"]
+
+LABEL_LIMIT = 63
+SUBDOMAIN_LIMIT = 253
+STATEFUL_SET_LIMIT = 52
+CRON_JOB_LIMIT = 52
+HASH_LENGTH = 8
+
+_DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_DNS_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+
+
+def is_dns_label(text: str) -> bool:
+    """RFC 1123 label: lower-case letters, digits and `-`, at most 63, starting and ending with a letter or digit."""
+    return len(text) <= LABEL_LIMIT and _DNS_LABEL.fullmatch(text) is not None
+
+
+def is_dns_subdomain(text: str) -> bool:
+    """RFC 1123 subdomain: labels joined by dots, at most 253 in all."""
+    return len(text) <= SUBDOMAIN_LIMIT and _DNS_SUBDOMAIN.fullmatch(text) is not None
+
+
+def content_hash(*values: Any) -> str:
+    """Eight lower-case base32 characters over the canonical JSON of plain data."""
+    canonical = json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return b32encode(hashlib.sha256(canonical.encode()).digest())[:HASH_LENGTH].decode().lower()
+
+
+def shorten(name: str, limit: int) -> str:
+    """`name` if it fits into `limit`, else its beginning and a hash of all of it."""
+    if len(name) <= limit:
+        return name
+    return f"{name[: limit - HASH_LENGTH - 1].rstrip('-.')}-{content_hash(name)}"
+
+
+def with_hash(stem: str, suffix: str, limit: int = LABEL_LIMIT) -> str:
+    """`<stem>-<suffix>`, the stem shortened so that the whole fits into `limit`."""
+    return f"{shorten(stem, limit - len(suffix) - 1)}-{suffix}"
+
+
+@dataclass(frozen=True, slots=True)
+class SampleSetNames:
+    """Names of the objects of one SampleSet. Claim, Service and StatefulSet keep those of paddle-operator."""
+
+    namespace: str
+    name: str
+    profile: Profile
+
+    @property
+    def volume(self) -> str:
+        """PersistentVolume: `<namespace>.<name>`, which no other pair gives, since a namespace holds no dot."""
+        if self.profile == "upstream":
+            return self.name
+        return shorten(f"{self.namespace}.{self.name}", LABEL_LIMIT)
+
+    @property
+    def volume_handle(self) -> str:
+        """The CSI driver looks a volume up by its handle as a name first, so the two are one."""
+        return f"{self.namespace}-{self.name}" if self.profile == "upstream" else self.volume
+
+    @property
+    def claim(self) -> str:
+        return self.name
+
+    @property
+    def runtime(self) -> str:
+        """StatefulSet of the cache pods."""
+        return f"{self.name}-runtime"
+
+    @property
+    def service(self) -> str:
+        return f"{self.name}-runtime-service"
+
+    def runtime_pod(self, ordinal: int) -> str:
+        return f"{self.runtime}-{ordinal}"
+
+    @property
+    def base(self) -> str:
+        """Beginning of the names that paddle-operator did not give."""
+        return f"{self.name}-sampleset"
+
+    @property
+    def sync(self) -> str:
+        """Stem of the sync Job."""
+        return f"{self.name}-sync"
+
+    def warmup(self, partition: int) -> str:
+        """Stem of the warmup Job of one partition."""
+        return f"{self.name}-warmup-{partition}"
+
+
+@dataclass(frozen=True, slots=True)
+class SampleJobNames:
+    """Names of the objects of one SampleJob."""
+
+    name: str
+
+    @property
+    def base(self) -> str:
+        return f"{self.name}-samplejob"
+
+    def task(self, partition: int | None) -> str:
+        """Stem of the Job, one for each partition where the task runs on every cache node."""
+        return self.base if partition is None else f"{self.base}-{partition}"
