@@ -1,7 +1,7 @@
 """What a YAML scalar means, by the rules that kubectl and Argo CD read with.
 
-Source: `resolve.go` of go.yaml.in/yaml/v2 v2.4.4, reached through sigs.k8s.io/yaml v1.6.0, as in Kubernetes 1.37. Numbers
-are then what Go's encoding/json prints of them: 3.0 is 3, 1e3 is 1000.
+Source: `resolve.go` of go.yaml.in/yaml/v2 v2.4.4, which Kubernetes 1.37 reaches through sigs.k8s.io/yaml v1.6.0.
+Numbers are then what Go's encoding/json prints of them: 3.0 is 3, 1e3 is 1000.
 """
 
 import math
