@@ -1,0 +1,139 @@
+"""The check stage: what is wrong with the compiled objects, said at the spec they come from."""
+
+from collections.abc import Mapping, Sequence
+
+from stowplan.compiler.checks import (
+    applications,
+    argocd_annotations,
+    cluster_fields,
+    conformance,
+    crds,
+    custom_resources,
+    dangling,
+    duplicates,
+    images,
+    immutability,
+    label_values,
+    names,
+    ownership,
+    pod_security,
+    protection,
+    rbac,
+    removals,
+    reruns,
+    secrets,
+    selectors,
+    volumes,
+    waves,
+)
+from stowplan.compiler.checks.manifests import identity
+from stowplan.compiler.checks.object_finding import ObjectFinding
+from stowplan.compiler.checks.objects import Objects
+from stowplan.compiler.model import Output, Program
+from stowplan.compiler.source import Diagnostic, Document, Location, Report
+from stowplan.library.manifest import Json
+from stowplan.schema.diagnostics import FieldPath, Severity, dotted
+from stowplan.schema.meta import ObjectId
+from stowplan.schema.platform import Platform
+
+PLATFORM_FILE = "stowplan.yaml"
+_NAME: FieldPath = ("metadata", "name")
+
+
+def check(outputs: Sequence[Output], program: Program, previous: Mapping[ObjectId, Json], report: Report) -> None:
+    """Run all checks over the outputs and add what they find to `report`.
+
+    `previous` holds the objects that the committed output holds, by identity; it is empty for a first run. An object
+    that does not fit its schema is only looked at by the checks that need no schema.
+    """
+    kubernetes = program.platform.kubernetes_version
+    unfit = conformance.check(outputs, kubernetes)
+    wrong = {found.object for found in unfit}
+    objects = Objects([o for o in outputs if identity(o.manifest.body) not in wrong], outputs)
+    findings = [
+        *unfit,
+        *duplicates.check(outputs),
+        *_shape(objects),
+        *_sync(objects, kubernetes),
+        *_security(objects, program.platform),
+        *_history(objects, previous, program.platform),
+    ]
+    places = _Places(program)
+    report.add(*(places.diagnostic(found) for found in findings))
+
+
+def _shape(objects: Objects) -> list[ObjectFinding]:
+    """Objects in themselves, and with each other."""
+    return [
+        *custom_resources.check(objects),
+        *crds.check(objects),
+        *names.check(objects),
+        *label_values.check(objects),
+        *cluster_fields.check(objects),
+        *ownership.check(objects),
+        *dangling.check(objects),
+        *selectors.check(objects),
+        *volumes.check(objects),
+    ]
+
+
+def _sync(objects: Objects, kubernetes: str) -> list[ObjectFinding]:
+    """What Argo CD would do with them."""
+    return [
+        *argocd_annotations.check(objects),
+        *protection.check(objects),
+        *waves.check(objects),
+        *applications.check(objects, kubernetes),
+    ]
+
+
+def _security(objects: Objects, platform: Platform) -> list[ObjectFinding]:
+    return [
+        *secrets.check(objects),
+        *rbac.check(objects),
+        *pod_security.check(objects, allow_root=platform.juicefs.task_user == 0),
+        *images.check(objects),
+    ]
+
+
+def _history(objects: Objects, previous: Mapping[ObjectId, Json], platform: Platform) -> list[ObjectFinding]:
+    """What became of the objects that were written before."""
+    return [
+        *immutability.check(objects, previous),
+        *removals.check(objects, previous, _severity(platform.policy.removal)),
+        *reruns.check(objects, previous, _severity(platform.policy.rerun)),
+    ]
+
+
+def _severity(policy: str) -> Severity:
+    return Severity.ERROR if policy == "error" else Severity.WARNING
+
+
+class _Places:
+    """Where in the user's files an object comes from."""
+
+    def __init__(self, program: Program) -> None:
+        self._specs = {spec.id: spec.document for spec in program.specs}
+        self._plain = {identity(document.root.data): document for document in program.passed_through}
+        self._platform = program.platform_document
+
+    def diagnostic(self, found: ObjectFinding) -> Diagnostic:
+        """The finding at its spec's name; in a plain object of the user's at the very field."""
+        plain = self._plain.get(found.object) if found.spec is None else None
+        document = plain or (self._specs.get(found.spec) if found.spec else None)
+        path = found.found.path if plain else _NAME if document else ()
+        field = dotted(found.found.path)
+        subject = f"{found.object}, {field}" if field else str(found.object)
+        return Diagnostic(
+            found.found.code,
+            found.found.severity,
+            self._location(document, path),
+            dotted(path),
+            f"{subject}: {found.found.message}",
+            found.found.hint,
+        )
+
+    def _location(self, document: Document | None, path: FieldPath) -> Location:
+        if document:
+            return document.locate(path)
+        return self._platform.locate(()) if self._platform else Location(PLATFORM_FILE, 1, 1)

@@ -1,0 +1,65 @@
+"""Is there anything in the output that only the cluster or Argo CD may write?"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from stowplan.compiler.checks.manifests import mapping
+from stowplan.compiler.checks.object_finding import ObjectFinding, about
+from stowplan.compiler.checks.objects import Objects
+from stowplan.compiler.model import Output
+from stowplan.schema.diagnostics import FieldPath
+
+_CODE = "SP531"
+_METADATA = (
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "generation",
+    "managedFields",
+    "ownerReferences",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+)
+_ANNOTATIONS = (
+    "argocd.argoproj.io/installation-id",
+    "argocd.argoproj.io/tracking-id",
+    "kubectl.kubernetes.io/last-applied-configuration",
+)
+_INSTANCE = "app.kubernetes.io/instance"
+_FREE = frozenset({"openAPIV3Schema"})
+"""Fields below which a null is a value like others."""
+
+
+def check(objects: Objects) -> list[ObjectFinding]:
+    """`status`, what the API server fills into metadata, what Argo CD tracks objects by, and nulls anywhere.
+
+    With server-side apply each of them is a claim to own the field; a null removes what somebody else wrote.
+    """
+    return [found for output in objects.outputs for found in _check(output)]
+
+
+def _check(output: Output) -> Iterator[ObjectFinding]:
+    body = output.manifest.body
+    metadata = mapping(body, "metadata")
+    present: list[FieldPath] = [("status",)] if "status" in body else []
+    present += [("metadata", field) for field in _METADATA if field in metadata]
+    annotations = mapping(metadata, "annotations")
+    present += [("metadata", "annotations", key) for key in _ANNOTATIONS if key in annotations]
+    for path in present:
+        message = "The field is written by the cluster or by Argo CD, never from Git."
+        yield about(output, _CODE, path, message, "Remove it.")
+    if _INSTANCE in mapping(metadata, "labels"):
+        message = "Argo CD may track its objects by this label and would take over the object."
+        yield about(output, _CODE, ("metadata", "labels", _INSTANCE), message, "Remove the label.")
+    for path in _nulls(body, ()):
+        yield about(output, _CODE, path, "The field is null; a manifest holds no nulls.", "Remove the field.")
+
+
+def _nulls(node: Any, path: FieldPath) -> Iterator[FieldPath]:
+    pairs = node.items() if isinstance(node, dict) else enumerate(node)
+    for key, value in pairs:
+        if value is None:
+            yield (*path, key)
+        elif isinstance(value, dict | list) and value and key not in _FREE:
+            yield from _nulls(value, (*path, key))

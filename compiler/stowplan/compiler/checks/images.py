@@ -1,0 +1,28 @@
+"""Will each agent's image be the same tomorrow?"""
+
+from stowplan.compiler.checks.manifests import authored
+from stowplan.compiler.checks.object_finding import ObjectFinding, about
+from stowplan.compiler.checks.objects import Objects
+from stowplan.compiler.checks.pods import pods_of
+
+
+def check(objects: Objects) -> list[ObjectFinding]:
+    """Images of our pods without a tag or digest, or with the tag `latest`."""
+    found = []
+    for output in objects.outputs:
+        for pod in pods_of(output.manifest.body) if authored(output) else ():
+            for path, container in pod.containers():
+                image = str(container.get("image", ""))
+                if not _pinned(image):
+                    message = f'The image "{image}" has no fixed version, so a pod may run another one tomorrow.'
+                    hint = "Set `images.tag` or `images.digests` in the platform file."
+                    found.append(about(output, "SP607", (*path, "image"), message, hint))
+    return found
+
+
+def _pinned(image: str) -> bool:
+    """Whether a digest or a tag other than `latest` follows the name. A port is part of the registry, not a tag."""
+    if "@sha256:" in image:
+        return True
+    _, colon, tag = image.rpartition("/")[2].partition(":")
+    return bool(colon) and tag not in ("", "latest")

@@ -1,0 +1,79 @@
+"""Does the output hold fields that somebody else writes?
+
+Argo CD applies by force: a field that stands in Git is taken from whoever else writes it, again and again.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from stowplan.compiler.checks.manifests import identity, mapping
+from stowplan.compiler.checks.object_finding import ObjectFinding, about
+from stowplan.compiler.checks.objects import Objects
+from stowplan.compiler.model import Output
+from stowplan.library.manifest import Json
+
+_JOB_LABELS = ("batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name", "controller-uid", "job-name")
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """A field and who writes it. `allowed` are values that only Git may set."""
+
+    path: tuple[str, ...]
+    owner: str
+    allowed: tuple[object, ...] = ()
+
+
+_JOB_TEMPLATE = ("spec", "template", "metadata", "labels")
+_OWNED: dict[tuple[str, str], tuple[Owned, ...]] = {
+    ("", "Namespace"): (Owned(("spec", "finalizers"), "the API server"),),
+    ("", "PersistentVolume"): (
+        Owned(("spec", "claimRef", "uid"), "the volume controller"),
+        Owned(("spec", "claimRef", "resourceVersion"), "the volume controller"),
+    ),
+    ("", "Pod"): (Owned(("spec", "nodeName"), "the scheduler"),),
+    ("", "Service"): (
+        Owned(("spec", "clusterIP"), "the API server", allowed=("None",)),
+        Owned(("spec", "clusterIPs"), "the API server", allowed=(["None"],)),
+        Owned(("spec", "healthCheckNodePort"), "the API server"),
+    ),
+    ("", "ServiceAccount"): (Owned(("secrets",), "the token controller"),),
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): (
+        Owned(("spec", "conversion", "webhook", "clientConfig", "caBundle"), "the certificate injector"),
+    ),
+    ("batch", "Job"): (
+        Owned(("spec", "selector"), "the job controller"),
+        Owned(("spec", "manualSelector"), "the job controller", allowed=(False,)),
+        *(Owned((*_JOB_TEMPLATE, label), "the job controller") for label in _JOB_LABELS),
+    ),
+}
+"""By group and kind, for Kubernetes 1.34 to 1.37. Finalizers are owned by whoever acts on them: see `_finalizers`."""
+
+_FINALIZERS = frozenset({"foregroundDeletion", "orphan"})
+
+
+def check(objects: Objects) -> list[ObjectFinding]:
+    """Fields of the ownership table, and finalizers that Kubernetes sets."""
+    return [found for output in objects.outputs for found in (*_fields(output), *_finalizers(output))]
+
+
+def _fields(output: Output) -> Iterator[ObjectFinding]:
+    body = output.manifest.body
+    own = identity(body)
+    for owned in _OWNED.get((own.group, own.kind), ()):
+        parent = mapping(body, *owned.path[:-1])
+        if owned.path[-1] in parent and not _is_allowed(parent, owned):
+            message = f"The field is written by {owned.owner}; Argo CD would take it over."
+            yield about(output, "SP534", owned.path, message, "Remove it.")
+
+
+def _is_allowed(parent: Json, owned: Owned) -> bool:
+    return parent[owned.path[-1]] in owned.allowed
+
+
+def _finalizers(output: Output) -> Iterator[ObjectFinding]:
+    finalizers = mapping(output.manifest.body, "metadata").get("finalizers")
+    for index, name in enumerate(finalizers if isinstance(finalizers, list) else ()):
+        if name in _FINALIZERS or str(name).startswith("kubernetes.io/"):
+            message = f'The finalizer "{name}" is set by Kubernetes; Argo CD would take it over.'
+            yield about(output, "SP534", ("metadata", "finalizers", index), message, "Remove it.")

@@ -1,0 +1,229 @@
+"""Does each pod that we write pass the Pod Security level `restricted`?
+
+The rules are those of pod-security-admission for Kubernetes 1.34; 1.35 to 1.37 only loosened them for pods with a
+user namespace of their own, which no agent has.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from stowplan.compiler.checks.manifests import authored, items, mapping
+from stowplan.compiler.checks.object_finding import ObjectFinding, about
+from stowplan.compiler.checks.objects import Objects
+from stowplan.compiler.checks.pods import Pod, pods_of
+from stowplan.library.manifest import Json
+from stowplan.schema.diagnostics import FieldPath
+
+_CODE = "SP605"
+_SECURITY = "securityContext"
+_VOLUME_TYPES = frozenset("configMap csi downwardAPI emptyDir ephemeral persistentVolumeClaim projected secret".split())
+_PROFILES = ("RuntimeDefault", "Localhost")
+_SELINUX_TYPES = ("container_t", "container_init_t", "container_kvm_t", "container_engine_t")
+_SYSCTLS = frozenset(
+    "kernel.shm_rmid_forced net.ipv4.ip_local_port_range net.ipv4.ip_local_reserved_ports "
+    "net.ipv4.ip_unprivileged_port_start net.ipv4.ping_group_range net.ipv4.tcp_fin_timeout "
+    "net.ipv4.tcp_keepalive_intvl net.ipv4.tcp_keepalive_probes net.ipv4.tcp_keepalive_time net.ipv4.tcp_rmem "
+    "net.ipv4.tcp_syncookies net.ipv4.tcp_wmem".split()
+)
+_APPARMOR_ANNOTATION = "container.apparmor.security.beta.kubernetes.io/"
+_PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A field of a pod that the level forbids, and how it must be."""
+
+    path: FieldPath
+    message: str
+    hint: str
+
+
+Rule = Callable[[Pod], Iterator[Violation]]
+
+
+def check(objects: Objects, *, allow_root: bool = False, foreign: bool = False) -> list[ObjectFinding]:
+    """The pods that we write; with `foreign`, also those that users and extensions brought.
+
+    With `allow_root` the two rules about the user id are left out, for platforms whose `juicefs.taskUser` is 0.
+    """
+    return [
+        about(output, _CODE, violation.path, violation.message, violation.hint)
+        for output in objects.outputs
+        if foreign or authored(output)
+        for pod in pods_of(output.manifest.body)
+        for violation in violations(pod, allow_root=allow_root)
+    ]
+
+
+def violations(pod: Pod, *, allow_root: bool = False) -> list[Violation]:
+    """All violations of `restricted`, which holds the rules of `baseline` too."""
+    rules = (*_RULES, *(() if allow_root else _USER_RULES), *(() if _is_windows(pod) else _LINUX_RULES))
+    return [violation for rule in rules for violation in rule(pod)]
+
+
+def _is_windows(pod: Pod) -> bool:
+    return mapping(pod.spec, "os").get("name") == "windows"
+
+
+def _contexts(pod: Pod) -> Iterator[tuple[FieldPath, Json]]:
+    """The security contexts of the pod and of all containers, empty ones too."""
+    yield (*pod.spec_path, _SECURITY), mapping(pod.spec, _SECURITY)
+    for path, container in pod.containers():
+        yield (*path, _SECURITY), mapping(container, _SECURITY)
+
+
+def _unless_inherited(
+    pod: Pod, keys: tuple[str, ...], *, fits: Callable[[Any], bool], message: str, hint: str
+) -> Iterator[Violation]:
+    """A value that each container must have, itself or from the pod, and that nobody may contradict."""
+    pod_value = mapping(pod.spec, _SECURITY, *keys[:-1]).get(keys[-1])
+    for path, context in _contexts(pod):
+        value = mapping(context, *keys[:-1]).get(keys[-1])
+        is_pod = path == (*pod.spec_path, _SECURITY)
+        inherited = is_pod or fits(pod_value)
+        if not fits(value) if value is not None else not inherited:
+            found = "It is not set." if value is None else f"Found {_text(value)}."
+            yield Violation((*path, *keys), f"{found} {message}", hint)
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else f'"{value}"'
+
+
+def _host_namespaces(pod: Pod) -> Iterator[Violation]:
+    for field in ("hostNetwork", "hostPID", "hostIPC"):
+        if pod.spec.get(field):
+            yield Violation((*pod.spec_path, field), "The pod shares a namespace of its node.", "Remove the field.")
+
+
+def _volumes(pod: Pod) -> Iterator[Violation]:
+    for index, volume in enumerate(items(pod.spec, "volumes")):
+        for kind in sorted(volume.keys() - {"name"} - _VOLUME_TYPES):
+            message = f"A volume of the type {kind} is forbidden; allowed are {', '.join(sorted(_VOLUME_TYPES))}."
+            path = (*pod.spec_path, "volumes", index, kind)
+            yield Violation(path, message, "Use a claim, or another allowed type.")
+
+
+def _privileged(pod: Pod) -> Iterator[Violation]:
+    for path, context in _contexts(pod):
+        if context.get("privileged"):
+            yield Violation((*path, "privileged"), "The container is privileged.", "Remove the field.")
+
+
+def _host_process(pod: Pod) -> Iterator[Violation]:
+    for path, context in _contexts(pod):
+        if mapping(context, "windowsOptions").get("hostProcess"):
+            field = (*path, "windowsOptions", "hostProcess")
+            yield Violation(field, "The container is a process of its Windows host.", "Remove the field.")
+
+
+def _host_ports(pod: Pod) -> Iterator[Violation]:
+    for path, container in pod.containers():
+        for index, port in enumerate(items(container, "ports")):
+            if port.get("hostPort"):
+                field = (*path, "ports", index, "hostPort")
+                yield Violation(field, f"The container takes port {port['hostPort']} of its node.", "Remove the field.")
+
+
+def _hosts(pod: Pod) -> Iterator[Violation]:
+    """Probes and lifecycle handlers may call the pod only (since the policy of 1.34)."""
+    for path, container in pod.containers():
+        handlers = [(field,) for field in _PROBES] + [("lifecycle", "postStart"), ("lifecycle", "preStop")]
+        for keys in handlers:
+            for action in ("httpGet", "tcpSocket"):
+                if mapping(container, *keys, action).get("host"):
+                    field = (*path, *keys, action, "host")
+                    yield Violation(field, "The node would call another host.", "Remove the field.")
+
+
+def _proc_mount(pod: Pod) -> Iterator[Violation]:
+    for path, context in _contexts(pod):
+        if context.get("procMount") not in (None, "", "Default"):
+            message = f'Found "{context["procMount"]}"; allowed is "Default".'
+            yield Violation((*path, "procMount"), message, "Remove the field.")
+
+
+def _sysctls(pod: Pod) -> Iterator[Violation]:
+    for index, setting in enumerate(items(pod.spec, _SECURITY, "sysctls")):
+        if setting.get("name") not in _SYSCTLS:
+            path = (*pod.spec_path, _SECURITY, "sysctls", index, "name")
+            yield Violation(path, f'The kernel setting "{setting.get("name")}" is not a safe one.', "Remove it.")
+
+
+def _apparmor(pod: Pod) -> Iterator[Violation]:
+    for path, context in _contexts(pod):
+        profile = mapping(context, "appArmorProfile").get("type")
+        if profile not in (None, "", *_PROFILES):
+            message = f'Found "{profile}"; allowed are "RuntimeDefault" and "Localhost".'
+            yield Violation((*path, "appArmorProfile", "type"), message, "Remove the field.")
+    for key, value in mapping(pod.metadata, "annotations").items():
+        allowed = value in ("", "runtime/default") or str(value).startswith("localhost/")
+        if key.startswith(_APPARMOR_ANNOTATION) and not allowed:
+            message = f'Found "{value}"; allowed are "runtime/default" and "localhost/…".'
+            yield Violation((*pod.path, "metadata", "annotations", key), message, "Remove the annotation.")
+
+
+def _selinux(pod: Pod) -> Iterator[Violation]:
+    for path, context in _contexts(pod):
+        selinux = mapping(context, "seLinuxOptions")
+        for field in ("user", "role"):
+            if selinux.get(field):
+                yield Violation((*path, "seLinuxOptions", field), "The field is forbidden.", "Remove the field.")
+        if selinux.get("type") not in (None, "", *_SELINUX_TYPES):
+            message = f'Found "{selinux["type"]}"; allowed are {", ".join(_SELINUX_TYPES)}.'
+            yield Violation((*path, "seLinuxOptions", "type"), message, "Remove the field.")
+
+
+def _run_as_non_root(pod: Pod) -> Iterator[Violation]:
+    message = "The container must not run as root."
+    hint = "Set runAsNonRoot to true."
+    yield from _unless_inherited(pod, ("runAsNonRoot",), fits=lambda value: value is True, message=message, hint=hint)
+
+
+def _run_as_user(pod: Pod) -> Iterator[Violation]:
+    for path, context in _contexts(pod):
+        if context.get("runAsUser") == 0:
+            yield Violation((*path, "runAsUser"), "Found 0, which is root.", "Set another user id.")
+
+
+def _seccomp(pod: Pod) -> Iterator[Violation]:
+    message = 'Allowed are "RuntimeDefault" and "Localhost".'
+    hint = "Set seccompProfile.type to RuntimeDefault."
+    keys = ("seccompProfile", "type")
+    yield from _unless_inherited(pod, keys, fits=lambda value: value in _PROFILES, message=message, hint=hint)
+
+
+def _escalation(pod: Pod) -> Iterator[Violation]:
+    for path, container in pod.containers():
+        if mapping(container, _SECURITY).get("allowPrivilegeEscalation") is not False:
+            field = (*path, _SECURITY, "allowPrivilegeEscalation")
+            yield Violation(field, "A process could gain more rights than its parent has.", "Set it to false.")
+
+
+def _capabilities(pod: Pod) -> Iterator[Violation]:
+    for path, container in pod.containers():
+        capabilities = mapping(container, _SECURITY, "capabilities")
+        place = (*path, _SECURITY, "capabilities")
+        if "ALL" not in (capabilities.get("drop") or ()):
+            yield Violation((*place, "drop"), "The container keeps capabilities.", 'Set it to ["ALL"].')
+        for added in sorted(set(capabilities.get("add") or ()) - {"NET_BIND_SERVICE"}):
+            message = f"The capability {added} is forbidden; only NET_BIND_SERVICE may be added."
+            yield Violation((*place, "add"), message, "Remove it.")
+
+
+_RULES: tuple[Rule, ...] = (
+    _host_namespaces,
+    _volumes,
+    _privileged,
+    _host_process,
+    _host_ports,
+    _hosts,
+    _proc_mount,
+    _sysctls,
+    _apparmor,
+    _selinux,
+)
+_USER_RULES: tuple[Rule, ...] = (_run_as_non_root, _run_as_user)
+_LINUX_RULES: tuple[Rule, ...] = (_seccomp, _escalation, _capabilities)
+"""Rules that do not apply to pods of Windows nodes."""

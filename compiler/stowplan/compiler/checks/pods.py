@@ -1,0 +1,50 @@
+"""The pods in a manifest."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from stowplan.compiler.checks.manifests import items, mapping
+from stowplan.library.manifest import Json
+from stowplan.schema.diagnostics import FieldPath
+
+_TEMPLATES: dict[tuple[str, str], tuple[str, ...]] = {
+    ("apps/v1", "DaemonSet"): ("spec", "template"),
+    ("apps/v1", "Deployment"): ("spec", "template"),
+    ("apps/v1", "ReplicaSet"): ("spec", "template"),
+    ("apps/v1", "StatefulSet"): ("spec", "template"),
+    ("batch/v1", "CronJob"): ("spec", "jobTemplate", "spec", "template"),
+    ("batch/v1", "Job"): ("spec", "template"),
+    ("v1", "Pod"): (),
+    ("v1", "PodTemplate"): ("template",),
+    ("v1", "ReplicationController"): ("spec", "template"),
+}
+_CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
+
+
+@dataclass(frozen=True, slots=True)
+class Pod:
+    """A pod template, or a Pod itself. `path` leads to it in its object."""
+
+    path: FieldPath
+    metadata: Json
+    spec: Json
+
+    @property
+    def spec_path(self) -> FieldPath:
+        return (*self.path, "spec")
+
+    def containers(self) -> Iterator[tuple[FieldPath, Json]]:
+        """All containers with their paths, init containers first."""
+        for field in _CONTAINER_LISTS:
+            for index, container in enumerate(items(self.spec, field)):
+                yield (*self.spec_path, field, index), container
+
+
+def pods_of(body: Json) -> list[Pod]:
+    """The pod template of a built-in kind, if it has one."""
+    api_version, kind = str(body.get("apiVersion")), str(body.get("kind"))
+    path = _TEMPLATES.get((api_version, kind))
+    if path is None:
+        return []
+    template = mapping(body, *path)
+    return [Pod(path, mapping(template, "metadata"), mapping(template, "spec"))]

@@ -1,0 +1,60 @@
+"""Would an edit end a run and start another one?"""
+
+import re
+from collections.abc import Mapping
+
+from stowplan.compiler.checks.manifests import annotation, identity, mapping
+from stowplan.compiler.checks.object_finding import ObjectFinding, about
+from stowplan.compiler.checks.objects import Objects
+from stowplan.compiler.model import Output
+from stowplan.library import labels
+from stowplan.library.manifest import Json
+from stowplan.library.names import HASH_LENGTH
+from stowplan.schema.diagnostics import Severity
+from stowplan.schema.meta import RUN_ANNOTATION, ObjectId, SpecId
+
+_HASH = re.compile(rf"-[a-z2-7]{{{HASH_LENGTH}}}$")
+_Stem = tuple[str, str, str, str]
+"""Namespace, name without the hash, kind and name of the spec."""
+
+
+def check(objects: Objects, previous: Mapping[ObjectId, Json], severity: Severity) -> list[ObjectFinding]:
+    """Jobs of a run that are now compiled under another hash: one finding for each spec.
+
+    Argo CD deletes the old Jobs, also running ones, and starts the new ones. It is no finding where the annotation
+    `stowplan.dev/run` changed, since that says that a new run is meant.
+    """
+    old: dict[_Stem, ObjectId] = {}
+    for known, body in previous.items():
+        if known.kind == "Job" and not objects.exists(known) and _HASH.search(known.name):
+            old[_stem(known, body)] = known
+    replaced: dict[SpecId, list[tuple[ObjectId, Output]]] = {}
+    for output in objects.of_kind("Job"):
+        own = identity(output.manifest.body)
+        before = old.get(_stem(own, output.manifest.body)) if output.manifest.run and _HASH.search(own.name) else None
+        if before and output.spec and own not in previous:
+            replaced.setdefault(output.spec, []).append((before, output))
+    return [_finding(jobs, severity) for spec, jobs in replaced.items() if not _meant(spec, objects, previous)]
+
+
+def _stem(own: ObjectId, body: Json) -> _Stem:
+    found = mapping(body, "metadata", "labels")
+    kind, name = str(found.get(labels.SPEC_KIND, "")), str(found.get(labels.SPEC_NAME, ""))
+    return own.namespace, _HASH.sub("", own.name), kind, name
+
+
+def _finding(jobs: list[tuple[ObjectId, Output]], severity: Severity) -> ObjectFinding:
+    before, output = jobs[0]
+    others = f" (and {len(jobs) - 1} more of this spec)" if len(jobs) > 1 else ""
+    message = f"The Job takes the place of {before.name}{others}: that run would be deleted and a new one started."
+    hint = f"If that is meant, change the annotation {RUN_ANNOTATION} of the spec; else undo the edit."
+    return about(output, "SP542", ("metadata", "name"), message, hint, severity=severity)
+
+
+def _meant(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) -> bool:
+    """Whether the run annotation of the custom resource differs from the one written before."""
+    for output in objects.of_kind(spec.kind):
+        own = identity(output.manifest.body)
+        if (own.namespace, own.name) == (spec.namespace, spec.name) and own in previous:
+            return annotation(output.manifest.body, RUN_ANNOTATION) != annotation(previous[own], RUN_ANNOTATION)
+    return False
