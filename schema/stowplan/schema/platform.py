@@ -107,7 +107,7 @@ class Destination(Model):
     name: str | None = Field(
         default=None, description="Name of the cluster in Argo CD, instead of `server`.", max_length=253
     )
-    namespaces: list[str] = Field(
+    namespaces: list[Annotated[str, Field(max_length=253)]] = Field(
         default=["*"],
         description="Namespaces, or patterns of them, that the AppProject allows.",
         min_length=1,

@@ -1,0 +1,194 @@
+"""Conventions of all models: descriptions, names, and no field without limits unless a reason is given here."""
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+
+import stowplan.schema
+from stowplan.schema.meta import KubernetesType, Model, kubernetes_type
+
+FREE_MAPPINGS = {
+    "ObjectMeta.labels": "Kubernetes: keys are the users'",
+    "ObjectMeta.annotations": "Kubernetes: keys are the users'",
+    "Images.digests": "keys are agents; the platform's rules check them",
+    "SyncConfig.flags": "written by the compiler from checked options",
+}
+"""Mappings with keys of any name. Embedded Kubernetes types are marked instead."""
+
+LEGACY = "the old API set no limit, and what it took is still taken"
+HANDED_ON = "handed to JuiceFS, which knows the forms that its version takes"
+STATUS = "written by agents, not by users"
+CONFIG = "written by the compiler from values that it has checked"
+UNBOUNDED_STRINGS = {
+    "ObjectMeta": LEGACY,
+    "NamedReference": LEGACY,
+    "SecretReference": LEGACY,
+    "Source": LEGACY,
+    "CacheLevel": LEGACY,
+    "WarmupOptions": LEGACY,
+    "RmrOptions": LEGACY,
+    "ClearOptions": LEGACY,
+    "SampleJobSpec.schedule": "its form is checked as a cron expression",
+    "SampleJobSpec.timeZone": "the API server knows the time zones",
+    **{f"MountOptions.{key}": LEGACY for key in ("metrics", "cache-dir", "free-space-ratio", "sub-dir")},
+    **{
+        f"MountOptions.{key}": HANDED_ON for key in ("cache-expire", "cache-mode", "cache-scan-interval", "backup-meta")
+    },
+    **{f"SyncOptions.{key}": LEGACY for key in "source destination start end exclude include manager worker".split()},
+    **{f"SyncOptions.{key}": HANDED_ON for key in "max-size min-size max-age min-age storage-class".split()},
+    "CacheStatus": STATUS,
+    "RuntimeStatus": STATUS,
+    "JobsName": STATUS,
+    "Partition": STATUS,
+    "SampleSetStatus": STATUS,
+    "SampleJobStatus": STATUS,
+    "Attempt": STATUS,
+    "Condition": STATUS,
+    "SyncConfig": CONFIG,
+    "MountedTask": CONFIG,
+    "WarmupConfig": CONFIG,
+    "RuntimeConfig": CONFIG,
+    "RmrConfig": CONFIG,
+    "ClearConfig": CONFIG,
+}
+"""Models with strings, or lists of strings, of any length."""
+
+FLAGS = {
+    "MountOptions": "flags of `juicefs mount`, as in the old API",
+    "SyncOptions": "flags of `juicefs sync`, as in the old API",
+    "SampleSetSpec.noSync": "old API",
+    "SampleJobSpec.terminate": "old API",
+    "JuiceFS.warmupAfterSync": "a step that is either done or not",
+    "Policy.crossNamespaceTasks": "a permission that is either given or not",
+    "Namespaces.emit": "an object that is either written or not",
+    "GroupKind.clusterScoped": "a fact about a kind",
+    "AgentConfig.reportPhase": "one of two reporters",
+}
+"""Booleans. A new one needs a reason: what has two values today may have three tomorrow."""
+
+CAMEL = re.compile(r"[a-z][a-zA-Z0-9]*")
+KEBAB = re.compile(r"[a-z]+(-[a-z]+)*")
+FLAG_NAMED = {"MountOptions", "SyncOptions"}
+"""Models whose keys are command-line flags, as in the old API."""
+
+
+@dataclass(frozen=True)
+class ModelField:
+    """One field where it is declared: models that inherit it are left out."""
+
+    model: type[Model]
+    info: FieldInfo
+    key: str
+
+    @property
+    def path(self) -> str:
+        return f"{self.model.__name__}.{self.key}"
+
+    def reason_in(self, allowed: dict[str, str]) -> str:
+        """The entry of `allowed` that covers this field; the field itself where none does."""
+        return self.model.__name__ if self.model.__name__ in allowed else self.path
+
+
+def models() -> list[type[Model]]:
+    """Every model of the schema package, by name."""
+    for module in pkgutil.iter_modules(stowplan.schema.__path__):
+        importlib.import_module(f"stowplan.schema.{module.name}")
+
+    def below(model: type[Model]) -> Iterator[type[Model]]:
+        for child in model.__subclasses__():
+            yield child
+            yield from below(child)
+
+    ours = {model for model in below(Model) if model.__module__.startswith("stowplan.schema.")}
+    return sorted(ours, key=lambda model: model.__name__)
+
+
+def fields() -> list[ModelField]:
+    return [
+        ModelField(model, info, info.alias or name)
+        for model in models()
+        for name, info in model.model_fields.items()
+        if name in model.__annotations__
+    ]
+
+
+def types_in(annotation: Any) -> Iterator[tuple[Any, bool]]:
+    """Every type inside an annotation, and whether a `KubernetesType` mark covers it."""
+    marked = kubernetes_type(list(getattr(annotation, "__metadata__", ()))) is not None
+    inner = annotation.__origin__ if hasattr(annotation, "__metadata__") else annotation
+    yield inner, marked
+    for argument in get_args(inner):
+        yield from ((part, marked or covered) for part, covered in types_in(argument))
+
+
+def unmarked(field: ModelField) -> list[Any]:
+    """Types inside a field's annotation that no `KubernetesType` covers."""
+    covered = kubernetes_type(field.info.metadata) is not None
+    return [] if covered else [part for part, marked in types_in(field.info.annotation) if not marked]
+
+
+def strings(schema: Any) -> Iterator[dict[str, Any]]:
+    """Every schema of a free string inside `schema`, but for keys and values of mappings."""
+    if isinstance(schema, list):
+        for part in schema:
+            yield from strings(part)
+    elif isinstance(schema, dict):
+        if schema.get("type") == "string" and not schema.keys() & {"enum", "const"}:
+            yield schema
+        for key in ("anyOf", "items"):
+            yield from strings(schema.get(key))
+
+
+def unbounded(field: ModelField) -> bool:
+    schema = field.model.model_json_schema()["properties"][field.key]
+    return any("maxLength" not in part for part in strings(schema))
+
+
+def test_models_are_frozen_strict_closed_and_documented() -> None:
+    config = {"frozen": True, "strict": True, "extra": "forbid"}
+    assert [model for model in models() if not config.items() <= dict(model.model_config).items()] == []
+    assert [model for model in models() if not (model.__doc__ or "").rstrip().endswith(".")] == []
+
+
+def test_every_field_is_described_in_sentences() -> None:
+    sentence = re.compile(r"[A-Z`].*\.")
+    assert [field.path for field in fields() if not sentence.fullmatch(field.info.description or "")] == []
+
+
+def test_keys_are_in_camel_case_or_flags() -> None:
+    def form(field: ModelField) -> re.Pattern[str]:
+        return KEBAB if field.model.__name__ in FLAG_NAMED else CAMEL
+
+    assert [field.path for field in fields() if not form(field).fullmatch(field.key)] == []
+
+
+def test_every_value_has_a_type() -> None:
+    assert [field.path for field in fields() if Any in unmarked(field)] == []
+
+
+def test_mappings_of_any_keys_have_a_reason() -> None:
+    free = {field.path for field in fields() if any(get_origin(part) is dict for part in unmarked(field))}
+    assert free == FREE_MAPPINGS.keys()
+
+
+def test_booleans_have_a_reason() -> None:
+    flags = {
+        field.reason_in(FLAGS) for field in fields() if bool in unmarked(field) and field.path not in FREE_MAPPINGS
+    }
+    assert flags == FLAGS.keys()
+
+
+def test_strings_have_a_bound_or_a_reason() -> None:
+    assert {field.reason_in(UNBOUNDED_STRINGS) for field in fields() if unbounded(field)} == UNBOUNDED_STRINGS.keys()
+
+
+def test_the_mark_of_an_embedded_type_covers_only_what_it_stands_on() -> None:
+
+    marked = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.Pod")]
+    assert [part for part, covered in types_in(list[marked]) if not covered] == [list[marked]]
+    assert Any in [part for part, covered in types_in(dict[str, Any]) if not covered]
