@@ -1,0 +1,38 @@
+"""The program into units: the manifests of each spec."""
+
+from stowplan.compiler.model import Program, Spec
+from stowplan.compiler.source import Report
+from stowplan.library.dialects.context import Context
+from stowplan.library.dialects.registry import lower as lower_spec
+from stowplan.library.manifest import Unit
+from stowplan.schema.diagnostics import Finding, finding
+from stowplan.schema.sample_set import SampleSet
+
+
+def lower(program: Program, version: str, report: Report) -> list[Unit]:
+    """One unit for each spec, in the order of the program. `version` tags the agent images."""
+    context = Context(
+        program.platform,
+        version,
+        {(s.id.namespace, s.id.name): s.model for s in program.specs if isinstance(s.model, SampleSet)},
+        {(s.id.kind, s.id.namespace, s.id.name): s.document.file for s in program.specs},
+    )
+    return [_unit(spec, program, context, report) for spec in program.specs]
+
+
+def _unit(spec: Spec, program: Program, context: Context, report: Report) -> Unit:
+    lowered = lower_spec(spec.model, context)
+    report.add_findings(spec.document, [*lowered.findings, *_missing_keys(lowered.unit, program)])
+    return lowered.unit
+
+
+def _missing_keys(unit: Unit, program: Program) -> list[Finding]:
+    """Secrets that the repository defines must have the keys that tasks read."""
+    found = []
+    for reference in unit.externals:
+        keys = program.secret_keys.get((reference.namespace, reference.name))
+        missing = sorted(set(reference.keys) - keys) if keys is not None else []
+        if missing:
+            message = f"Secret {reference.namespace}/{reference.name} lacks {', '.join(missing)}."
+            found.append(finding("SP304", ("spec", "secretRef"), message, "Add the keys where the Secret is defined."))
+    return found

@@ -1,0 +1,60 @@
+"""Specs into a program: identities, and what specs have to do with each other."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from stowplan.compiler.model import Program, Spec
+from stowplan.compiler.source import Report
+from stowplan.library.dialects.context import Context
+from stowplan.library.dialects.sample_set import cached_dataset
+from stowplan.library.drivers.juicefs.cache import LEVELS, resolve as node_cache
+from stowplan.schema.diagnostics import Finding, finding
+from stowplan.schema.meta import SpecId
+from stowplan.schema.sample_set import SampleSet
+
+
+def resolve(program: Program, report: Report) -> Program:
+    """The program with one spec for each identity, sorted, and digests that cover what a spec refers to."""
+    unique: dict[SpecId, Spec] = {}
+    for spec in program.specs:
+        first = unique.setdefault(spec.id, spec)
+        if first is not spec:
+            report.add_findings(spec.document, [_duplicate(spec, first)])
+    specs = tuple(unique[identity] for identity in sorted(unique))
+    _shared_caches(program, specs, report)
+    return replace(program, specs=tuple(_with_references(spec, unique) for spec in specs))
+
+
+def _duplicate(spec: Spec, first: Spec) -> Finding:
+    place = first.document.locate(("metadata", "name"))
+    message = f"{spec.id} is defined at {place} too."
+    return finding("SP301", ("metadata", "name"), message, "Give one of them another name or namespace.")
+
+
+def _with_references(spec: Spec, specs: dict[SpecId, Spec]) -> Spec:
+    """A SampleJob is compiled from its SampleSet too, so both are in its digest."""
+    reference = getattr(spec.model.spec, "sample_set_ref", None)
+    if reference is None or not reference.name:
+        return spec
+    dataset = specs.get(SpecId("SampleSet", spec.id.namespace, reference.name))
+    return replace(spec, digest=f"{spec.digest}+{dataset.digest}") if dataset else spec
+
+
+def _shared_caches(program: Program, specs: tuple[Spec, ...], report: Report) -> None:
+    """Two mounts that share a cache directory each evict by their own limit, so together they overrun both."""
+    context = Context(program.platform, "")
+    users: dict[str, Spec] = {}
+    for spec in specs:
+        if isinstance(spec.model, SampleSet):
+            report.add_findings(spec.document, list(_clashes(spec, spec.model, context, users)))
+
+
+def _clashes(spec: Spec, model: SampleSet, context: Context, users: dict[str, Spec]) -> Iterator[Finding]:
+    for directory in node_cache(cached_dataset(model, context), context.site).directories:
+        first = users.setdefault(directory.rstrip("/"), spec)
+        if first is not spec:
+            message = (
+                f"{directory} is a cache directory of {first.id} too; on a shared node each ignores the other's size."
+            )
+            path = LEVELS if model.spec.cache else ("spec",)
+            yield finding("SP305", path, message, "Give each dataset directories of its own.")
