@@ -75,11 +75,10 @@ class Client:
             parameters["dryRun"] = "All"
         return self.request("PATCH", self.path(manifest, subresource), manifest, _APPLY, parameters)
 
-    def create(self, manifest: Manifest, *, dry_run: bool = False, subresource: str = "") -> Manifest:
-        """POST the object, or POST to its subresource (`token`, `eviction`)."""
-        parameters = {"fieldValidation": "Strict"} | ({"dryRun": "All"} if dry_run else {})
-        path = self.path(manifest, subresource) if subresource else self.collection(manifest)
-        return self.request("POST", path, manifest, parameters=parameters)
+    def create(self, manifest: Manifest, *, dry_run: bool = False, strict: bool = True) -> Manifest:
+        """POST the object; when not strict, unknown fields are pruned silently."""
+        parameters = {"fieldValidation": "Strict" if strict else "Ignore"} | ({"dryRun": "All"} if dry_run else {})
+        return self.request("POST", self.collection(manifest), manifest, parameters=parameters)
 
     def get(self, manifest: Manifest) -> Manifest:
         return self.request("GET", self.path(manifest))
@@ -153,7 +152,7 @@ def _group_path(api_version: str) -> str:
     return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
 
 
-def wait_for(predicate: Callable[[], T | None], timeout: float = 30, *, what: str = "condition") -> T:
+def wait_for(predicate: Callable[[], T | None], timeout: float = 60, *, what: str = "condition") -> T:
     """Poll until the predicate gives something true and return that; TimeoutError naming `what`."""
     deadline = time.monotonic() + timeout
     while True:

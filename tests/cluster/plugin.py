@@ -1,13 +1,17 @@
 """The options of the cluster tests, and what the last lines of a test run say about them."""
 
 from collections import Counter
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.cluster.binaries import Found, find
+from tests.cluster.binaries import find
 from tests.cluster.tools import KUBERNETES, NEWEST, OLDEST, needed
 
 FOLDER = "tests/cluster/"
+
+Recorder = Callable[[str, int], None]
+"""The fixture `record_property`, as the summary wants it."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -26,29 +30,42 @@ def minors(config: pytest.Config) -> list[str]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Which programs were there and how long they took to build; what was skipped, and why."""
+    """Which programs there are and how long they took to build, what tests counted, what was skipped and why."""
     reports = [report for group in terminalreporter.stats.values() for report in group if _is_ours(report)]
     if not reports:
         return
     terminalreporter.section("cluster")
-    tools = dict.fromkeys(tool for minor in KUBERNETES for tool in needed(minor))
-    for tool in tools:
-        found = find(tool)
-        terminalreporter.write_line(str(found) if isinstance(found, Found) else f"{tool.name} {tool.version} not built")
-    skipped = Counter(_reason(report) for report in reports if report.skipped)
-    for reason, count in sorted(skipped.items()):
-        terminalreporter.write_line(f"skipped {count}: {reason}")
+    for line in (*_builds(), *_counts(reports), *_skips(reports)):
+        terminalreporter.write_line(line)
     if OLDEST not in minors(config):
-        terminalreporter.write_line(
-            f"not run: Kubernetes {OLDEST}, whose programs are not built; --all-minors builds them"
-        )
+        terminalreporter.write_line(f"Kubernetes {OLDEST}: not run, since not built; --all-minors builds and runs it")
 
 
 def _is_ours(report: object) -> bool:
-    return isinstance(report, pytest.TestReport | pytest.CollectReport) and report.nodeid.startswith(FOLDER)
+    return isinstance(report, pytest.TestReport) and report.nodeid.startswith(FOLDER)
 
 
-def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+def _builds() -> Iterator[str]:
+    for tool in dict.fromkeys(tool for minor in KUBERNETES for tool in needed(minor)):
+        found = find(tool)
+        yield f"{tool.name} {tool.version} not built" if found is None else str(found)
+
+
+def _counts(reports: list[pytest.TestReport]) -> Iterator[str]:
+    """What tests recorded by `record_property` with a number; equal names are added up."""
+    counts: Counter[str] = Counter()
+    for report in reports:
+        if report.when == "call":  # Set-up and tear-down repeat what the test recorded.
+            counts.update({name: value for name, value in report.user_properties if isinstance(value, int)})
+    return (f"{name}: {count}" for name, count in sorted(counts.items()))
+
+
+def _skips(reports: list[pytest.TestReport]) -> Iterator[str]:
+    reasons = Counter(_reason(report) for report in reports if report.skipped)
+    return (f"skipped {count}: {reason}" for reason, count in sorted(reasons.items()))
+
+
+def _reason(report: pytest.TestReport) -> str:
     """A skip's third part; its first two are file and line."""
     detail = report.longrepr
     return detail[2].removeprefix("Skipped: ") if isinstance(detail, tuple) else str(detail)

@@ -53,6 +53,8 @@ class Processes:
     """Starts programs, each in a process group of its own, and stops them in reverse order."""
 
     logs: Path
+    grace: float = 5
+    """Seconds between the request to end and the kill."""
     running: list[Process] = field(default_factory=list)
 
     def start(self, program: Path, arguments: Sequence[str], *, name: str = "") -> Process:
@@ -82,11 +84,11 @@ class Processes:
         return process
 
     def stop(self) -> None:
-        """Ask all to end, last started first; kill the groups of those that take more than five seconds."""
+        """Ask all to end, last started first; kill the groups of those that outlast the grace."""
         for process in reversed(self.running):
             _signal(process, signal.SIGTERM)
             try:
-                process.popen.wait(timeout=5)
+                process.popen.wait(timeout=self.grace)
             except subprocess.TimeoutExpired:
                 _signal(process, signal.SIGKILL)
                 process.popen.wait()

@@ -19,6 +19,11 @@ def shared_file(*parts: str) -> Path:
     return path
 
 
+def corpus() -> list[Path]:
+    """The documents of the replaced systems; none where the folder is absent."""
+    return sorted((SHARED / "corpus").glob("*.yaml"))
+
+
 def load_one(path: Path) -> Manifest:
     """The one manifest of a YAML file."""
     manifest: Manifest = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)

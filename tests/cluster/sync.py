@@ -107,8 +107,9 @@ def remove(client: Client, manifests: Iterable[Manifest]) -> None:
 
 
 def _await_end(client: Client, manifest: Manifest) -> None:
+    """The garbage collector looks for new kinds every 30 s, so a new CRD's object may stay that long."""
     what = f"end of {manifest['kind']} {manifest['metadata']['name']}"
-    wait_for(lambda: client.find(manifest) is None, what=what)
+    wait_for(lambda: client.find(manifest) is None, 120, what=what)
 
 
 def options(manifest: Manifest) -> set[str]:

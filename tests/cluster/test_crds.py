@@ -1,0 +1,103 @@
+"""The CRDs are served as they are, and accept what the old systems' users wrote."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+import pytest
+
+from tests.cluster.client import ApiError, Client, Manifest, ref
+from tests.cluster.control_plane import Cluster
+from tests.cluster.documents import documents
+from tests.cluster.plugin import Recorder
+from tests.cluster.shared import REPOSITORY, corpus, legacy_crd, load_one
+from tests.cluster.sync import establish
+
+CRDS = {path.stem: path for path in sorted((REPOSITORY / "schema" / "crds").glob("*.yaml"))}
+"""By `<group>_<plural>`, as the old operator's files are named too."""
+LEGACY = ["batch.paddlepaddle.org_samplesets", "batch.paddlepaddle.org_samplejobs", "batch.paddlepaddle.org_paddlejobs"]
+LEGACY_GROUP = "legacy.stowplan.test"
+
+
+@pytest.fixture(scope="session")
+def served(cluster: Cluster) -> dict[str, Manifest]:
+    """The live CRDs by the kind that they define."""
+    live = [establish(cluster.admin, load_one(path)) for path in CRDS.values()]
+    return {crd["spec"]["names"]["kind"]: crd for crd in live}
+
+
+def test_crds_are_structural_and_their_names_are_free(served: dict[str, Manifest]) -> None:
+    for crd in served.values():
+        conditions = {condition["type"]: condition["status"] for condition in crd["status"]["conditions"]}
+        assert conditions.get("NamesAccepted") == "True"
+        assert conditions.get("NonStructuralSchema", "False") == "False"
+        assert conditions.get("KubernetesAPIApprovalPolicyConformant", "True") == "True"
+
+
+@pytest.mark.parametrize("path", corpus(), ids=lambda path: path.stem)
+def test_document_of_the_replaced_systems_is_accepted(
+    cluster: Cluster, served: dict[str, Manifest], path: Path, record_property: Recorder
+) -> None:
+    """Not strictly: the old server pruned unknown fields, and aliases are the compiler's to rename."""
+    document = _without_placeholders(load_one(path))
+    if document["kind"] not in served:
+        pytest.skip(f"no CRD for {document['kind']} in schema/crds")
+    document["metadata"]["namespace"] = cluster.namespace("corpus")
+    cluster.admin.create(document, dry_run=True, strict=False)
+    record_property("documents of the replaced systems accepted", 1)
+
+
+def _without_placeholders(value: Any) -> Any:
+    """`<PVC_NAME>` becomes `pvc-name`: where users fill in names of their own."""
+    if isinstance(value, dict):
+        return {key: _without_placeholders(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without_placeholders(item) for item in value]
+    if isinstance(value, str):
+        return re.sub(r"<(\w+)>", lambda found: found[1].lower().replace("_", "-"), value)
+    return value
+
+
+@pytest.mark.parametrize("name", [name for name in LEGACY if name in CRDS])
+def test_what_the_legacy_crd_accepts_is_accepted(
+    cluster: Cluster, served: dict[str, Manifest], name: str, record_property: Recorder
+) -> None:
+    legacy = _renamed(legacy_crd(name))
+    establish(cluster.admin, legacy)
+    namespace = cluster.namespace("legacy")
+    (version,) = legacy["spec"]["versions"]
+    schema = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    kind = legacy["spec"]["names"]["kind"]
+    group = served[kind]["spec"]["group"]
+    tried: list[bool] = []
+
+    @hypothesis.settings(max_examples=150, deadline=None, derandomize=True, database=None)
+    @hypothesis.given(spec=documents(schema))
+    def check(spec: Any) -> None:
+        old = {**ref(f"{LEGACY_GROUP}/{version['name']}", kind, "generated", namespace), "spec": spec}
+        tried.append(_accepts(cluster.admin, old))
+        hypothesis.assume(tried[-1])
+        cluster.admin.create({**old, "apiVersion": f"{group}/{version['name']}"}, dry_run=True)
+
+    check()
+    record_property("generated documents accepted by the legacy CRD and by ours", tried.count(True))
+    record_property("generated documents refused by the legacy CRD", tried.count(False))
+
+
+def _accepts(client: Client, document: Manifest) -> bool:
+    try:
+        client.create(document, dry_run=True)
+    except ApiError as error:
+        if error.status in {400, 422}:
+            return False
+        raise
+    return True
+
+
+def _renamed(crd: Manifest) -> Manifest:
+    """The same CRD in a group of its own, beside ours."""
+    names = crd["spec"]["names"]
+    metadata = {"name": f"{names['plural']}.{LEGACY_GROUP}"}
+    spec = {**crd["spec"], "group": LEGACY_GROUP, "names": {**names, "shortNames": [], "categories": []}}
+    return {"apiVersion": crd["apiVersion"], "kind": crd["kind"], "metadata": metadata, "spec": spec}
