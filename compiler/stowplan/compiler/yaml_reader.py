@@ -96,7 +96,7 @@ def read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
     """
     reader = _Reader(text.removeprefix("\ufeff"), file)
     reader.read()
-    return reader.documents, list(reader.diagnostics)
+    return reader.documents, reader.diagnostics
 
 
 class _ParserMark(Protocol):
@@ -108,7 +108,7 @@ class _ParserMark(Protocol):
 class _Reader:
     def __init__(self, text: str, file: str) -> None:
         self.documents: list[Document] = []
-        self.diagnostics: dict[Diagnostic, None] = {}
+        self.diagnostics: list[Diagnostic] = []
         self._text = text
         self._file = file
         self._lines = Lines(text)
@@ -150,19 +150,19 @@ class _Reader:
         builder = TreeBuilder(self._place)
         try:
             for event in yaml.parse(self._text[start:], Loader=yaml.CSafeLoader):
-                if isinstance(event, yaml.DocumentStartEvent):
+                if isinstance(event, (yaml.NodeEvent, yaml.CollectionEndEvent)):
+                    builder.feed(event)
+                    if builder.stopped:
+                        break
+                elif isinstance(event, yaml.DocumentStartEvent):
                     latest = self._offset(event.end_mark)
-                    builder = TreeBuilder(self._place)
                     self._started += 1
                     if self._started > MAX_DOCUMENTS:
                         self._refuse_documents(latest)
                         return None
                 elif isinstance(event, yaml.DocumentEndEvent):
                     self._finish(builder)
-                elif isinstance(event, yaml.NodeEvent | yaml.CollectionEndEvent):
-                    builder.feed(event)
-                    if builder.stopped:
-                        break
+                    builder = TreeBuilder(self._place)
             else:
                 return None
         except yaml.MarkedYAMLError as error:
@@ -220,7 +220,7 @@ class _Reader:
         self._add(Location(self._file, mark.line, mark.column), finding(code, (), message, hint))
 
     def _add(self, location: Location, found: Finding) -> None:
-        self.diagnostics[diagnose_at(location, found)] = None
+        self.diagnostics.append(diagnose_at(location, found))
 
     def _place(self, event: yaml.Event) -> Mark:
         return self._lines.mark(self._offset(event.start_mark))
