@@ -4,9 +4,9 @@ Importing this package starts Node.js, the one that was installed with Stowplan.
 `JSII_NODE` yourself: whoever imports cdk8s first decides which Node runs.
 """
 
-from stowplan.library.constructs.node import use_bundled_node
+from stowplan.library.constructs.node import prepare_node
 
-use_bundled_node()
+prepare_node()
 
 from stowplan.library.constructs.charts import BATCH, SpecChart, chart_id, compose  # noqa: E402  # Node comes first
 from stowplan.library.constructs.extension_app import Displaced, Extended, ExtensionApp  # noqa: E402

