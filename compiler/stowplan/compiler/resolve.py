@@ -7,8 +7,8 @@ from stowplan.compiler.model import Program, Spec
 from stowplan.compiler.source import Report
 from stowplan.library.dialects.context import Context
 from stowplan.library.dialects.sample_set import cached_dataset
-from stowplan.library.drivers.juicefs.cache import LEVELS, resolve as node_cache
-from stowplan.schema.diagnostics import Finding, finding
+from stowplan.library.drivers.registry import STORAGE_DRIVERS
+from stowplan.schema.diagnostics import FieldPath, Finding, finding
 from stowplan.schema.meta import SpecId
 from stowplan.schema.sample_set import SampleSet
 
@@ -50,11 +50,12 @@ def _shared_caches(program: Program, specs: tuple[Spec, ...], report: Report) ->
 
 
 def _clashes(spec: Spec, model: SampleSet, context: Context, users: dict[str, Spec]) -> Iterator[Finding]:
-    for directory in node_cache(cached_dataset(model, context), context.site).directories:
+    dataset = cached_dataset(model, context)
+    for directory in STORAGE_DRIVERS[dataset.driver].cache_directories(dataset, context.site):
         first = users.setdefault(directory.rstrip("/"), spec)
         if first is not spec:
             message = (
                 f"{directory} is a cache directory of {first.id} too; on a shared node each ignores the other's size."
             )
-            path = LEVELS if model.spec.cache else ("spec",)
+            path: FieldPath = ("spec", "cache") if model.spec.cache else ("spec",)
             yield finding("SP305", path, message, "Give each dataset directories of its own.")

@@ -16,6 +16,7 @@ from stowplan.schema.legacy import modernise
 from stowplan.schema.meta import Model, SpecId
 from stowplan.schema.platform import Platform
 from stowplan.schema.reading import embedded, read
+from stowplan.schema.sample_set import SampleSet
 
 PLATFORM_FILE = "stowplan.yaml"
 
@@ -123,7 +124,7 @@ def _version(kind: str, data: dict[str, Any]) -> list[Finding]:
 
 def _metadata(model: SpecModel, data: dict[str, Any], platform: Platform) -> Iterator[Finding]:
     meta = model.metadata
-    if isinstance(model, kinds.SampleSet) and not _SERVICE_NAME.fullmatch(meta.name):
+    if isinstance(model, SampleSet) and not _SERVICE_NAME.fullmatch(meta.name):
         message = f'"{meta.name}" cannot name the Service of a SampleSet.'
         hint = "Use lower-case letters, digits and `-`, beginning with a letter and not ending in `-`."
         yield finding("SP210", ("metadata", "name"), message, hint)

@@ -13,7 +13,7 @@ def custom_resource(model: Model, origin: Origin) -> Manifest:
 
     The CRD may come from another Application, so a dry run must not fail while it is missing.
     """
-    body: Json = model.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    body: Json = model.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
     meta = body["metadata"]
     meta["namespace"] = origin.spec.namespace
     meta["labels"] = {**meta.get("labels", {}), **labels.standard(origin.spec, "spec")}

@@ -35,6 +35,10 @@ class StorageDriver(Protocol):
         """What is wrong with the task's options, at paths in its SampleJob."""
         ...
 
+    def cache_directories(self, dataset: CachedDataset, site: Site) -> tuple[str, ...]:
+        """Host directories that the dataset's cache uses on each node; empty where it uses none."""
+        ...
+
     def volume(self, dataset: CachedDataset, site: Site) -> list[Manifest]:
         """The volume and the claim on it."""
         ...

@@ -18,6 +18,10 @@ class JuiceFSDriver:
     def validate_task(self, task: DataTask, site: Site) -> list[Finding]:
         return [*sync.findings(task, site), *tasks.findings(task, site)]
 
+    def cache_directories(self, dataset: CachedDataset, site: Site) -> tuple[str, ...]:
+        directories = cache.resolve(dataset, site).directories
+        return () if directories == (cache.MEMORY,) else directories
+
     def volume(self, dataset: CachedDataset, site: Site) -> list[Manifest]:
         return volume.manifests(dataset, site)
 

@@ -1,0 +1,191 @@
+"""The command line: parses options, calls one function, prints what came of it.
+
+Exit codes: 0 fine, 1 errors or `--check` found differences, 2 wrong usage.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from stowplan.compiler.source import Diagnostic, Report
+
+app = typer.Typer(
+    name="stowplan",
+    help="Compile specs of training data and training jobs into Kubernetes manifests that Argo CD syncs.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+class Format(StrEnum):
+    """How diagnostics are printed."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+Repo = Annotated[Path, typer.Argument(help="Folder with stowplan.yaml and specs/.", show_default="this folder")]
+Out = Annotated[Path | None, typer.Option("--out", help="Output folder.", show_default="REPO/out")]
+FormatOption = Annotated[Format, typer.Option("--format", help="How diagnostics are printed.")]
+
+
+def main() -> None:
+    """Entry point of the `stowplan` command."""
+    try:
+        app()
+    except BrokenPipeError:
+        # The reader of our output has gone, as with `| head`; nothing is left to tell anyone.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(1) from None
+
+
+@app.callback(invoke_without_command=True)
+def top(
+    *,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+) -> None:
+    """Compile specs of training data and training jobs into Kubernetes manifests that Argo CD syncs."""
+    if version:
+        from importlib.metadata import version as installed  # noqa: PLC0415 - start-up time
+
+        typer.echo(f"stowplan {installed('stowplan')}")
+        raise typer.Exit
+
+
+@app.command()
+def validate(repo: Repo = Path(), output_format: FormatOption = Format.TEXT) -> None:
+    """Check all specs and say everything that is wrong with them."""
+    from stowplan.compiler.pipeline import validate_repository  # noqa: PLC0415 - start-up time
+
+    report = Report()
+    compiled = validate_repository(_folder(repo), report)
+    _finish(report, compiled.sources.texts, output_format, {"objects": len(compiled.outputs)}, [])
+
+
+@app.command()
+def synth(
+    repo: Repo = Path(),
+    out: Out = None,
+    *,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Change nothing; fail and show the difference if the output is not up to date."),
+    ] = False,
+    recompile: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--recompile",
+            metavar="NAME",
+            help="Compile the runs of this spec anew although it has not changed, as `imagenet`, `ml/imagenet` or "
+            "`SampleSet ml/imagenet`; `all` for every spec. Their Jobs may start again.",
+        ),
+    ] = None,
+    output_format: FormatOption = Format.TEXT,
+) -> None:
+    """Compile all specs into the output folder."""
+    from stowplan.compiler.comparison import compare  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415
+    from stowplan.compiler.runs import Recompile  # noqa: PLC0415
+    from stowplan.compiler.write import write  # noqa: PLC0415
+
+    folder = _folder(repo)
+    target = out or folder / "out"
+    report = Report()
+    names = frozenset(recompile or ())
+    compiled = compile_repository(folder, target, report, Recompile("all" in names, names - {"all"}))
+    extra: dict[str, Any] = {"objects": len(compiled.outputs), "starts": [str(run) for run in compiled.starts]}
+    lines = [f"starts when synced: {run}" for run in compiled.starts]
+    differs = False
+    if not report.failed and check:
+        comparison = compare(compiled.outputs, target, compiled.committed, report)
+        differs = not comparison.same
+        extra["upToDate"] = comparison.same
+        lines += _comparison_lines(comparison.lines(), target, differs=differs)
+    elif not report.failed:
+        result = write(compiled.outputs, target, compiled.committed, report)
+        counts = {name: len(getattr(result, name)) for name in ("created", "changed", "unchanged", "removed")}
+        extra["files"] = counts
+        lines.append(f"{target}: " + ", ".join(f"{number} {name}" for name, number in counts.items()))
+    _finish(report, compiled.sources.texts, output_format, extra, lines, failed=differs)
+
+
+@app.command()
+def crds(folder: Annotated[Path, typer.Argument(help="Folder to write to.")] = Path("crds")) -> None:
+    """Write the CustomResourceDefinitions of all kinds."""
+    from stowplan.compiler import export  # noqa: PLC0415 - start-up time
+
+    _write_files(folder, export.crds())
+
+
+@app.command()
+def schema(folder: Annotated[Path, typer.Argument(help="Folder to write to.")] = Path("schema")) -> None:
+    """Write the JSON Schemas of all kinds and of the platform file, for editors."""
+    from stowplan.compiler import export  # noqa: PLC0415 - start-up time
+
+    _write_files(folder, export.schemas())
+
+
+@app.command()
+def explain(code: Annotated[str, typer.Argument(help="Code of a diagnostic, such as SP204.")]) -> None:
+    """Say what a code means, why it matters and what to do, with an example."""
+    from stowplan.compiler.pages import page  # noqa: PLC0415 - start-up time
+    from stowplan.schema.codes import CATALOGUE  # noqa: PLC0415
+    from stowplan.schema.diagnostics import did_you_mean  # noqa: PLC0415
+
+    text = page(code)
+    if text is None:
+        raise typer.BadParameter(f"{code} is not a code. {did_you_mean(code, CATALOGUE)}", param_hint="CODE")
+    typer.echo(text, nl=False)
+
+
+def _folder(repo: Path) -> Path:
+    if not repo.is_dir():
+        raise typer.BadParameter(f"{repo} is not a folder.", param_hint="REPO")
+    return repo
+
+
+def _write_files(folder: Path, files: dict[str, str]) -> None:
+    from stowplan.compiler.export import write_files  # noqa: PLC0415 - start-up time
+
+    try:
+        write_files(folder, files)
+    except OSError as error:
+        raise typer.BadParameter(f"{folder}: {error.strerror}.", param_hint="FOLDER") from None
+    for name in sorted(files):
+        typer.echo(str(folder / name))
+
+
+def _comparison_lines(differences: Any, target: Path, *, differs: bool) -> list[str]:
+    if not differs:
+        return [f"{target} is what the specs compile to."]
+    return [*differences, "", f"{target} is not what the specs compile to. Run `stowplan synth` and commit the result."]
+
+
+def _finish(
+    report: Report,
+    texts: Any,
+    output_format: Format,
+    extra: dict[str, Any],
+    lines: Sequence[str],
+    *,
+    failed: bool = False,
+) -> None:
+    """Print, and end with the exit code."""
+    from stowplan.compiler.console import as_json, print_text  # noqa: PLC0415 - start-up time
+
+    diagnostics: list[Diagnostic] = report.diagnostics
+    if output_format is Format.JSON:
+        typer.echo(as_json(diagnostics, extra))
+    else:
+        print_text(Console(), diagnostics, texts)
+        for line in lines:
+            typer.echo(line)
+    raise typer.Exit(1 if report.failed or failed else 0)

@@ -1,0 +1,72 @@
+"""How diagnostics look: lines for people, JSON for programs."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.text import Text
+
+from stowplan.compiler.emitter import visible
+from stowplan.compiler.source import Diagnostic
+from stowplan.schema.diagnostics import Severity
+
+_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+_TAB = 4
+
+
+def print_text(console: Console, diagnostics: Sequence[Diagnostic], texts: Mapping[str, str]) -> None:
+    """One block for each diagnostic: place, severity, code and message; then the field and what to do.
+
+    On a terminal the line of the source stands between them, with a caret under the place.
+    """
+    lines = {file: text.splitlines() for file, text in texts.items()} if console.is_terminal else {}
+    for each in diagnostics:
+        style = _STYLES[each.severity]
+        head = Text.assemble(
+            (f"{each.location}: ", "bold"), (f"{each.severity} {each.code}", style), f": {visible(each.message)}"
+        )
+        console.print(head, soft_wrap=True)
+        _excerpt(console, each, lines.get(each.location.file, []), style)
+        if each.field_path:
+            console.print(f"  [dim]at[/] {escape(visible(each.field_path))}", soft_wrap=True, highlight=False)
+        console.print(f"  [dim]help:[/] {escape(visible(each.hint))}", soft_wrap=True, highlight=False)
+    console.print(summary(diagnostics), highlight=False)
+
+
+def summary(diagnostics: Sequence[Diagnostic]) -> str:
+    """`2 errors, 1 warning, 0 infos`."""
+    counts = Counter(each.severity for each in diagnostics)
+    return ", ".join(f"{counts[s]} {s}{'' if counts[s] == 1 else 's'}" for s in Severity)
+
+
+def as_json(diagnostics: Sequence[Diagnostic], extra: Mapping[str, Any]) -> str:
+    """All diagnostics as one JSON object, with the keys of `extra` beside them."""
+    items = [
+        {
+            "code": each.code,
+            "severity": each.severity.value,
+            "file": each.location.file,
+            "line": each.location.line,
+            "column": each.location.column,
+            "fieldPath": each.field_path,
+            "message": each.message,
+            "hint": each.hint,
+        }
+        for each in diagnostics
+    ]
+    return json.dumps({"diagnostics": items, **extra}, indent=2, ensure_ascii=True)
+
+
+def _excerpt(console: Console, each: Diagnostic, lines: Sequence[str], style: str) -> None:
+    number = each.location.line
+    if not 1 <= number <= len(lines):
+        return
+    line = lines[number - 1]
+    before = line[: each.location.column - 1].expandtabs(_TAB)
+    margin = f"{number:>5} | "
+    console.print(Text(f"{margin}{visible(line.expandtabs(_TAB))}"), soft_wrap=True)
+    caret = " " * (len(margin) - 2 + Text(visible(before)).cell_len)
+    console.print(Text.assemble((" " * 5 + " |", "dim"), caret[5:], ("^", style)), soft_wrap=True)

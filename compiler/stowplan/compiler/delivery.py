@@ -1,0 +1,75 @@
+"""What the platform file adds to the manifests of specs: CRDs, namespaces, and how Argo CD gets everything."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from stowplan.compiler import kinds, layout
+from stowplan.compiler.model import Output, Program
+from stowplan.library.builders import argocd
+from stowplan.library.builders.namespace import namespace
+from stowplan.library.manifest import Manifest
+from stowplan.schema import crd
+from stowplan.schema.platform import Platform
+
+_NOT_OURS = ("default",)
+_SYSTEM = "kube-"
+
+
+def deliver(outputs: Sequence[Output], program: Program) -> list[Output]:
+    """`outputs` with everything that brings them into the cluster."""
+    platform = program.platform
+    everything = [*outputs, *layout.of_plain_objects(_plain_objects(program)), *_crds(platform)]
+    everything += _namespaces(everything, platform)
+    return [*everything, *_argocd(everything, platform)]
+
+
+def _plain_objects(program: Program) -> list[tuple[Manifest, str]]:
+    """Objects that the platform lets through: unchanged, save a namespace where one is missing."""
+    objects = []
+    for document in program.passed_through:
+        body = document.root.data
+        metadata = body["metadata"]
+        if not metadata.get("namespace") and kinds.is_namespaced(program.platform, body["apiVersion"], body["kind"]):
+            metadata = {**metadata, "namespace": program.platform.default_namespace}
+        objects.append((Manifest({**body, "metadata": metadata}, stem=metadata["name"]), document.file))
+    return objects
+
+
+def _crds(platform: Platform) -> list[Output]:
+    """All kinds, whichever the specs use: removing a CRD would remove every object of its kind."""
+    if platform.argocd.crds == "external":
+        return []
+    definitions = [crd.custom_resource_definition(resource) for resource in crd.CUSTOM_RESOURCES]
+    return layout.of_platform([Manifest(body, stem=body["metadata"]["name"]) for body in definitions], layout.CRDS)
+
+
+def _namespaces(outputs: Sequence[Output], platform: Platform) -> list[Output]:
+    if not platform.namespaces.emit:
+        return []
+    used = sorted({output.manifest.namespace for output in outputs} - {"", *_NOT_OURS})
+    level = platform.namespaces.pod_security
+    wanted = [namespace(name, level) for name in used if not name.startswith(_SYSTEM)]
+    return layout.of_platform(wanted, layout.CLUSTER)
+
+
+def _argocd(outputs: Sequence[Output], platform: Platform) -> list[Output]:
+    """One Application for each folder at the top, and the root Application over these."""
+    settings = platform.argocd
+    if settings.repo_url is None:
+        return []
+    folders = sorted({output.path.partition("/")[0] for output in outputs})
+    manifests = [argocd.app_project(platform), *(_application(folder, platform) for folder in folders)]
+    root = layout.of_platform([argocd.root_application(settings, layout.ARGOCD)], layout.ARGOCD)
+    return [
+        *layout.of_platform(manifests, layout.ARGOCD),
+        *(replace(output, path=f"{layout.ARGOCD}/root.yaml") for output in root),
+    ]
+
+
+def _application(folder: str, platform: Platform) -> Manifest:
+    """Only the Application of a namespace takes its objects with it: a prune of the others must never delete."""
+    settings = platform.argocd
+    if folder in (layout.CRDS, layout.CLUSTER):
+        part = folder.strip("_")
+        return argocd.application(settings, part, folder=folder, namespace=platform.default_namespace, cascade=False)
+    return argocd.application(settings, f"ns-{folder}", folder=folder, namespace=folder, cascade=True)

@@ -1,0 +1,66 @@
+"""The tree of the output: which file holds which manifest."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
+
+from stowplan.compiler.extensions import Addition
+from stowplan.compiler.model import Output, Program
+from stowplan.library.manifest import Manifest, Unit
+
+ARGOCD, CLUSTER, CRDS = "argocd", "_cluster", "crds"
+PLATFORM_FILE = "stowplan.yaml"
+
+
+def of_specs(units: Sequence[Unit], program: Program) -> list[Output]:
+    """`<namespace>/<spec kind>-<spec name>/<object kind>-<object name>.yaml`, and `_cluster/` for what has none."""
+    specs = {spec.id: spec for spec in program.specs}
+    return [
+        Output(
+            path=_path(manifest, f"{unit.spec.kind.lower()}-{unit.spec.name}"),
+            manifest=manifest,
+            spec=unit.spec,
+            source=specs[unit.spec].document.file,
+            spec_digest=specs[unit.spec].digest,
+            externals=unit.externals,
+        )
+        for unit in units
+        for manifest in unit.manifests
+    ]
+
+
+def of_extensions(additions: Iterable[Addition]) -> list[Output]:
+    """`<namespace>/extension-<file>/…`."""
+    return [
+        Output(
+            path=_path(each.manifest, f"extension-{PurePosixPath(each.extension).stem}"),
+            manifest=each.manifest,
+            spec=None,
+            source=each.extension,
+        )
+        for each in additions
+    ]
+
+
+def of_plain_objects(objects: Iterable[tuple[Manifest, str]]) -> list[Output]:
+    """`<namespace>/plain/…` for each plain object and its file."""
+    return [
+        Output(path=_path(manifest, "plain"), manifest=manifest, spec=None, source=source)
+        for manifest, source in objects
+    ]
+
+
+def of_platform(manifests: Iterable[Manifest], folder: str) -> list[Output]:
+    """`<folder>/…` for what the platform file alone decides."""
+    return [
+        Output(path=f"{folder}/{_file(manifest)}", manifest=manifest, spec=None, source=PLATFORM_FILE)
+        for manifest in manifests
+    ]
+
+
+def _path(manifest: Manifest, folder: str) -> str:
+    home = f"{manifest.namespace}/{folder}" if manifest.namespace else CLUSTER
+    return f"{home}/{_file(manifest)}"
+
+
+def _file(manifest: Manifest) -> str:
+    return f"{manifest.kind.lower()}-{manifest.stem}.yaml"

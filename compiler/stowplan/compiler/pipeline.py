@@ -1,0 +1,89 @@
+"""The stages in their order.
+
+`load` reads files into documents, `validate` documents into specs, `resolve` specs into a program, `lower` the
+program into units of manifests. The units go through cdk8s (`constructs`), where extensions may patch them, are given
+their files (`layout`, `delivery`), committed runs are put back (`runs`), and `check` looks at the result. Every stage
+adds to one report; after a stage that reported an error, the later ones have nothing sound to work on and are left
+out. Nothing is written here.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from stowplan.compiler import inventory, layout, runs
+from stowplan.compiler.check import check
+from stowplan.compiler.delivery import deliver
+from stowplan.compiler.extensions import Addition, extend
+from stowplan.compiler.inventory import Inventory
+from stowplan.compiler.load import load
+from stowplan.compiler.lower import lower
+from stowplan.compiler.model import Output, Program, Sources
+from stowplan.compiler.previous import previous
+from stowplan.compiler.resolve import resolve
+from stowplan.compiler.runs import Recompile
+from stowplan.compiler.source import Report
+from stowplan.compiler.validate import validate
+from stowplan.library.manifest import Unit
+from stowplan.schema.meta import ObjectId
+
+NOTHING = Recompile()
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What a run made; `outputs` is empty where an error stopped it.
+
+    `committed` is the inventory that the run began with, `starts` are the runs that the last one did not have.
+    """
+
+    sources: Sources
+    outputs: tuple[Output, ...] = ()
+    committed: Inventory = Inventory()  # noqa: RUF009 - frozen
+    starts: tuple[ObjectId, ...] = ()
+
+
+def validate_repository(repo: Path, report: Report) -> Compiled:
+    """Everything but extensions and what depends on the committed output. Starts no Node."""
+    sources = load(repo, report)
+    program = resolve(validate(sources, report), report)
+    units = lower(program, version("stowplan"), report)
+    if report.failed:
+        return Compiled(sources)
+    outputs = deliver(layout.of_specs(units, program), program)
+    check(outputs, program, {}, report)
+    return Compiled(sources, tuple(outputs))
+
+
+def compile_repository(repo: Path, out: Path, report: Report, recompile: Recompile = NOTHING) -> Compiled:
+    """All outputs of the repository in `repo`, given what `out` holds already."""
+    sources = load(repo, report)
+    program = resolve(validate(sources, report), report)
+    units = lower(program, version("stowplan"), report)
+    if report.failed:
+        return Compiled(sources)
+    composed, additions = _compose(program, units, repo, report)
+    if report.failed:
+        return Compiled(sources)
+    outputs = deliver([*layout.of_specs(composed, program), *layout.of_extensions(additions)], program)
+    committed, problems = inventory.read(out)
+    kept = runs.keep(outputs, committed, out, recompile)
+    report.add(*problems, *kept.diagnostics)
+    check(kept.outputs, program, previous(kept.outputs, committed, out), report)
+    if report.failed:
+        return Compiled(sources)
+    return Compiled(sources, kept.outputs, committed, kept.starts)
+
+
+def _compose(
+    program: Program, units: Sequence[Unit], repo: Path, report: Report
+) -> tuple[Sequence[Unit], Sequence[Addition]]:
+    """The units as cdk8s renders them, and what extensions add."""
+    if not units and not program.platform.extensions:
+        return units, ()
+    from stowplan.library.constructs import compose  # noqa: PLC0415 - starts Node
+
+    extended = extend(program, compose(units), repo)
+    report.add(*extended.diagnostics)
+    return extended.units, extended.additions

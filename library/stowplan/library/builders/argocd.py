@@ -1,0 +1,136 @@
+"""AppProject and Applications: how Argo CD 3.1 and later finds and syncs the output."""
+
+from collections.abc import Iterable
+
+from stowplan.library import labels
+from stowplan.library.manifest import Json, Manifest
+from stowplan.schema.platform import ArgoCD, GroupKind, Platform
+
+API_VERSION = "argoproj.io/v1alpha1"
+IN_CLUSTER = "https://kubernetes.default.svc"
+
+_CASCADE = "resources-finalizer.argocd.argoproj.io"
+
+NAMESPACED_KINDS = (
+    GroupKind(group="", kind="ConfigMap"),
+    GroupKind(group="", kind="PersistentVolumeClaim"),
+    GroupKind(group="", kind="Service"),
+    GroupKind(group="", kind="ServiceAccount"),
+    GroupKind(group="apps", kind="StatefulSet"),
+    GroupKind(group="batch", kind="CronJob"),
+    GroupKind(group="batch", kind="Job"),
+    GroupKind(group="batch.paddlepaddle.org", kind="SampleJob"),
+    GroupKind(group="batch.paddlepaddle.org", kind="SampleSet"),
+    GroupKind(group="networking.k8s.io", kind="NetworkPolicy"),
+    GroupKind(group="policy", kind="PodDisruptionBudget"),
+    GroupKind(group="rbac.authorization.k8s.io", kind="Role"),
+    GroupKind(group="rbac.authorization.k8s.io", kind="RoleBinding"),
+)
+"""Every namespaced kind that specs can compile to, whether or not the present ones do."""
+
+_VOLUME = GroupKind(group="", kind="PersistentVolume", clusterScoped=True)
+_CRD = GroupKind(group="apiextensions.k8s.io", kind="CustomResourceDefinition", clusterScoped=True)
+_NAMESPACE = GroupKind(group="", kind="Namespace", clusterScoped=True)
+
+
+def allowed_kinds(platform: Platform) -> list[GroupKind]:
+    """The closed list of kinds that this platform file lets the compiler write, sorted.
+
+    It does not depend on the specs: Argo CD would silently orphan the objects of a kind that leaves the list.
+    """
+    kinds = [*NAMESPACED_KINDS, _VOLUME, *platform.pass_through]
+    kinds += [kind for extension in platform.extensions for kind in extension.kinds]
+    if platform.argocd.crds == "emit":
+        kinds.append(_CRD)
+    if platform.namespaces.emit:
+        kinds.append(_NAMESPACE)
+    unique = {(kind.cluster_scoped, kind.group, kind.kind): kind for kind in kinds}
+    return [unique[key] for key in sorted(unique)]
+
+
+def app_project(platform: Platform) -> Manifest:
+    """The project that all Applications but the root belong to."""
+    argocd = platform.argocd
+    kinds = allowed_kinds(platform)
+    spec: Json = {
+        "clusterResourceWhitelist": _whitelist(kind for kind in kinds if kind.cluster_scoped),
+        "description": "What Stowplan compiles",
+        "destinations": [{**_cluster(argocd), "namespace": each} for each in sorted(argocd.destination.namespaces)],
+        "namespaceResourceWhitelist": _whitelist(kind for kind in kinds if not kind.cluster_scoped),
+        "sourceRepos": [argocd.repo_url],
+    }
+    body = {"apiVersion": API_VERSION, "kind": "AppProject", "metadata": _metadata(argocd, argocd.name), "spec": spec}
+    return Manifest(body, stem=argocd.name)
+
+
+def application(argocd: ArgoCD, part: str, *, folder: str, namespace: str, cascade: bool) -> Manifest:
+    """The Application that syncs one folder of the output.
+
+    With `cascade`, removing the Application removes what it synced, save what is protected. Nothing is emptied by
+    accident: `allowEmpty` stays off.
+    """
+    name = f"{argocd.name}-{part}"
+    metadata = _metadata(argocd, name)
+    if cascade:
+        metadata["finalizers"] = [_CASCADE]
+    destination = {**_cluster(argocd), "namespace": namespace}
+    return _application(argocd, metadata, project=argocd.name, folder=folder, destination=destination)
+
+
+def root_application(argocd: ArgoCD, folder: str) -> Manifest:
+    """The Application that an admin applies once: it syncs the project and all other Applications, itself included.
+
+    They live in the cluster that Argo CD runs in, wherever the objects go.
+    """
+    name = f"{argocd.name}-root"
+    destination = {"server": IN_CLUSTER, "namespace": argocd.namespace}
+    metadata = _metadata(argocd, name)
+    return _application(argocd, metadata, project=argocd.root_project, folder=folder, destination=destination)
+
+
+def _application(
+    argocd: ArgoCD, metadata: Json, *, project: str, folder: str, destination: dict[str, str]
+) -> Manifest:
+    spec: Json = {
+        "destination": destination,
+        "project": project,
+        "source": {
+            "directory": {"recurse": True},
+            "path": "/".join(part for part in (argocd.path.strip("/"), folder) if part and part != "."),
+            "repoURL": argocd.repo_url,
+            "targetRevision": argocd.target_revision,
+        },
+        "syncPolicy": {
+            "automated": {"prune": True, "selfHeal": True},
+            "retry": {"backoff": {"duration": "10s", "factor": 2, "maxDuration": "5m"}, "limit": 10},
+            "syncOptions": [
+                "ApplyOutOfSyncOnly=true",
+                "FailOnSharedResource=true",
+                "RespectIgnoreDifferences=true",
+                "ServerSideApply=true",
+            ],
+        },
+    }
+    body = {"apiVersion": API_VERSION, "kind": "Application", "metadata": metadata, "spec": spec}
+    return Manifest(body, stem=str(metadata["name"]))
+
+
+def _metadata(argocd: ArgoCD, name: str) -> Json:
+    return {
+        "name": name,
+        "namespace": argocd.namespace,
+        "labels": {labels.PART_OF: "stowplan", labels.MANAGED_BY: "stowplan"},
+        "annotations": {
+            labels.COMPARE_OPTIONS: "ServerSideDiff=true",
+            labels.SYNC_OPTIONS: "SkipDryRunOnMissingResource=true",
+        },
+    }
+
+
+def _cluster(argocd: ArgoCD) -> dict[str, str]:
+    destination = argocd.destination
+    return {"name": destination.name} if destination.name else {"server": destination.server or IN_CLUSTER}
+
+
+def _whitelist(kinds: Iterable[GroupKind]) -> list[Json]:
+    return [{"group": kind.group, "kind": kind.kind} for kind in kinds]
