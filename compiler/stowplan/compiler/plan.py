@@ -1,6 +1,6 @@
 """The plan of a run: what would change in the output folder, decided before anything is touched."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stowplan.compiler import inventory
@@ -27,13 +27,14 @@ class Change:
 class Plan:
     """All paths are sorted.
 
-    `stale` files are ours and no longer made: to be removed. `disowned` ones were ours and lost their header,
-    `orphaned` ones have our header and stand in no inventory: both are left alone. `blocked` paths are to be written,
-    but something foreign stands there: then nothing is written at all.
+    `gone` are all paths that the last run wrote and this one does not. Of these, `stale` files are to be removed;
+    `disowned` ones have lost our header and are left alone. So are `orphaned` files, which have our header but stand
+    in no inventory. `blocked` paths are to be written, but something foreign stands there: then nothing is written.
     """
 
     changes: tuple[Change, ...]
     unchanged: tuple[str, ...]
+    gone: tuple[str, ...]
     stale: tuple[str, ...]
     disowned: tuple[str, ...]
     orphaned: tuple[str, ...]
@@ -52,7 +53,9 @@ def plan(outputs: Sequence[Output], tree: Tree, previous: Inventory) -> Plan:
     blocked = {path for path in contents if _is_blocked(path, tree)}
     before = {path: tree.read(path) for path in sorted(contents.keys() - blocked)}
     blocked |= {path for path, content in before.items() if content and not _is_ours(path, content)}
-    stale, disowned, orphaned = _rest(tree, contents, _listed(tree, previous))
+    gone = tuple(sorted(_listed(tree, previous) - contents.keys()))
+    known = {*contents, *gone}
+    unlisted = sorted(path for path in tree.files if path.endswith(".yaml") and path not in known)
     return Plan(
         changes=tuple(
             Change(path, content, contents[path])
@@ -60,9 +63,10 @@ def plan(outputs: Sequence[Output], tree: Tree, previous: Inventory) -> Plan:
             if path not in blocked and content != contents[path]
         ),
         unchanged=tuple(path for path, content in before.items() if content == contents[path]),
-        stale=stale,
-        disowned=disowned,
-        orphaned=orphaned,
+        gone=gone,
+        stale=tuple(path for path in gone if _has_header(path, tree)),
+        disowned=tuple(path for path in gone if _exists(path, tree) and not _has_header(path, tree)),
+        orphaned=tuple(path for path in unlisted if _has_header(path, tree)),
         blocked=tuple(sorted(blocked)),
     )
 
@@ -84,15 +88,9 @@ def _listed(tree: Tree, previous: Inventory) -> set[str]:
     return {entry.path for entry in (*last, *pending.entries)}
 
 
-def _rest(
-    tree: Tree, contents: Mapping[str, bytes], listed: Iterable[str]
-) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Stale, disowned and orphaned files among those that are not to be written."""
-    left = sorted((set(listed) & (tree.files.keys() | tree.others)) - contents.keys())
-    unlisted = sorted(path for path in tree.files if path.endswith(".yaml") and path not in contents)
-    ours = {path for path in (*left, *unlisted) if carries_header(tree.head(path, HEADER_LENGTH))}
-    return (
-        tuple(path for path in left if path in ours),
-        tuple(path for path in left if path not in ours),
-        tuple(path for path in unlisted if path in ours and path not in left),
-    )
+def _exists(path: str, tree: Tree) -> bool:
+    return path in tree.files or path in tree.others
+
+
+def _has_header(path: str, tree: Tree) -> bool:
+    return carries_header(tree.head(path, HEADER_LENGTH))

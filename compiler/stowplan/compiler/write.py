@@ -11,6 +11,7 @@ next run compares every byte and writes anew what is empty or differs. Git holds
 
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,13 +104,13 @@ def _apply(planned: Plan, tree: Tree) -> WriteResult:
     root = tree.root
     for path in tree.leftovers - {PENDING}:
         (root / path).unlink()
-    staged = _staged(planned.changes, root)
+    staged = _staged(planned.changes, tree)
     for path in planned.stale:
         (root / path).unlink()
+    _remove_empty(_folders((*planned.gone, *tree.leftovers)) & tree.folders, root)
     _renamed(staged, root)
     if PENDING in tree.leftovers:
         (root / PENDING).unlink(missing_ok=True)
-    _prune((*planned.stale, *tree.leftovers), root)
     return WriteResult(
         created=tuple(change.path for change in planned.changes if change.before is None),
         changed=tuple(change.path for change in planned.changes if change.before is not None),
@@ -118,19 +119,19 @@ def _apply(planned: Plan, tree: Tree) -> WriteResult:
     )
 
 
-def _staged(changes: Sequence[Change], root: Path) -> dict[str, Path]:
+def _staged(changes: Sequence[Change], tree: Tree) -> dict[str, Path]:
     """The temporary file of each change, in the folder where it belongs; on an error none is left."""
     staged: dict[str, Path] = {}
     try:
         for number, change in enumerate(changes):
-            folder = (root / change.path).parent
+            folder = (tree.root / change.path).parent
             folder.mkdir(parents=True, exist_ok=True)
             staged[change.path] = folder / f"{TEMPORARY}{number}"
             _create(staged[change.path], change.after)
     except BaseException:
         for temporary in staged.values():
             temporary.unlink(missing_ok=True)
-        _prune((change.path for change in changes), root)
+        _remove_empty(_folders(change.path for change in changes) - tree.folders, tree.root)
         raise
     return staged
 
@@ -151,11 +152,12 @@ def _renamed(staged: dict[str, Path], root: Path) -> None:
         (root / PENDING).replace(root / inventory.NAME)
 
 
-def _prune(gone: Iterable[str], root: Path) -> None:
-    """Remove the folders that became empty with the files that are `gone`."""
-    for path in gone:
-        for folder in paths.parents(path):
-            try:
-                (root / folder).rmdir()
-            except OSError:
-                break
+def _folders(files: Iterable[str]) -> frozenset[str]:
+    return frozenset(folder for file in files for folder in paths.parents(file))
+
+
+def _remove_empty(folders: frozenset[str], root: Path) -> None:
+    """Remove those of `folders` that are empty, the inner ones first; the system refuses to remove the others."""
+    for folder in sorted(folders, key=len, reverse=True):
+        with suppress(OSError):
+            (root / folder).rmdir()

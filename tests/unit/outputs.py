@@ -1,0 +1,64 @@
+"""Outputs and output folders for tests: each test names only what matters to it."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from stowplan.compiler import inventory
+from stowplan.compiler.inventory import Inventory
+from stowplan.compiler.model import Output
+from stowplan.compiler.source import Report
+from stowplan.compiler.write import WriteResult, write
+from stowplan.library.manifest import Json, Manifest
+from stowplan.schema.meta import SpecId
+
+SPEC = SpecId("SampleSet", "ml", "imagenet")
+
+
+def config_map(name: str, value: str = "1") -> Json:
+    meta = {"name": name, "namespace": "ml"}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": {"value": value}}
+
+
+def job(name: str, value: str = "1") -> Json:
+    meta = {"name": name, "namespace": "ml"}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": {"value": value}}
+
+
+def output(
+    path: str,
+    body: Json | None = None,
+    *,
+    spec: SpecId | None = SPEC,
+    digest: str = "d1",
+    run: bool = False,
+    source: str = "specs/a.yaml",
+) -> Output:
+    name = path.rpartition("/")[2].removesuffix(".yaml")
+    manifest = Manifest(body or config_map(name), name, run=run)
+    return Output(path, manifest, spec, source, digest)
+
+
+def written(out: Path, outputs: Iterable[Output]) -> tuple[WriteResult, list[str]]:
+    """What `write` did with the inventory at hand, and the codes that it reported."""
+    report = Report()
+    result = write(tuple(outputs), out, inventory.read(out)[0], report)
+    return result, [found.code for found in report.diagnostics]
+
+
+def last_inventory(out: Path) -> Inventory:
+    found, problems = inventory.read(out)
+    assert problems == []
+    return found
+
+
+def files(out: Path) -> dict[str, bytes]:
+    """Every file below `out`, hidden ones too, without following links."""
+    return {
+        path.relative_to(out).as_posix(): path.read_bytes()
+        for path in sorted(out.rglob("*"))
+        if path.is_file() and not path.is_symlink()
+    }
+
+
+def folders(out: Path) -> set[str]:
+    return {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_dir()}
