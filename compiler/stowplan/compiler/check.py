@@ -13,7 +13,6 @@ from stowplan.compiler.checks import (
     duplicates,
     images,
     immutability,
-    label_values,
     names,
     ownership,
     pod_security,
@@ -28,7 +27,7 @@ from stowplan.compiler.checks import (
 )
 from stowplan.compiler.checks.manifests import identity
 from stowplan.compiler.checks.object_finding import ObjectFinding
-from stowplan.compiler.checks.objects import Objects
+from stowplan.compiler.checks.objects import Objects, read
 from stowplan.compiler.model import Output, Program
 from stowplan.compiler.source import Diagnostic, Document, Location, Report
 from stowplan.library.manifest import Json
@@ -47,12 +46,13 @@ def check(outputs: Sequence[Output], program: Program, previous: Mapping[ObjectI
     that does not fit its schema is only looked at by the checks that need no schema.
     """
     kubernetes = program.platform.kubernetes_version
-    unfit = conformance.check(outputs, kubernetes)
+    everything = [read(output) for output in outputs]
+    unfit = conformance.check(everything, kubernetes)
     wrong = {found.object for found in unfit}
-    objects = Objects([o for o in outputs if identity(o.manifest.body) not in wrong], outputs)
+    objects = Objects([obj for obj in everything if obj.id not in wrong], everything)
     findings = [
         *unfit,
-        *duplicates.check(outputs),
+        *duplicates.check(everything),
         *_shape(objects),
         *_sync(objects, kubernetes),
         *_security(objects, program.platform),
@@ -68,7 +68,6 @@ def _shape(objects: Objects) -> list[ObjectFinding]:
         *custom_resources.check(objects),
         *crds.check(objects),
         *names.check(objects),
-        *label_values.check(objects),
         *cluster_fields.check(objects),
         *ownership.check(objects),
         *dangling.check(objects),

@@ -1,7 +1,8 @@
 """What the API server holds beyond its OpenAPI document, as JSON schema.
 
-The document leaves out enumerations, the grammar of quantities and rules between fields; the server's validation code
-(pkg/apis/*/validation of Kubernetes 1.34) has them. Here are those for the types that specs and our manifests use.
+The document leaves out enumerations, the grammar of quantities and labels, and rules between fields; the server's
+validation code (pkg/apis/*/validation of Kubernetes 1.34) has them. Here are those for the types that specs and our
+manifests use.
 """
 
 from typing import Any
@@ -133,8 +134,26 @@ _PORT: JsonSchema = {"minimum": 1, "maximum": 65535}
 _EMPTY = {"maxLength": 0, FORM: "no value, since the operator is Exists"}
 _EXISTS = {"enum": ["Exists"]}
 
+_NAME = r"(?:[A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9]"
+_PREFIX = r"[A-Za-z0-9](?:[-A-Za-z0-9]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[-A-Za-z0-9]*[A-Za-z0-9])?)*"
+_KEY: JsonSchema = {
+    "maxLength": 253 + 1 + 63,
+    "pattern": f"^(?:{_PREFIX}/)?{_NAME}$",
+    FORM: "a name such as app or example.com/app, at most 63 characters after the slash",
+}
+_VALUE: JsonSchema = {
+    "pattern": f"^(?:{_NAME})?$",
+    FORM: "a label value: at most 63 letters, digits, -, _ and ., with a letter or digit at both ends",
+}
+_LABELS: JsonSchema = {"propertyNames": _KEY, "additionalProperties": _VALUE}
+
 _RULES: dict[str, list[JsonSchema]] = {
+    f"{_META}ObjectMeta": [{"properties": {"labels": _LABELS, "annotations": {"propertyNames": _KEY}}}],
+    f"{_META}LabelSelector": [{"properties": {"matchLabels": _LABELS}}],
+    f"{_CORE}ServiceSpec": [{"properties": {"selector": _LABELS}}],
     f"{_CORE}Toleration": [
+        # An empty key is that of a toleration for all taints.
+        {"properties": {"key": {"anyOf": [{"maxLength": 0}, _KEY], FORM: _KEY[FORM]}, "value": _VALUE}},
         _when("operator", ("Exists",), {"properties": {"value": _EMPTY}}),
         {
             "if": {"properties": {"key": {"enum": ["", None]}}},
@@ -155,18 +174,20 @@ _RULES: dict[str, list[JsonSchema]] = {
     ],
     f"{_CORE}NodeSelector": [{"properties": {"nodeSelectorTerms": {"minItems": 1}}}],
     f"{_CORE}NodeSelectorRequirement": [
+        {"properties": {"key": _KEY}},
         _when("operator", ("In", "NotIn"), _SOME_VALUES),
         _when("operator", ("Exists", "DoesNotExist"), _NO_VALUES),
         _when("operator", ("Gt", "Lt"), {"properties": {"values": _ONE_INTEGER}, "required": ["values"]}),
     ],
     f"{_META}LabelSelectorRequirement": [
+        {"properties": {"key": _KEY, "values": {"items": _VALUE}}},
         _when("operator", ("In", "NotIn"), _SOME_VALUES),
         _when("operator", ("Exists", "DoesNotExist"), _NO_VALUES),
     ],
     f"{_CORE}PreferredSchedulingTerm": [_WEIGHT],
     f"{_CORE}WeightedPodAffinityTerm": [_WEIGHT],
     f"{_CORE}PodAffinityTerm": [{"properties": {"topologyKey": {"minLength": 1}}}],
-    f"{_CORE}PodSpec": [{"properties": {"containers": {"minItems": 1}}}],
+    f"{_CORE}PodSpec": [{"properties": {"containers": {"minItems": 1}, "nodeSelector": _LABELS}}],
     f"{_CORE}ContainerPort": [{"properties": {"containerPort": _PORT}}],
     f"{_CORE}ServicePort": [{"properties": {"port": _PORT}}],
     f"{_CORE}PersistentVolumeSpec": [

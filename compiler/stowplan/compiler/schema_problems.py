@@ -97,6 +97,10 @@ class Checker:
             needed = schema.get(FORM, "it is required")
             message = f'The field "{name}" is missing; {needed}.'
             return [SchemaProblem((*path, name), "required", message, f'Add "{name}".')]
+        if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.PropertyNames):
+            name = str(error.kind.error.instance)
+            message = f'The key "{name}" is not allowed; allowed is {schema.get(FORM, "another form")}.'
+            return [SchemaProblem((*path, name), "propertyNames", message, "Change the key.")]
         hidden = "data" in path[:1] or "stringData" in path[:1]
         found = _TYPES[_type_name(error.instance)] if hidden else describe(error.instance)
         message, hint = _wording(error.kind, found, error.instance, schema)

@@ -92,7 +92,7 @@ OUTPUT = {
     "SP511": Code(_W, "The inventory cannot be read"),
     "SP512": Code(_W, "A file in the output was left alone"),
     "SP513": Code(_W, "The files of a run were changed by hand"),
-    "SP514": Code(_E, "A name or label of a manifest breaks the rules of Kubernetes"),
+    "SP514": Code(_E, "A name in a manifest breaks the rules of Kubernetes"),
     "SP515": Code(_E, "A claim does not fit its volume, or two volumes share a handle"),
     "SP520": Code(_E, "The sync wave is not a quoted integer"),
     "SP521": Code(_E, "An Argo CD annotation has an unknown value"),

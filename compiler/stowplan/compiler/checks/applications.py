@@ -1,14 +1,12 @@
 """Will each Application of Argo CD sync all that its folder holds?"""
 
-import json
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from stowplan.compiler.checks.manifests import identity, items, mapping, sync_options
+from stowplan.compiler.checks.manifests import items, mapping, sync_options
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
-from stowplan.compiler.checks.objects import Objects
+from stowplan.compiler.checks.objects import Object, Objects
 from stowplan.compiler.kubernetes_schemas import known_kinds
-from stowplan.compiler.model import Output
 from stowplan.library import labels
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
@@ -22,42 +20,40 @@ def check(objects: Objects, kubernetes: str) -> list[ObjectFinding]:
     """The size of each folder, the kinds that the project allows, and custom resources without their CRD."""
     found = [finding for members in objects.applications.values() for finding in _size(members)]
     for project in objects.of_kind("AppProject"):
-        found += [finding for output in objects.outputs for finding in _permitted(output, project)]
+        found += [finding for obj in objects for finding in _permitted(obj, project)]
     return found + _dry_runs(objects, kubernetes)
 
 
-def _size(members: list[Output]) -> Iterator[ObjectFinding]:
+def _size(members: list[Object]) -> Iterator[ObjectFinding]:
     """The repo server refuses folders above 10 MB (`reposerver.max.combined.directory.manifests.size`).
 
     Measured as JSON, which is about as long as our YAML.
     """
-    size = sum(len(json.dumps(output.manifest.body)) for output in members)
+    size = sum(len(obj.text) for obj in members)
     if size > _LARGE:
-        folder = members[0].path.partition("/")[0]
+        folder = members[0].application
         message = f"The folder {folder}/ has about {size / 1e6:.0f} MB; Argo CD reads at most 10 MB for an Application."
         hint = "Raise reposerver.max.combined.directory.manifests.size, or spread the specs over more namespaces."
         yield about(members[0], "SP532", (), message, hint)
 
 
-def _permitted(output: Output, project: Output) -> Iterator[ObjectFinding]:
+def _permitted(obj: Object, project: Object) -> Iterator[ObjectFinding]:
     """Kinds are allowed by a list: cluster-scoped ones none without it, namespaced ones all without it.
 
     What Argo CD itself reads is synced by the root Application, under another project.
     """
-    own = identity(output.manifest.body)
+    own = obj.id
     if own.group == _ARGOCD:
         return
     field = "namespaceResourceWhitelist" if own.namespace else "clusterResourceWhitelist"
-    spec = mapping(project.manifest.body, "spec")
+    spec = mapping(project.body, "spec")
     if own.namespace and field not in spec:
         return
     if not any(_allows(entry, own.group, own.kind) for entry in items(spec, field)):
         group = f" of {own.group}" if own.group else ""
-        message = (
-            f"{identity(project.manifest.body)} does not allow the kind {own.kind}{group}, so it would not be synced."
-        )
+        message = f"{project.id} does not allow the kind {own.kind}{group}, so it would not be synced."
         hint = f"Add the kind to the platform file, under the extension or `passThrough`, so that {field} lists it."
-        yield about(output, "SP533", ("kind",), message, hint)
+        yield about(obj, "SP533", ("kind",), message, hint)
 
 
 def _allows(entry: Json, group: str, kind: str) -> bool:
@@ -76,19 +72,19 @@ def _dry_runs(objects: Objects, kubernetes: str) -> list[ObjectFinding]:
     path: FieldPath = ("metadata", "annotations", labels.SYNC_OPTIONS)
     found = []
     for members in objects.applications.values():
-        present = built_in | {_defined(output) for output in members}
-        for output in members:
-            own = identity(output.manifest.body)
-            if (own.group, own.kind) not in present and _SKIP_DRY_RUN not in sync_options(output.manifest.body):
+        present = built_in | {_defined(obj) for obj in members}
+        for obj in members:
+            own = obj.id
+            if (own.group, own.kind) not in present and _SKIP_DRY_RUN not in sync_options(obj.body):
                 message = f"The kind {own.kind} comes from a CRD; the sync fails while that is missing."
                 hint = f'Set the annotation {labels.SYNC_OPTIONS}: "{_SKIP_DRY_RUN}".'
-                found.append(about(output, "SP527", path, message, hint))
+                found.append(about(obj, "SP527", path, message, hint))
     return found
 
 
-def _defined(output: Output) -> tuple[str, str]:
+def _defined(obj: Object) -> tuple[str, str]:
     """Group and kind that a CRD defines; of any other object, nothing that exists."""
-    spec = mapping(output.manifest.body, "spec")
-    if output.manifest.kind != "CustomResourceDefinition":
+    spec = mapping(obj.body, "spec")
+    if obj.id.kind != "CustomResourceDefinition":
         return "", ""
     return str(spec.get("group")), str(mapping(spec, "names").get("kind"))

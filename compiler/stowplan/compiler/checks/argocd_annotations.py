@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from stowplan.compiler.checks.manifests import annotation, identity, mapping, options
+from stowplan.compiler.checks.manifests import annotation, mapping, options
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
-from stowplan.compiler.checks.objects import Objects
-from stowplan.compiler.model import Output
+from stowplan.compiler.checks.objects import Object, Objects
 from stowplan.library import labels
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath, did_you_mean
@@ -55,37 +54,37 @@ _KNOWN = {
 
 def check(objects: Objects) -> list[ObjectFinding]:
     """Waves, hooks, delete policies, sync and compare options; `generateName` without a hook."""
-    return [found for output in objects.outputs for found in _check(output)]
+    return [found for obj in objects for found in _check(obj)]
 
 
-def _check(output: Output) -> Iterator[ObjectFinding]:
-    body = output.manifest.body
-    yield from _wave(output)
+def _check(obj: Object) -> Iterator[ObjectFinding]:
+    body = obj.body
+    yield from _wave(obj)
     for key, known in _KNOWN.items():
         for value in options(body, key):
             if value not in known:
-                yield _unknown(output, (*_ANNOTATIONS, key), value, known)
-    if identity(body).kind == "Application":
-        yield from _application(output)
+                yield _unknown(obj, (*_ANNOTATIONS, key), value, known)
+    if obj.id.kind == "Application":
+        yield from _application(obj)
     if "generateName" in mapping(body, "metadata") and not annotation(body, HOOK):
         message = "The object has generateName, so each sync would create another one."
-        yield about(output, "SP528", ("metadata", "generateName"), message, "Give it a name instead.")
+        yield about(obj, "SP528", ("metadata", "generateName"), message, "Give it a name instead.")
 
 
-def _wave(output: Output) -> Iterator[ObjectFinding]:
-    text = annotation(output.manifest.body, labels.SYNC_WAVE)
-    present = labels.SYNC_WAVE in mapping(output.manifest.body, *map(str, _ANNOTATIONS))
+def _wave(obj: Object) -> Iterator[ObjectFinding]:
+    text = annotation(obj.body, labels.SYNC_WAVE)
+    present = labels.SYNC_WAVE in mapping(obj.body, *map(str, _ANNOTATIONS))
     if present and not text.removeprefix("-").removeprefix("+").isdecimal():
         message = f'Found the sync wave "{text}"; allowed is a whole number in quotes.'
         hint = 'Write it as "-1", "0" or "1".'
-        yield about(output, "SP520", (*_ANNOTATIONS, labels.SYNC_WAVE), message, hint)
+        yield about(obj, "SP520", (*_ANNOTATIONS, labels.SYNC_WAVE), message, hint)
 
 
-def _application(output: Output) -> Iterator[ObjectFinding]:
+def _application(obj: Object) -> Iterator[ObjectFinding]:
     known = _words(_APPLICATION_OPTIONS)
-    for index, value in enumerate(application_options(output.manifest.body)):
+    for index, value in enumerate(application_options(obj.body)):
         if value not in known:
-            yield _unknown(output, ("spec", "syncPolicy", "syncOptions", index), value, known)
+            yield _unknown(obj, ("spec", "syncPolicy", "syncOptions", index), value, known)
 
 
 def application_options(application: Json) -> list[str]:
@@ -94,6 +93,6 @@ def application_options(application: Json) -> list[str]:
     return [str(option) for option in found] if isinstance(found, list) else []
 
 
-def _unknown(output: Output, path: FieldPath, value: str, known: tuple[str, ...]) -> ObjectFinding:
+def _unknown(obj: Object, path: FieldPath, value: str, known: tuple[str, ...]) -> ObjectFinding:
     message = f'Argo CD does not know "{value}" and would ignore it.'
-    return about(output, "SP521", path, message, did_you_mean(value, known))
+    return about(obj, "SP521", path, message, did_you_mean(value, known))

@@ -1,12 +1,12 @@
 """Is there anything in the output that only the cluster or Argo CD may write?"""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from stowplan.compiler.checks.manifests import mapping
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
-from stowplan.compiler.checks.objects import Objects
-from stowplan.compiler.model import Output
+from stowplan.compiler.checks.objects import Object, Objects
 from stowplan.schema.diagnostics import FieldPath
 
 _CODE = "SP531"
@@ -27,6 +27,7 @@ _ANNOTATIONS = (
     "kubectl.kubernetes.io/last-applied-configuration",
 )
 _INSTANCE = "app.kubernetes.io/instance"
+_NULL = re.compile(r"[\[:,] ?null\b")
 _FREE = frozenset({"openAPIV3Schema"})
 """Fields below which a null is a value like others."""
 
@@ -36,11 +37,11 @@ def check(objects: Objects) -> list[ObjectFinding]:
 
     With server-side apply each of them is a claim to own the field; a null removes what somebody else wrote.
     """
-    return [found for output in objects.outputs for found in _check(output)]
+    return [found for obj in objects for found in _check(obj)]
 
 
-def _check(output: Output) -> Iterator[ObjectFinding]:
-    body = output.manifest.body
+def _check(obj: Object) -> Iterator[ObjectFinding]:
+    body = obj.body
     metadata = mapping(body, "metadata")
     present: list[FieldPath] = [("status",)] if "status" in body else []
     present += [("metadata", field) for field in _METADATA if field in metadata]
@@ -48,12 +49,13 @@ def _check(output: Output) -> Iterator[ObjectFinding]:
     present += [("metadata", "annotations", key) for key in _ANNOTATIONS if key in annotations]
     for path in present:
         message = "The field is written by the cluster or by Argo CD, never from Git."
-        yield about(output, _CODE, path, message, "Remove it.")
+        yield about(obj, _CODE, path, message, "Remove it.")
     if _INSTANCE in mapping(metadata, "labels"):
         message = "Argo CD may track its objects by this label and would take over the object."
-        yield about(output, _CODE, ("metadata", "labels", _INSTANCE), message, "Remove the label.")
-    for path in _nulls(body, ()):
-        yield about(output, _CODE, path, "The field is null; a manifest holds no nulls.", "Remove the field.")
+        yield about(obj, _CODE, ("metadata", "labels", _INSTANCE), message, "Remove the label.")
+    # Most objects hold no null; searching their text is ten times faster than walking through them.
+    for path in _nulls(body, ()) if _NULL.search(obj.text) else ():
+        yield about(obj, _CODE, path, "The field is null; a manifest holds no nulls.", "Remove the field.")
 
 
 def _nulls(node: Any, path: FieldPath) -> Iterator[FieldPath]:

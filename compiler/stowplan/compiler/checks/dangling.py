@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 
-from stowplan.compiler.checks.manifests import authored, identity, mapping
-from stowplan.compiler.checks.object_finding import ObjectFinding, about
-from stowplan.compiler.checks.objects import Objects
-from stowplan.compiler.checks.references import Reference, references_of
-from stowplan.compiler.model import Output
+from stowplan.compiler.checks.manifests import mapping
+from stowplan.compiler.checks.object_finding import ObjectFinding, about, milder
+from stowplan.compiler.checks.objects import Object, Objects
+from stowplan.compiler.checks.references import Reference
 from stowplan.library.manifest import Json
-from stowplan.schema.diagnostics import Severity, did_you_mean
+from stowplan.schema.diagnostics import did_you_mean
 from stowplan.schema.meta import ObjectId
 
 _CODE = "SP506"
@@ -23,16 +22,14 @@ def check(objects: Objects) -> list[ObjectFinding]:
     does what every cluster has. In an object that a user or an extension brought, it is a warning.
     """
     externals = {
-        (reference.kind, reference.namespace, reference.name)
-        for output in objects.outputs
-        for reference in output.externals
+        (reference.kind, reference.namespace, reference.name) for obj in objects for reference in obj.output.externals
     }
     return [
         found
-        for output in objects.outputs
-        for reference in references_of(output.manifest.body)
+        for obj in objects
+        for reference in objects.references(obj)
         if not _elsewhere(reference.target, externals)
-        for found in _follow(output, reference, objects)
+        for found in _follow(obj, reference, objects)
     ]
 
 
@@ -46,15 +43,14 @@ def _elsewhere(target: ObjectId, externals: set[tuple[str, str, str]]) -> bool:
     return target.kind == "PriorityClass" and target.name.startswith("system-")
 
 
-def _follow(output: Output, reference: Reference, objects: Objects) -> Iterator[ObjectFinding]:
-    severity = None if authored(output) else Severity.WARNING
+def _follow(obj: Object, reference: Reference, objects: Objects) -> Iterator[ObjectFinding]:
     if not objects.exists(reference.target):
         message = f"{reference.target} is named here, but nothing compiles to it."
         hint = _nearest(reference.target, objects)
-        yield about(output, _CODE, reference.path, message, hint, severity=severity)
+        yield about(obj, _CODE, reference.path, message, hint, severity=milder(obj))
     target = objects.find(reference.target)
-    for message, hint in _inside(reference, target.manifest.body) if target else ():
-        yield about(output, _CODE, reference.path, message, hint, severity=severity)
+    for message, hint in _inside(reference, target.body) if target else ():
+        yield about(obj, _CODE, reference.path, message, hint, severity=milder(obj))
 
 
 def _inside(reference: Reference, body: Json) -> Iterator[tuple[str, str]]:
@@ -71,6 +67,6 @@ def _inside(reference: Reference, body: Json) -> Iterator[tuple[str, str]]:
 
 
 def _nearest(target: ObjectId, objects: Objects) -> str:
-    ids = [identity(output.manifest.body) for output in objects.of_kind(target.kind)]
+    ids = [obj.id for obj in objects.of_kind(target.kind)]
     names = [other.name for other in ids if other.namespace == target.namespace]
     return did_you_mean(target.name, names) if names else f"No {target.kind} is compiled for this namespace."

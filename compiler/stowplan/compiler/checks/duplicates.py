@@ -2,32 +2,26 @@
 
 from collections.abc import Sequence
 
-from stowplan.compiler.checks.manifests import identity
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
-from stowplan.compiler.model import Output
+from stowplan.compiler.checks.objects import Object
 from stowplan.schema.meta import ObjectId
 
 
-def check(outputs: Sequence[Output]) -> list[ObjectFinding]:
+def check(objects: Sequence[Object]) -> list[ObjectFinding]:
     """One finding for each object whose group, kind, namespace and name an earlier one has.
 
     The version is no part of the identity, as in the API server. Argo CD would warn and let the last one win.
     """
-    first: dict[ObjectId, Output] = {}
+    first: dict[ObjectId, Object] = {}
     found = []
-    for output in outputs:
-        own = identity(output.manifest.body)
-        if not own.name:
-            continue
-        other = first.setdefault(own, output)
-        if other is not output:
-            message = f"The object is compiled twice: {_origin(other)} and {_origin(output)} both make it."
+    for obj in objects:
+        other = first.setdefault(obj.id, obj) if obj.id.name else obj
+        if other is not obj:
+            message = f"The object is compiled twice: {_origin(other)} and {_origin(obj)} both make it."
             hint = "Rename one of the two, or remove it."
-            found.append(about(output, "SP503", ("metadata", "name"), message, hint))
+            found.append(about(obj, "SP503", ("metadata", "name"), message, hint))
     return found
 
 
-def _origin(output: Output) -> str:
-    if output.spec:
-        return str(output.spec)
-    return output.source or "the platform file"
+def _origin(obj: Object) -> str:
+    return str(obj.output.spec) if obj.output.spec else obj.output.source or "the platform file"

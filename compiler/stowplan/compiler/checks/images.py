@@ -1,22 +1,20 @@
 """Will each agent's image be the same tomorrow?"""
 
-from stowplan.compiler.checks.manifests import authored
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Objects
-from stowplan.compiler.checks.pods import pods_of
 
 
 def check(objects: Objects) -> list[ObjectFinding]:
     """Images of our pods without a tag or digest, or with the tag `latest`."""
     found = []
-    for output in objects.outputs:
-        for pod in pods_of(output.manifest.body) if authored(output) else ():
-            for path, container in pod.containers():
+    for obj in objects:
+        for pod in obj.pods if obj.authored else ():
+            for path, container in pod.containers:
                 image = str(container.get("image", ""))
                 if not _pinned(image):
                     message = f'The image "{image}" has no fixed version, so a pod may run another one tomorrow.'
                     hint = "Set `images.tag` or `images.digests` in the platform file."
-                    found.append(about(output, "SP607", (*path, "image"), message, hint))
+                    found.append(about(obj, "SP607", (*path, "image"), message, hint))
     return found
 
 

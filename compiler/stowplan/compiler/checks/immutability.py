@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from stowplan.compiler.checks.manifests import identity, items, mapping
+from stowplan.compiler.checks.manifests import items, mapping
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
-from stowplan.compiler.checks.objects import Objects
-from stowplan.compiler.model import Output
+from stowplan.compiler.checks.objects import Object, Objects
 from stowplan.compiler.quantities import amount
 from stowplan.compiler.schema_problems import describe
 from stowplan.library.manifest import Json
@@ -101,22 +100,21 @@ _HINTS = {
 def check(objects: Objects, previous: Mapping[ObjectId, Json]) -> list[ObjectFinding]:
     """Each object against the one of the same identity that was written before."""
     found: list[ObjectFinding] = []
-    for output in objects.outputs:
-        old = previous.get(identity(output.manifest.body))
+    for obj in objects:
+        old = previous.get(obj.id)
         if old is not None:
-            found += _check(output, old)
+            found += _check(obj, old)
     return found
 
 
-def _check(output: Output, old: Json) -> Iterator[ObjectFinding]:
-    new = output.manifest.body
-    own = identity(new)
+def _check(obj: Object, old: Json) -> Iterator[ObjectFinding]:
+    new, own = obj.body, obj.id
     for path, before, after in _changes(own, old, new):
         change = "" if own.kind == "Secret" else f" from {_shown(before)} to {_shown(after)}"
         message = f"The field changed{change}, but Kubernetes lets nobody change it in a {own.kind}."
-        yield about(output, _CODE, path, message, _hint(own.kind))
+        yield about(obj, _CODE, path, message, _hint(own.kind))
     for path, message in (*_shrunk(own, old, new), *_dropped_versions(own, old, new)):
-        yield about(output, _CODE, path, message, _hint(own.kind))
+        yield about(obj, _CODE, path, message, _hint(own.kind))
 
 
 def _hint(kind: str) -> str:

@@ -3,7 +3,6 @@
 import re
 from typing import Any
 
-from stowplan.compiler.model import Output
 from stowplan.library import labels
 from stowplan.library.manifest import Json, group_of
 from stowplan.schema.meta import ObjectId
@@ -50,14 +49,3 @@ def wave_of(body: Json) -> int:
     """The sync wave; 0 where it is missing or no integer, as Argo CD reads it."""
     text = annotation(body, labels.SYNC_WAVE)
     return int(text) if _WAVE.fullmatch(text) else 0
-
-
-def authored(output: Output) -> bool:
-    """Whether we wrote the object, rather than a user or an extension of the platform."""
-    managed_by = mapping(output.manifest.body, "metadata", "labels").get(labels.MANAGED_BY)
-    return output.spec is not None or managed_by == "stowplan"
-
-
-def built_in(group: str) -> bool:
-    """Whether the group is one of Kubernetes itself, whose types we know; `*.x-k8s.io` is not."""
-    return group in ("", "apps", "autoscaling", "batch", "policy") or group.endswith(".k8s.io")

@@ -3,11 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from stowplan.compiler.checks.manifests import identity, items, mapping
+from stowplan.compiler.checks.manifests import items, mapping
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
-from stowplan.compiler.checks.objects import Objects
-from stowplan.compiler.checks.pods import pods_of
-from stowplan.compiler.model import Output
+from stowplan.compiler.checks.objects import Object, Objects
 from stowplan.library import names
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
@@ -55,51 +53,48 @@ _RULES: dict[tuple[str, str], Rule] = {
 def check(objects: Objects) -> list[ObjectFinding]:
     """Names of objects, containers, volumes, ports and keys; with the room that controllers need for their suffixes."""
     return [
-        finding
-        for output in objects.outputs
-        for path, text, rule in _names(output.manifest.body)
-        for finding in _broken(output, path, text, rule)
+        finding for obj in objects for path, text, rule in _names(obj) for finding in _broken(obj, path, text, rule)
     ]
 
 
-def _broken(output: Output, path: FieldPath, text: str, rule: Rule) -> list[ObjectFinding]:
+def _broken(obj: Object, path: FieldPath, text: str, rule: Rule) -> list[ObjectFinding]:
     pattern, limit, words = rule
     if len(text) > limit:
         message = f'The name "{text}" has {len(text)} characters; at most {limit} are allowed here.'
-        return [about(output, "SP504", path, message, "Give the spec a shorter name.")]
+        return [about(obj, "SP504", path, message, "Give the spec a shorter name.")]
     if not pattern.fullmatch(text):
         message = f'The name "{text}" is not allowed here; allowed are {words}.'
-        return [about(output, "SP514", path, message, "Give a name of that form.")]
+        return [about(obj, "SP514", path, message, "Give a name of that form.")]
     return []
 
 
-def _names(body: Json) -> Iterator[tuple[FieldPath, str, Rule]]:
-    own = identity(body)
+def _names(obj: Object) -> Iterator[tuple[FieldPath, str, Rule]]:
+    body, own = obj.body, obj.id
     if own.name:
-        yield ("metadata", "name"), own.name, _RULES.get((own.group, own.kind), _SUBDOMAIN)
+        yield ("metadata", "name"), own.name, _RULES.get(obj.kind, _SUBDOMAIN)
     if own.namespace:
         yield ("metadata", "namespace"), own.namespace, _LABEL
-    if own.kind in ("ConfigMap", "Secret") and not own.group:
+    if obj.kind in (("", "ConfigMap"), ("", "Secret")):
         for field in ("data", "binaryData", "stringData"):
             yield from (((field, key), key, _KEY) for key in mapping(body, field))
-    if own.kind == "Service" and not own.group:
+    if obj.kind == ("", "Service"):
         yield from _listed(body, ("spec", "ports"), "name", _LABEL)
-    if (own.group, own.kind) == ("batch", "Job"):
-        yield from _indexed_pods(body)
-    yield from _pod_names(body)
+    if obj.kind == ("batch", "Job"):
+        yield from _indexed_pods(obj)
+    yield from _pod_names(obj)
 
 
-def _indexed_pods(body: Json) -> Iterator[tuple[FieldPath, str, Rule]]:
+def _indexed_pods(obj: Object) -> Iterator[tuple[FieldPath, str, Rule]]:
     """Pods of an Indexed Job have `<name>-<index>` as host name."""
-    spec = mapping(body, "spec")
+    spec = mapping(obj.body, "spec")
     if spec.get("completionMode") == "Indexed":
         last = int(spec.get("completions") or 1) - 1
-        yield ("metadata", "name"), f"{identity(body).name}-{last}", _LABEL
+        yield ("metadata", "name"), f"{obj.id.name}-{last}", _LABEL
 
 
-def _pod_names(body: Json) -> Iterator[tuple[FieldPath, str, Rule]]:
-    for pod in pods_of(body):
-        for path, container in pod.containers():
+def _pod_names(obj: Object) -> Iterator[tuple[FieldPath, str, Rule]]:
+    for pod in obj.pods:
+        for path, container in pod.containers:
             yield (*path, "name"), str(container.get("name")), _LABEL
             yield from _listed(container, ("ports",), "name", _PORT, path)
         yield from _listed(pod.spec, ("volumes",), "name", _LABEL, pod.spec_path)

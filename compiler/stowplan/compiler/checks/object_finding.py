@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from stowplan.compiler.checks.manifests import identity
-from stowplan.compiler.model import Output
+from stowplan.compiler.checks.objects import Object
 from stowplan.schema.diagnostics import FieldPath, Finding, Severity, finding
 from stowplan.schema.meta import ObjectId, SpecId
 
@@ -12,19 +11,21 @@ from stowplan.schema.meta import ObjectId, SpecId
 class ObjectFinding:
     """What is wrong with an object, or with its absence.
 
-    `found.path` is a path inside the object. `spec` is the spec that it was compiled from, or None; `source` the file
-    that its header names, empty where there is none.
+    `found.path` is a path inside the object. `spec` is the spec that it was compiled from, or None.
     """
 
     object: ObjectId
     found: Finding
     spec: SpecId | None = None
-    source: str = ""
 
 
 def about(
-    output: Output, code: str, path: FieldPath, message: str, hint: str, *, severity: Severity | None = None
+    obj: Object, code: str, path: FieldPath, message: str, hint: str, *, severity: Severity | None = None
 ) -> ObjectFinding:
     """A finding about an object of the output, with the catalogue's severity unless one is given."""
-    found = finding(code, path, message, hint, severity=severity)
-    return ObjectFinding(identity(output.manifest.body), found, output.spec, output.source)
+    return ObjectFinding(obj.id, finding(code, path, message, hint, severity=severity), obj.output.spec)
+
+
+def milder(obj: Object) -> Severity | None:
+    """A warning for what a user or an extension brought and may have meant; else the catalogue's severity."""
+    return None if obj.authored else Severity.WARNING

@@ -1,56 +1,99 @@
-"""All objects of one run, found by identity and by Application."""
+"""All objects of one run, each with what every check asks of it, found by identity, kind and Application."""
 
+import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from stowplan.compiler.checks.manifests import identity, wave_of
+from stowplan.compiler.checks.manifests import identity, mapping, wave_of
+from stowplan.compiler.checks.pods import Pod, pods_of
+from stowplan.compiler.checks.references import Reference, references_of
 from stowplan.compiler.model import Output
+from stowplan.library import labels
+from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId
 
 
-class Objects:
-    """The outputs that fit their schemas, and an index over these and all others.
+@dataclass(frozen=True, slots=True, eq=False)
+class Object:
+    """One object of the output.
 
-    Checks look at sound objects only, so that they need not doubt types; of the others they know that they exist.
+    `authored` says that we wrote it, rather than a user or an extension of the platform. `application` is the first
+    folder of its path (`crds`, `_cluster`, `argocd` or a namespace), which one Application of Argo CD syncs. `text`
+    is the body as JSON, for searches that need no path.
     """
 
-    def __init__(self, outputs: Sequence[Output], others: Sequence[Output] = ()) -> None:
-        self.outputs = tuple(outputs)
-        self._by_id = {identity(output.manifest.body): output for output in outputs}
-        self._others = {identity(output.manifest.body) for output in others}
-        self._by_kind: dict[str, list[Output]] = {}
-        self._applications: dict[str, list[Output]] = {}
-        for output in self.outputs:
-            self._by_kind.setdefault(str(output.manifest.kind), []).append(output)
-            self._applications.setdefault(application_of(output), []).append(output)
-        self._last = {name: max(members, key=_wave) for name, members in self._applications.items()}
+    output: Output
+    body: Json
+    id: ObjectId
+    kind: tuple[str, str]
+    authored: bool
+    application: str
+    wave: int
+    pods: tuple[Pod, ...]
+    text: str
 
-    def find(self, wanted: ObjectId) -> Output | None:
-        """The sound output of that identity, if there is one."""
+
+def read(output: Output) -> Object:
+    """The object of an output; parts that are missing or of a wrong type are empty."""
+    body = output.manifest.body
+    own = identity(body)
+    managed_by = mapping(body, "metadata", "labels").get(labels.MANAGED_BY)
+    return Object(
+        output=output,
+        body=body,
+        id=own,
+        kind=(own.group, own.kind),
+        authored=output.spec is not None or managed_by == "stowplan",
+        application=output.path.partition("/")[0],
+        wave=wave_of(body),
+        pods=tuple(pods_of(body)),
+        text=json.dumps(body, ensure_ascii=False),
+    )
+
+
+class Objects:
+    """The objects that fit their schemas. Of the others it is only known that they exist.
+
+    Iterating gives the sound ones, so checks need not doubt the types of built-in kinds.
+    """
+
+    def __init__(self, sound: Sequence[Object], others: Sequence[Object] = ()) -> None:
+        self._sound = tuple(sound)
+        self._by_id = {obj.id: obj for obj in sound}
+        self._others = {obj.id for obj in others}
+        self._by_kind: dict[str, list[Object]] = {}
+        self._applications: dict[str, list[Object]] = {}
+        for obj in sound:
+            self._by_kind.setdefault(obj.id.kind, []).append(obj)
+            self._applications.setdefault(obj.application, []).append(obj)
+        self._references = {obj.id: tuple(references_of(obj.id, obj.body, obj.pods)) for obj in sound}
+        self._last = {name: max(members, key=lambda o: o.wave) for name, members in self._applications.items()}
+
+    def __iter__(self) -> Iterator[Object]:
+        return iter(self._sound)
+
+    def find(self, wanted: ObjectId) -> Object | None:
+        """The sound object of that identity, if there is one."""
         return self._by_id.get(wanted)
 
+    def references(self, obj: Object) -> tuple[Reference, ...]:
+        """What a sound object refers to."""
+        return self._references[obj.id]
+
     def exists(self, wanted: ObjectId) -> bool:
-        """Whether there is an output of that identity, sound or not."""
+        """Whether there is an object of that identity, sound or not."""
         return wanted in self._by_id or wanted in self._others
 
-    def of_kind(self, *kinds: str) -> Iterator[Output]:
-        """The outputs of these kinds, whatever their group."""
+    def of_kind(self, *kinds: str) -> Iterator[Object]:
+        """The objects of these kinds, whatever their group."""
         for kind in kinds:
             yield from self._by_kind.get(kind, ())
 
     @property
-    def applications(self) -> dict[str, list[Output]]:
-        """The outputs by the folder that one Application of Argo CD syncs."""
+    def applications(self) -> dict[str, list[Object]]:
+        """The objects by Application."""
         return self._applications
 
-    def last(self, output: Output) -> Output:
-        """An output of the same Application that stands in its highest wave."""
-        return self._last[application_of(output)]
-
-
-def application_of(output: Output) -> str:
-    """The first folder of the output's path: `crds`, `_cluster`, `argocd` or a namespace; each is one Application."""
-    return output.path.partition("/")[0]
-
-
-def _wave(output: Output) -> int:
-    return wave_of(output.manifest.body)
+    def last(self, obj: Object) -> Object:
+        """An object of the same Application that stands in its highest wave."""
+        return self._last[obj.application]

@@ -6,10 +6,9 @@ Argo CD applies by force: a field that stands in Git is taken from whoever else 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from stowplan.compiler.checks.manifests import identity, mapping
+from stowplan.compiler.checks.manifests import mapping
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
-from stowplan.compiler.checks.objects import Objects
-from stowplan.compiler.model import Output
+from stowplan.compiler.checks.objects import Object, Objects
 from stowplan.library.manifest import Json
 
 _JOB_LABELS = ("batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name", "controller-uid", "job-name")
@@ -54,26 +53,24 @@ _FINALIZERS = frozenset({"foregroundDeletion", "orphan"})
 
 def check(objects: Objects) -> list[ObjectFinding]:
     """Fields of the ownership table, and finalizers that Kubernetes sets."""
-    return [found for output in objects.outputs for found in (*_fields(output), *_finalizers(output))]
+    return [found for obj in objects for found in (*_fields(obj), *_finalizers(obj))]
 
 
-def _fields(output: Output) -> Iterator[ObjectFinding]:
-    body = output.manifest.body
-    own = identity(body)
-    for owned in _OWNED.get((own.group, own.kind), ()):
-        parent = mapping(body, *owned.path[:-1])
+def _fields(obj: Object) -> Iterator[ObjectFinding]:
+    for owned in _OWNED.get(obj.kind, ()):
+        parent = mapping(obj.body, *owned.path[:-1])
         if owned.path[-1] in parent and not _is_allowed(parent, owned):
             message = f"The field is written by {owned.owner}; Argo CD would take it over."
-            yield about(output, "SP534", owned.path, message, "Remove it.")
+            yield about(obj, "SP534", owned.path, message, "Remove it.")
 
 
 def _is_allowed(parent: Json, owned: Owned) -> bool:
     return parent[owned.path[-1]] in owned.allowed
 
 
-def _finalizers(output: Output) -> Iterator[ObjectFinding]:
-    finalizers = mapping(output.manifest.body, "metadata").get("finalizers")
+def _finalizers(obj: Object) -> Iterator[ObjectFinding]:
+    finalizers = mapping(obj.body, "metadata").get("finalizers")
     for index, name in enumerate(finalizers if isinstance(finalizers, list) else ()):
         if name in _FINALIZERS or str(name).startswith("kubernetes.io/"):
             message = f'The finalizer "{name}" is set by Kubernetes; Argo CD would take it over.'
-            yield about(output, "SP534", ("metadata", "finalizers", index), message, "Remove it.")
+            yield about(obj, "SP534", ("metadata", "finalizers", index), message, "Remove it.")

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from stowplan.compiler.checks.manifests import authored, items, mapping
+from stowplan.compiler.checks.manifests import items, mapping
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Objects
-from stowplan.compiler.checks.pods import Pod, pods_of
+from stowplan.compiler.checks.pods import Pod
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
 
@@ -48,10 +48,10 @@ def check(objects: Objects, *, allow_root: bool = False, foreign: bool = False) 
     With `allow_root` the two rules about the user id are left out, for platforms whose `juicefs.taskUser` is 0.
     """
     return [
-        about(output, _CODE, violation.path, violation.message, violation.hint)
-        for output in objects.outputs
-        if foreign or authored(output)
-        for pod in pods_of(output.manifest.body)
+        about(obj, _CODE, violation.path, violation.message, violation.hint)
+        for obj in objects
+        if foreign or obj.authored
+        for pod in obj.pods
         for violation in violations(pod, allow_root=allow_root)
     ]
 
@@ -69,7 +69,7 @@ def _is_windows(pod: Pod) -> bool:
 def _contexts(pod: Pod) -> Iterator[tuple[FieldPath, Json]]:
     """The security contexts of the pod and of all containers, empty ones too."""
     yield (*pod.spec_path, _SECURITY), mapping(pod.spec, _SECURITY)
-    for path, container in pod.containers():
+    for path, container in pod.containers:
         yield (*path, _SECURITY), mapping(container, _SECURITY)
 
 
@@ -119,7 +119,7 @@ def _host_process(pod: Pod) -> Iterator[Violation]:
 
 
 def _host_ports(pod: Pod) -> Iterator[Violation]:
-    for path, container in pod.containers():
+    for path, container in pod.containers:
         for index, port in enumerate(items(container, "ports")):
             if port.get("hostPort"):
                 field = (*path, "ports", index, "hostPort")
@@ -128,7 +128,7 @@ def _host_ports(pod: Pod) -> Iterator[Violation]:
 
 def _hosts(pod: Pod) -> Iterator[Violation]:
     """Probes and lifecycle handlers may call the pod only (since the policy of 1.34)."""
-    for path, container in pod.containers():
+    for path, container in pod.containers:
         handlers = [(field,) for field in _PROBES] + [("lifecycle", "postStart"), ("lifecycle", "preStop")]
         for keys in handlers:
             for action in ("httpGet", "tcpSocket"):
@@ -195,14 +195,14 @@ def _seccomp(pod: Pod) -> Iterator[Violation]:
 
 
 def _escalation(pod: Pod) -> Iterator[Violation]:
-    for path, container in pod.containers():
+    for path, container in pod.containers:
         if mapping(container, _SECURITY).get("allowPrivilegeEscalation") is not False:
             field = (*path, _SECURITY, "allowPrivilegeEscalation")
             yield Violation(field, "A process could gain more rights than its parent has.", "Set it to false.")
 
 
 def _capabilities(pod: Pod) -> Iterator[Violation]:
-    for path, container in pod.containers():
+    for path, container in pod.containers:
         capabilities = mapping(container, _SECURITY, "capabilities")
         place = (*path, _SECURITY, "capabilities")
         if "ALL" not in (capabilities.get("drop") or ()):

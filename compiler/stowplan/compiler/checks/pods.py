@@ -1,6 +1,5 @@
 """The pods in a manifest."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from stowplan.compiler.checks.manifests import items, mapping
@@ -28,16 +27,12 @@ class Pod:
     path: FieldPath
     metadata: Json
     spec: Json
+    containers: tuple[tuple[FieldPath, Json], ...]
+    """All containers with their paths, init containers first."""
 
     @property
     def spec_path(self) -> FieldPath:
         return (*self.path, "spec")
-
-    def containers(self) -> Iterator[tuple[FieldPath, Json]]:
-        """All containers with their paths, init containers first."""
-        for field in _CONTAINER_LISTS:
-            for index, container in enumerate(items(self.spec, field)):
-                yield (*self.spec_path, field, index), container
 
 
 def pods_of(body: Json) -> list[Pod]:
@@ -47,4 +42,8 @@ def pods_of(body: Json) -> list[Pod]:
     if path is None:
         return []
     template = mapping(body, *path)
-    return [Pod(path, mapping(template, "metadata"), mapping(template, "spec"))]
+    spec = mapping(template, "spec")
+    containers: list[tuple[FieldPath, Json]] = []
+    for field in _CONTAINER_LISTS:
+        containers += [((*path, "spec", field, i), container) for i, container in enumerate(items(spec, field))]
+    return [Pod(path, mapping(template, "metadata"), spec, tuple(containers))]

@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 
 from stowplan.compiler.checks.argocd_annotations import HOOK, application_options
-from stowplan.compiler.checks.manifests import annotation, authored, identity, mapping, sync_options
-from stowplan.compiler.checks.object_finding import ObjectFinding, about
-from stowplan.compiler.checks.objects import Objects
-from stowplan.compiler.model import Output
+from stowplan.compiler.checks.manifests import annotation, mapping, sync_options
+from stowplan.compiler.checks.object_finding import ObjectFinding, about, milder
+from stowplan.compiler.checks.objects import Object, Objects
 from stowplan.library import labels
-from stowplan.schema.diagnostics import FieldPath, Severity
+from stowplan.schema.diagnostics import FieldPath
 
 _SYNC_OPTIONS: FieldPath = ("metadata", "annotations", labels.SYNC_OPTIONS)
 _VOLUMES = frozenset({"PersistentVolume", "PersistentVolumeClaim"})
@@ -24,85 +23,74 @@ def check(objects: Objects) -> list[ObjectFinding]:
     And nothing beside a Job holds a sync open: with `PruneLast` the Jobs' wave is waited for, with `Prune=confirm`
     every later sync waits for a person (Argo CD 3.x, gitops-engine).
     """
-    with_jobs = {
-        name
-        for name, members in objects.applications.items()
-        if any(output.manifest.kind in _JOBS for output in members)
-    }
-    found = [finding for output in objects.outputs for finding in _check(output)]
+    with_jobs = {name for name, members in objects.applications.items() if any(obj.id.kind in _JOBS for obj in members)}
+    found = [finding for obj in objects for finding in _check(obj)]
     for name in objects.applications:
         if name in with_jobs:
-            found += [finding for output in objects.applications[name] for finding in _holding(output)]
-    return found + [finding for output in objects.of_kind("Application") for finding in _application(output)]
+            found += [finding for obj in objects.applications[name] for finding in _holding(obj)]
+    return found + [finding for obj in objects.of_kind("Application") for finding in _application(obj)]
 
 
-def _check(output: Output) -> Iterator[ObjectFinding]:
-    kind = identity(output.manifest.body).kind
+def _check(obj: Object) -> Iterator[ObjectFinding]:
+    kind = obj.id.kind
     if kind in _PROTECTED:
-        yield from _recreated(output)
-        yield from _unprotected(output)
+        yield from _recreated(obj)
+        yield from _unprotected(obj)
     if kind == "PersistentVolume":
-        yield from _reclaimed(output)
+        yield from _reclaimed(obj)
     if kind == "Job":
-        yield from _run_again(output)
+        yield from _run_again(obj)
 
 
-def _recreated(output: Output) -> Iterator[ObjectFinding]:
-    for option in sync_options(output.manifest.body):
+def _recreated(obj: Object) -> Iterator[ObjectFinding]:
+    for option in sync_options(obj.body):
         if option in _RECREATING:
-            message = f"{option} would delete or overwrite a {output.manifest.kind} at every change."
-            yield about(output, "SP529", _SYNC_OPTIONS, message, f"Remove {option}.")
+            message = f"{option} would delete or overwrite a {obj.id.kind} at every change."
+            yield about(obj, "SP529", _SYNC_OPTIONS, message, f"Remove {option}.")
 
 
-def _unprotected(output: Output) -> Iterator[ObjectFinding]:
-    given = sync_options(output.manifest.body)
+def _unprotected(obj: Object) -> Iterator[ObjectFinding]:
+    given = sync_options(obj.body)
     missing = [
         f"{option}=false" for option in ("Prune", "Delete") if not {f"{option}=false", f"{option}=confirm"} & {*given}
     ]
     if missing:
-        message = f"A {output.manifest.kind} needs the sync options {labels.KEEP}; {' and '.join(missing)} is missing."
+        message = f"A {obj.id.kind} needs the sync options {labels.KEEP}; {' and '.join(missing)} is missing."
         hint = f'Set the annotation {labels.SYNC_OPTIONS}: "{labels.KEEP}".'
-        yield about(output, "SP530", _SYNC_OPTIONS, message, hint, severity=_severity(output))
+        yield about(obj, "SP530", _SYNC_OPTIONS, message, hint, severity=milder(obj))
 
 
-def _reclaimed(output: Output) -> Iterator[ObjectFinding]:
-    policy = mapping(output.manifest.body, "spec").get("persistentVolumeReclaimPolicy") or "Retain"
+def _reclaimed(obj: Object) -> Iterator[ObjectFinding]:
+    policy = mapping(obj.body, "spec").get("persistentVolumeReclaimPolicy") or "Retain"
     if policy != "Retain":
         path = ("spec", "persistentVolumeReclaimPolicy")
         message = f"Found {policy}; with it the data goes when the claim goes."
-        yield about(output, "SP530", path, message, "Set it to Retain.", severity=_severity(output))
+        yield about(obj, "SP530", path, message, "Set it to Retain.", severity=milder(obj))
 
 
-def _severity(output: Output) -> Severity | None:
-    """What a user or an extension brings may be meant to go."""
-    return None if authored(output) else Severity.WARNING
-
-
-def _run_again(output: Output) -> Iterator[ObjectFinding]:
-    body = output.manifest.body
+def _run_again(obj: Object) -> Iterator[ObjectFinding]:
+    body = obj.body
     hook = annotation(body, HOOK)
     if mapping(body, "spec").get("ttlSecondsAfterFinished") is not None and not hook:
         message = "With ttlSecondsAfterFinished the cluster deletes the Job, and Argo CD would run it again."
         path = ("spec", "ttlSecondsAfterFinished")
-        yield about(
-            output, "SP522", path, message, "Remove the field; remove the spec when the run is no longer needed."
-        )
+        yield about(obj, "SP522", path, message, "Remove the field; remove the spec when the run is no longer needed.")
     for option in sync_options(body):
         if option in _RECREATING and not hook:
             message = f"{option} would delete the Job and run it again at every sync."
-            yield about(output, "SP522", _SYNC_OPTIONS, message, f"Remove {option}.")
+            yield about(obj, "SP522", _SYNC_OPTIONS, message, f"Remove {option}.")
 
 
-def _holding(output: Output) -> Iterator[ObjectFinding]:
-    for option in sync_options(output.manifest.body):
+def _holding(obj: Object) -> Iterator[ObjectFinding]:
+    for option in sync_options(obj.body):
         if option in _HOLDING:
             message = f"{option} would hold the sync of the Jobs of this Application."
-            yield about(output, "SP535", _SYNC_OPTIONS, message, f"Remove {option}.")
+            yield about(obj, "SP535", _SYNC_OPTIONS, message, f"Remove {option}.")
 
 
-def _application(output: Output) -> Iterator[ObjectFinding]:
-    for index, option in enumerate(application_options(output.manifest.body)):
+def _application(obj: Object) -> Iterator[ObjectFinding]:
+    for index, option in enumerate(application_options(obj.body)):
         if option in _HOLDING:
             path = ("spec", "syncPolicy", "syncOptions", index)
             message = f"{option} would hold every sync of this Application."
-            yield about(output, "SP535", path, message, f"Remove {option}.")
+            yield about(obj, "SP535", path, message, f"Remove {option}.")

@@ -1,11 +1,11 @@
 """References from one manifest to another."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from stowplan.compiler.checks.manifests import identity, items, mapping
-from stowplan.compiler.checks.pods import Pod, pods_of
+from stowplan.compiler.checks.manifests import items, mapping
+from stowplan.compiler.checks.pods import Pod
 from stowplan.library import labels
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
@@ -28,10 +28,9 @@ class Reference:
     ordinal: int | None = None
 
 
-def references_of(body: Json) -> Iterator[Reference]:
+def references_of(own: ObjectId, body: Json, pods: Iterable[Pod]) -> Iterator[Reference]:
     """All references of a built-in object that must lead somewhere; optional ones are left out."""
-    own = identity(body)
-    for pod in pods_of(body):
+    for pod in pods:
         yield from _pod(pod, own.namespace, _own_claims(body))
     match own.group, own.kind:
         case "apps", "StatefulSet":
@@ -84,7 +83,7 @@ def _pod(pod: Pod, namespace: str, own_claims: frozenset[str]) -> Iterator[Refer
     for index, volume in enumerate(items(pod.spec, "volumes")):
         if volume.get("name") not in own_claims:
             yield from _pod_volume(volume, namespace, (*place, "volumes", index))
-    for path, container in pod.containers():
+    for path, container in pod.containers:
         yield from _environment(container, namespace, path)
     yield from _affinity(pod, namespace)
 

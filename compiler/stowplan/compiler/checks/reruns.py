@@ -3,10 +3,9 @@
 import re
 from collections.abc import Mapping
 
-from stowplan.compiler.checks.manifests import annotation, identity, mapping
+from stowplan.compiler.checks.manifests import annotation, mapping
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
-from stowplan.compiler.checks.objects import Objects
-from stowplan.compiler.model import Output
+from stowplan.compiler.checks.objects import Object, Objects
 from stowplan.library import labels
 from stowplan.library.manifest import Json
 from stowplan.library.names import HASH_LENGTH
@@ -28,12 +27,12 @@ def check(objects: Objects, previous: Mapping[ObjectId, Json], severity: Severit
     for known, body in previous.items():
         if known.kind == "Job" and not objects.exists(known) and _HASH.search(known.name):
             old[_stem(known, body)] = known
-    replaced: dict[SpecId, list[tuple[ObjectId, Output]]] = {}
-    for output in objects.of_kind("Job"):
-        own = identity(output.manifest.body)
-        before = old.get(_stem(own, output.manifest.body)) if output.manifest.run and _HASH.search(own.name) else None
-        if before and output.spec and own not in previous:
-            replaced.setdefault(output.spec, []).append((before, output))
+    replaced: dict[SpecId, list[tuple[ObjectId, Object]]] = {}
+    for obj in objects.of_kind("Job"):
+        spec = obj.output.spec
+        before = old.get(_stem(obj.id, obj.body)) if obj.output.manifest.run else None
+        if before and spec and obj.id not in previous:
+            replaced.setdefault(spec, []).append((before, obj))
     return [_finding(jobs, severity) for spec, jobs in replaced.items() if not _meant(spec, objects, previous)]
 
 
@@ -43,18 +42,17 @@ def _stem(own: ObjectId, body: Json) -> _Stem:
     return own.namespace, _HASH.sub("", own.name), kind, name
 
 
-def _finding(jobs: list[tuple[ObjectId, Output]], severity: Severity) -> ObjectFinding:
-    before, output = jobs[0]
+def _finding(jobs: list[tuple[ObjectId, Object]], severity: Severity) -> ObjectFinding:
+    before, obj = jobs[0]
     others = f" (and {len(jobs) - 1} more of this spec)" if len(jobs) > 1 else ""
     message = f"The Job takes the place of {before.name}{others}: that run would be deleted and a new one started."
     hint = f"If that is meant, change the annotation {RUN_ANNOTATION} of the spec; else undo the edit."
-    return about(output, "SP542", ("metadata", "name"), message, hint, severity=severity)
+    return about(obj, "SP542", ("metadata", "name"), message, hint, severity=severity)
 
 
 def _meant(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) -> bool:
     """Whether the run annotation of the custom resource differs from the one written before."""
-    for output in objects.of_kind(spec.kind):
-        own = identity(output.manifest.body)
-        if (own.namespace, own.name) == (spec.namespace, spec.name) and own in previous:
-            return annotation(output.manifest.body, RUN_ANNOTATION) != annotation(previous[own], RUN_ANNOTATION)
+    for obj in objects.of_kind(spec.kind):
+        if (obj.id.namespace, obj.id.name) == (spec.namespace, spec.name) and obj.id in previous:
+            return annotation(obj.body, RUN_ANNOTATION) != annotation(previous[obj.id], RUN_ANNOTATION)
     return False

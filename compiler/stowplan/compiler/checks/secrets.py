@@ -4,11 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from stowplan.compiler.checks.manifests import identity, items, mapping
+from stowplan.compiler.checks.manifests import items, mapping
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
-from stowplan.compiler.checks.objects import Objects
-from stowplan.compiler.checks.pods import pods_of
-from stowplan.compiler.model import Output
+from stowplan.compiler.checks.objects import Object, Objects
 from stowplan.schema.agent_config import SOURCE_SECRET_ENV, VOLUME_SECRET_ENV
 from stowplan.schema.diagnostics import FieldPath
 
@@ -25,39 +23,38 @@ def check(objects: Objects) -> list[ObjectFinding]:
 
     Custom resources hold the user's own words and are judged where the user wrote them. No message shows a value.
     """
-    return [found for output in objects.outputs for found in _check(output)]
+    return [found for obj in objects for found in _check(obj)]
 
 
-def _check(output: Output) -> Iterator[ObjectFinding]:
-    body = output.manifest.body
-    own = identity(body)
-    if (own.group, own.kind) == ("", "Secret"):
+def _check(obj: Object) -> Iterator[ObjectFinding]:
+    if obj.kind == ("", "Secret"):
         for field in ("data", "stringData"):
-            if mapping(body, field):
+            if mapping(obj.body, field):
                 message = "The Secret has values. Whatever stands in Git can be read by everybody who reads Git."
                 hint = "Write an ExternalSecret or SealedSecret, or create the Secret by other means."
-                yield about(output, _CODE, (field,), message, hint)
+                yield about(obj, _CODE, (field,), message, hint)
         return
-    yield from _variables(output)
-    if output.spec is None or own.kind != output.spec.kind:
-        yield from _texts(output, body, ())
+    yield from _variables(obj)
+    spec = obj.output.spec
+    if (spec is None or obj.id.kind != spec.kind) and any(pattern.search(obj.text) for pattern, _ in _PATTERNS):
+        yield from _texts(obj, obj.body, ())
 
 
-def _variables(output: Output) -> Iterator[ObjectFinding]:
-    for pod in pods_of(output.manifest.body):
-        for path, container in pod.containers():
+def _variables(obj: Object) -> Iterator[ObjectFinding]:
+    for pod in obj.pods:
+        for path, container in pod.containers:
             for index, variable in enumerate(items(container, "env")):
                 if variable.get("name") in _SECRET_ENV and variable.get("value"):
                     message = f"The variable {variable['name']} is secret, but has a literal value."
                     hint = "Take it from a Secret by valueFrom.secretKeyRef."
-                    yield about(output, _CODE, (*path, "env", index, "value"), message, hint)
+                    yield about(obj, _CODE, (*path, "env", index, "value"), message, hint)
 
 
-def _texts(output: Output, node: Any, path: FieldPath) -> Iterator[ObjectFinding]:
+def _texts(obj: Object, node: Any, path: FieldPath) -> Iterator[ObjectFinding]:
     if isinstance(node, dict | list):
         for key, value in node.items() if isinstance(node, dict) else enumerate(node):
-            yield from _texts(output, value, (*path, key))
+            yield from _texts(obj, value, (*path, key))
     elif isinstance(node, str):
         for pattern, what in _PATTERNS:
             if pattern.search(node):
-                yield about(output, _CODE, path, f"The text holds {what}.", "Move it into a Secret and refer to that.")
+                yield about(obj, _CODE, path, f"The text holds {what}.", "Move it into a Secret and refer to that.")

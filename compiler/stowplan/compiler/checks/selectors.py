@@ -4,11 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from stowplan.compiler.checks.manifests import authored, identity, items, mapping
+from stowplan.compiler.checks.manifests import items, mapping
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
-from stowplan.compiler.checks.objects import Objects
-from stowplan.compiler.checks.pods import pods_of
-from stowplan.compiler.model import Output
+from stowplan.compiler.checks.objects import Object, Objects
 from stowplan.library import labels
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
@@ -47,10 +45,10 @@ def check(objects: Objects) -> list[ObjectFinding]:
     """
     pods = _PodLabels(objects)
     found: list[ObjectFinding] = []
-    for output in objects.outputs:
-        found += _own_template(output)
-        if authored(output):
-            found += _others(output, pods)
+    for obj in objects:
+        found += _own_template(obj)
+        if obj.authored:
+            found += _others(obj, pods)
     return found
 
 
@@ -60,9 +58,9 @@ class _PodLabels:
     def __init__(self, objects: Objects) -> None:
         self._by_label: dict[tuple[str, str, str], list[Json]] = {}
         self._by_namespace: dict[str, list[Json]] = {}
-        for output in objects.outputs:
-            namespace = identity(output.manifest.body).namespace
-            for pod in pods_of(output.manifest.body):
+        for obj in objects:
+            namespace = obj.id.namespace
+            for pod in obj.pods:
                 own = mapping(pod.metadata, "labels")
                 self._by_namespace.setdefault(namespace, []).append(own)
                 for key, value in own.items():
@@ -75,33 +73,33 @@ class _PodLabels:
         return any(_matches(selector, pod) for pod in candidates)
 
 
-def _own_template(output: Output) -> Iterator[ObjectFinding]:
-    body = output.manifest.body
-    if output.manifest.kind not in _WORKLOADS:
+def _own_template(obj: Object) -> Iterator[ObjectFinding]:
+    if obj.id.kind not in _WORKLOADS:
         return
-    for pod in pods_of(body):
-        if not _matches(mapping(body, "spec", "selector"), mapping(pod.metadata, "labels")):
+    for pod in obj.pods:
+        if not _matches(mapping(obj.body, "spec", "selector"), mapping(pod.metadata, "labels")):
             message = "The selector does not match the labels of the pod template."
-            yield about(output, _CODE, ("spec", "selector"), message, "Make both alike.")
+            yield about(obj, _CODE, ("spec", "selector"), message, "Make both alike.")
 
 
-def _others(output: Output, pods: _PodLabels) -> Iterator[ObjectFinding]:
-    namespace = identity(output.manifest.body).namespace
-    for selector in _selectors(output.manifest.body):
+def _others(obj: Object, pods: _PodLabels) -> Iterator[ObjectFinding]:
+    namespace = obj.id.namespace
+    for selector in _selectors(obj):
         if not pods.any_matches(namespace, selector.value):
             message = "No pod of this namespace is compiled that the selector matches."
-            yield about(output, _CODE, selector.path, message, "Change the selector or the labels of the pods.")
+            yield about(obj, _CODE, selector.path, message, "Change the selector or the labels of the pods.")
 
 
-def _selectors(body: Json) -> Iterator[_Selector]:
-    match identity(body).kind:
+def _selectors(obj: Object) -> Iterator[_Selector]:
+    body = obj.body
+    match obj.id.kind:
         case "Service" if mapping(body, "spec", "selector"):
             yield _Selector(("spec", "selector"), {"matchLabels": mapping(body, "spec", "selector")})
         case "PodDisruptionBudget":
             yield _Selector(("spec", "selector"), mapping(body, "spec", "selector"))
         case "NetworkPolicy" if mapping(body, "spec", "podSelector"):
             yield _Selector(("spec", "podSelector"), mapping(body, "spec", "podSelector"))
-    for pod in pods_of(body):
+    for pod in obj.pods:
         for index, term in enumerate(items(pod.spec, "affinity", "podAffinity", _REQUIRED)):
             if not term.get("namespaces") and not term.get("namespaceSelector"):
                 path = (*pod.spec_path, "affinity", "podAffinity", _REQUIRED, index, "labelSelector")

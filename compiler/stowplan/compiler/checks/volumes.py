@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from stowplan.compiler.checks.manifests import identity, mapping
+from stowplan.compiler.checks.manifests import mapping
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
-from stowplan.compiler.checks.objects import Objects
-from stowplan.compiler.model import Output
+from stowplan.compiler.checks.objects import Object, Objects
 from stowplan.compiler.quantities import amount
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
@@ -20,26 +19,26 @@ def check(objects: Objects) -> list[ObjectFinding]:
     Class, mode, access modes, size and claimRef; a pair that does not fit stays Pending (Kubernetes 1.34
     `FindMatchingVolume`, `checkVolumeSatisfyClaim`). No two volumes may have one handle: a node mounts a handle once.
     """
-    found = [finding for output in objects.of_kind("PersistentVolumeClaim") for finding in _pair(output, objects)]
+    found = [finding for obj in objects.of_kind("PersistentVolumeClaim") for finding in _pair(obj, objects)]
     return found + _handles(objects)
 
 
-def _pair(output: Output, objects: Objects) -> Iterator[ObjectFinding]:
-    claim = mapping(output.manifest.body, "spec")
-    own = identity(output.manifest.body)
+def _pair(obj: Object, objects: Objects) -> Iterator[ObjectFinding]:
+    claim = mapping(obj.body, "spec")
+    own = obj.id
     other = objects.find(ObjectId("", "PersistentVolume", "", str(claim.get("volumeName", ""))))
     if other is None:
         return
-    volume = mapping(other.manifest.body, "spec")
-    where = f"PersistentVolume {identity(other.manifest.body).name}"
+    volume = mapping(other.body, "spec")
+    where = f"PersistentVolume {other.id.name}"
     for path, found, wanted in _differences(claim, volume):
         message = f"Found {found}, but {where} has {wanted}; the claim would never be bound."
-        yield about(output, _CODE, path, message, "Make both alike.")
+        yield about(obj, _CODE, path, message, "Make both alike.")
     reference = mapping(volume, "claimRef")
     if reference and (reference.get("namespace"), reference.get("name")) != (own.namespace, own.name):
         bound = f"{reference.get('namespace')}/{reference.get('name')}"
         message = f"{where} is reserved for the claim {bound}."
-        yield about(output, _CODE, ("spec", "volumeName"), message, "Name another volume, or change its claimRef.")
+        yield about(obj, _CODE, ("spec", "volumeName"), message, "Name another volume, or change its claimRef.")
 
 
 def _differences(claim: Json, volume: Json) -> Iterator[tuple[FieldPath, str, str]]:
@@ -67,15 +66,15 @@ def _mode(spec: Json) -> str:
 
 
 def _handles(objects: Objects) -> list[ObjectFinding]:
-    first: dict[tuple[str, str], Output] = {}
+    first: dict[tuple[str, str], Object] = {}
     found = []
-    for output in objects.of_kind("PersistentVolume"):
-        csi = mapping(output.manifest.body, "spec", "csi")
+    for obj in objects.of_kind("PersistentVolume"):
+        csi = mapping(obj.body, "spec", "csi")
         if not csi:
             continue
-        other = first.setdefault((csi["driver"], csi["volumeHandle"]), output)
-        if other is not output:
-            message = f'The handle "{csi["volumeHandle"]}" is also that of {identity(other.manifest.body)}.'
+        other = first.setdefault((csi["driver"], csi["volumeHandle"]), obj)
+        if other is not obj:
+            message = f'The handle "{csi["volumeHandle"]}" is also that of {other.id}.'
             hint = "Give each volume a handle of its own; rename one of the specs."
-            found.append(about(output, _CODE, ("spec", "csi", "volumeHandle"), message, hint))
+            found.append(about(obj, _CODE, ("spec", "csi", "volumeHandle"), message, hint))
     return found

@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator
 
-from stowplan.compiler.checks.manifests import authored, identity, mapping, wave_of
-from stowplan.compiler.checks.object_finding import ObjectFinding, about
-from stowplan.compiler.checks.objects import Objects, application_of
-from stowplan.compiler.checks.references import references_of
-from stowplan.compiler.model import Output
+from stowplan.compiler.checks.manifests import mapping
+from stowplan.compiler.checks.object_finding import ObjectFinding, about, milder
+from stowplan.compiler.checks.objects import Object, Objects
 from stowplan.library import labels
-from stowplan.schema.diagnostics import FieldPath, Severity
+from stowplan.schema.diagnostics import FieldPath
 
 _WAVE: FieldPath = ("metadata", "annotations", labels.SYNC_WAVE)
 _RBAC = "rbac.authorization.k8s.io"
@@ -44,37 +42,31 @@ def check(objects: Objects) -> list[ObjectFinding]:
     A sync waits for each wave but the last, without a limit, and meanwhile no other commit is synced.
     """
     found: list[ObjectFinding] = []
-    for output in objects.outputs:
-        found += _waiting(output, objects.last(output))
-        found += _too_early(output, objects)
+    for obj in objects:
+        found += _waiting(obj, objects.last(obj))
+        found += _too_early(obj, objects)
     return found
 
 
-def _waiting(output: Output, last: Output) -> Iterator[ObjectFinding]:
-    body = output.manifest.body
-    wave, last_wave = wave_of(body), wave_of(last.manifest.body)
-    own = identity(body)
-    balanced = own.kind == "Service" and mapping(body, "spec").get("type") == "LoadBalancer"
-    if wave == last_wave or ((own.group, own.kind) in _WITHOUT_HEALTH and not balanced):
+def _waiting(obj: Object, last: Object) -> Iterator[ObjectFinding]:
+    balanced = obj.kind == ("", "Service") and mapping(obj.body, "spec").get("type") == "LoadBalancer"
+    if obj.wave == last.wave or (obj.kind in _WITHOUT_HEALTH and not balanced):
         return
-    later = f"{identity(last.manifest.body)} is in wave {last_wave}"
-    if own.kind == "PersistentVolumeClaim":
-        message = f"The claim is in wave {wave}, but {later}: one that is bound with its first pod would wait for ever."
+    later = f"{last.id} is in wave {last.wave}"
+    if obj.kind == ("", "PersistentVolumeClaim"):
+        message = (
+            f"The claim is in wave {obj.wave}, but {later}: one that is bound with its first pod would wait for ever."
+        )
         code = "SP523"
     else:
-        message = f"The object is in wave {wave}, but {later}: the sync would wait until this one is healthy."
+        message = f"The object is in wave {obj.wave}, but {later}: the sync would wait until this one is healthy."
         code = "SP524"
-    severity = None if authored(output) else Severity.WARNING
-    yield about(output, code, _WAVE, message, f"Move it to wave {last_wave}.", severity=severity)
+    yield about(obj, code, _WAVE, message, f"Move it to wave {last.wave}.", severity=milder(obj))
 
 
-def _too_early(output: Output, objects: Objects) -> Iterator[ObjectFinding]:
-    body = output.manifest.body
-    for reference in references_of(body):
+def _too_early(obj: Object, objects: Objects) -> Iterator[ObjectFinding]:
+    for reference in objects.references(obj):
         target = objects.find(reference.target)
-        if target is None or application_of(target) != application_of(output):
-            continue
-        wave, needed = wave_of(body), wave_of(target.manifest.body)
-        if wave < needed:
-            message = f"The object is in wave {wave}, but needs {reference.target}, which is in wave {needed}."
-            yield about(output, "SP525", reference.path, message, f"Move it to wave {needed} or later.")
+        if target and target.application == obj.application and obj.wave < target.wave:
+            message = f"The object is in wave {obj.wave}, but needs {reference.target}, which is in wave {target.wave}."
+            yield about(obj, "SP525", reference.path, message, f"Move it to wave {target.wave} or later.")
