@@ -1,6 +1,7 @@
 """The check stage: what is wrong with the compiled objects, said at the spec they come from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from stowplan.compiler.checks import (
     applications,
@@ -113,7 +114,7 @@ class _Places:
 
     def __init__(self, program: Program) -> None:
         self._specs = {spec.id: spec.document for spec in program.specs}
-        self._plain = {identity(document.root.data): document for document in program.passed_through}
+        self._plain = dict(_plain_objects(program))
         self._platform = program.platform_document
 
     def diagnostic(self, found: ObjectFinding) -> Diagnostic:
@@ -136,3 +137,11 @@ class _Places:
         if document:
             return document.locate(path)
         return self._platform.locate(()) if self._platform else Location(PLATFORM_FILE, 1, 1)
+
+
+def _plain_objects(program: Program) -> Iterator[tuple[ObjectId, Document]]:
+    """The users' own objects, by the identity that they may have in the output: some were given a namespace."""
+    for document in program.passed_through:
+        own = identity(document.root.data)
+        yield own, document
+        yield replace(own, namespace=own.namespace or program.platform.default_namespace), document

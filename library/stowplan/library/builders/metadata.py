@@ -6,19 +6,11 @@ from typing import Any
 from stowplan.library import labels
 from stowplan.library.ir import Origin
 
-EARLY_KINDS = frozenset(
-    {
-        "Namespace",
-        "ServiceAccount",
-        "Role",
-        "RoleBinding",
-        "NetworkPolicy",
-        "ConfigMap",
-        "Service",
-        "PodDisruptionBudget",
-    }
-)
-"""Kinds that Argo CD never waits for; they go one wave ahead of what runs or binds, so no wave can wait."""
+EARLY_KINDS = frozenset({"Namespace", "ServiceAccount", "Role", "RoleBinding", "NetworkPolicy", "ConfigMap", "Service"})
+"""Kinds without a health check in Argo CD; they go one wave ahead of what runs or binds, so no wave can wait.
+
+A PodDisruptionBudget is not among them: Argo CD waits for its status.
+"""
 
 EARLY_WAVE = "-1"
 
