@@ -1,0 +1,51 @@
+# Two commands do everything on a machine with Python 3.11 or newer, git and make:
+#   make demo   compiles examples/ into out/
+#   make test   runs every check and every test
+
+PYTHON ?= python3
+BIN := .venv/bin
+EXAMPLES := $(patsubst examples/%/stowplan.yaml,%,$(wildcard examples/*/stowplan.yaml))
+
+.PHONY: demo test lint types layers unit generate synth clean
+
+demo: .venv/ready synth
+	@echo
+	@echo "Compiled: $(EXAMPLES)"
+	@echo "Specs are in examples/<name>/specs, manifests in out/<name>."
+	@echo "Start with examples/imagenet/specs/imagenet.yaml and out/imagenet/paddle-system/sampleset-imagenet."
+
+synth: .venv/ready
+	@for name in $(EXAMPLES); do \
+	  echo "== examples/$$name -> out/$$name"; \
+	  $(BIN)/stowplan synth examples/$$name --out out/$$name || exit 1; \
+	done
+
+test: .venv/ready lint types layers unit
+
+lint: .venv/ready
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+
+types: .venv/ready
+	$(BIN)/mypy
+
+layers: .venv/ready
+	$(BIN)/lint-imports
+
+unit: .venv/ready
+	$(BIN)/pytest -n auto --dist loadgroup
+
+# Writes what is generated from the models: CRDs and editor schemas, then the examples' output.
+generate: .venv/ready
+	$(BIN)/python -c "from pathlib import Path; from stowplan.compiler import export; export.write(Path())"
+	$(MAKE) synth
+
+# The lock file names every version; uv itself is one of them.
+.venv/ready: pyproject.toml uv.lock
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet "uv==$$(sed -n '/^name = "uv"$$/{n;s/version = "\(.*\)"/\1/p;}' uv.lock)"
+	UV_PROJECT_ENVIRONMENT=.venv $(BIN)/uv sync --frozen --quiet
+	touch $@
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
