@@ -56,7 +56,7 @@ class Comparison:
         for difference in self.changed:
             yield f"{'edited by hand' if difference.edited else 'changed'}: {difference.path}"
         for difference in self.changed:
-            yield from ("", *difference.diff)
+            yield from ("", *difference.diff) if difference.diff else ()
 
 
 def compare(outputs: Sequence[Output], out: Path, previous: Inventory, report: Report) -> Comparison:
@@ -99,4 +99,5 @@ def _diff(path: str, before: bytes, after: bytes) -> Iterator[str]:
 
 def _shown(content: bytes) -> list[str]:
     """Lines without anything that could steer a terminal: the committed file may hold what it likes."""
-    return [visible(line) for line in content.decode("utf-8", "backslashreplace").split("\n")]
+    *lines, rest = content.decode("utf-8", "backslashreplace").split("\n")
+    return [visible(line) for line in lines] + ([visible(rest), "\\ no line end here"] if rest else [])

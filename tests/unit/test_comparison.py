@@ -1,0 +1,131 @@
+"""`--check`: the differences are named, and nothing is touched."""
+
+from pathlib import Path
+
+import pytest
+
+from stowplan.compiler import inventory, lock
+from stowplan.compiler.comparison import Comparison, compare
+from stowplan.compiler.model import Output
+from stowplan.compiler.source import Report
+from tests.unit.outputs import config_map, files, folders, output, written
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "out"
+
+
+def compared(out: Path, outputs: list[Output]) -> tuple[Comparison, list[str]]:
+    report = Report()
+    before = (files(out), folders(out))
+    found = compare(outputs, out, inventory.read(out)[0], report)
+    assert (files(out), folders(out)) == before
+    return found, [each.code for each in report.diagnostics]
+
+
+def test_what_synth_just_wrote_is_the_same(out: Path) -> None:
+    outputs = [output("ml/a.yaml"), output("b.yaml")]
+    written(out, outputs)
+    found, codes = compared(out, outputs)
+    assert (found, codes, found.same, list(found.lines())) == (Comparison(), [], True, [])
+
+
+def test_a_folder_that_does_not_exist_lacks_everything_and_is_not_made(out: Path) -> None:
+    found, _ = compared(out, [output("ml/a.yaml")])
+    assert (found.missing, found.same) == (("inventory.jsonl", "ml/a.yaml"), False)
+    assert not out.exists()
+
+
+def test_each_difference_is_named_and_shown(out: Path) -> None:
+    written(out, [output("a.yaml"), output("stale.yaml"), output("edited.yaml"), output("mine.yaml")])
+    (out / "edited.yaml").write_bytes(files(out)["edited.yaml"] + b"extra: 1\n")
+    (out / "mine.yaml").write_text("kind: Mine\n")
+    found, codes = compared(out, [output("a.yaml", config_map("a", "2")), output("new.yaml"), output("edited.yaml")])
+    assert codes == ["SP512"]
+    assert not found.same
+    assert list(found.lines()) == [
+        "missing: new.yaml",
+        "stale: stale.yaml",
+        "foreign: mine.yaml",
+        "changed: a.yaml",
+        "edited by hand: edited.yaml",
+        "changed: inventory.jsonl",
+        "",
+        "--- committed/a.yaml",
+        "+++ compiled/a.yaml",
+        "@@ -6,4 +6,4 @@",
+        "   name: a",
+        "   namespace: ml",
+        " data:",
+        '-  value: "1"',
+        '+  value: "2"',
+        "",
+        "--- committed/edited.yaml",
+        "+++ compiled/edited.yaml",
+        "@@ -7,4 +7,3 @@",
+        "   namespace: ml",
+        " data:",
+        '   value: "1"',
+        "-extra: 1",
+    ]
+
+
+def test_a_foreign_file_in_the_way_is_a_difference(out: Path) -> None:
+    out.mkdir()
+    (out / "a.yaml").write_text("kind: Mine\n")
+    found, codes = compared(out, [output("a.yaml")])
+    assert (found.foreign, found.same, codes) == (("a.yaml",), False, ["SP508"])
+
+
+def test_a_foreign_file_elsewhere_is_none(out: Path) -> None:
+    written(out, [output("a.yaml")])
+    (out / "README.md").write_text("mine")
+    (out / "mine.yaml").write_text("kind: Mine\n")
+    assert compared(out, [output("a.yaml")]) == (Comparison(), [])
+
+
+def test_a_committed_file_cannot_steer_the_terminal(out: Path) -> None:
+    written(out, [output("a.yaml")])
+    (out / "a.yaml").write_bytes(files(out)["a.yaml"] + b"x: \x1b[2J\xff\r\n")
+    found, _ = compared(out, [output("a.yaml")])
+    assert "-x: \\u001b[2J\\xff\\r" in list(found.lines())
+
+
+def test_line_ends_that_git_changed_are_shown(out: Path) -> None:
+    written(out, [output("a.yaml")])
+    (out / "a.yaml").write_bytes(files(out)["a.yaml"].replace(b"\n", b"\r\n"))
+    found, _ = compared(out, [output("a.yaml")])
+    assert "-kind: ConfigMap\\r" in list(found.lines())
+
+
+def test_a_lost_last_line_end_is_shown(out: Path) -> None:
+    written(out, [output("a.yaml")])
+    (out / "a.yaml").write_bytes(files(out)["a.yaml"].rstrip())
+    found, _ = compared(out, [output("a.yaml")])
+    assert "-\\ no line end here" in list(found.lines())
+
+
+def test_the_diff_of_a_huge_file_is_left_out(out: Path) -> None:
+    written(out, [output("a.yaml", config_map("a", "x\n" * 400_000))])
+    found, _ = compared(out, [output("a.yaml")])
+    assert [line for line in found.lines() if "too large" in line]
+
+
+def test_a_check_takes_no_lock(out: Path) -> None:
+    written(out, [output("a.yaml")])
+    with lock.held(out):
+        found, codes = compared(out, [output("a.yaml")])
+    assert (found.same, codes) == (True, [])
+
+
+def test_what_cannot_be_read_or_written_is_a_difference(out: Path) -> None:
+    out.write_text("mine")
+    report = Report()
+    assert not compare([output("a.yaml")], out, inventory.read(out)[0], report).same
+    assert [each.code for each in report.diagnostics] == ["SP510"]
+
+
+def test_outputs_that_collide_are_a_difference(out: Path) -> None:
+    found, codes = compared(out, [output("a.yaml"), output("A.yaml", config_map("b"))])
+    assert (found.same, codes) == (False, ["SP507"])

@@ -1,0 +1,162 @@
+"""The inventory: what was written can be read, and what cannot be read is reported, never raised."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stowplan.compiler import inventory
+from stowplan.compiler.inventory import FORMAT, NAME, Entry, Inventory
+from stowplan.compiler.render import render
+from stowplan.library.manifest import ExternalReference
+from stowplan.schema.diagnostics import Severity
+from stowplan.schema.meta import ObjectId, SpecId
+from tests.unit.outputs import output
+
+ENTRY = Entry(
+    path="ml/sampleset-imagenet/job-imagenet-sync.yaml",
+    id=ObjectId("batch", "Job", "ml", "imagenet-sync-1a2b"),
+    sha256="0" * 64,
+    size=12,
+    spec=SpecId("SampleSet", "ml", "imagenet"),
+    spec_digest="d1",
+    wave=20,
+    run=True,
+    externals=(ExternalReference("Secret", "ml", "imagenet", ("name", "metaurl")),),
+)
+GLOBAL = Entry("crds/crd-x.yaml", ObjectId("", "Namespace", "", "x"), "1" * 64, 3, None, "", 0, run=False)
+LINES = inventory.render(Inventory((GLOBAL, ENTRY)))
+
+
+def read(tmp_path: Path, content: bytes) -> tuple[Inventory, list[tuple[str, Severity, str]]]:
+    (tmp_path / NAME).write_bytes(content)
+    found, problems = inventory.read(tmp_path)
+    return found, [(problem.code, problem.severity, str(problem.location)) for problem in problems]
+
+
+def test_what_was_written_is_read_back(tmp_path: Path) -> None:
+    assert read(tmp_path, LINES) == (Inventory((GLOBAL, ENTRY)), [])
+
+
+def test_each_line_is_one_object_with_sorted_keys_after_the_format() -> None:
+    first, *entries = LINES.decode().splitlines()
+    assert first == '{"format": "stowplan.dev/inventory/v1"}'
+    for line in entries:
+        assert line == json.dumps(json.loads(line), sort_keys=True)
+    assert json.loads(entries[1]) == {
+        "path": "ml/sampleset-imagenet/job-imagenet-sync.yaml",
+        "id": {"group": "batch", "kind": "Job", "namespace": "ml", "name": "imagenet-sync-1a2b"},
+        "sha256": "0" * 64,
+        "size": 12,
+        "spec": {"kind": "SampleSet", "namespace": "ml", "name": "imagenet"},
+        "spec_digest": "d1",
+        "wave": 20,
+        "run": True,
+        "externals": [{"kind": "Secret", "namespace": "ml", "name": "imagenet", "keys": ["name", "metaurl"]}],
+    }
+
+
+def test_an_entry_tells_the_digest_and_size_of_the_whole_file() -> None:
+    each = output("ml/a.yaml", run=True)
+    content = render(each)
+    found = inventory.entry(each, content)
+    assert (found.size, found.run, found.wave, found.spec) == (len(content), True, 0, each.spec)
+    assert inventory.entry(each, content + b"\n").sha256 != found.sha256
+
+
+@pytest.mark.parametrize("name", ["", "nowhere", "file/below"])
+def test_no_folder_or_no_file_is_an_empty_inventory(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    assert inventory.read(tmp_path / name) == (Inventory(), [])
+
+
+def test_a_line_that_cannot_be_read_is_left_out_and_named(tmp_path: Path) -> None:
+    found, problems = read(tmp_path, LINES + b"garbage\n")
+    assert found == Inventory((GLOBAL, ENTRY), complete=False)
+    assert problems == [("SP511", Severity.WARNING, f"{tmp_path.name}/{NAME}:4:1")]
+
+
+def test_an_inventory_that_was_merged_badly_keeps_what_both_sides_agree_on(tmp_path: Path) -> None:
+    format_line, first, second = LINES.splitlines(keepends=True)
+    other = second.replace(b'"d1"', b'"d2"')
+    merged = b"".join((format_line, first, b"<<<<<<< HEAD\n", second, b"=======\n", other, b">>>>>>> theirs\n"))
+    found, problems = read(tmp_path, merged)
+    assert found == Inventory((GLOBAL, ENTRY), complete=False)
+    assert [code for code, _, _ in problems] == ["SP511"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/etc/passwd",
+        "../x.yaml",
+        "a/../../x.yaml",
+        "a/./b",
+        "a//b",
+        "",
+        ".",
+        ".git/config",
+        "a/.ssh/b",
+        "a\\b",
+        "a\u0000",
+    ],
+)
+def test_paths_that_lead_elsewhere_are_not_read(tmp_path: Path, path: str) -> None:
+    record = json.loads(LINES.splitlines()[1]) | {"path": path}
+    found, problems = read(tmp_path, json.dumps({"format": FORMAT}).encode() + b"\n" + json.dumps(record).encode())
+    assert found == Inventory(complete=False)
+    assert [code for code, _, _ in problems] == ["SP511"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("size", "12"), ("run", 1), ("wave", 1.5), ("id", "Job"), ("spec", []), ("externals", {}), ("path", None)],
+)
+def test_an_entry_of_other_types_is_not_read(tmp_path: Path, key: str, value: object) -> None:
+    record = json.loads(LINES.splitlines()[1]) | {key: value}
+    found, _ = read(tmp_path, LINES.splitlines()[0] + b"\n" + json.dumps(record).encode())
+    assert found == Inventory(complete=False)
+
+
+def test_an_inventory_of_a_newer_format_is_an_error(tmp_path: Path) -> None:
+    found, problems = read(tmp_path, LINES.replace(b"inventory/v1", b"inventory/v2"))
+    assert found == Inventory(complete=False)
+    assert [(code, severity) for code, severity, _ in problems] == [("SP511", Severity.ERROR)]
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"{}\n", b"\xff\xfe", b"[" * 100_000, b'{"format": 1}\n', b"null"])
+def test_anything_else_is_a_warning(tmp_path: Path, content: bytes) -> None:
+    found, problems = read(tmp_path, content)
+    assert found == Inventory(complete=False)
+    assert [(code, severity) for code, severity, _ in problems] == [("SP511", Severity.WARNING)]
+
+
+@pytest.mark.parametrize(
+    "line", [b"[" * 100_000, b'{"path": "\xff"}', b"1" * 5000, b'{"size": 1e999}', b"{" * 5000, b"\x00", b"NaN"]
+)
+def test_no_line_raises(tmp_path: Path, line: bytes) -> None:
+    found, _ = read(tmp_path, LINES + line + b"\n")
+    assert found == Inventory((GLOBAL, ENTRY), complete=False)
+
+
+@given(st.binary() | st.binary().map(lambda tail: LINES + tail))
+def test_no_content_raises(content: bytes) -> None:
+    inventory.parse(content, Path("out"))
+
+
+def test_an_inventory_that_is_a_link_or_a_folder_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "real").write_bytes(LINES)
+    (tmp_path / "link").mkdir()
+    (tmp_path / "link" / NAME).symlink_to(tmp_path / "real")
+    (tmp_path / "folder" / NAME).mkdir(parents=True)
+    for out in (tmp_path / "link", tmp_path / "folder"):
+        found, problems = inventory.read(out)
+        assert found == Inventory(complete=False)
+        assert [problem.code for problem in problems] == ["SP511"]
+
+
+def test_only_inventories_and_empty_files_may_be_replaced() -> None:
+    assert all(map(inventory.is_ours, (LINES, LINES.replace(b"/v1", b"/v2"), b"")))
+    assert not any(map(inventory.is_ours, (b"{}\n", b"mine", b"{}\n" + LINES)))
