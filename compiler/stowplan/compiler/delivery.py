@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from stowplan.compiler import kinds, layout
+from stowplan.compiler import kinds, layout, paths
 from stowplan.compiler.model import Output, Program
 from stowplan.library.builders import argocd
 from stowplan.library.builders.namespace import namespace
@@ -40,7 +40,7 @@ def _crds(platform: Platform) -> list[Output]:
     if platform.argocd.crds == "external":
         return []
     definitions = [crd.custom_resource_definition(resource) for resource in crd.CUSTOM_RESOURCES]
-    return layout.of_platform([Manifest(body, stem=body["metadata"]["name"]) for body in definitions], layout.CRDS)
+    return layout.of_platform([Manifest(body, stem=body["metadata"]["name"]) for body in definitions], paths.CRDS)
 
 
 def _namespaces(outputs: Sequence[Output], platform: Platform) -> list[Output]:
@@ -49,7 +49,7 @@ def _namespaces(outputs: Sequence[Output], platform: Platform) -> list[Output]:
     used = sorted({output.manifest.namespace for output in outputs} - {"", *_NOT_OURS})
     level = platform.namespaces.pod_security
     wanted = [namespace(name, level) for name in used if not name.startswith(_SYSTEM)]
-    return layout.of_platform(wanted, layout.CLUSTER)
+    return layout.of_platform(wanted, paths.CLUSTER)
 
 
 def _argocd(outputs: Sequence[Output], platform: Platform) -> list[Output]:
@@ -59,17 +59,17 @@ def _argocd(outputs: Sequence[Output], platform: Platform) -> list[Output]:
         return []
     folders = sorted({output.path.partition("/")[0] for output in outputs})
     manifests = [argocd.app_project(platform), *(_application(folder, platform) for folder in folders)]
-    root = layout.of_platform([argocd.root_application(settings, layout.ARGOCD)], layout.ARGOCD)
+    root = layout.of_platform([argocd.root_application(settings, paths.ARGOCD)], paths.ARGOCD)
     return [
-        *layout.of_platform(manifests, layout.ARGOCD),
-        *(replace(output, path=f"{layout.ARGOCD}/root.yaml") for output in root),
+        *layout.of_platform(manifests, paths.ARGOCD),
+        *(replace(output, path=f"{paths.ARGOCD}/root.yaml") for output in root),
     ]
 
 
 def _application(folder: str, platform: Platform) -> Manifest:
     """Only the Application of a namespace takes its objects with it: a prune of the others must never delete."""
     settings = platform.argocd
-    if folder in (layout.CRDS, layout.CLUSTER):
+    if folder in (paths.CRDS, paths.CLUSTER):
         part = folder.strip("_")
         return argocd.application(settings, part, folder=folder, namespace=platform.default_namespace, cascade=False)
     return argocd.application(settings, f"ns-{folder}", folder=folder, namespace=folder, cascade=True)

@@ -5,9 +5,9 @@ from pathlib import PurePosixPath
 
 from stowplan.compiler.extensions import Addition
 from stowplan.compiler.model import Output, Program
+from stowplan.compiler.paths import CLUSTER
 from stowplan.library.manifest import Manifest, Unit
 
-ARGOCD, CLUSTER, CRDS = "argocd", "_cluster", "crds"
 PLATFORM_FILE = "stowplan.yaml"
 
 

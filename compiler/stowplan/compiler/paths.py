@@ -10,6 +10,9 @@ from stowplan.compiler.model import Output
 from stowplan.compiler.source import Diagnostic, Location, diagnose_at
 from stowplan.schema.diagnostics import finding
 
+ARGOCD, CLUSTER, CRDS = "argocd", "_cluster", "crds"
+"""Folders beside those of the namespaces. Two of them could be names of namespaces: no spec may live in these."""
+
 _PART = r"[^./\\\x00-\x1f\x7f\ud800-\udfff][^/\\\x00-\x1f\x7f\ud800-\udfff]*"
 _SAFE = re.compile(rf"{_PART}(?:/{_PART})*")
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from stowplan.compiler import paths
 from stowplan.compiler.model import Program, Spec
 from stowplan.compiler.source import Report
 from stowplan.library.dialects.context import Context
@@ -20,6 +21,8 @@ def resolve(program: Program, report: Report) -> Program:
         first = unique.setdefault(spec.id, spec)
         if first is not spec:
             report.add_findings(spec.document, [_duplicate(spec, first)])
+        if spec.id.namespace in (paths.ARGOCD, paths.CRDS):
+            report.add_findings(spec.document, [_reserved(spec)])
     specs = tuple(unique[identity] for identity in sorted(unique))
     _shared_caches(program, specs, report)
     return replace(program, specs=tuple(_with_references(spec, unique) for spec in specs))
@@ -29,6 +32,13 @@ def _duplicate(spec: Spec, first: Spec) -> Finding:
     place = first.document.locate(("metadata", "name"))
     message = f"{spec.id} is defined at {place} too."
     return finding("SP301", ("metadata", "name"), message, "Give one of them another name or namespace.")
+
+
+def _reserved(spec: Spec) -> Finding:
+    message = (
+        f"The output folder {spec.id.namespace} holds other things, so specs cannot be in a namespace of that name."
+    )
+    return finding("SP507", ("metadata", "namespace"), message, "Choose another namespace.")
 
 
 def _with_references(spec: Spec, specs: dict[SpecId, Spec]) -> Spec:

@@ -88,9 +88,8 @@ def root_application(argocd: ArgoCD, folder: str) -> Manifest:
     return _application(argocd, metadata, project=argocd.root_project, folder=folder, destination=destination)
 
 
-def _application(
-    argocd: ArgoCD, metadata: Json, *, project: str, folder: str, destination: dict[str, str]
-) -> Manifest:
+def _application(argocd: ArgoCD, metadata: Json, *, project: str, folder: str, destination: dict[str, str]) -> Manifest:
+    metadata["annotations"][labels.COMPARE_OPTIONS] = "ServerSideDiff=true"
     spec: Json = {
         "destination": destination,
         "project": project,
@@ -120,10 +119,7 @@ def _metadata(argocd: ArgoCD, name: str) -> Json:
         "name": name,
         "namespace": argocd.namespace,
         "labels": {labels.PART_OF: "stowplan", labels.MANAGED_BY: "stowplan"},
-        "annotations": {
-            labels.COMPARE_OPTIONS: "ServerSideDiff=true",
-            labels.SYNC_OPTIONS: "SkipDryRunOnMissingResource=true",
-        },
+        "annotations": {labels.SYNC_OPTIONS: "SkipDryRunOnMissingResource=true"},
     }
 
 

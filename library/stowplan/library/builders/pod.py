@@ -84,6 +84,11 @@ def template(pod: AgentPod, origin: Origin, site: Site) -> Json:
     }
 
 
+def run_env() -> Json:
+    """Tells an agent its run: the name of the Job that the pod belongs to, a label that the Job controller sets."""
+    return _field(RUN_ENV, f"metadata.labels['{labels.JOB_NAME}']")
+
+
 def secret_env(secret: SecretName, variables: Mapping[str, str], *, optional: Sequence[str]) -> tuple[Json, ...]:
     """Environment variables, by key of the Secret; the keys in `optional` may be missing."""
     return tuple(
@@ -125,16 +130,15 @@ def _container(pod: AgentPod, site: Site) -> Json:
 
 
 def _own_env() -> list[Json]:
-    fields = {
-        NODE_ENV: "spec.nodeName",
-        POD_ENV: "metadata.name",
-        RUN_ENV: f"metadata.labels['{labels.JOB_NAME}']",
-    }
-    by_field = [
-        {"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}
-        for name, path in sorted(fields.items())
+    return [
+        {"name": "HOME", "value": SCRATCH},
+        _field(NODE_ENV, "spec.nodeName"),
+        _field(POD_ENV, "metadata.name"),
     ]
-    return [{"name": "HOME", "value": SCRATCH}, *by_field]
+
+
+def _field(name: str, path: str) -> Json:
+    return {"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}
 
 
 def _pod_security(user: int) -> Json:

@@ -8,7 +8,7 @@ from cdk8s import Chart
 from constructs import Construct
 
 from stowplan.library.constructs.manifest_set import ManifestSet
-from stowplan.library.constructs.reading import read, refuse_errors
+from stowplan.library.constructs.reading import read_spec, refuse_errors
 from stowplan.library.dialects.context import Context
 from stowplan.library.dialects.registry import lower
 from stowplan.library.manifest import Unit
@@ -24,7 +24,8 @@ class SampleSet(ManifestSet):
 
     `spec` is the model, or the document as YAML gives it. `platform` is what `stowplan.yaml` says; its defaults
     without it. A spec without a namespace takes that of the chart, else the platform's default. `source` is the file
-    that the objects' annotation `stowplan.dev/source` names. Raises `SpecError` with every error of the spec.
+    that the objects' annotation `stowplan.dev/source` names. `findings` is what is no error but worth knowing. Raises
+    `SpecError` with every error of the spec.
     """
 
     def __init__(
@@ -37,8 +38,10 @@ class SampleSet(ManifestSet):
         source: str = "",
     ) -> None:
         self.platform = platform or Platform()
-        self.model = _placed(read(sample_set.SampleSet, spec), scope, self.platform)
-        unit, self.findings = _lower(self.model, self.platform, source, ())
+        model, notes = read_spec(sample_set.SampleSet, spec, self.platform)
+        self.model = _placed(model, scope, self.platform)
+        unit, found = _lower(self.model, self.platform, source, ())
+        self.findings = (*notes, *found)
         super().__init__(scope, construct_id, unit=unit)
 
 
@@ -60,9 +63,11 @@ class SampleJob(ManifestSet):
         source: str = "",
     ) -> None:
         self.platform = platform or (sample_set.platform if isinstance(sample_set, SampleSet) else Platform())
-        self.model = _placed(read(sample_job.SampleJob, spec), scope, self.platform)
+        model, notes = read_spec(sample_job.SampleJob, spec, self.platform)
+        self.model = _placed(model, scope, self.platform)
         dataset = _dataset(sample_set, scope, self.platform)
-        unit, self.findings = _lower(self.model, self.platform, source, (dataset,))
+        unit, found = _lower(self.model, self.platform, source, (dataset,))
+        self.findings = (*notes, *found)
         super().__init__(scope, construct_id, unit=unit)
 
 
@@ -71,7 +76,7 @@ def _dataset(
 ) -> sample_set.SampleSet:
     if isinstance(given, SampleSet):
         return given.model
-    return _placed(read(sample_set.SampleSet, given), scope, platform)
+    return _placed(read_spec(sample_set.SampleSet, given, platform)[0], scope, platform)
 
 
 def _placed(model: AnySpec, scope: Construct, platform: Platform) -> AnySpec:

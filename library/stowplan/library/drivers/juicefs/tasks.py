@@ -131,7 +131,7 @@ def _pod(task: DataTask, site: Site, configuration: str, service_account: str, i
         resources=site.platform.resources.task,
         user=site.platform.juicefs.task_user,
         mount=pod.Mount(task.dataset.names.claim, path) if mounted else None,
-        env=_secret_env(task),
+        env=(pod.run_env(), *_secret_env(task)),
         placement=Placement(tolerations=task.dataset.placement.tolerations),
         pod_affinity=_pod_affinity(task, index),
     )
