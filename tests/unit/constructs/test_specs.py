@@ -133,7 +133,19 @@ def test_every_error_of_the_form_is_told_at_once() -> None:
         ("SP201", ("spec", "partition")),
         ("SP203", ("spec", "partitions")),
     ]
-    assert "spec.partition: SP201: This field is not known." in str(caught.value)
+    assert 'spec.partition: SP201: "partition" is not a field here. Did you mean "partitions"?' in str(caught.value)
+
+
+def test_legacy_spellings_are_read_and_told() -> None:
+    status = {**flowers(), "status": {"phase": "Ready"}}
+    made = SampleSet(chart(), "flowers", spec=status)
+    assert "SP211" in [found.code for found in made.findings]
+
+
+def test_the_platform_may_let_unknown_fields_go() -> None:
+    platform = Platform.model_validate({"policy": {"unknownFields": "warn"}})
+    made = SampleSet(chart(), "flowers", spec=flowers(partition=2), platform=platform)
+    assert [found.severity for found in made.findings if found.code == "SP201"] == ["warning"]
 
 
 def test_every_error_of_the_kind_s_rules_is_told_at_once() -> None:
