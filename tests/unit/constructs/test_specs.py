@@ -12,7 +12,10 @@ import yaml
 from cdk8s import App, Chart
 from constructs import IConstruct
 
+from stowplan.compiler.pipeline import compile_repository
+from stowplan.compiler.source import Report
 from stowplan.library.constructs import SampleJob, SampleSet, SpecChart, SpecError
+from stowplan.library.constructs.charts import object_id
 from stowplan.library.dialects.context import Context
 from stowplan.library.dialects.registry import lower
 from stowplan.schema.platform import Platform
@@ -83,6 +86,15 @@ def test_an_app_of_one_s_own_has_the_compiler_s_tree_and_objects() -> None:
     rendered = {chart.node.id: chart.to_json() for chart in own.charts}
     assert [each["kind"] for each in rendered.pop("ours")] == ["ResourceQuota"]
     assert rendered == {chart.node.id: chart.to_json() for chart in compiled.charts}
+
+
+def test_an_app_of_one_s_own_has_the_objects_that_synth_writes(tmp_path: Path) -> None:
+    report = Report()
+    compiled = compile_repository(EXAMPLE, tmp_path / "out", report)
+    assert not report.failed
+    written = {each.manifest.id: each.manifest.body for each in compiled.outputs if each.spec}
+    own = {object_id(body): body for chart in example_app().charts for body in chart.to_json()}
+    assert {identity: body for identity, body in own.items() if identity.kind != "ResourceQuota"} == written
 
 
 def test_a_model_and_its_document_give_the_same() -> None:
