@@ -7,6 +7,7 @@ from stowplan.compiler import kinds, layout, paths
 from stowplan.compiler.model import Output, Program
 from stowplan.library.builders import argocd
 from stowplan.library.builders.namespace import namespace
+from stowplan.library.health import settings_patch
 from stowplan.library.manifest import Manifest
 from stowplan.schema import crd
 from stowplan.schema.platform import Platform
@@ -21,6 +22,15 @@ def deliver(outputs: Sequence[Output], program: Program) -> list[Output]:
     everything = [*outputs, *layout.of_plain_objects(_plain_objects(program)), *_crds(platform)]
     everything += _namespaces(everything, platform)
     return [*everything, *_argocd(everything, platform)]
+
+
+def settings(program: Program) -> list[Output]:
+    """What an admin merges into Argo CD's own settings by hand; its name keeps it out of every sync."""
+    argocd = program.platform.argocd
+    if argocd.repo_url is None:
+        return []
+    manifest = settings_patch(argocd.namespace)
+    return [Output(f"{manifest.stem}.patch.txt", manifest, spec=None, source=layout.PLATFORM_FILE)]
 
 
 def _plain_objects(program: Program) -> list[tuple[Manifest, str]]:

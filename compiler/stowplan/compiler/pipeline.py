@@ -14,7 +14,7 @@ from pathlib import Path
 
 from stowplan.compiler import inventory, layout, runs
 from stowplan.compiler.check import check
-from stowplan.compiler.delivery import deliver
+from stowplan.compiler.delivery import deliver, settings
 from stowplan.compiler.extensions import Addition, extend
 from stowplan.compiler.inventory import Inventory
 from stowplan.compiler.load import load
@@ -73,7 +73,7 @@ def compile_repository(repo: Path, out: Path, report: Report, recompile: Recompi
     check(kept.outputs, program, previous(kept.outputs, committed, out), report)
     if report.failed:
         return Compiled(sources)
-    return Compiled(sources, kept.outputs, committed, kept.starts)
+    return Compiled(sources, (*kept.outputs, *settings(program)), committed, kept.starts)
 
 
 def _compose(

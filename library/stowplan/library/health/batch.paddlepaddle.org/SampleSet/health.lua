@@ -1,0 +1,36 @@
+-- Health of a SampleSet from what its agents report. Argo CD runs this without the string and math libraries.
+local health = { status = "Progressing", message = "Waiting for the agents to report" }
+if obj.status == nil then
+  return health
+end
+local status = obj.status
+if status.observedGeneration ~= nil and obj.metadata.generation ~= nil
+    and status.observedGeneration < obj.metadata.generation then
+  health.message = "Waiting for the agents to see the newest spec"
+  return health
+end
+if status.conditions ~= nil then
+  for _, condition in ipairs(status.conditions) do
+    if condition.type == "Stalled" and condition.status == "True" then
+      return { status = "Degraded", message = condition.message or condition.reason }
+    end
+  end
+end
+local messages = {
+  Bound = "The volume is bound",
+  Mount = "The first cache pod has mounted the volume",
+  Syncing = "The samples are being copied",
+  PartialReady = "Some cache pods are not ready",
+}
+if status.phase == "Ready" then
+  return { status = "Healthy", message = "All cache pods are ready" }
+end
+if status.phase == "SyncFailed" then
+  local message = "The sync failed"
+  if status.attempt ~= nil and status.attempt.message ~= nil then
+    message = status.attempt.message
+  end
+  return { status = "Degraded", message = message }
+end
+health.message = messages[status.phase] or health.message
+return health
