@@ -10,21 +10,22 @@ from stowplan.library.health import FOLDER, scripts
 from tests.lua_sandbox import assess
 
 CASES = [
-    pytest.param(folder.parent, case, id=f"{folder.parent.name}-{Path(case['inputPath']).stem}")
-    for folder in sorted(FOLDER.glob("*/*/health_test.yaml"))
-    for case in yaml.safe_load(folder.read_text())["tests"]
+    (tests.parent, case)
+    for tests in sorted(FOLDER.glob("*/*/health_test.yaml"))
+    for case in yaml.safe_load(tests.read_text())["tests"]
 ]
 
 
-@pytest.mark.parametrize(("folder", "case"), CASES)
+@pytest.mark.parametrize(
+    ("folder", "case"), CASES, ids=[f"{folder.name}-{Path(case['inputPath']).stem}" for folder, case in CASES]
+)
 def test_each_case_of_the_upstream_layout(folder: Path, case: dict[str, Any]) -> None:
     document = yaml.safe_load((folder / case["inputPath"]).read_text())
     assert assess((folder / "health.lua").read_text(), document) == case["healthStatus"]
 
 
 def test_every_fixture_is_used() -> None:
-    used = {folder / case["inputPath"] for folder, case in (each.values[:2] for each in CASES)}
-    assert {path for path in FOLDER.rglob("testdata/*.yaml")} == used
+    assert set(FOLDER.rglob("testdata/*.yaml")) == {folder / case["inputPath"] for folder, case in CASES}
 
 
 def test_there_is_a_script_for_each_kind() -> None:
