@@ -37,9 +37,10 @@ class Example:
         return "baseline" if TRAINING & {manifest["kind"] for manifest in inside} else "restricted"
 
 
-def examples() -> list[Example]:
-    """All examples, by name."""
-    return [_load(folder) for folder in sorted(OUT.iterdir()) if folder.is_dir()] if OUT.is_dir() else []
+def examples() -> dict[str, Example]:
+    """All examples by name."""
+    folders = sorted(OUT.iterdir()) if OUT.is_dir() else []
+    return {folder.name: _load(folder) for folder in folders if folder.is_dir()}
 
 
 def agent_pod_specs(example: Example) -> list[dict[str, Any]]:

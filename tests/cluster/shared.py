@@ -1,6 +1,8 @@
 """Test input that lies beside the checkout; tests that need it skip where it is absent."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -19,9 +21,16 @@ def shared_file(*parts: str) -> Path:
     return path
 
 
-def corpus() -> list[Path]:
-    """The documents of the replaced systems; none where the folder is absent."""
-    return sorted((SHARED / "corpus").glob("*.yaml"))
+def corpus() -> dict[str, Path]:
+    """The documents of the replaced systems by name; none where the folder is absent."""
+    return {path.stem: path for path in sorted((SHARED / "corpus").glob("*.yaml"))}
+
+
+def parameters(values: Mapping[str, object], what: str) -> list[Any]:
+    """One parameter set per value with its name as id; when there is none, one that is skipped and says so."""
+    if not values:
+        return [pytest.param(None, id="none", marks=pytest.mark.skip(reason=f"no {what}"))]
+    return [pytest.param(value, id=name) for name, value in values.items()]
 
 
 def load_one(path: Path) -> Manifest:

@@ -14,7 +14,7 @@ from tests.cluster.control_plane import Cluster
 from tests.cluster.examples import Example, agent_pod_specs, examples
 from tests.cluster.ownership import shared, unowned
 from tests.cluster.plugin import Recorder
-from tests.cluster.shared import engine_crd
+from tests.cluster.shared import engine_crd, parameters
 
 _ENGINE_GROUPS = {
     "argoproj.io",
@@ -39,7 +39,7 @@ class Applied:
     """In the order in which they were applied."""
 
 
-@pytest.fixture(scope="module", params=examples(), ids=lambda example: example.name)
+@pytest.fixture(scope="module", params=parameters(examples(), "examples under out"))
 def example(request: pytest.FixtureRequest) -> Example:
     """Each folder of `out/`."""
     found: Example = request.param

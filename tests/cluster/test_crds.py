@@ -11,7 +11,7 @@ from tests.cluster.client import ApiError, Client, Manifest, ref
 from tests.cluster.control_plane import Cluster
 from tests.cluster.documents import documents
 from tests.cluster.plugin import Recorder
-from tests.cluster.shared import REPOSITORY, corpus, legacy_crd, load_one
+from tests.cluster.shared import REPOSITORY, corpus, legacy_crd, load_one, parameters
 from tests.cluster.sync import establish
 
 CRDS = {path.stem: path for path in sorted((REPOSITORY / "schema" / "crds").glob("*.yaml"))}
@@ -35,7 +35,7 @@ def test_crds_are_structural_and_their_names_are_free(served: dict[str, Manifest
         assert conditions.get("KubernetesAPIApprovalPolicyConformant", "True") == "True"
 
 
-@pytest.mark.parametrize("path", corpus(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", parameters(corpus(), "../shared/corpus"))
 def test_document_of_the_replaced_systems_is_accepted(
     cluster: Cluster, served: dict[str, Manifest], path: Path, record_property: Recorder
 ) -> None:
@@ -59,7 +59,7 @@ def _without_placeholders(value: Any) -> Any:
     return value
 
 
-@pytest.mark.parametrize("name", [name for name in LEGACY if name in CRDS])
+@pytest.mark.parametrize("name", parameters({name: name for name in LEGACY if name in CRDS}, "CRDs in schema/crds"))
 def test_what_the_legacy_crd_accepts_is_accepted(
     cluster: Cluster, served: dict[str, Manifest], name: str, record_property: Recorder
 ) -> None:
