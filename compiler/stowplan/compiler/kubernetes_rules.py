@@ -127,12 +127,17 @@ _ONE_INTEGER = {
     "maxItems": 1,
     "items": {"pattern": "^-?[0-9]+$", FORM: "a whole number in quotes"},
 }
-_NO_VALUES: JsonSchema = {"properties": {"values": {"maxItems": 0}}}
-_SOME_VALUES: JsonSchema = {"properties": {"values": {"minItems": 1}}, "required": ["values"]}
+_NO_VALUES: JsonSchema = {"properties": {"values": {"maxItems": 0, FORM: "no values with this operator"}}}
+_SOME_VALUES: JsonSchema = {
+    "properties": {"values": {"minItems": 1}},
+    "required": ["values"],
+    FORM: "this operator needs it",
+}
 _WEIGHT: JsonSchema = {"properties": {"weight": {"minimum": 1, "maximum": 100}}}
 _PORT: JsonSchema = {"minimum": 1, "maximum": 65535}
 _EMPTY = {"maxLength": 0, FORM: "no value, since the operator is Exists"}
-_EXISTS = {"enum": ["Exists"]}
+_EXISTS = {"type": "string", "pattern": "^Exists$", FORM: '"Exists", since there is no key'}
+_NO_EXECUTE = {"type": "string", "pattern": "^NoExecute$", FORM: '"NoExecute", since there are tolerationSeconds'}
 
 _NAME = r"(?:[A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9]"
 _PREFIX = r"[A-Za-z0-9](?:[-A-Za-z0-9]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[-A-Za-z0-9]*[A-Za-z0-9])?)*"
@@ -166,7 +171,7 @@ _RULES: dict[str, list[JsonSchema]] = {
         {
             "if": {"properties": {"tolerationSeconds": {"type": "integer"}}, "required": ["tolerationSeconds"]},
             "then": {
-                "properties": {"effect": {"enum": ["NoExecute"]}},
+                "properties": {"effect": _NO_EXECUTE},
                 "required": ["effect"],
                 FORM: "with tolerationSeconds it must be NoExecute",
             },

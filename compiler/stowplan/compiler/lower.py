@@ -22,8 +22,14 @@ def lower(program: Program, version: str, report: Report) -> list[Unit]:
 
 def _unit(spec: Spec, program: Program, context: Context, report: Report) -> Unit:
     lowered = lower_spec(spec.model, context)
-    report.add_findings(spec.document, [*lowered.findings, *_missing_keys(lowered.unit, program)])
+    found = [each for each in lowered.findings if not _about_other_spelling(each, spec)]
+    report.add_findings(spec.document, [*found, *_missing_keys(lowered.unit, program)])
     return lowered.unit
+
+
+def _about_other_spelling(found: Finding, spec: Spec) -> bool:
+    """Whether it is about an old name where the user wrote the present one, which was said on reading (SP212)."""
+    return found.code == "SP407" and not spec.document.root.nearest(found.path)[1]
 
 
 def _missing_keys(unit: Unit, program: Program) -> list[Finding]:

@@ -1,12 +1,25 @@
 """What is wrong with plain data by a JSON schema, in our own words."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import jsonschema_rs
 
-from stowplan.schema.diagnostics import FieldPath, did_you_mean
+from stowplan.schema.diagnostics import FieldPath, did_you_mean, nearest
+from stowplan.schema.wording import (
+    A_LIST,
+    A_MAPPING,
+    ANY_TEXT,
+    TRUE_OR_FALSE,
+    WHOLE_NUMBER,
+    counted,
+    describe,
+    describe_size,
+    found_but,
+    mistyped,
+    not_an_option,
+)
 
 JsonSchema = dict[str, Any]
 
@@ -15,15 +28,13 @@ FORM = "title"
 """Keyword whose text says in a few words what a value must look like, or why a field is required; messages show it
 instead of the rule itself."""
 
-_SHOWN = 60
 _TYPES = {
-    "array": "a list",
-    "boolean": "true or false",
-    "integer": "a whole number",
-    "null": "null",
+    "array": A_LIST,
+    "boolean": TRUE_OR_FALSE,
+    "integer": WHOLE_NUMBER,
     "number": "a number",
-    "object": "a mapping",
-    "string": "a text",
+    "object": A_MAPPING,
+    "string": ANY_TEXT,
 }
 _DEFAULT_KEYS = {"protocol": "TCP"}
 
@@ -81,11 +92,20 @@ class Checker:
         try:
             if self._validator.is_valid(value):
                 return []
-            found = [p for error in self._validator.iter_errors(value) for p in self._explain(error)]
+            errors = list(self._validator.iter_errors(value))
         except UnicodeEncodeError:
             message = "A text holds half of a surrogate pair, which UTF-8 cannot write."
             return [SchemaProblem((), "type", message, "Remove the character.")]
-        return sorted(set(found), key=lambda p: ([str(part) for part in p.path], p.keyword, p.message))
+        meant = {path for error in errors for path in self._meant(error)}
+        found = {p for error in errors for p in self._explain(error)}
+        told = (p for p in found if not (p.keyword == "required" and p.path in meant))
+        return sorted(told, key=lambda p: ([str(part) for part in p.path], p.keyword, p.message))
+
+    def _meant(self, error: jsonschema_rs.ValidationError) -> Iterator[FieldPath]:
+        """The fields that unknown ones were probably meant to be: those are not also missing."""
+        if error.kind.name == "additionalProperties":
+            for name in error.kind.value:
+                yield (*error.instance_path, nearest(name, self._known(error.schema_path)) or name)
 
     def _explain(self, error: jsonschema_rs.ValidationError) -> list[SchemaProblem]:
         path: FieldPath = tuple(error.instance_path)
@@ -101,16 +121,19 @@ class Checker:
             name = str(error.kind.error.instance)
             message = f'The key "{name}" is not allowed; allowed is {schema.get(FORM, "another form")}.'
             return [SchemaProblem((*path, name), "propertyNames", message, "Change the key.")]
-        hidden = "data" in path[:1] or "stringData" in path[:1]
-        found = _TYPES[_type_name(error.instance)] if hidden else describe(error.instance)
-        message, hint = _wording(error.kind, found, error.instance, schema)
+        message, hint = _wording(error.kind, error.instance, schema, secret=path[:1] in (("data",), ("stringData",)))
         return [SchemaProblem(path, error.kind.name, message, hint)]
 
     def _unknown(self, path: FieldPath, name: str, schema_path: list[str | int]) -> SchemaProblem:
         where = str(schema_path[-2]).rpartition(".")[2] if "$defs" in schema_path[:1] else ""
         message = f'"{name}" is not a field of {where}.' if where else f'"{name}" is not a field here.'
-        known = self._at(schema_path[:-1]).get("properties", {})
-        return SchemaProblem((*path, name), "additionalProperties", message, did_you_mean(name, known))
+        hint = did_you_mean(name, self._known(schema_path))
+        return SchemaProblem((*path, name), "additionalProperties", message, hint)
+
+    def _known(self, schema_path: list[str | int]) -> JsonSchema:
+        """The fields beside a rule that refuses all others."""
+        known: JsonSchema = self._at(schema_path[:-1]).get("properties", {})
+        return known
 
     def _at(self, schema_path: list[str | int]) -> JsonSchema:
         node: Any = self._schema
@@ -119,68 +142,51 @@ class Checker:
         return node if isinstance(node, dict) else {}
 
 
-def describe(value: Any) -> str:
-    """A value as messages show it: scalars with their text, cut where long; only the type of mappings and lists."""
-    if isinstance(value, str):
-        text = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…"
-        return f'the text "{text}"'
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return f"the number {value}"
-    return _TYPES[_type_name(value)]
-
-
-def _type_name(value: Any) -> str:
-    names = {str: "string", bool: "boolean", int: "integer", float: "number", dict: "object", list: "array"}
-    return names.get(type(value), "null")
-
-
-def _wording(kind: jsonschema_rs.ValidationErrorKind, found: str, value: Any, schema: JsonSchema) -> tuple[str, str]:
+def _wording(
+    kind: jsonschema_rs.ValidationErrorKind, value: Any, schema: JsonSchema, *, secret: bool
+) -> tuple[str, str]:
+    """`secret` keeps the value out of the message."""
     form = schema.get(FORM)
+    if secret:
+        return found_but("another value", form or "a text")
     if form and kind.name not in ("type", "enum"):
-        return f"Found {found}; allowed is {form}.", f"Give {form}."
+        return found_but(describe(value), form)
     write = _WORDINGS.get(kind.name)
     if write:
-        return write(found, kind.value, value)
+        return write(value, kind.value)
     if kind.name == "pattern":
-        return f"Found {found}, which does not match {kind.value}.", "Give a value of that form."
-    return f'Found {found}, which breaks the rule "{kind.name}" of its schema.', "See the reference of this field."
+        return found_but(describe(value), f"a text of the form {kind.value}")
+    message = f'Found {describe(value)}, which breaks the rule "{kind.name}" of its schema.'
+    return message, "See the reference of this field."
 
 
-def _wrong_type(found: str, types: list[str], _value: Any) -> tuple[str, str]:
-    allowed = " or ".join(_TYPES[name] for name in sorted(types) if name != "null")
-    quoted = found.startswith("the text") and "string" not in types
-    hint = "Write it without quotes." if quoted else f"Give {allowed}."
-    return f"Found {found}; allowed is {allowed}.", hint
+def _wrong_type(value: Any, types: list[str]) -> tuple[str, str]:
+    return mistyped(value, " or ".join(_TYPES[name] for name in sorted(types) if name != "null"))
 
 
-def _not_in_enum(found: str, options: list[Any], value: Any) -> tuple[str, str]:
-    words = [str(option) for option in options if option not in (None, "")]
-    allowed = ", ".join(f'"{word}"' for word in words)
-    return f"Found {found}; allowed is {allowed}.", did_you_mean(str(value), words)
+def _not_in_enum(value: Any, options: list[Any]) -> tuple[str, str]:
+    return not_an_option(value, [option for option in options if option not in (None, "")])
 
 
-def _limit(text: str) -> Callable[[str, Any, Any], tuple[str, str]]:
-    def write(found: str, limit: Any, _value: Any) -> tuple[str, str]:
-        allowed = text.format(limit)
-        return f"Found {found}; allowed is {allowed}.", f"Give {allowed}."
+def _limit(text: str, noun: str = "") -> Callable[[Any, Any], tuple[str, str]]:
+    def write(value: Any, limit: Any) -> tuple[str, str]:
+        return found_but(describe_size(value), text.format(counted(limit, noun) if noun else limit))
 
     return write
 
 
-def _duplicate(_found: str, key: str, _value: Any) -> tuple[str, str]:
+def _duplicate(_value: Any, key: str) -> tuple[str, str]:
     return f"Two items have {key}; server-side apply refuses that.", "Keep one of them."
 
 
-_WORDINGS: dict[str, Callable[[str, Any, Any], tuple[str, str]]] = {
+_WORDINGS: dict[str, Callable[[Any, Any], tuple[str, str]]] = {
     "type": _wrong_type,
     "enum": _not_in_enum,
     "minimum": _limit("a number of at least {}"),
     "maximum": _limit("a number of at most {}"),
-    "minLength": _limit("a text of at least {} characters"),
-    "maxLength": _limit("a text of at most {} characters"),
-    "minItems": _limit("a list of at least {} items"),
-    "maxItems": _limit("a list of at most {} items"),
+    "minLength": _limit("a text of at least {}", "character"),
+    "maxLength": _limit("a text of at most {}", "character"),
+    "minItems": _limit("a list of at least {}", "item"),
+    "maxItems": _limit("a list of at most {}", "item"),
     LIST_MAP_KEYS: _duplicate,
 }

@@ -86,11 +86,15 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One YAML document: its file, its index in that file from 0, and its root node."""
+    """One YAML document: its file, its index in that file from 0, and its root node.
+
+    `refused` are the paths of values that were found wrong on reading: nobody need hear of them again.
+    """
 
     file: str
     index: int
     root: Node
+    refused: frozenset[FieldPath] = frozenset()
 
     def locate(self, path: FieldPath, anchor: Anchor = Anchor.VALUE) -> Location:
         """The position of a field; for one that is absent, the key of the nearest one above it."""
@@ -137,8 +141,8 @@ class Report:
         self._seen.update(dict.fromkeys(diagnostics))
 
     def add_findings(self, document: Document, findings: Iterable[Finding]) -> None:
-        """Keep findings of one document, placed in it."""
-        self.add(*(diagnose(document, found) for found in findings))
+        """Keep findings of one document, placed in it; but none of a value that was refused on reading."""
+        self.add(*(diagnose(document, found) for found in findings if found.path not in document.refused))
 
     @property
     def diagnostics(self) -> list[Diagnostic]:

@@ -9,6 +9,7 @@ from typing import Any
 from stowplan.compiler import kinds, secret_keys
 from stowplan.compiler.kubernetes_schemas import definition_problems
 from stowplan.compiler.model import Program, Sources, Spec, SpecModel
+from stowplan.compiler.schema_problems import SchemaProblem
 from stowplan.compiler.source import Data, Document, Location, Report, diagnose, diagnose_at
 from stowplan.library.names import is_dns_label, is_dns_subdomain
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, dotted, finding, has_errors
@@ -17,6 +18,7 @@ from stowplan.schema.meta import Model, SpecId
 from stowplan.schema.platform import Platform
 from stowplan.schema.reading import embedded, read
 from stowplan.schema.sample_set import SampleSet
+from stowplan.schema.wording import ANY_TEXT, mistyped
 
 PLATFORM_FILE = "stowplan.yaml"
 
@@ -86,7 +88,7 @@ def _platform_notes(platform: Platform) -> Iterator[Finding]:
 def _placeholders(value: Data, path: FieldPath) -> Iterator[Finding]:
     match value:
         case str() if _PLACEHOLDER.fullmatch(value):
-            yield finding("SP114", path, f"{value} stands for a value of yours.", "Replace it.")
+            yield finding("SP114", path, f"The placeholder {value} was left in.", "Put your own value in its place.")
         case dict():
             for key, below in value.items():
                 yield from _placeholders(below, (*path, key))
@@ -138,14 +140,17 @@ def _metadata(model: SpecModel, data: dict[str, Any], platform: Platform) -> Ite
         yield finding("SP210", ("metadata", "namespace"), message, hint)
     rest = {key: data["metadata"][key] for key in ("labels", "annotations", "finalizers") if key in data["metadata"]}
     for problem in definition_problems(platform.kubernetes_version, _METADATA, rest):
-        yield finding("SP210", ("metadata", *problem.path), problem.message, problem.hint)
+        yield finding("SP210", ("metadata", *problem.path), problem.message, problem.hint, anchor=_anchor(problem))
 
 
 def _embedded(model: Model, platform: Platform) -> Iterator[Finding]:
     for path, definition, value in embedded(model):
         for problem in definition_problems(platform.kubernetes_version, definition, value):
-            anchor = Anchor.KEY if problem.keyword == "additionalProperties" else Anchor.VALUE
-            yield finding("SP213", (*path, *problem.path), problem.message, problem.hint, anchor=anchor)
+            yield finding("SP213", (*path, *problem.path), problem.message, problem.hint, anchor=_anchor(problem))
+
+
+def _anchor(problem: SchemaProblem) -> Anchor:
+    return Anchor.KEY if problem.keyword in ("additionalProperties", "propertyNames") else Anchor.VALUE
 
 
 def _digest(model: SpecModel, namespace: str) -> str:
@@ -160,9 +165,7 @@ def _foreign(document: Document, platform: Platform) -> list[Finding]:
     data = document.root.data
     version, kind = data.get("apiVersion"), data.get("kind")
     if not isinstance(kind, str) or not isinstance(version, str):
-        missing = "kind" if not isinstance(kind, str) else "apiVersion"
-        message = f'The document has no text "{missing}".'
-        return [finding("SP202", (missing,), message, f"Add `{missing}`; {did_you_mean(kind or '', kinds.MODELS)}")]
+        return [_nameless(data, "apiVersion" if isinstance(kind, str) else "kind")]
     if kind == "Platform":
         message = f"A Platform stands among the specs; the platform file is {PLATFORM_FILE} beside the specs folder."
         return [finding("SP113", ("kind",), message, "Move it there.")]
@@ -175,6 +178,15 @@ def _foreign(document: Document, platform: Platform) -> list[Finding]:
     message = f'"{kind}" of {version} is not a kind of spec.'
     hint = f"{did_you_mean(kind, kinds.MODELS)} To write it unchanged, list it in `passThrough` of the platform file."
     return [finding("SP207", ("kind",), message, hint)]
+
+
+def _nameless(data: dict[str, Any], field: str) -> Finding:
+    if field in data:
+        return finding("SP203", (field,), *mistyped(data[field], ANY_TEXT))
+    hint = f"Add `{field}`."
+    if field == "kind":
+        hint += f" Specs are of the kinds {', '.join(sorted(kinds.MODELS))}."
+    return finding("SP202", (field,), f'The field "{field}" is missing.', hint)
 
 
 def _plain(data: dict[str, Any]) -> list[Finding]:

@@ -11,7 +11,7 @@ import yaml
 
 from stowplan.compiler.source import Diagnostic, Document, Lines, Location, Mark, diagnose_at
 from stowplan.compiler.yaml_tree import TreeBuilder, named, shown
-from stowplan.schema.diagnostics import Finding, finding
+from stowplan.schema.diagnostics import Finding, Severity, finding
 
 MAX_DOCUMENTS = 1_000
 """Documents in one file. libyaml starts anew behind each broken one, at the cost of a copy of the rest of the text."""
@@ -27,13 +27,18 @@ _DIRECTIVE = re.compile(f"(?:^|(?<=[{_BREAKS}]))%")
 _SEPARATOR = re.compile(f"(?:^|(?<=[{_BREAKS}]))---(?![^ \t{_BREAKS}])")
 """Begins a document wherever it stands at the start of a line, even inside an open quote."""
 
+_TEMPLATE_TAG = re.compile(r" *\{[{%]")
+_NOTHING_MORE = re.compile(r"\s*(?:\Z|---|\.\.\.)")
+
 _TAB_IN_INDENT = re.compile(" *\t")
 
 _TAB = ("A tab stands where YAML wants spaces.", "Indent with spaces only.")
 _DIRECTIVE_PROBLEM = ('A line that begins with "%" is a directive; this one cannot be used.', "Remove the line.")
 _QUOTE = ("The quote that opens here is never closed.", "Close it; double a single quote that is part of the text.")
 _ESCAPE = ("A backslash in double quotes begins an escape, and YAML knows none like this.", "Use single quotes.")
+_FLOW_OPEN = 'The list or mapping that opens here is never closed, or a "," is missing in it.'
 _FLOW = 'The list or mapping that opens at {} is not closed here, or a "," is missing.'
+_TEMPLATE = ("A template begins here; specs are plain YAML.", "Let the template engine write the file first.")
 _NAME = (
     'A "*", "&" or "!" must be followed by a name.',
     'Put text that begins with one of them in quotes, as in "*/5 * * * *".',
@@ -177,7 +182,8 @@ class _Reader:
         if root is None or root.data is None:
             return
         if isinstance(root.data, dict):
-            self.documents.append(Document(self._file, self._started - 1, root))
+            refused = frozenset(found.path for _, found in builder.found if found.severity is Severity.ERROR)
+            self.documents.append(Document(self._file, self._started - 1, root, refused))
             return
         message = f"A document must be a mapping; this one is {named(root.data)}."
         hint = 'Begin with "apiVersion:" and "kind:"; a space must follow each ":".'
@@ -196,6 +202,10 @@ class _Reader:
         tab = self._tab_in_indent(place)
         if "directive" in f"{error.context} {problem}":
             place, (message, hint) = opened, _DIRECTIVE_PROBLEM
+        elif self._begins_template(opened):
+            place, (message, hint) = opened, _TEMPLATE
+        elif message == _FLOW and _NOTHING_MORE.match(self._text, place):
+            place, message = opened, _FLOW_OPEN
         elif message == _FLOW:
             mark = self._lines.mark(opened)
             message = message.format(f"{mark.line}:{mark.column}")
@@ -206,6 +216,10 @@ class _Reader:
         elif (message, hint) in _NOTICED_LATE:
             place = opened
         self._find(place, "SP101", message, hint)
+
+    def _begins_template(self, offset: int) -> bool:
+        """Whether the line at `offset` begins as those of Helm and Jinja do."""
+        return _TEMPLATE_TAG.match(self._text, offset - self._lines.mark(offset).column + 1) is not None
 
     def _tab_in_indent(self, offset: int) -> int | None:
         """The first tab in the indentation of the line at `offset`, if there is one."""

@@ -20,6 +20,8 @@ MAX_DEPTH = 64
 MAX_NODES = 50_000
 """Values in one document, an alias counted as all it stands for. An object that etcd takes (1.5 MiB) has far fewer."""
 
+_PATH_SHOWN = 8
+_TOO_DEEP = 'Look for stray "[", "{" and "-"; no spec needs this depth.'
 _MERGE = "<<"
 _TAGS = "!!str, !!int, !!float, !!bool, !!null, !!timestamp, !!map, !!seq and !!merge"
 
@@ -123,7 +125,7 @@ class TreeBuilder:
             if not fits:
                 self._refuse_tag(event.tag, f'"{shown(event.value)}"', mark)
         if isinstance(value, float) and not math.isfinite(value):
-            message = f"JSON has no number {event.value}."
+            message = f"Found {event.value}, which JSON cannot write, and so neither can Kubernetes."
             self._find("SP110", mark, message, "Give a finite number, or put text in quotes.")
             return event.value
         return value
@@ -257,7 +259,8 @@ class TreeBuilder:
     def _is_too_deep(self, more: int, mark: Mark) -> bool:
         if len(self._open) + more > MAX_DEPTH:
             message = f"Mappings and lists nest more than {MAX_DEPTH} deep here."
-            self._find("SP106", mark, message, 'Look for stray "[", "{" and "-"; no spec needs this depth.')
+            found = finding("SP106", self._path()[:_PATH_SHOWN], message, _TOO_DEEP)
+            self.found.append((mark, found))
             self.stopped = True
         return self.stopped
 
@@ -267,7 +270,7 @@ class TreeBuilder:
             f'Put it in quotes: "{shown(spelled)}".',
         )
         if isinstance(node.data, dict | list):
-            hint = 'Put text that begins with "{" or "[" in quotes.'
+            hint = 'Put text that begins with "{" or "[" in quotes; let a template engine write the file first.'
         elif isinstance(node.data, bool | int):
             message += f' kubectl would make it "{str(node.data).lower()}".'
         self._find("SP103", node.mark, message, hint)

@@ -83,14 +83,20 @@ def dotted(path: FieldPath) -> str:
     return text
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`Did you mean "x"?` for the nearest known word, else the sorted list of what is known.
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that `word` was probably meant to be.
 
-    Nearness ignores case, since Go's decoder matched keys so.
+    Nearness ignores case, since Go's decoder matched keys so. Numbers are near to nothing: 1.1 is not a slip for 1.4.
     """
+    folded = {name.lower(): name for name in sorted(known, reverse=True)}
+    near = get_close_matches(word.lower(), list(folded), n=1, cutoff=0.6) if any(c.isalpha() for c in word) else []
+    return folded[near[0]] if near else None
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`Did you mean "x"?` for the nearest known word, else the sorted list of what is known."""
     names = sorted(known)
-    folded = {name.lower(): name for name in reversed(names)}
-    near = get_close_matches(word.lower(), list(folded), n=1, cutoff=0.6)
-    if near:
-        return f'Did you mean "{folded[near[0]]}"?'
+    near = nearest(word, names)
+    if near is not None:
+        return f'Did you mean "{near}"?'
     return f"Known: {', '.join(names)}." if names else "Nothing is known here."

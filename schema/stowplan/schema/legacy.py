@@ -81,5 +81,5 @@ def _rename(data: dict[str, Any], holder: tuple[str, ...], spelling: str, canoni
     if not isinstance(node, dict) or spelling not in node or canonical in node:
         return []
     node[canonical] = node.pop(spelling)
-    message = f'"{spelling}" is read as "{canonical}".'
+    message = f'"{spelling}" is read as "{canonical}", its name in this kind.'
     return [finding("SP212", (*holder, spelling), message, "Nothing to do.", anchor=Anchor.KEY)]

@@ -55,6 +55,13 @@ class KubernetesType:
     definition: str
 
 
+_DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+
+DnsLabel = Annotated[str, Field(pattern=_DNS_LABEL, max_length=63)]
+
+FORMS = {_DNS_LABEL: "lower-case letters, digits and -, with a letter or digit at both ends"}
+"""The patterns of fields, in words."""
+
 LARGEST_INT32 = 2**31 - 1
 
 Int32 = Annotated[int, Field(le=LARGEST_INT32)]

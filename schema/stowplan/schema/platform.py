@@ -4,14 +4,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from stowplan.schema.meta import Model
+from stowplan.schema.meta import DnsLabel, Model
 
 KUBERNETES_VERSIONS = ("1.34", "1.35", "1.36", "1.37")
 """Supported minors, oldest first: the four newest that kubernetes-validate knows."""
 
 JUICEFS_VERSIONS = ("1.2", "1.3", "1.4")
-
-DnsLabel = Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", max_length=63)]
 
 
 class Images(Model):

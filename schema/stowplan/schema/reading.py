@@ -9,12 +9,23 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, Severity, did_you_mean, finding
-from stowplan.schema.meta import KubernetesType, Model, kubernetes_type
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, Severity, did_you_mean, finding, nearest
+from stowplan.schema.meta import FORMS, KubernetesType, Model, kubernetes_type
+from stowplan.schema.wording import (
+    A_LIST,
+    A_MAPPING,
+    ANY_TEXT,
+    TRUE_OR_FALSE,
+    WHOLE_NUMBER,
+    counted,
+    describe,
+    describe_size,
+    found_but,
+    mistyped,
+    not_an_option,
+)
 
 AnyModel = TypeVar("AnyModel", bound=Model)
-
-_SHOWN = 60
 
 
 def read(
@@ -34,9 +45,8 @@ def read(
         if strays:
             pruned = _without(data, [detail["loc"] for detail in strays])
             model, found = read(kind, pruned, unknown="error")
-            warnings = [replace(_explain(kind, detail), severity=Severity.WARNING) for detail in strays]
-            return model, [*warnings, *found]
-    return None, [_explain(kind, detail) for detail in details]
+            return model, [*(_left_out(_explain(kind, detail)) for detail in strays), *found]
+    return None, _findings(kind, details)
 
 
 def embedded(model: Model, path: FieldPath = ()) -> Iterator[tuple[FieldPath, str, Any]]:
@@ -64,6 +74,10 @@ def _mark(annotation: Any) -> KubernetesType | None:
     return next((mark for below in get_args(annotation) if (mark := _mark(below))), None)
 
 
+def _left_out(found: Finding) -> Finding:
+    return replace(found, severity=Severity.WARNING, message=f"{found.message} It was left out.")
+
+
 def _without(data: Mapping[str, Any], paths: list[tuple[str | int, ...]]) -> dict[str, Any]:
     pruned = copy.deepcopy(dict(data))
     for path in paths:
@@ -74,73 +88,61 @@ def _without(data: Mapping[str, Any], paths: list[tuple[str | int, ...]]) -> dic
     return pruned
 
 
+def _findings(kind: type[Model], details: list[ErrorDetails]) -> list[Finding]:
+    """One finding for each mistake: a field that was misspelt is not also missing."""
+    strays = [detail["loc"] for detail in details if detail["type"] == "extra_forbidden"]
+    meant = {(*path[:-1], nearest(str(path[-1]), _fields(kind, path[:-1]))) for path in strays}
+    return [
+        _explain(kind, detail) for detail in details if not (detail["type"] == "missing" and detail["loc"] in meant)
+    ]
+
+
 def _explain(kind: type[Model], detail: ErrorDetails) -> Finding:
     path: FieldPath = detail["loc"]
-    name = str(path[-1]) if path else kind.__name__
+    value, context = detail["input"], detail.get("ctx", {})
     match detail["type"]:
         case "extra_forbidden":
-            message = f'"{name}" is not a field here.'
-            hint = did_you_mean(name, _fields(kind, path[:-1]))
-            return finding("SP201", path, message, hint, anchor=Anchor.KEY)
+            return _stray(kind, path)
         case "missing":
-            return finding("SP202", path, f'The field "{name}" is missing.', f"Add `{name}`.")
+            return finding("SP202", path, f'The field "{path[-1]}" is missing.', f"Add `{path[-1]}`.")
         case "literal_error":
-            return _not_allowed(kind, path, detail)
+            return finding("SP204", path, *not_an_option(value, _options(kind, path)))
         case "string_pattern_mismatch":
-            message = f"Found {_shown(detail['input'])}, which does not have the form {detail['ctx']['pattern']}."
-            return finding("SP206", path, message, "Give a value of that form.")
+            form = FORMS.get(context["pattern"], f"a text of the form {context['pattern']}")
+            return finding("SP206", path, *found_but(describe(value), form))
         case error if error in _LIMITS:
-            allowed = _LIMITS[error](detail.get("ctx", {}))
-            message = f"Found {_shown(detail['input'])}; allowed is {allowed}."
-            return finding("SP205", path, message, f"Give {allowed}.")
+            return finding("SP205", path, *found_but(describe_size(value), _LIMITS[error](context)))
         case error:
             allowed = _TYPES.get(error, "another type")
-            message = f"Found {_shown(detail['input'])}; allowed is {allowed}."
-            quoted = isinstance(detail["input"], str) and allowed != "a text"
-            return finding("SP203", path, message, "Write it without quotes." if quoted else f"Give {allowed}.")
+            return finding("SP203", path, *mistyped(value, allowed, _fields(kind, path) if path else ()))
 
 
-def _not_allowed(kind: type[Model], path: FieldPath, detail: ErrorDetails) -> Finding:
-    options = [str(option) for option in _options(kind, path)]
-    allowed = ", ".join(f'"{option}"' for option in options)
-    message = f"Found {_shown(detail['input'])}; allowed is {allowed}."
-    return finding("SP204", path, message, did_you_mean(str(detail["input"]), options))
+def _stray(kind: type[Model], path: FieldPath) -> Finding:
+    name = str(path[-1])
+    known = _fields(kind, path[:-1])
+    below = [field for field in known if name in _fields(kind, (*path[:-1], field))]
+    hint = f"Put it below `{below[0]}`." if below and not nearest(name, known) else did_you_mean(name, known)
+    return finding("SP201", path, f'"{name}" is not a field here.', hint, anchor=Anchor.KEY)
 
 
 _TYPES = {
-    "bool_type": "true or false",
-    "dict_type": "a mapping",
-    "int_type": "a whole number",
-    "list_type": "a list",
-    "model_type": "a mapping",
-    "string_type": "a text",
+    "bool_type": TRUE_OR_FALSE,
+    "dict_type": A_MAPPING,
+    "int_type": WHOLE_NUMBER,
+    "list_type": A_LIST,
+    "model_type": A_MAPPING,
+    "string_type": ANY_TEXT,
 }
 
 _LIMITS: dict[str, Callable[[dict[str, Any]], str]] = {
     "greater_than": lambda ctx: f"a number above {ctx['gt']}",
     "greater_than_equal": lambda ctx: f"a number of at least {ctx['ge']}",
     "less_than_equal": lambda ctx: f"a number of at most {ctx['le']}",
-    "string_too_long": lambda ctx: f"a text of at most {ctx['max_length']} characters",
-    "string_too_short": lambda ctx: f"a text of at least {ctx['min_length']} characters",
-    "too_long": lambda ctx: f"a list of at most {ctx['max_length']} items",
-    "too_short": lambda ctx: f"a list of at least {ctx['min_length']} items",
+    "string_too_long": lambda ctx: f"a text of at most {counted(ctx['max_length'], 'character')}",
+    "string_too_short": lambda ctx: f"a text of at least {counted(ctx['min_length'], 'character')}",
+    "too_long": lambda ctx: f"a list of at most {counted(ctx['max_length'], 'item')}",
+    "too_short": lambda ctx: f"a list of at least {counted(ctx['min_length'], 'item')}",
 }
-
-
-def _shown(value: Any) -> str:
-    match value:
-        case str():
-            return f'the text "{value}"' if len(value) <= _SHOWN else f'the text "{value[:_SHOWN]}…"'
-        case bool():
-            return "true" if value else "false"
-        case int() | float():
-            return f"the number {value}"
-        case None:
-            return "nothing"
-        case list():
-            return "a list"
-        case _:
-            return "a mapping"
 
 
 def _fields(kind: type[Model], path: FieldPath) -> list[str]:

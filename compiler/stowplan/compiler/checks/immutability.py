@@ -8,10 +8,10 @@ from stowplan.compiler.checks.manifests import items, mapping
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object, Objects
 from stowplan.compiler.quantities import amount
-from stowplan.compiler.schema_problems import describe
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.meta import ObjectId
+from stowplan.schema.wording import describe
 
 _CODE = "SP540"
 _RBAC = "rbac.authorization.k8s.io"
@@ -110,7 +110,7 @@ def check(objects: Objects, previous: Mapping[ObjectId, Json]) -> list[ObjectFin
 def _check(obj: Object, old: Json) -> Iterator[ObjectFinding]:
     new, own = obj.body, obj.id
     for path, before, after in _changes(own, old, new):
-        change = "" if own.kind == "Secret" else f" from {_shown(before)} to {_shown(after)}"
+        change = "" if own.kind == "Secret" else f" from {describe(before)} to {describe(after)}"
         message = f"The field changed{change}, but Kubernetes lets nobody change it in a {own.kind}."
         yield about(obj, _CODE, path, message, _hint(own.kind))
     for path, message in (*_shrunk(own, old, new), *_dropped_versions(own, old, new)):
@@ -120,10 +120,6 @@ def _check(obj: Object, old: Json) -> Iterator[ObjectFinding]:
 def _hint(kind: str) -> str:
     begin = _HINTS.get(kind, "Give the object a new name, or")
     return f"{begin} delete it from the cluster and its file from the output, and compile again."
-
-
-def _shown(value: Any) -> str:
-    return "nothing" if value is None else describe(value)
 
 
 def _changes(own: ObjectId, old: Json, new: Json) -> Iterator[tuple[FieldPath, Any, Any]]:

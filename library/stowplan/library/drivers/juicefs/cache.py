@@ -46,7 +46,7 @@ def default_directory(name: str) -> str:
 def findings(dataset: CachedDataset, site: Site) -> list[Finding]:
     """What is wrong with, or worth knowing of, the cache's directories and size."""
     found = [*_tiers(dataset), *_directories_of_option(dataset), *_precedence(dataset)]
-    if not any(tier.size_mib > 0 for tier in dataset.tiers) and not dataset.options.cache_size:
+    if not any(tier.size_mib for tier in dataset.tiers) and not dataset.options.cache_size:
         size = site.platform.juicefs.cache_size
         message = f"No cache size is given, so each node caches up to {size} MiB; the old operator set no limit."
         hint = "Give `cache.levels[].cacheSize` in MiB, or `juicefs.cacheSize` in the platform file."

@@ -1,0 +1,85 @@
+"""Sentences by which every stage says what was found in a value, what is allowed, and what to do.
+
+Each function gives a message or a part of one, or a message with its hint.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from stowplan.schema.diagnostics import nearest
+
+_SHOWN = 60
+_WHOLE_NUMBER = re.compile(r"[-+]?[0-9]+")
+
+ANY_TEXT, WHOLE_NUMBER, TRUE_OR_FALSE = "a text", "a whole number", "true or false"
+A_LIST, A_MAPPING = "a list", "a mapping"
+
+
+def describe(value: Any) -> str:
+    """A value as messages show it: scalars with their text, cut where long; only the type of mappings and lists."""
+    match value:
+        case str():
+            return f'the text "{value}"' if len(value) <= _SHOWN else f'the text "{value[:_SHOWN]}…"'
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return f"the number {value}"
+        case None:
+            return "nothing"
+        case _:
+            return A_LIST if isinstance(value, list) else A_MAPPING
+
+
+def describe_size(value: Any) -> str:
+    """A value whose length matters: texts by their characters, lists by their items."""
+    match value:
+        case str() if len(value) > _SHOWN:
+            return f"a text of {counted(len(value), 'character')}"
+        case list():
+            return f"a list of {counted(len(value), 'item')}" if value else "an empty list"
+        case _:
+            return describe(value)
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 item`, `2 items`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def found_but(found: str, allowed: str) -> tuple[str, str]:
+    """Message and hint where only `allowed` fits."""
+    return f"Found {found}; allowed is {allowed}.", f"Give {allowed}."
+
+
+def mistyped(value: Any, allowed: str, fields: Sequence[str] = ()) -> tuple[str, str]:
+    """Message and hint for a value of another type; `fields` are those of the mapping that is wanted."""
+    message, hint = found_but(describe(value), allowed)
+    if (isinstance(value, str) and allowed == WHOLE_NUMBER and _WHOLE_NUMBER.fullmatch(value)) or (
+        isinstance(value, str) and allowed == TRUE_OR_FALSE and value in ("true", "false")
+    ):
+        hint = "Write it without quotes."
+    elif isinstance(value, bool | int | float) and allowed == ANY_TEXT:
+        hint = "Write it in quotes."
+    elif isinstance(value, dict) and allowed == A_LIST:
+        hint = 'Begin each item with "- ".'
+    elif fields and allowed == A_MAPPING:
+        hint = f"Give {allowed}; its fields are {', '.join(sorted(fields))}."
+    return message, hint
+
+
+def not_an_option(value: Any, options: Sequence[object]) -> tuple[str, str]:
+    """Message and hint for a value that is none of `options`, of which texts are quoted and numbers are not."""
+    shown = [f'"{option}"' if isinstance(option, str) else str(option) for option in options]
+    allowed = f"allowed are {', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else f"allowed is {shown[0]}"
+    return f"Found {describe(value)}; {allowed}.", _better_option(value, options, shown)
+
+
+def _better_option(value: Any, options: Sequence[object], shown: Sequence[str]) -> str:
+    for option, text in zip(options, shown, strict=True):
+        if str(option) == str(value):
+            return f"Write it {'in' if isinstance(option, str) else 'without'} quotes: {text}."
+    near = nearest(str(value), [option for option in options if isinstance(option, str)])
+    if near is not None:
+        return f'Did you mean "{near}"?'
+    return f"Give {'one of them' if len(shown) > 1 else shown[0]}."
