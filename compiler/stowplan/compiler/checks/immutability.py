@@ -7,7 +7,7 @@ from typing import Any
 from stowplan.compiler.checks.manifests import items, mapping
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object, Objects
-from stowplan.compiler.quantities import amount
+from stowplan.compiler.quantities import larger
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.meta import ObjectId
@@ -166,7 +166,7 @@ def _shrunk(own: ObjectId, old: Json, new: Json) -> Iterator[tuple[FieldPath, st
     if own.kind != "PersistentVolumeClaim":
         return
     before, after = (mapping(body, "spec", "resources", "requests").get("storage") for body in (old, new))
-    if before is not None and after is not None and amount(after) < amount(before):
+    if larger(before, after):
         message = f"The claim shrinks from {before} to {after}; a claim can only grow."
         yield ("spec", "resources", "requests", "storage"), message
 

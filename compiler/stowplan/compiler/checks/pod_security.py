@@ -81,7 +81,7 @@ def _unless_inherited(
     for path, context in _contexts(pod):
         value = mapping(context, *keys[:-1]).get(keys[-1])
         is_pod = path == (*pod.spec_path, _SECURITY)
-        inherited = is_pod or fits(pod_value)
+        inherited = is_pod or pod_value is not None  # a wrong value of the pod is reported there
         if not fits(value) if value is not None else not inherited:
             found = "It is not set." if value is None else f"Found {_text(value)}."
             yield Violation((*path, *keys), f"{found} {message}", hint)

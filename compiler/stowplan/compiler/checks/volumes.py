@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from stowplan.compiler.checks.manifests import mapping
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object, Objects
-from stowplan.compiler.quantities import amount
+from stowplan.compiler.quantities import larger
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.meta import ObjectId
@@ -53,7 +53,7 @@ def _differences(claim: Json, volume: Json) -> Iterator[tuple[FieldPath, str, st
         yield ("spec", "accessModes"), ", ".join(missing), ", ".join(volume["accessModes"])
     wanted = mapping(claim, "resources", "requests").get("storage")
     size = mapping(volume, "capacity").get("storage")
-    if wanted is not None and size is not None and amount(wanted) > amount(size):
+    if larger(wanted, size):
         yield ("spec", "resources", "requests", "storage"), str(wanted), str(size)
 
 

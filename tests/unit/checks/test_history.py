@@ -1,0 +1,253 @@
+"""What became of the objects that were written before."""
+
+from typing import Any
+
+import pytest
+
+from stowplan.compiler.checks import immutability, removals, reruns
+from stowplan.compiler.checks.manifests import identity
+from stowplan.compiler.checks.object_finding import ObjectFinding
+from stowplan.library import labels
+from stowplan.library.manifest import Json
+from stowplan.schema.diagnostics import Severity
+from stowplan.schema.meta import RUN_ANNOTATION, ObjectId, SpecId
+from tests.unit.checks.given import (
+    GONE,
+    SPEC,
+    body,
+    changed,
+    claim,
+    config_map,
+    definition,
+    fields,
+    job,
+    objects,
+    output,
+    role_binding,
+    service,
+    stateful_set,
+    texts,
+    volume,
+)
+
+
+def earlier(*made: Json) -> dict[ObjectId, Json]:
+    return {identity(each): each for each in made}
+
+
+def after(old: Json, new: Json) -> list[ObjectFinding]:
+    return immutability.check(objects(new), earlier(old))
+
+
+DEPLOYMENT = body("Deployment", "a", api="apps/v1", spec={"selector": {"matchLabels": {"app": "a"}}, "replicas": 1})
+STORAGE_CLASS = body(
+    "StorageClass", "a", api="storage.k8s.io/v1", namespace="", provisioner="p", allowVolumeExpansion=True
+)
+PRIORITY_CLASS = body("PriorityClass", "a", api="scheduling.k8s.io/v1", namespace="", value=1, description="a")
+INDEXED = job(completionMode="Indexed", completions=2, parallelism=2)
+FIXED_MAP = {**config_map(size="1"), "immutable": True}
+FIXED_SECRET = body("Secret", "a", data={"key": "c2VjcmV0"}, immutable=True)
+
+IMMUTABLE = [
+    (volume(), "spec.csi.volumeHandle", "other"),
+    (volume(), "spec.csi.volumeAttributes", {"a": "b"}),
+    (volume(), "spec.volumeMode", "Block"),
+    (volume(), "spec.nodeAffinity", {"required": {}}),
+    (claim(), "spec.accessModes", ["ReadWriteOnce"]),
+    (claim(), "spec.storageClassName", "fast"),
+    (claim(), "spec.volumeName", "other"),
+    (claim(), "spec.volumeMode", "Block"),
+    (claim(), "spec.selector", {"matchLabels": {"a": "b"}}),
+    (stateful_set(), "spec.serviceName", "other"),
+    (stateful_set(), "spec.selector.matchLabels.app", "b"),
+    (stateful_set(), "spec.podManagementPolicy", "Parallel"),
+    (stateful_set(), "spec.volumeClaimTemplates", [{}]),
+    (job(), "spec.template.spec.containers.0.image", "local/agent:2.0"),
+    (job(), "spec.completionMode", "Indexed"),
+    (job(), "spec.podFailurePolicy", {"rules": []}),
+    (job(), "spec.backoffLimitPerIndex", 1),
+    (job(), "spec.completions", 3),
+    (INDEXED, "spec.completions", 3),
+    (service(), "spec.clusterIP", GONE),
+    (role_binding(), "roleRef.name", "other"),
+    (definition(), "spec.scope", "Cluster"),
+    (definition(), "spec.names.kind", "Other"),
+    (DEPLOYMENT, "spec.selector.matchLabels.app", "b"),
+    (STORAGE_CLASS, "parameters", {"a": "b"}),
+    (STORAGE_CLASS, "volumeBindingMode", "WaitForFirstConsumer"),
+    (PRIORITY_CLASS, "value", 2),
+    (FIXED_MAP, "data.size", "2"),
+    (FIXED_MAP, "immutable", GONE),
+    (FIXED_SECRET, "data.key", "b3RoZXI="),
+]
+MUTABLE = [
+    (volume(), "spec.mountOptions", ["cache-size=1"]),
+    (volume(), "spec.capacity.storage", "20Pi"),
+    (volume(), "spec.persistentVolumeReclaimPolicy", "Delete"),
+    (volume(), "spec.volumeMode", "Filesystem"),
+    (claim(), "spec.resources.requests.storage", "20Pi"),
+    (claim(), "spec.resources.requests.storage", "10240Ti"),
+    (claim(), "metadata.labels", {"a": "b"}),
+    (stateful_set(), "spec.replicas", 5),
+    (stateful_set(), "spec.template.spec.containers.0.image", "local/agent:2.0"),
+    (stateful_set(), "spec.updateStrategy", {"type": "OnDelete"}),
+    (stateful_set(), "spec.podManagementPolicy", "OrderedReady"),
+    (job(), "spec.parallelism", 2),
+    (job(), "spec.suspend", True),
+    (job(), "spec.activeDeadlineSeconds", 1),
+    (job(), "spec.backoffLimit", 1),
+    (job(), "spec.completionMode", "NonIndexed"),
+    (service(), "spec.selector.app", "b"),
+    (service(), "spec.ports", [{"port": 1}]),
+    (role_binding(), "subjects", []),
+    (definition(), "spec.versions.0.schema.openAPIV3Schema.description", "new"),
+    (DEPLOYMENT, "spec.replicas", 2),
+    (STORAGE_CLASS, "allowVolumeExpansion", False),
+    (STORAGE_CLASS, "reclaimPolicy", "Delete"),
+    (PRIORITY_CLASS, "description", "b"),
+    (config_map(size="1"), "data.size", "2"),
+    (body("CronJob", "a", api="batch/v1", spec={"schedule": "0 * * * *"}), "spec.schedule", "1 * * * *"),
+]
+
+
+def name(case: Any) -> str | None:
+    return case["kind"] if isinstance(case, dict) and "kind" in case else None
+
+
+@pytest.mark.parametrize(("made", "path", "value"), IMMUTABLE, ids=name)
+def test_a_field_that_may_not_change(made: Json, path: str, value: Any) -> None:
+    found = after(made, changed(made, path, value))
+    expected = path.replace(".0.", "[0].")
+    assert len(found) == 1
+    assert fields(found)[0][0] == "SP540"
+    assert fields(found)[0][1].startswith(expected)
+
+
+@pytest.mark.parametrize(("made", "path", "value"), MUTABLE, ids=name)
+def test_a_field_that_may_change(made: Json, path: str, value: Any) -> None:
+    assert after(made, changed(made, path, value)) == []
+
+
+def test_an_elastic_indexed_job_grows_in_both_numbers() -> None:
+    bigger = changed(changed(INDEXED, "spec.completions", 3), "spec.parallelism", 3)
+    assert after(INDEXED, bigger) == []
+
+
+def test_both_values_and_the_way_out_are_told() -> None:
+    found = after(claim(), changed(claim(), "spec.volumeName", "other"))
+    assert '"ml.data"' in texts(found)
+    assert '"other"' in texts(found)
+    assert "give the spec a new name" in texts(found)
+
+
+def test_values_of_a_secret_are_not_told() -> None:
+    found = after(FIXED_SECRET, changed(FIXED_SECRET, "data.key", "b3RoZXI="))
+    assert "c2VjcmV0" not in texts(found)
+    assert "b3RoZXI" not in texts(found)
+
+
+def test_a_claim_that_shrinks() -> None:
+    found = after(claim(), changed(claim(), "spec.resources.requests.storage", "9Pi"))
+    assert fields(found) == [("SP540", "spec.resources.requests.storage")]
+    assert "from 10Pi to 9Pi" in texts(found)
+
+
+def test_a_version_in_which_objects_are_stored_stays() -> None:
+    renamed = changed(definition(), "spec.versions.0.name", "v2")
+    assert fields(after(definition(), renamed)) == [("SP540", "spec.versions")]
+
+
+def test_an_object_of_another_name_is_another_object() -> None:
+    assert after(claim("old"), claim(accessModes=["ReadWriteOnce"])) == []
+
+
+def test_a_committed_object_that_was_mangled_is_no_crash() -> None:
+    for mangled in ({}, {"spec": 3}, {"spec": None}, {"spec": {"resources": {"requests": {"storage": None}}}}):
+        old = {identity(claim()): mangled}
+        immutability.check(objects(claim()), old)
+        removals.check(objects(), old, Severity.WARNING)
+        reruns.check(objects(), old, Severity.WARNING)
+
+
+def test_an_amount_that_was_mangled_is_no_crash() -> None:
+    old = changed(claim(), "spec.resources.requests.storage", "much")
+    assert after(old, claim()) == []
+
+
+LABELS = {labels.SPEC_KIND: "SampleSet", labels.SPEC_NAME: "imagenet"}
+
+
+def labelled(made: Json) -> Json:
+    return changed(made, "metadata.labels", LABELS)
+
+
+def test_a_volume_and_a_claim_that_left() -> None:
+    old = earlier(labelled(claim()), labelled(volume()), job())
+    found = removals.check(objects(), old, Severity.WARNING)
+    assert sorted(each.object.kind for each in found) == ["PersistentVolume", "PersistentVolumeClaim"]
+    assert {(each.found.code, each.found.severity, each.spec) for each in found} == {("SP541", Severity.WARNING, SPEC)}
+    assert removals.check(objects(claim(), volume()), old, Severity.WARNING) == []
+
+
+def test_a_removal_can_be_an_error_with_a_way_to_confirm_it() -> None:
+    found = removals.check(objects(), earlier(claim()), Severity.ERROR)
+    assert [each.found.severity for each in found] == [Severity.ERROR]
+    assert found[0].spec is None
+    assert "To confirm the removal, delete its file" in texts(found)
+
+
+def run(suffix: str, stem: str = "imagenet-sync", *, spec: SpecId = SPEC) -> Json:
+    made = changed(job(f"{stem}-{suffix}"), "metadata.labels", {**LABELS, labels.SPEC_NAME: spec.name})
+    return changed(made, "metadata.namespace", spec.namespace)
+
+
+def resource(mark: str = "", *, spec: SpecId = SPEC) -> Json:
+    made = body(spec.kind, spec.name, api="batch.paddlepaddle.org/v1alpha1", namespace=spec.namespace)
+    return changed(made, "metadata.annotations", {RUN_ANNOTATION: mark} if mark else {})
+
+
+OLD, NEW = "abcdefg2", "hijklmn3"
+
+
+def rerun(*new: Json, old: dict[ObjectId, Json], severity: Severity = Severity.WARNING) -> list[ObjectFinding]:
+    return reruns.check(objects(*(output(made, run=True) for made in new)), old, severity)
+
+
+def test_a_job_under_another_hash_replaces_the_run() -> None:
+    found = rerun(run(NEW), resource(), old=earlier(run(OLD), resource()))
+    assert fields(found) == [("SP542", "metadata.name")]
+    assert f"takes the place of imagenet-sync-{OLD}" in texts(found)
+    assert found[0].spec == SPEC
+
+
+def test_the_same_job_and_a_first_run_are_no_finding() -> None:
+    assert rerun(run(OLD), resource(), old=earlier(run(OLD), resource())) == []
+    assert rerun(run(NEW), resource(), old={}) == []
+
+
+def test_a_run_of_another_stem_spec_or_namespace_is_not_replaced() -> None:
+    others = [
+        run(OLD, "imagenet-warmup-0"),
+        run(OLD, spec=SpecId("SampleSet", "ml", "other")),
+        run(OLD, spec=SpecId("SampleSet", "elsewhere", "imagenet")),
+    ]
+    assert rerun(run(NEW), resource(), old=earlier(*others, resource())) == []
+
+
+def test_a_changed_run_annotation_says_that_it_is_meant() -> None:
+    old = earlier(run(OLD), resource("1"))
+    assert rerun(run(NEW), resource("2"), old=old) == []
+    assert len(rerun(run(NEW), resource("1"), old=old)) == 1
+    assert len(rerun(run(NEW), resource("1"), old=earlier(run(OLD)))) == 1
+
+
+def test_many_jobs_of_a_spec_are_one_finding() -> None:
+    stems = [f"imagenet-warmup-{number}" for number in range(3)]
+    found = rerun(*(run(NEW, stem) for stem in stems), old=earlier(*(run(OLD, stem) for stem in stems)))
+    assert len(found) == 1
+    assert "and 2 more of this spec" in texts(found)
+
+
+def test_a_replaced_run_can_be_an_error() -> None:
+    found = rerun(run(NEW), old=earlier(run(OLD)), severity=Severity.ERROR)
+    assert [each.found.severity for each in found] == [Severity.ERROR]
