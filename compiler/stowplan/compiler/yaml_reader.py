@@ -27,10 +27,10 @@ _DIRECTIVE = re.compile(f"(?:^|(?<=[{_BREAKS}]))%")
 _SEPARATOR = re.compile(f"(?:^|(?<=[{_BREAKS}]))---(?![^ \t{_BREAKS}])")
 """Begins a document wherever it stands at the start of a line, even inside an open quote."""
 
-_TEMPLATE_TAG = re.compile(r" *\{[{%]")
+_TEMPLATE_TAG = re.compile(r" *(\{[{%])")
 _NOTHING_MORE = re.compile(r"\s*(?:\Z|---|\.\.\.)")
 
-_TAB_IN_INDENT = re.compile(" *\t")
+_TAB_IN_INDENT = re.compile(" *(\t)")
 
 _TAB = ("A tab stands where YAML wants spaces.", "Indent with spaces only.")
 _DIRECTIVE_PROBLEM = ('A line that begins with "%" is a directive; this one cannot be used.', "Remove the line.")
@@ -199,11 +199,12 @@ class _Reader:
         message, hint = _PROBLEMS.get(problem, (f"The YAML cannot be parsed: {problem}.", "Look for a stray sign."))
         place = self._offset(error.problem_mark)
         opened = self._offset(error.context_mark) if error.context_mark else place
-        tab = self._tab_in_indent(place)
+        tab = self._begins(_TAB_IN_INDENT, place)
+        template = self._begins(_TEMPLATE_TAG, opened)
         if "directive" in f"{error.context} {problem}":
             place, (message, hint) = opened, _DIRECTIVE_PROBLEM
-        elif self._begins_template(opened):
-            place, (message, hint) = opened, _TEMPLATE
+        elif template is not None:
+            place, (message, hint) = template, _TEMPLATE
         elif message == _FLOW and _NOTHING_MORE.match(self._text, place):
             place, message = opened, _FLOW_OPEN
         elif message == _FLOW:
@@ -217,14 +218,10 @@ class _Reader:
             place = opened
         self._find(place, "SP101", message, hint)
 
-    def _begins_template(self, offset: int) -> bool:
-        """Whether the line at `offset` begins as those of Helm and Jinja do."""
-        return _TEMPLATE_TAG.match(self._text, offset - self._lines.mark(offset).column + 1) is not None
-
-    def _tab_in_indent(self, offset: int) -> int | None:
-        """The first tab in the indentation of the line at `offset`, if there is one."""
-        tab = _TAB_IN_INDENT.match(self._text, offset - self._lines.mark(offset).column + 1)
-        return tab.end() - 1 if tab else None
+    def _begins(self, pattern: re.Pattern[str], offset: int) -> int | None:
+        """Where group 1 of `pattern` stands if the line at `offset` begins with it."""
+        match = pattern.match(self._text, offset - self._lines.mark(offset).column + 1)
+        return match.start(1) if match else None
 
     def _refuse_documents(self, offset: int) -> None:
         self._find(offset, "SP108", f"The file holds more than {MAX_DOCUMENTS:,} documents.", "Split the file.")
