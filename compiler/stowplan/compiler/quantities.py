@@ -21,5 +21,5 @@ def _amount(quantity: object) -> Decimal | None:
         return None
     number, binary, decimal, exponent = found.groups()
     if binary:
-        return Decimal(number) * 1024 ** (_BINARY.index(binary) + 1)
+        return Decimal(number) * (1 << 10 * (_BINARY.index(binary) + 1))
     return Decimal(number).scaleb(_POWERS[decimal] if decimal else int(exponent[1:]) if exponent else 0)
