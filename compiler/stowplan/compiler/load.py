@@ -206,7 +206,7 @@ class _SpecFinder:
                 elif entry.is_dir():
                     below.append(path)
                 elif path.endswith(_SUFFIXES):
-                    self._found[f"{real}/{entry.name}"] = path
+                    self._found.setdefault(f"{real}/{entry.name}", path)
         return below
 
     def _add_link(self, path: str) -> None:
