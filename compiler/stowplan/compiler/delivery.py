@@ -1,7 +1,8 @@
 """What the platform file adds to the manifests of specs: CRDs, namespaces, and how Argo CD gets everything."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 
 from stowplan.compiler import kinds, layout, paths
 from stowplan.compiler.model import Output, Program
@@ -9,6 +10,7 @@ from stowplan.library.builders import argocd
 from stowplan.library.builders.namespace import namespace
 from stowplan.library.health import settings_patch
 from stowplan.library.manifest import Manifest
+from stowplan.library.names import is_dns_label
 from stowplan.schema import crd
 from stowplan.schema.platform import Platform
 
@@ -68,7 +70,8 @@ def _argocd(outputs: Sequence[Output], platform: Platform) -> list[Output]:
     if settings.repo_url is None:
         return []
     folders = sorted({output.path.partition("/")[0] for output in outputs})
-    manifests = [argocd.app_project(platform), *(_application(folder, platform) for folder in folders)]
+    home = _permitted_namespace(platform, {output.manifest.namespace for output in outputs})
+    manifests = [argocd.app_project(platform), *(_application(folder, home, platform) for folder in folders)]
     root = layout.of_platform([argocd.root_application(settings, paths.ARGOCD)], paths.ARGOCD)
     return [
         *layout.of_platform(manifests, paths.ARGOCD),
@@ -76,10 +79,20 @@ def _argocd(outputs: Sequence[Output], platform: Platform) -> list[Output]:
     ]
 
 
-def _application(folder: str, platform: Platform) -> Manifest:
+def _application(folder: str, home: str, platform: Platform) -> Manifest:
     """Only the Application of a namespace takes its objects with it: a prune of the others must never delete."""
     settings = platform.argocd
     if folder in (paths.CRDS, paths.CLUSTER):
-        part = folder.strip("_")
-        return argocd.application(settings, part, folder=folder, namespace=platform.default_namespace, cascade=False)
+        return argocd.application(settings, folder.strip("_"), folder=folder, namespace=home, cascade=False)
     return argocd.application(settings, f"ns-{folder}", folder=folder, namespace=folder, cascade=True)
+
+
+def _permitted_namespace(platform: Platform, used: Iterable[str]) -> str:
+    """A namespace for the destination of Applications that hold none.
+
+    Argo CD refuses an Application whose destination its project does not allow, whether or not anything goes there.
+    """
+    patterns = platform.argocd.destination.namespaces
+    known = [platform.default_namespace, *sorted(patterns), *sorted(used)]
+    permitted = (name for name in known if is_dns_label(name) and any(fnmatchcase(name, each) for each in patterns))
+    return next(permitted, platform.default_namespace)

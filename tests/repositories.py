@@ -1,0 +1,68 @@
+"""The repositories that tests compile: the examples, and the cases in `tests/cases`. Each is compiled once."""
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from stowplan.compiler.model import Output
+from stowplan.compiler.pipeline import compile_repository, validate_repository
+from stowplan.compiler.source import Diagnostic, Report
+
+REPOSITORY = Path(__file__).parents[1]
+EXAMPLES = {path.parent.name: path.parent for path in sorted(REPOSITORY.glob("examples/*/stowplan.yaml"))}
+CASES = {f"{path.parent.name}-{path.stem}": path for path in sorted(REPOSITORY.glob("tests/cases/*/*.yaml"))}
+
+PLATFORM = """\
+images: {registry: registry.example.com/ml, tag: "1"}
+"""
+"""What cases are compiled with that bring no platform of their own as their first document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a repository compiles to, sorted by path, and what was said of it."""
+
+    outputs: tuple[Output, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def errors(self) -> list[Diagnostic]:
+        return [found for found in self.diagnostics if found.severity == "error"]
+
+
+@cache
+def example(name: str) -> Result:
+    """An example as `synth` compiles it when nothing was committed before."""
+    report = Report()
+    compiled = compile_repository(EXAMPLES[name], REPOSITORY / "no-output", report)
+    return _result(compiled.outputs, report)
+
+
+@cache
+def case(name: str) -> Result:
+    """A case without cdk8s, which changes no object: see `tests/unit/constructs`."""
+    with TemporaryDirectory() as folder:
+        return compiled(Path(folder), {f"{name}.yaml": CASES[name].read_text()})
+
+
+def compiled(repo: Path, files: dict[str, str]) -> Result:
+    """Files of specs, by path below `specs`, compiled in the empty folder `repo`.
+
+    A first document of kind Platform becomes the platform file.
+    """
+    platform = PLATFORM
+    for path, text in files.items():
+        first, _, rest = text.partition("\n---\n")
+        if "kind: Platform" in first.splitlines():
+            platform, text = first, rest  # noqa: PLW2901 - what is left of the file
+        target = repo / "specs" / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+    (repo / "stowplan.yaml").write_text(platform)
+    report = Report()
+    return _result(validate_repository(repo, report).outputs, report)
+
+
+def _result(outputs: tuple[Output, ...], report: Report) -> Result:
+    return Result(tuple(sorted(outputs, key=lambda output: output.path)), tuple(report.diagnostics))

@@ -1,0 +1,169 @@
+"""What holds for every manifest of every example and case."""
+
+import io
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import Any
+
+import pytest
+import yaml
+from ruamel.yaml import YAML
+
+from stowplan.compiler.model import Output
+from stowplan.compiler.render import render
+from tests.repositories import CASES, EXAMPLES, Result, case, example
+
+ALL = [*(f"example-{name}" for name in EXAMPLES), *(f"case-{name}" for name in CASES)]
+WITH_ARGOCD = [*(f"example-{name}" for name in EXAMPLES if name != "constructs"), "case-platform-argocd"]
+"""Repositories whose platform names where the output is committed; `test_delivered_by_argocd` holds the list."""
+
+NAME_LIMITS = {"Service": 63, "PersistentVolume": 63, "Job": 63, "CronJob": 52, "StatefulSet": 52, "Namespace": 63}
+"""Kubernetes 1.34 allows 253 for the others; 63 for a volume is ours, since its name is a handle too."""
+
+LITERAL_ENVIRONMENT = {"HOME"}
+UNPRIVILEGED_VOLUMES = {"configMap", "emptyDir", "persistentVolumeClaim", "projected"}
+ROOT_TASKS = "case-platform-root-tasks"
+
+
+def compiled(name: str) -> Result:
+    sort, _, rest = name.partition("-")
+    return example(rest) if sort == "example" else case(rest)
+
+
+def bodies(name: str) -> Iterator[dict[str, Any]]:
+    return (output.manifest.body for output in compiled(name).outputs)
+
+
+def pods(body: Any) -> Iterator[dict[str, Any]]:
+    """Every pod spec in an object, except in the schemas of CRDs."""
+    if isinstance(body, dict) and body.get("kind") != "CustomResourceDefinition":
+        if "containers" in body:
+            yield body
+        for below in body.values():
+            yield from pods(below)
+
+
+def synced(name: str) -> list[Output]:
+    """What Argo CD reads as manifests."""
+    return [output for output in compiled(name).outputs if output.path.endswith(".yaml")]
+
+
+def of_kind(name: str, kind: str) -> list[dict[str, Any]]:
+    return [body for body in bodies(name) if body["kind"] == kind]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_passes_its_checks(name: str) -> None:
+    assert compiled(name).errors == []
+    assert compiled(name).outputs
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_reader_of_yaml_sees_the_same(name: str) -> None:
+    for output in compiled(name).outputs:
+        if output.path.startswith("crds/") and name != "example-imagenet":
+            continue  # large, and the same everywhere
+        content = render(output)
+        assert yaml.load(content, yaml.CSafeLoader) == output.manifest.body, output.path
+        assert YAML(typ="safe", pure=True).load(io.BytesIO(content)) == output.manifest.body, output.path
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_names_and_labels_fit(name: str) -> None:
+    for body in bodies(name):
+        metadata = body["metadata"]
+        assert len(metadata["name"]) <= NAME_LIMITS.get(body["kind"], 253), metadata["name"]
+        for key, value in metadata.get("labels", {}).items():
+            assert len(key.rpartition("/")[2]) <= 63, key
+            assert len(value) <= 63, value
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_no_secret_stands_in_the_open(name: str) -> None:
+    assert of_kind(name, "Secret") == []
+    for pod in (pod for body in bodies(name) for pod in pods(body)):
+        for variable in pod["containers"][0]["env"]:
+            assert "valueFrom" in variable or variable["name"] in LITERAL_ENVIRONMENT, variable
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_pod_is_restricted(name: str) -> None:
+    for pod in (pod for body in bodies(name) for pod in pods(body)):
+        context = pod["securityContext"]
+        assert context["runAsNonRoot"] or name == ROOT_TASKS
+        assert context["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert not {"hostNetwork", "hostPID", "hostIPC", "initContainers", "ephemeralContainers"} & set(pod)
+        assert {key for volume in pod["volumes"] for key in volume} - {"name"} <= UNPRIVILEGED_VOLUMES
+        for container in pod["containers"]:
+            own = container["securityContext"]
+            assert own["capabilities"] == {"drop": ["ALL"]}
+            assert own["allowPrivilegeEscalation"] is False
+            assert own["readOnlyRootFilesystem"] is True
+            assert set(container["resources"]) == {"requests", "limits"}
+            assert "sh" not in container["command"]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_roles_name_what_they_are_for(name: str) -> None:
+    for role in of_kind(name, "Role"):
+        for rule in role["rules"]:
+            assert rule["resourceNames"]
+            assert not [entry for entries in rule.values() for entry in entries if "*" in entry]
+    assert of_kind(name, "ClusterRole") == []
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_data_outlives_its_objects(name: str) -> None:
+    keepers = ("PersistentVolume", "PersistentVolumeClaim", "CustomResourceDefinition", "Namespace")
+    for body in (body for kind in keepers for body in of_kind(name, kind)):
+        assert body["metadata"]["annotations"]["argocd.argoproj.io/sync-options"] == "Prune=false,Delete=false"
+    assert all(
+        volume["spec"]["persistentVolumeReclaimPolicy"] == "Retain" for volume in of_kind(name, "PersistentVolume")
+    )
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_nothing_that_runs_is_waited_for(name: str) -> None:
+    """Whatever has a health in Argo CD is in the last wave."""
+    waves = {output.manifest.kind: output.manifest.wave for output in synced(name)}
+    early = {kind for kind, wave in waves.items() if wave < max(waves.values())}
+    assert early <= {"Namespace", "ServiceAccount", "Role", "RoleBinding", "NetworkPolicy", "ConfigMap", "Service"}
+
+
+def test_delivered_by_argocd() -> None:
+    examples = [name for name in ALL if name.startswith("example-") and of_kind(name, "AppProject")]
+    assert {*examples, "case-platform-argocd"} == set(WITH_ARGOCD)
+
+
+@pytest.mark.parametrize("name", WITH_ARGOCD)
+def test_exactly_one_application_covers_each_file(name: str) -> None:
+    root = next(body for body in of_kind(name, "Application") if body["metadata"]["name"].endswith("-root"))
+    prefix = root["spec"]["source"]["path"].removesuffix("argocd")
+    folders = [application["spec"]["source"]["path"] + "/" for application in of_kind(name, "Application")]
+    for output in synced(name):
+        assert sum(f"{prefix}{output.path}".startswith(folder) for folder in folders) == 1, output.path
+
+
+@pytest.mark.parametrize("name", WITH_ARGOCD)
+def test_the_project_allows_every_kind(name: str) -> None:
+    (project,) = of_kind(name, "AppProject")
+    for output in synced(name):
+        manifest = output.manifest
+        if output.path.startswith("argocd/"):
+            continue
+        scope = "namespaceResourceWhitelist" if manifest.namespace else "clusterResourceWhitelist"
+        assert {"group": manifest.group, "kind": manifest.kind} in project["spec"][scope], output.path
+
+
+@pytest.mark.parametrize("name", WITH_ARGOCD)
+def test_the_project_allows_every_destination(name: str) -> None:
+    (project,) = of_kind(name, "AppProject")
+    for application in of_kind(name, "Application"):
+        spec = application["spec"]
+        if spec["project"] == project["metadata"]["name"]:
+            assert any(_covers(allowed, spec["destination"]) for allowed in project["spec"]["destinations"]), spec
+
+
+def _covers(allowed: dict[str, str], destination: dict[str, str]) -> bool:
+    same_cluster = all(allowed.get(key) == destination.get(key) for key in ("name", "server"))
+    return same_cluster and fnmatchcase(destination["namespace"], allowed["namespace"])
