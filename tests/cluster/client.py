@@ -118,9 +118,9 @@ class Client:
         """One call with a JSON body (which is also YAML); ApiError on any status of 400 and above."""
         headers = {} if body is None else {"Content-Type": content_type}
         response = self.http.request(method, path, json=body, headers=headers, params=parameters)
-        answer: Manifest = response.json()
         if response.is_error:
-            raise ApiError(response.status_code, answer.get("reason", ""), answer.get("message", ""))
+            raise _error(response)
+        answer: Manifest = response.json()
         return answer
 
     def path(self, manifest: Manifest, subresource: str = "") -> str:
@@ -146,6 +146,14 @@ class Client:
             return self._resources[api_version, kind]
         except KeyError:
             raise ApiError(404, "NotFound", f"the server serves no kind {kind} in {api_version}") from None
+
+
+def _error(response: httpx.Response) -> ApiError:
+    """From the Status object; paths that nobody serves are answered by plain text instead."""
+    if not response.headers["content-type"].startswith("application/json"):
+        return ApiError(response.status_code, "NotFound" if response.status_code == 404 else "", response.text)
+    status = response.json()
+    return ApiError(response.status_code, status.get("reason", ""), status.get("message", ""))
 
 
 def _group_path(api_version: str) -> str:

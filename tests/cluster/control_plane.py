@@ -12,6 +12,8 @@ from tests.cluster.client import Client, Manifest, ref, wait_for
 from tests.cluster.identities import Trust
 from tests.cluster.processes import Processes, free_port
 
+_MANAGER = "harness"
+
 
 @dataclass(frozen=True)
 class Cluster:
@@ -51,9 +53,13 @@ class Cluster:
         """Let a namespace, old or new, enforce a pod security level; gives its name once it can hold pods."""
         manifest = ref("v1", "Namespace", name)
         manifest["metadata"]["labels"] = {"pod-security.kubernetes.io/enforce": pod_security}
-        self.admin.apply(manifest, manager="harness")
+        self.admin.apply(manifest, manager=_MANAGER)
         _await_service_account(self.admin, name)
         return name
+
+    def release_namespace(self, name: str) -> None:
+        """Give up the level, so that the next sync that brings the namespace along owns it alone."""
+        self.admin.apply(ref("v1", "Namespace", name), manager=_MANAGER)
 
     def close(self) -> None:
         """Close the connections of all clients."""

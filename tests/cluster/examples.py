@@ -25,9 +25,11 @@ class Example:
     argo_cd: list[Manifest]
 
     @property
-    def namespaces(self) -> list[str]:
-        """The namespaces that its manifests live in."""
-        return sorted({manifest["metadata"]["namespace"] for manifest in self.manifests if _namespaced(manifest)})
+    def awaited_namespaces(self) -> list[str]:
+        """The namespaces that its manifests live in, but that somebody else must have made."""
+        used = {manifest["metadata"].get("namespace") for manifest in self.manifests} - {None}
+        made = {manifest["metadata"]["name"] for manifest in self.manifests if manifest["kind"] == "Namespace"}
+        return sorted(used - made)
 
     def pod_security(self, namespace: str) -> str:
         """The strictest level that the design promises the namespace's pods to fit."""
@@ -73,10 +75,6 @@ def _load(folder: Path) -> Example:
         documents = yaml.load_all(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
         target.extend(document for document in documents if document)
     return Example(folder.name, manifests, argo_cd)
-
-
-def _namespaced(manifest: Manifest) -> bool:
-    return "namespace" in manifest["metadata"]
 
 
 def _reaches_the_host(spec: dict[str, Any]) -> bool:

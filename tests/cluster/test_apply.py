@@ -53,13 +53,14 @@ def applied(cluster: Cluster, example: Example, request: pytest.FixtureRequest) 
     _serve_engines(client, example.manifests)
     if any(manifest["kind"] == "JobSet" for manifest in example.manifests):
         request.getfixturevalue("jobset_cluster")
-    for namespace in example.namespaces:
+    for namespace in example.awaited_namespaces:
         cluster.namespace(namespace, example.pod_security(namespace))
     try:
         yield Applied(example, client, sync.apply(client, example.manifests))
     finally:
-        own = [manifest for manifest in sync.ordered(example.manifests) if manifest["kind"] not in _STAYS]
-        sync.remove(client, own)
+        sync.remove(client, [manifest for manifest in example.manifests if manifest["kind"] not in _STAYS])
+        for namespace in example.awaited_namespaces:
+            cluster.release_namespace(namespace)
 
 
 def _serve_engines(client: Client, manifests: list[Manifest]) -> None:
