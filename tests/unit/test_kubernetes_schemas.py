@@ -182,6 +182,12 @@ def test_a_node_requirement_that_the_server_accepts(requirement: dict[str, Any])
     assert definition_problems(NEWEST, NODE_AFFINITY, affinity(**requirement)) == []
 
 
+def test_a_null_is_allowed_as_a_field_but_not_in_a_list() -> None:
+    assert problems(job({"args": None})) == []
+    path, keyword, _ = only(problems(job({"args": ["a", None]})))
+    assert (path, keyword) == ("spec.template.spec.containers[0].args[1]", "type")
+
+
 def test_two_items_of_one_merge_key_are_refused() -> None:
     env = [{"name": "A", "value": "1"}, {"name": "B"}, {"name": "A", "value": "2"}]
     path, _, text = only(problems(job({"env": env})))
