@@ -1,0 +1,103 @@
+"""The examples: what `out/` holds is what they compile to, and the kitchen sink uses every field there is."""
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from stowplan.compiler.cli import app
+from stowplan.compiler.inventory import Inventory
+from stowplan.compiler.source import Report
+from stowplan.compiler.write import write
+from stowplan.schema.meta import Model
+from stowplan.schema.platform import Platform
+from stowplan.schema.sample_job import SampleJob
+from stowplan.schema.sample_set import SampleSet
+from tests.repositories import EXAMPLES, REPOSITORY, example
+from tests.unit.outputs import files
+
+OUT = REPOSITORY / "out"
+HOW = "run `make generate` and commit the result"
+
+UNUSED = {
+    "Platform.argocd.destination.name": "a destination has a name or a server; the kitchen sink has a server",
+}
+"""Fields that the kitchen sink leaves out, and why."""
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_out_is_what_the_example_compiles_to(name: str, tmp_path: Path) -> None:
+    """A fresh compilation, so runs that `synth` would keep from an older compiler fail here too."""
+    write(example(name).outputs, tmp_path, Inventory(), Report())
+    compiled, committed = files(tmp_path), files(OUT / name)
+    assert sorted(committed) == sorted(compiled), HOW
+    assert [path for path in compiled if compiled[path] != committed[path]] == [], HOW
+
+
+def test_out_holds_nothing_else() -> None:
+    assert sorted(path.name for path in OUT.iterdir()) == sorted(EXAMPLES)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_check_finds_the_output_up_to_date(name: str) -> None:
+    result = CliRunner().invoke(app, ["synth", str(EXAMPLES[name]), "--out", str(OUT / name), "--check"])
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize("kind", [SampleSet, SampleJob, Platform])
+def test_kitchen_sink_uses_every_field(kind: type[Model]) -> None:
+    there = {f"{kind.__name__}.{path}" for path in fields(kind)}
+    used = {f"{kind.__name__}.{path}" for document in kitchen_sink(kind) for path in given(document)}
+    reasoned = {path for path in UNUSED if path.startswith(f"{kind.__name__}.")}
+    assert there - used == reasoned
+
+
+def test_kitchen_sink_has_a_job_of_each_type() -> None:
+    assert {job["spec"]["type"] for job in kitchen_sink(SampleJob)} == {"sync", "warmup", "rmr", "clear"}
+
+
+def fields(kind: type[Model]) -> Iterator[str]:
+    """The path of every field that holds no further model, by the keys that users write; `[]` for list items."""
+    for name, field in kind.model_fields.items():
+        key = field.alias or name
+        below = list(_models(field.annotation))
+        if not below:
+            yield key
+        for model, in_list in below:
+            yield from (f"{key}{'[]' if in_list else ''}.{path}" for path in fields(model))
+
+
+def _models(annotation: Any, *, in_list: bool = False) -> Iterator[tuple[type[Model], bool]]:
+    if isinstance(annotation, type) and get_origin(annotation) is None and issubclass(annotation, Model):
+        yield annotation, in_list
+    elif get_origin(annotation) in (list, Union, UnionType):
+        inside = in_list or get_origin(annotation) is list
+        for argument in get_args(annotation):
+            yield from _models(argument, in_list=inside)
+
+
+def given(value: Any, path: str = "") -> Iterator[str]:
+    """Every path in plain data, in the same form."""
+    if path:
+        yield path.removeprefix(".")
+    if isinstance(value, dict):
+        for key, below in value.items():
+            yield from given(below, f"{path}.{key}")
+    elif isinstance(value, list):
+        for below in value:
+            yield from given(below, f"{path}[]")
+
+
+@cache
+def _documents() -> tuple[dict[str, Any], ...]:
+    paths = [EXAMPLES["kitchen-sink"] / "stowplan.yaml", *sorted(EXAMPLES["kitchen-sink"].glob("specs/*.yaml"))]
+    return tuple(document for path in paths for document in yaml.safe_load_all(path.read_text()))
+
+
+def kitchen_sink(kind: type[Model]) -> list[dict[str, Any]]:
+    return [document for document in _documents() if document["kind"] == kind.__name__]
