@@ -87,7 +87,7 @@ def _from_assets(tool: Tool) -> Found | None:
 
 
 def _reported_version(program: Path) -> str:
-    output = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+    output = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
     found = re.search(r"v?(\d+\.\d+\.\d+\S*)", output)
     return f"v{found[1]}" if found else "unknown"
 
