@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from stowplan.compiler import paths
 from stowplan.compiler.inventory import Entry, Inventory
 from stowplan.compiler.model import Output
+from stowplan.compiler.render import render
 from stowplan.compiler.reread import reread
 from stowplan.compiler.source import Diagnostic, diagnose_at
 from stowplan.compiler.tree import Tree, scan
@@ -121,6 +122,9 @@ def _kept(entry: Entry, own: list[Output], tree: Tree) -> Output | None:
     content = tree.read(entry.path) if tree.files.get(entry.path) == entry.size else None
     if content is None or sha256(content).hexdigest() != entry.sha256:
         return None
+    present = next((output for output in own if output.path == entry.path), None)
+    if present is not None and render(present) == content:
+        return present  # the usual case, and far cheaper than reading YAML
     stem = PurePosixPath(entry.path).stem.removeprefix(f"{entry.id.kind.lower()}-")
     manifest = reread(content, stem)
     if manifest is None or manifest.id != entry.id:
