@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.cluster.tools import KUBERNETES, MODULES, needed
+from tests.cluster.tools import KUBERNETES
 
 
 @pytest.mark.parametrize("release", KUBERNETES)
@@ -14,8 +14,3 @@ def test_staging_modules_are_of_the_same_release(release: str) -> None:
     versions = re.findall(r"^\t(k8s\.io/\S+) => \1 (v\S+)$", text, re.MULTILINE)
     assert tool.version.startswith(f"v{release}.")
     assert {version for _, version in versions} == {tool.version.replace("v1.", "v0.", 1)}
-
-
-def test_every_module_belongs_to_a_tool() -> None:
-    known = {tool.name for minor in KUBERNETES for tool in needed(minor)}
-    assert {path.parent.name for path in MODULES.glob("*/go.mod")} == known
