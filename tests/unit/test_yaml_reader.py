@@ -9,7 +9,7 @@ import yaml
 from stowplan.compiler import yaml_reader, yaml_tree
 from stowplan.compiler.source import Diagnostic, Document, Mark
 from stowplan.compiler.yaml_reader import read
-from stowplan.schema.diagnostics import Anchor, Severity
+from stowplan.schema.diagnostics import Severity
 
 NESTED = """\
 apiVersion: v1
@@ -56,8 +56,9 @@ def brief(text: str) -> list[str]:
 
 def at(document: Document, *path: str | int) -> str:
     """Where the key and the value of a path stand."""
-    key, value = (document.locate(path, anchor) for anchor in (Anchor.KEY, Anchor.VALUE))
-    return f"{key.line}:{key.column} {value.line}:{value.column}"
+    node, exact = document.root.nearest(path)
+    assert exact, path
+    return f"{node.key_mark.line}:{node.key_mark.column} {node.mark.line}:{node.mark.column}"
 
 
 # Values. The right-hand sides are what sigs.k8s.io/yaml v1.6.0 with go.yaml.in/yaml/v2 v2.4.4 prints as JSON.
@@ -461,6 +462,11 @@ def test_a_control_character_is_refused_at_its_place(character: str, name: str) 
     documents, diagnostics = read(f"a: 1\n---\né: x{character}\n", "f")
     assert (documents, diagnostics[0].code, str(diagnostics[0].location)) == ([], "SP104", "f:3:5")
     assert f"U+{name}" in diagnostics[0].message
+
+
+def test_a_second_byte_order_mark_is_refused_since_libyaml_would_not_count_it() -> None:
+    assert brief("\ufeff\ufeffa: [1, 1.5]") == ["SP104 1:1"]
+    assert data("a: \ufeffb") == {"a": "\ufeffb"}
 
 
 # Documents.

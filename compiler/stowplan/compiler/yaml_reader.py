@@ -19,8 +19,9 @@ MAX_DOCUMENTS = 1_000
 MAX_DIRECTIVES = 100
 """Lines that begin with `%`. libyaml compares each `%TAG` with all before it: 1 MiB of them takes it 20 seconds."""
 
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What YAML 1.1 does not call printable (section 5.1); libyaml refuses the same."""
+_FORBIDDEN = re.compile("^\ufeff|[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What YAML 1.1 does not call printable (section 5.1); libyaml refuses the same. A second byte order mark at the start
+is no text either; libyaml passes over it, and its marks are then off by one."""
 
 _BREAKS = "\n\r\x85\u2028\u2029"
 _DIRECTIVE = re.compile(f"(?:^|(?<=[{_BREAKS}]))%")
