@@ -15,7 +15,6 @@ from stowplan.schema.meta import KubernetesType, Model, kubernetes_type
 FREE_MAPPINGS = {
     "ObjectMeta.labels": "Kubernetes: keys are the users'",
     "ObjectMeta.annotations": "Kubernetes: keys are the users'",
-    "Images.digests": "keys are agents; the platform's rules check them",
     "SyncConfig.flags": "written by the compiler from checked options",
 }
 """Mappings with keys of any name. Embedded Kubernetes types are marked instead."""

@@ -113,7 +113,8 @@ def synth(
         result = write(compiled.outputs, target, compiled.committed, report)
         counts = {name: len(getattr(result, name)) for name in ("created", "changed", "unchanged", "removed")}
         extra["files"] = counts
-        lines.append(f"{target}: " + ", ".join(f"{number} {name}" for name, number in counts.items()))
+        if not report.failed:
+            lines.append(f"{target}: " + ", ".join(f"{number} {name}" for name, number in counts.items()))
     _finish(report, compiled.sources.texts, output_format, extra, lines, failed=differs)
 
 

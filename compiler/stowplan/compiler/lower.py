@@ -16,6 +16,7 @@ def lower(program: Program, version: str, report: Report) -> list[Unit]:
         version,
         {(s.id.namespace, s.id.name): s.model for s in program.specs if isinstance(s.model, SampleSet)},
         {(s.id.kind, s.id.namespace, s.id.name): s.document.file for s in program.specs},
+        frozenset((refused.namespace, refused.name) for refused in program.refused if refused.kind == "SampleSet"),
     )
     return [_unit(spec, program, context, report) for spec in program.specs]
 
@@ -40,5 +41,6 @@ def _missing_keys(unit: Unit, program: Program) -> list[Finding]:
         missing = sorted(set(reference.keys) - keys) if keys is not None else []
         if missing:
             message = f"Secret {reference.namespace}/{reference.name} lacks {', '.join(missing)}."
-            found.append(finding("SP304", ("spec", "secretRef"), message, "Add the keys where the Secret is defined."))
+            hint = "Add the keys where the Secret is defined."
+            found.append(finding("SP304", ("spec", "secretRef", "name"), message, hint))
     return found

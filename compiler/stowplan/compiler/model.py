@@ -45,6 +45,8 @@ class Program:
     passed_through: tuple[Document, ...] = ()
     secret_keys: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
     """Keys of the Secrets that the repository defines, by namespace and name; values are never read."""
+    refused: frozenset[SpecId] = frozenset()
+    """What documents with errors would have been, where that can be told."""
 
     def spec(self, identity: SpecId) -> Spec | None:
         """The spec of that identity, if there is one."""

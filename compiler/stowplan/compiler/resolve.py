@@ -67,5 +67,17 @@ def _clashes(spec: Spec, model: SampleSet, context: Context, users: dict[str, Sp
             message = (
                 f"{directory} is a cache directory of {first.id} too; on a shared node each ignores the other's size."
             )
-            path: FieldPath = ("spec", "cache") if model.spec.cache else ("spec",)
-            yield finding("SP305", path, message, "Give each dataset directories of its own.")
+            hint = "Give each dataset directories of its own."
+            yield finding("SP305", _directory_path(model, directory), message, hint)
+
+
+def _directory_path(model: SampleSet, directory: str) -> FieldPath:
+    """Where a cache directory was given; for one by default, where it could be."""
+    levels = model.spec.cache.levels or [] if model.spec.cache else []
+    for index, level in enumerate(levels):
+        if directory in (level.path or "").split(":"):
+            return ("spec", "cache", "levels", index, "path")
+    options = model.spec.csi.juice_fs_mount_options if model.spec.csi else None
+    if options and options.cache_dir:
+        return ("spec", "csi", "juiceFSMountOptions", "cache-dir")
+    return ("spec", "cache", "levels")

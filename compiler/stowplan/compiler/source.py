@@ -97,9 +97,14 @@ class Document:
     refused: frozenset[FieldPath] = frozenset()
 
     def locate(self, path: FieldPath, anchor: Anchor = Anchor.VALUE) -> Location:
-        """The position of a field; for one that is absent, the key of the nearest one above it."""
+        """The position of a field; for one that is absent, the key of the nearest one above it.
+
+        A mapping or list that begins on a later line than its key would be pointed at by its first child, so its key
+        stands for it.
+        """
         node, exact = self.root.nearest(path)
-        at_value = anchor is Anchor.VALUE and exact
+        below_key = isinstance(node.data, dict | list) and node.mark.line > node.key_mark.line
+        at_value = anchor is Anchor.VALUE and exact and not below_key
         mark = node.mark if at_value or node is self.root else node.key_mark
         return Location(self.file, mark.line, mark.column)
 

@@ -35,21 +35,30 @@ def validate(sources: Sources, report: Report) -> Program:
     platform = _platform(sources.platform, report)
     specs: list[Spec] = []
     passed: list[Document] = []
+    refused: set[SpecId] = set()
     for document in sources.documents:
         placeholders = list(_placeholders(document.root.data, ()))
         report.add_findings(document, placeholders)
-        if placeholders:
-            continue
         kind = document.root.data.get("kind")
         if isinstance(kind, str) and kind in kinds.MODELS:
-            spec = _spec(document, kind, platform, report)
+            spec = None if placeholders else _spec(document, kind, platform, report)
             specs += [spec] if spec else []
+            refused |= set() if spec else {_identity(kind, document, platform)}
+        elif placeholders:
+            continue
         else:
             found = _foreign(document, platform)
             report.add_findings(document, found)
             passed += [] if has_errors(found) else [document]
     keys = secret_keys.defined(sources.documents, platform.default_namespace)
-    return Program(platform, sources.platform, tuple(specs), tuple(passed), keys)
+    return Program(platform, sources.platform, tuple(specs), tuple(passed), keys, frozenset(refused))
+
+
+def _identity(kind: str, document: Document, platform: Platform) -> SpecId:
+    """What a document would be if it had no errors; without a name, nothing that exists."""
+    metadata = document.root.data.get("metadata")
+    given = metadata if isinstance(metadata, dict) else {}
+    return SpecId(kind, str(given.get("namespace") or platform.default_namespace), str(given.get("name", "")))
 
 
 def _platform(document: Document | None, report: Report) -> Platform:
@@ -76,6 +85,9 @@ def _platform_notes(platform: Platform) -> Iterator[Finding]:
     if platform.argocd.repo_url is None:
         message = "`argocd.repoURL` is not given, so no Argo CD objects are written."
         yield finding("SP536", ("argocd",), message, "Name the Git repository that holds the output.")
+    if platform.images.tag == "latest":
+        message = "With the tag `latest`, a pod may run another version tomorrow."
+        yield finding("SP607", ("images", "tag"), message, "Name a version, or give `images.digests`.")
     if platform.juicefs.task_user == 0:
         message = "Tasks run as root, which Pod Security `restricted` and `baseline` namespaces may refuse."
         hint = "Leave it at 65532 unless the old privileged runtime wrote the files of your volumes."

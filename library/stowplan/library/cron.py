@@ -1,6 +1,7 @@
 """Cron expressions, as the CronJob controller reads them (robfig/cron v3, `ParseStandard`)."""
 
 import re
+from dataclasses import dataclass
 
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _DAYS = "sun mon tue wed thu fri sat".split()
@@ -12,25 +13,42 @@ _FIELDS: tuple[tuple[str, int, int, dict[str, int]], ...] = (
     ("day of week", 0, 6, {name: number for number, name in enumerate(_DAYS)}),
 )
 _WORDS = frozenset({"@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"})
-_EVERY = re.compile(r"@every (\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+")
-_PART = re.compile(r"(?P<low>\*|\?|\w+)(-(?P<high>\w+))?(/(?P<step>\d+))?")
+_EVERY = re.compile(r"@every (\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+", re.ASCII)
+_PART = re.compile(r"(?P<low>\*|\?|\w+)(-(?P<high>\w+))?(/(?P<step>\d+))?", re.ASCII)
 
 
-def problem(expression: str) -> str | None:
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with an expression, and what to write instead."""
+
+    message: str
+    hint: str
+
+
+def problem(expression: str) -> Problem | None:
     """What is wrong with the expression, or None. A time zone inside it is refused, as by Kubernetes since 1.29."""
     if expression.startswith(("TZ=", "CRON_TZ=")):
-        return "A time zone cannot stand in the schedule; there is `timeZone` for it."
+        return Problem("A time zone cannot stand in the schedule.", "Write it into `timeZone`.")
     if expression.startswith("@"):
         known = expression in _WORDS or _EVERY.fullmatch(expression)
-        return None if known else f'"{expression}" is not a word that cron knows.'
+        hint = f"Words are {', '.join(sorted(_WORDS))} and, for example, @every 6h."
+        return None if known else Problem(f'"{expression}" is not a word that cron knows.', hint)
     fields = expression.split()
     if len(fields) != len(_FIELDS):
-        return f'"{expression}" has {len(fields)} fields; a schedule has 5.'
+        hint = f"Write five fields ({', '.join(field[0] for field in _FIELDS)}), or a word such as @daily."
+        return Problem(f'"{expression}" has {len(fields)} fields; a schedule has 5.', hint)
     for text, (name, low, high, words) in zip(fields, _FIELDS, strict=True):
         for part in text.split(","):
             if not _fits(part, low, high, words):
-                return f'"{part}" is not a {name} from {low} to {high}.'
+                message = f'"{part}" does not fit the {name}, which goes from {low} to {high}.'
+                return Problem(message, _hint(name, low, high, words))
     return None
+
+
+def _hint(name: str, low: int, high: int, words: dict[str, int]) -> str:
+    named = f", one of {', '.join(words)}" if words else ""
+    sunday = " Sunday is 0." if name == "day of week" else ""
+    return f"Give a number from {low} to {high}{named} or *; a range is {low}-{high}, a step */2.{sunday}"
 
 
 def _fits(part: str, low: int, high: int, words: dict[str, int]) -> bool:

@@ -65,7 +65,7 @@ RULES = {
     "SP404": Code(_E, "The number of partitions is missing or not positive"),
     "SP405": Code(_E, "A path is not usable"),
     "SP406": Code(_W, "A field has no effect any more"),
-    "SP407": Code(_W, "An option was renamed in JuiceFS"),
+    "SP407": Code(_W, "An option was renamed or changed in JuiceFS"),
     "SP408": Code(_W, "An option was removed from JuiceFS"),
     "SP409": Code(_E, "An option does not exist in this JuiceFS"),
     "SP410": Code(_W, "A mount option is risky under the CSI driver"),

@@ -32,6 +32,7 @@ class Fate(StrEnum):
 
     KEPT = "kept"
     RENAMED = "renamed"
+    CHANGED = "changed"
     REMOVED = "removed"
 
 
@@ -324,8 +325,8 @@ SYNC_OPTIONS: dict[str, Option] = {
     ),
     "manager": Option("manager", fate=Fate.REMOVED, note=_ONE_POD),
     "worker": Option("worker", fate=Fate.REMOVED, note=_ONE_POD),
-    "exclude": Option("exclude", fate=Fate.RENAMED, note=_GLOBS),
-    "include": Option("include", fate=Fate.RENAMED, note=_GLOBS),
+    "exclude": Option("exclude", fate=Fate.CHANGED, note=_GLOBS),
+    "include": Option("include", fate=Fate.CHANGED, note=_GLOBS),
     "match-full-path": Option("match-full-path", (1, 2)),
     "max-size": Option("max-size", (1, 2)),
     "min-size": Option("min-size", (1, 2)),

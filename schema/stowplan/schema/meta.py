@@ -59,7 +59,14 @@ _DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 
 DnsLabel = Annotated[str, Field(pattern=_DNS_LABEL, max_length=63)]
 
-FORMS = {_DNS_LABEL: "lower-case letters, digits and -, with a letter or digit at both ends"}
+_DIGEST = r"^sha256:[0-9a-f]{64}$"
+
+Digest = Annotated[str, Field(pattern=_DIGEST, max_length=71)]
+
+FORMS = {
+    _DNS_LABEL: "lower-case letters, digits and -, with a letter or digit at both ends",
+    _DIGEST: "sha256: and 64 hexadecimal digits in lower case",
+}
 """The patterns of fields, in words."""
 
 LARGEST_INT32 = 2**31 - 1

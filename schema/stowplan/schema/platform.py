@@ -4,12 +4,21 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from stowplan.schema.meta import DnsLabel, Model
+from stowplan.schema.meta import Digest, DnsLabel, Model
 
 KUBERNETES_VERSIONS = ("1.34", "1.35", "1.36", "1.37")
 """Supported minors, oldest first: the four newest that kubernetes-validate knows."""
 
 JUICEFS_VERSIONS = ("1.2", "1.3", "1.4")
+
+
+class Digests(Model):
+    """Digests of the agent images, `sha256:...`."""
+
+    cache: Digest | None = Field(default=None, description="Of the image that caches, syncs and warms up datasets.")
+    control: Digest | None = Field(default=None, description="Of the image that waits and reports.")
+    git: Digest | None = Field(default=None, description="Of the image that copies Git repositories.")
+    transfer: Digest | None = Field(default=None, description="Of the image that copies between object storages.")
 
 
 class Images(Model):
@@ -25,9 +34,8 @@ class Images(Model):
         description="Tag of the agent images. Without it, the version of Stowplan.",
         max_length=128,
     )
-    digests: dict[str, str] = Field(
-        default_factory=dict,
-        description="Digest of an agent's image, `sha256:...`, by agent: `cache`, `control`, `git` or `transfer`. Takes precedence over `tag`.",
+    digests: Digests = Field(
+        default=Digests(), description="Digests of the agent images, by agent. They take precedence over `tag`."
     )
 
 

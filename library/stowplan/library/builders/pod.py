@@ -24,7 +24,7 @@ def image(site: Site, agent: Agent) -> str:
     """
     images = site.platform.images
     name = f"{images.registry or 'local'}/stowplan-{agent}"
-    digest = images.digests.get(agent)
+    digest = getattr(images.digests, agent)
     return f"{name}@{digest}" if digest else f"{name}:{images.tag or site.version}"
 
 

@@ -15,13 +15,14 @@ class Context:
     """The platform, the version of Stowplan, and the datasets that other specs may refer to.
 
     `sample_sets` is keyed by namespace and name. `sources` gives the file of a spec by kind, namespace and name; it
-    may be empty.
+    may be empty. `refused` are the datasets whose documents have errors: nobody need hear that they are missing.
     """
 
     platform: Platform
     version: str
     sample_sets: Mapping[tuple[str, str], SampleSet] = field(default_factory=dict)
     sources: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
+    refused: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def site(self) -> Site:

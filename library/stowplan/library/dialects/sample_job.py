@@ -12,7 +12,7 @@ from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir import CachedDataset, DataTask, Origin, SecretName, Site, Source
 from stowplan.library.manifest import ExternalReference, Manifest, Unit
 from stowplan.library.names import CRON_JOB_LIMIT, HASH_LENGTH, LABEL_LIMIT, SampleJobNames
-from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, finding, has_errors
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, finding, has_errors
 from stowplan.schema.juicefs import SyncOptions
 from stowplan.schema.meta import RUN_ANNOTATION, SpecId
 from stowplan.schema.sample_job import SampleJob, TaskType
@@ -38,7 +38,7 @@ def lower(model: SampleJob, context: Context) -> Lowered:
         return Lowered(Unit(identity, ()), tuple(found))
     task = _task(model, dataset, namespace, context, identity)
     found += _options(model, task, context)
-    home, problems = _home(model, task, context)
+    home, problems = _home(task, context)
     found += [*problems, *_long_names(task)]
     if has_errors(found):
         return Lowered(Unit(identity, ()), tuple(found))
@@ -51,13 +51,14 @@ def _type(model: SampleJob) -> list[Finding]:
     chosen = model.spec.type
     if chosen is None:
         message = "`type` is missing."
-        return [finding("SP412", ("spec",), message, "Choose one of sync, warmup, rmr and clear.")]
+        return [finding("SP412", ("spec", "type"), message, "Choose one of sync, warmup, rmr and clear.")]
     return [
         finding(
             "SP414",
             ("spec", key),
             f"`{key}` is ignored, since `type` is {chosen}.",
             f"Remove it, or use {_OPTIONS[chosen]}.",
+            anchor=Anchor.KEY,
         )
         for kind, key in _OPTIONS.items()
         if kind != chosen and key in model.spec.model_dump(exclude_unset=True, exclude_none=True)
@@ -67,23 +68,25 @@ def _type(model: SampleJob) -> list[Finding]:
 def _schedule(model: SampleJob) -> list[Finding]:
     found = []
     if model.spec.schedule is not None and (problem := cron.problem(model.spec.schedule)):
-        hint = "Write five fields: minute, hour, day of month, month, day of week; or a word such as @daily."
-        found.append(finding("SP415", ("spec", "schedule"), problem, hint))
+        found.append(finding("SP415", ("spec", "schedule"), problem.message, problem.hint))
     if model.spec.time_zone and model.spec.schedule is None:
         message = "`timeZone` has no effect without `schedule`."
-        found.append(finding("SP406", ("spec", "timeZone"), message, "Add a schedule, or remove it."))
+        hint = "Add a schedule, or remove it."
+        found.append(finding("SP406", ("spec", "timeZone"), message, hint, anchor=Anchor.KEY))
     return found
 
 
 def _dataset(model: SampleJob, namespace: str, context: Context) -> tuple[CachedDataset | None, list[Finding]]:
     reference = model.spec.sample_set_ref
     if not reference or not reference.name:
-        path = ("spec", "sampleSetRef") if reference else ("spec",)
+        path = ("spec", "sampleSetRef", "name")
         message = "`sampleSetRef.name` is missing; it names the dataset to work on."
         return None, [finding("SP413", path, message, "Name a SampleSet of the same namespace.")]
     referred = context.sample_sets.get((namespace, reference.name))
     if referred is not None:
         return sample_set.cached_dataset(referred, context), []
+    if (namespace, reference.name) in context.refused:
+        return None, []
     return None, [_missing(reference.name, namespace, context)]
 
 
@@ -133,8 +136,9 @@ def _task(model: SampleJob, dataset: CachedDataset, namespace: str, context: Con
 
 
 def _options(model: SampleJob, task: DataTask, context: Context) -> list[Finding]:
-    check = {"sync": _sync, "warmup": _warmup, "rmr": _rmr, "clear": _clear}[task.operation]
-    return [*check(model), *STORAGE_DRIVERS[task.dataset.driver].validate_task(task, context.site)]
+    checks = {"sync": _sync, "warmup": _warmup, "rmr": _rmr}
+    own = checks[task.operation](model) if task.operation in checks else []
+    return [*own, *STORAGE_DRIVERS[task.dataset.driver].validate_task(task, context.site)]
 
 
 def _sync(model: SampleJob) -> list[Finding]:
@@ -142,10 +146,10 @@ def _sync(model: SampleJob) -> list[Finding]:
     found = []
     if not spec.secret_ref or not spec.secret_ref.name:
         message = "A sync needs `secretRef.name`: the Secret with the credentials of its source."
-        found.append(finding("SP413", ("spec", "secretRef") if spec.secret_ref else ("spec",), message, "Name it."))
+        found.append(finding("SP413", ("spec", "secretRef", "name"), message, "Name it."))
     options = spec.sync_options
     if not options or not options.source:
-        path = ("spec", "syncOptions") if options else ("spec",)
+        path = ("spec", "syncOptions", "source")
         found.append(finding("SP413", path, "A sync needs `syncOptions.source`.", "Give the URI to copy from."))
         return found
     found += source_uri.findings(options.source, ("spec", "syncOptions", "source"))
@@ -159,15 +163,16 @@ def _warmup(model: SampleJob) -> list[Finding]:
     if not options:
         return []
     base: FieldPath = ("spec", "warmupOptions")
-    found = dataset_path.findings([p for p in options.paths or [] if p.strip("/")], (*base, "paths"))
+    paths = enumerate(options.paths or ())
+    found = [problem for i, p in paths if p.strip("/") for problem in dataset_path.one(p, (*base, "paths", i))]
     if options.file:
         found += dataset_path.one(options.file, (*base, "file"))
         if options.paths:
             message = "`paths` has no effect beside `file`, which lists the paths."
-            found.append(finding("SP406", (*base, "paths"), message, "Remove one of the two."))
+            found.append(finding("SP406", (*base, "paths"), message, "Remove one of the two.", anchor=Anchor.KEY))
     if options.partitions is not None:
         message = "`partitions` has no effect: the dataset's number is used."
-        found.append(finding("SP406", (*base, "partitions"), message, "Remove it."))
+        found.append(finding("SP406", (*base, "partitions"), message, "Remove it.", anchor=Anchor.KEY))
     if options.threads is not None and options.threads < 0:
         message = f"`threads` is {options.threads}; it must be 1 or more."
         found.append(finding("SP205", (*base, "threads"), message, "Give a number, or remove it for 50."))
@@ -177,24 +182,15 @@ def _warmup(model: SampleJob) -> list[Finding]:
 def _rmr(model: SampleJob) -> list[Finding]:
     options = model.spec.rmr_options
     if not options or not options.paths:
-        path = ("spec", "rmrOptions") if options else ("spec",)
+        path = ("spec", "rmrOptions", "paths")
         return [finding("SP413", path, "An rmr needs `rmrOptions.paths`.", "Name the paths to remove.")]
     return dataset_path.findings(options.paths, ("spec", "rmrOptions", "paths"))
 
 
-def _clear(model: SampleJob) -> list[Finding]:
-    options = model.spec.clear_options
-    if not options or not options.paths:
-        return []
-    message = "JuiceFS evicts by file, so a clear empties all cache directories of each node."
-    hint = "Remove `paths`, or keep it as a note."
-    return [finding("SP411", ("spec", "clearOptions", "paths"), message, hint)]
-
-
-def _home(model: SampleJob, task: DataTask, context: Context) -> tuple[str, list[Finding]]:
+def _home(task: DataTask, context: Context) -> tuple[str, list[Finding]]:
     if task.operation != "sync" or not task.source:
         return task.namespace, []
-    path: FieldPath = ("spec", "secretRef") if model.spec.secret_ref else ("spec",)
+    path: FieldPath = ("spec", "secretRef", "namespace")
     volume = task.dataset.volume_secret
     return secrets.sync_namespace(task.namespace, volume, task.source.secret, context.platform, path)
 

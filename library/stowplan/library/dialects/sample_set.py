@@ -8,7 +8,7 @@ from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir import CachedDataset, DataTask, Origin, Placement, SecretName, Site, Source, Tier
 from stowplan.library.manifest import ExternalReference, Manifest, Unit
 from stowplan.library.names import STATEFUL_SET_LIMIT, SampleSetNames
-from stowplan.schema.diagnostics import Finding, finding, has_errors
+from stowplan.schema.diagnostics import Anchor, Finding, finding, has_errors
 from stowplan.schema.juicefs import MountOptions
 from stowplan.schema.meta import RUN_ANNOTATION, SpecId
 from stowplan.schema.sample_set import CacheLevel, SampleSet
@@ -64,18 +64,16 @@ def _required(model: SampleSet) -> list[Finding]:
     found = []
     if spec.partitions is None:
         message = "`partitions` is missing; without it the old operator waited for ever."
-        found.append(
-            finding("SP404", ("spec",), message, "Give the number of nodes that cache the dataset, 1 or more.")
-        )
+        hint = "Give the number of nodes that cache the dataset, 1 or more."
+        found.append(finding("SP404", ("spec", "partitions"), message, hint))
     if not spec.secret_ref or not spec.secret_ref.name:
-        path = ("spec", "secretRef") if spec.secret_ref else ("spec",)
+        path = ("spec", "secretRef", "name")
         message = "`secretRef.name` is missing; it names the Secret of the JuiceFS volume."
         found.append(finding("SP401", path, message, "Name a Secret with the keys name, metaurl, storage and bucket."))
     if not spec.no_sync and not (spec.source and spec.source.uri):
         message = "There is no `source.uri` to copy from, and `noSync` is not true."
-        found.append(
-            finding("SP403", ("spec",), message, "Give `source.uri`, or `noSync: true` if the data is there already.")
-        )
+        hint = "Give `source.uri`, or `noSync: true` if the data is there already."
+        found.append(finding("SP403", ("spec", "source", "uri"), message, hint))
     return found
 
 
@@ -95,7 +93,8 @@ def _source(model: SampleSet) -> list[Finding]:
     path = ("spec", "source", "uri")
     if not model.spec.no_sync:
         return source_uri.findings(source.uri, path)
-    return [finding("SP406", path, "The source is not used, since `noSync` is true.", "Remove one of the two.")]
+    message = "The source is not used, since `noSync` is true."
+    return [finding("SP406", ("spec", "source"), message, "Remove one of the two.", anchor=Anchor.KEY)]
 
 
 def _dead(model: SampleSet) -> list[Finding]:
@@ -116,8 +115,10 @@ def _sync_namespace(dataset: CachedDataset, context: Context) -> tuple[str, list
     home = dataset.names.namespace
     if not dataset.source:
         return home, []
-    path = ("spec", "secretRef")
-    return secrets.sync_namespace(home, dataset.volume_secret, dataset.source.secret, context.platform, path)
+    volume, source = dataset.volume_secret, dataset.source.secret
+    of_source = volume.namespace == home != source.namespace
+    path = ("spec", *(("source",) if of_source else ()), "secretRef", "namespace")
+    return secrets.sync_namespace(home, volume, source, context.platform, path)
 
 
 def _externals(dataset: CachedDataset) -> tuple[ExternalReference, ...]:

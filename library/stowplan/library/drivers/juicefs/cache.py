@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from stowplan.library.ir import CachedDataset, Site
-from stowplan.schema.diagnostics import FieldPath, Finding, finding
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 
 LEVELS: FieldPath = ("spec", "cache", "levels")
 MOUNT: FieldPath = ("spec", "csi", "juiceFSMountOptions")
@@ -50,7 +50,7 @@ def findings(dataset: CachedDataset, site: Site) -> list[Finding]:
         size = site.platform.juicefs.cache_size
         message = f"No cache size is given, so each node caches up to {size} MiB; the old operator set no limit."
         hint = "Give `cache.levels[].cacheSize` in MiB, or `juicefs.cacheSize` in the platform file."
-        found.append(finding("SP411", ("spec",), message, hint))
+        found.append(finding("SP411", ("spec", "cache"), message, hint))
     return found
 
 
@@ -76,12 +76,16 @@ def _directories_of_option(dataset: CachedDataset) -> list[Finding]:
 
 
 def _directory(directory: str, path: FieldPath) -> list[Finding]:
-    bad = sorted(_FORBIDDEN & set(directory))
-    if directory.startswith("/") and not bad and ".." not in directory.split("/"):
-        return []
-    what = f" with {' '.join(map(repr, bad))}" if bad else ""
-    message = f'"{directory}" is not an absolute directory of the node{what}; several are joined by ":".'
-    return [finding("SP405", path, message, "Give a path such as /data/cache, without `..`, blanks or wildcards.")]
+    forbidden = " ".join(map(ascii, sorted(_FORBIDDEN & set(directory))))
+    if not directory.startswith("/"):
+        message = f'"{directory}" is not an absolute path of the node; several are joined by ":".'
+        return [finding("SP405", path, message, "Give a path such as /data/cache.")]
+    if forbidden:
+        message = f'"{directory}" holds {forbidden}, which a mount option cannot carry.'
+        return [finding("SP405", path, message, "Give a path without blanks, wildcards and signs.")]
+    if ".." in directory.split("/"):
+        return [finding("SP405", path, f'"{directory}" could lead anywhere on the node.', "Remove the `..`.")]
+    return []
 
 
 def _precedence(dataset: CachedDataset) -> list[Finding]:
@@ -94,8 +98,8 @@ def _precedence(dataset: CachedDataset) -> list[Finding]:
     ):
         if value and overruled:
             message = f'"{key}" has no effect beside `cache.levels`, which takes precedence.'
-            found.append(finding("SP406", (*MOUNT, key), message, "Remove one of the two."))
-    if dataset.options.cache_dir and not has_directories:
+            found.append(finding("SP406", (*MOUNT, key), message, "Remove one of the two.", anchor=Anchor.KEY))
+    if dataset.options.cache_dir and not has_directories and not _directories_of_option(dataset):
         message = "The directory is used as it stands; the old operator appended the dataset's name to it."
         found.append(finding("SP411", (*MOUNT, "cache-dir"), message, "Nothing to do, unless old cache data matters."))
     return found

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from stowplan.schema.diagnostics import FieldPath, Finding, finding
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.juicefs import Fate, Option, Version
 from stowplan.schema.meta import Model
 
@@ -32,10 +32,12 @@ def fate_findings(options: Model, table: Mapping[str, Option], version: Version,
         option = table.get(key, Option(key))
         path = (*base, key)
         if option.fate is Fate.REMOVED:
-            found.append(finding("SP408", path, f'"{key}" has no effect: {option.note}.', "Remove it."))
-        elif option.fate is Fate.RENAMED:
-            message = f'"{key}" reaches JuiceFS as `{option.flag}`: {option.note}.'
-            found.append(finding("SP407", path, message, "Check that the value still means what you want."))
+            message = f'"{key}" has no effect: {option.note}.'
+            found.append(finding("SP408", path, message, "Remove it.", anchor=Anchor.KEY))
+        elif option.fate is not Fate.KEPT:
+            became = f"reaches JuiceFS as `{option.flag}`" if option.fate is Fate.RENAMED else "changed its meaning"
+            hint = "Check that the value still means what you want."
+            found.append(finding("SP407", path, f'"{key}" {became}: {option.note}.', hint, anchor=Anchor.KEY))
         elif option.since > version:
             found.append(_too_new(path, key, option.since, version))
         if isinstance(value, int) and not isinstance(value, bool) and value < 0:
@@ -50,4 +52,5 @@ def _too_new(path: FieldPath, key: str, since: Version, version: Version) -> Fin
         path,
         f'"{key}" needs JuiceFS {since[0]}.{since[1]}; the platform has {version[0]}.{version[1]}.',
         "Remove it, or raise `juicefs.clientVersion` in the platform file once the cluster runs that client.",
+        anchor=Anchor.KEY,
     )

@@ -2,7 +2,7 @@
 
 from stowplan.library.drivers.juicefs.options import Value, client_version, fate_findings, given
 from stowplan.library.ir import CachedDataset, DataTask, Site
-from stowplan.schema.diagnostics import FieldPath, Finding, finding
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.juicefs import SYNC_OPTIONS, Fate, Option, SyncOptions
 
 SYNC: FieldPath = ("spec", "syncOptions")
@@ -44,7 +44,9 @@ def findings(task: DataTask, site: Site) -> list[Finding]:
     found = fate_findings(options, SYNC_OPTIONS, client_version(site.platform.juicefs.client_version), SYNC)
     if options.include and not options.exclude:
         message = "`include` takes back what `exclude` leaves out, and there is no `exclude`."
-        found.append(finding("SP406", (*SYNC, "include"), message, "Add `exclude`, or remove `include`."))
+        path, hint = (*SYNC, "include"), "Add `exclude`, or remove `include`."
+        found = [other for other in found if other.path != path]
+        found.append(finding("SP406", path, message, hint, anchor=Anchor.KEY))
     if options.delete_src:
         message = "`delete-src` deletes at the source what was copied; another run cannot bring it back."
         hint = "Remove it unless the dataset is to be the only copy."

@@ -16,7 +16,7 @@ from stowplan.schema.agent_config import (
     Target,
     WarmupConfig,
 )
-from stowplan.schema.diagnostics import Finding, finding
+from stowplan.schema.diagnostics import FieldPath, Finding, finding
 from stowplan.schema.juicefs import CREDENTIAL_KEYS
 
 _OPTIONAL_VOLUME_KEYS = ("storage", "bucket", *CREDENTIAL_KEYS)
@@ -86,14 +86,16 @@ def findings(task: DataTask, site: Site) -> list[Finding]:
     """What is wrong with the paths of a clear: only cache directories of the dataset can be cleared."""
     if task.operation != "clear" or not task.paths:
         return []
+    base: FieldPath = ("spec", "clearOptions", "paths")
     found = []
     known = cache.resolve(task.dataset, site).directories
     for index, path in enumerate(task.paths):
         if not any(_covers(directory, path) for directory in known):
             message = f'"{path}" lies in no cache directory of {task.dataset.names.name}: {", ".join(known)}.'
             hint = "Name one of these directories, or none to clear all."
-            found.append(finding("SP416", ("spec", "clearOptions", "paths", index), message, hint))
-    return found
+            found.append(finding("SP416", (*base, index), message, hint))
+    message = "JuiceFS evicts by file, so a clear empties all cache directories of each node."
+    return found or [finding("SP411", base, message, "Remove `paths`, or keep it as a note.")]
 
 
 def _covers(directory: str, path: str) -> bool:
