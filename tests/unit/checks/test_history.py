@@ -47,12 +47,18 @@ PRIORITY_CLASS = body("PriorityClass", "a", api="scheduling.k8s.io/v1", namespac
 INDEXED = job(completionMode="Indexed", completions=2, parallelism=2)
 FIXED_MAP = {**config_map(size="1"), "immutable": True}
 FIXED_SECRET = body("Secret", "a", data={"key": "c2VjcmV0"}, immutable=True)
+SECRET = body("Secret", "a", data={"key": "c2VjcmV0"}, type="Opaque")
+QUOTA = body("ResourceQuota", "a", spec={"hard": {"pods": "1"}, "scopes": ["Terminating"]})
+PLACED = changed(volume(), "spec.nodeAffinity", {"required": {}})
+GROWING = claim(storageClassName="fast")
 
 IMMUTABLE = [
     (volume(), "spec.csi.volumeHandle", "other"),
     (volume(), "spec.csi.volumeAttributes", {"a": "b"}),
     (volume(), "spec.volumeMode", "Block"),
-    (volume(), "spec.nodeAffinity", {"required": {}}),
+    (PLACED, "spec.nodeAffinity", {"required": {"nodeSelectorTerms": []}}),
+    (PLACED, "spec.nodeAffinity", GONE),
+    (claim(), "spec.resources.limits", {"storage": "20Pi"}),
     (claim(), "spec.accessModes", ["ReadWriteOnce"]),
     (claim(), "spec.storageClassName", "fast"),
     (claim(), "spec.volumeName", "other"),
@@ -79,18 +85,23 @@ IMMUTABLE = [
     (FIXED_MAP, "data.size", "2"),
     (FIXED_MAP, "immutable", GONE),
     (FIXED_SECRET, "data.key", "b3RoZXI="),
+    (FIXED_SECRET, "stringData", {"key": "other"}),
+    (SECRET, "type", "example.com/other"),
+    (QUOTA, "spec.scopes", ["NotTerminating"]),
+    (QUOTA, "spec.scopes", GONE),
 ]
 MUTABLE = [
     (volume(), "spec.mountOptions", ["cache-size=1"]),
     (volume(), "spec.capacity.storage", "20Pi"),
     (volume(), "spec.persistentVolumeReclaimPolicy", "Delete"),
     (volume(), "spec.volumeMode", "Filesystem"),
-    (claim(), "spec.resources.requests.storage", "20Pi"),
+    (volume(), "spec.nodeAffinity", {"required": {}}),
+    (GROWING, "spec.resources.requests.storage", "20Pi"),
     (claim(), "spec.resources.requests.storage", "10240Ti"),
     (claim(), "metadata.labels", {"a": "b"}),
     (stateful_set(), "spec.replicas", 5),
     (stateful_set(), "spec.template.spec.containers.0.image", "local/agent:2.0"),
-    (stateful_set(), "spec.updateStrategy", {"type": "OnDelete"}),
+    (stateful_set(updateStrategy={"type": "OnDelete"}), "spec.updateStrategy.type", "RollingUpdate"),
     (stateful_set(), "spec.podManagementPolicy", "OrderedReady"),
     (job(), "spec.parallelism", 2),
     (job(), "spec.suspend", True),
@@ -105,6 +116,8 @@ MUTABLE = [
     (STORAGE_CLASS, "allowVolumeExpansion", False),
     (STORAGE_CLASS, "reclaimPolicy", "Delete"),
     (PRIORITY_CLASS, "description", "b"),
+    (SECRET, "data.key", "b3RoZXI="),
+    (QUOTA, "spec.hard.pods", "2"),
     (config_map(size="1"), "data.size", "2"),
     (body("CronJob", "a", api="batch/v1", spec={"schedule": "0 * * * *"}), "spec.schedule", "1 * * * *"),
 ]
@@ -150,6 +163,24 @@ def test_a_claim_that_shrinks() -> None:
     found = after(claim(), changed(claim(), "spec.resources.requests.storage", "9Pi"))
     assert fields(found) == [("SP540", "spec.resources.requests.storage")]
     assert "from 10Pi to 9Pi" in texts(found)
+
+
+def test_a_claim_that_no_class_lets_grow() -> None:
+    found = after(claim(), changed(claim(), "spec.resources.requests.storage", "20Pi"))
+    assert fields(found) == [("SP540", "spec.resources.requests.storage")]
+    assert "from 10Pi to 20Pi" in texts(found)
+
+
+@pytest.mark.parametrize(
+    ("made", "path", "value"),
+    [(stateful_set(), "spec.updateStrategy.type", "OnDelete"), (DEPLOYMENT, "spec.strategy.type", "Recreate")],
+    ids=name,
+)
+def test_a_strategy_that_leaves_its_defaults_behind(made: Json, path: str, value: str) -> None:
+    found = after(made, changed(made, path, value))
+    assert fields(found) == [("SP540", path)]
+    assert "rollingUpdate" in texts(found)
+    assert after(made, changed(changed(made, path, value), "spec.replicas", 2)) != []
 
 
 def test_a_version_in_which_objects_are_stored_stays() -> None:

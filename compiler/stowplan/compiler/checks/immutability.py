@@ -1,9 +1,9 @@
 """Did a field change that Kubernetes does not let change?"""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from stowplan.compiler.checks.fixed_fields import fixed
 from stowplan.compiler.checks.manifests import items, mapping
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object, Objects
@@ -14,79 +14,6 @@ from stowplan.schema.meta import ObjectId
 from stowplan.schema.wording import describe
 
 _CODE = "SP540"
-_RBAC = "rbac.authorization.k8s.io"
-
-
-@dataclass(frozen=True, slots=True)
-class Fixed:
-    """What may not change in an object: all fields below `below` but `mutable`, or only those in `fields`."""
-
-    below: str = ""
-    mutable: frozenset[str] = frozenset()
-    fields: tuple[tuple[str, ...], ...] = ()
-    defaults: Mapping[str, Any] = field(default_factory=dict)
-    """What a missing field means, by its last name."""
-
-
-def _fixed(*paths: str, **defaults: Any) -> Fixed:
-    return Fixed(fields=tuple(tuple(path.split(".")) for path in paths), defaults=defaults)
-
-
-_TABLE: dict[tuple[str, str], Fixed] = {
-    ("", "PersistentVolume"): Fixed(
-        below="spec",
-        mutable=frozenset(
-            "accessModes capacity claimRef mountOptions persistentVolumeReclaimPolicy storageClassName "
-            "volumeAttributesClassName".split()
-        ),
-        defaults={"volumeMode": "Filesystem"},
-    ),
-    ("", "PersistentVolumeClaim"): Fixed(
-        below="spec",
-        mutable=frozenset({"resources", "volumeAttributesClassName"}),
-        defaults={"volumeMode": "Filesystem"},
-    ),
-    ("", "Service"): _fixed("spec.clusterIP", clusterIP=""),
-    ("apiextensions.k8s.io", "CustomResourceDefinition"): _fixed(
-        "spec.group", "spec.scope", "spec.names.kind", "spec.names.plural"
-    ),
-    ("apps", "DaemonSet"): _fixed("spec.selector"),
-    ("apps", "Deployment"): _fixed("spec.selector"),
-    ("apps", "ReplicaSet"): _fixed("spec.selector"),
-    ("apps", "StatefulSet"): Fixed(
-        below="spec",
-        mutable=frozenset(
-            "minReadySeconds ordinals persistentVolumeClaimRetentionPolicy replicas revisionHistoryLimit template "
-            "updateStrategy".split()
-        ),
-        defaults={"podManagementPolicy": "OrderedReady"},
-    ),
-    ("batch", "Job"): Fixed(
-        below="spec",
-        mutable=frozenset(
-            "activeDeadlineSeconds backoffLimit maxFailedIndexes parallelism podReplacementPolicy suspend "
-            "ttlSecondsAfterFinished".split()
-        ),
-        defaults={"completionMode": "NonIndexed", "manualSelector": False},
-    ),
-    ("networking.k8s.io", "IngressClass"): _fixed("spec.controller"),
-    (_RBAC, "ClusterRoleBinding"): _fixed("roleRef"),
-    (_RBAC, "RoleBinding"): _fixed("roleRef"),
-    ("scheduling.k8s.io", "PriorityClass"): _fixed(
-        "value", "preemptionPolicy", preemptionPolicy="PreemptLowerPriority"
-    ),
-    ("storage.k8s.io", "StorageClass"): _fixed(
-        "provisioner",
-        "parameters",
-        "reclaimPolicy",
-        "volumeBindingMode",
-        reclaimPolicy="Delete",
-        volumeBindingMode="Immediate",
-    ),
-}
-"""By group and kind, from `Validate…Update` of Kubernetes 1.34. Any other field may change."""
-
-_IMMUTABLE_DATA = _fixed("data", "binaryData", "immutable")
 
 _DATA_KEPT = "The data is kept, but only by hand can it move: "
 _HINTS = {
@@ -113,7 +40,7 @@ def _check(obj: Object, old: Json) -> Iterator[ObjectFinding]:
         change = "" if own.kind == "Secret" else f" from {describe(before)} to {describe(after)}"
         message = f"The field changed{change}, but Kubernetes lets nobody change it in a {own.kind}."
         yield about(obj, _CODE, path, message, _hint(own.kind))
-    for path, message in (*_shrunk(own, old, new), *_dropped_versions(own, old, new)):
+    for path, message in (*_resized(own, old, new), *_dropped_versions(own, old, new), *_strategy(own, old, new)):
         yield about(obj, _CODE, path, message, _hint(own.kind))
 
 
@@ -123,20 +50,9 @@ def _hint(kind: str) -> str:
 
 
 def _changes(own: ObjectId, old: Json, new: Json) -> Iterator[tuple[FieldPath, Any, Any]]:
-    fixed = _TABLE.get((own.group, own.kind), Fixed())
-    if own.kind in ("ConfigMap", "Secret") and old.get("immutable"):
-        fixed = _IMMUTABLE_DATA
-    for path in _fixed_paths(fixed, old, new):
-        before, after = (mapping(body, *path[:-1]).get(path[-1], fixed.defaults.get(path[-1])) for body in (old, new))
-        if before != after and not _elastic(own, path, old, new):
+    for path, before, after in fixed((own.group, own.kind), old).changes(old, new):
+        if not _elastic(own, path, old, new):
             yield _first_difference(path, before, after)
-
-
-def _fixed_paths(fixed: Fixed, old: Json, new: Json) -> Iterator[tuple[str, ...]]:
-    yield from fixed.fields
-    if fixed.below:
-        names = mapping(old, fixed.below).keys() | mapping(new, fixed.below).keys()
-        yield from ((fixed.below, name) for name in sorted(names - fixed.mutable))
 
 
 def _elastic(own: ObjectId, path: tuple[str, ...], old: Json, new: Json) -> bool:
@@ -162,13 +78,33 @@ def _first_difference(path: FieldPath, before: Any, after: Any) -> tuple[FieldPa
     return path, before, after
 
 
-def _shrunk(own: ObjectId, old: Json, new: Json) -> Iterator[tuple[FieldPath, str]]:
+def _resized(own: ObjectId, old: Json, new: Json) -> Iterator[tuple[FieldPath, str]]:
+    """A claim can only grow, and only where its class lets it: the admission plugin PersistentVolumeClaimResize."""
     if own.kind != "PersistentVolumeClaim":
         return
-    before, after = (mapping(body, "spec", "resources", "requests").get("storage") for body in (old, new))
+    path = ("spec", "resources", "requests", "storage")
+    before, after = (mapping(body, *path[:-1]).get(path[-1]) for body in (old, new))
     if larger(before, after):
-        message = f"The claim shrinks from {before} to {after}; a claim can only grow."
-        yield ("spec", "resources", "requests", "storage"), message
+        yield path, f"The claim shrinks from {before} to {after}; a claim can only grow."
+    elif larger(after, before) and mapping(new, "spec").get("storageClassName") == "":
+        yield path, f"The claim grows from {before} to {after}; only a storage class can let it, and it has none."
+
+
+_STRATEGIES = {("apps", "Deployment"): "strategy", ("apps", "StatefulSet"): "updateStrategy"}
+_ROLLING = "RollingUpdate"
+
+
+def _strategy(own: ObjectId, old: Json, new: Json) -> Iterator[tuple[FieldPath, str]]:
+    """The server fills in `rollingUpdate`, server-side apply leaves it there, and no other strategy may have it."""
+    name = _STRATEGIES.get((own.group, own.kind))
+    if name is None:
+        return
+    before, after = (mapping(body, "spec", name).get("type", _ROLLING) for body in (old, new))
+    if before == _ROLLING != after:
+        message = (
+            f"The strategy leaves {_ROLLING}, but the object in the cluster keeps its defaults in `rollingUpdate`,"
+        )
+        yield ("spec", name, "type"), f"{message} and {after} may not have them."
 
 
 def _dropped_versions(own: ObjectId, old: Json, new: Json) -> Iterator[tuple[FieldPath, str]]:

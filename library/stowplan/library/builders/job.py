@@ -9,7 +9,10 @@ from stowplan.library.ir import Origin
 from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.exit_codes import PERMANENT
 
-MUTABLE = frozenset({"activeDeadlineSeconds", "backoffLimit", "maxFailedIndexes", "parallelism", "suspend"})
+MUTABLE = frozenset(
+    "activeDeadlineSeconds backoffLimit maxFailedIndexes parallelism podReplacementPolicy suspend "
+    "ttlSecondsAfterFinished".split()
+)
 """Fields of a Job that may change in place (Kubernetes 1.34 `ValidateJobUpdate`); the others are in the hash."""
 
 BACKOFF_LIMIT = 6
