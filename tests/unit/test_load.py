@@ -128,7 +128,8 @@ def test_a_folder_named_like_a_file_is_a_folder(repo: Path) -> None:
 
 
 def test_diagnostics_of_all_files_come_together(repo: Path) -> None:
-    write(repo, {"specs/b.yaml": "a: [1", "specs/a.yaml": "a: 1\na: 2", "specs/c.yaml": b"\xff", "specs/d.yaml": "a: 1"})
+    write(repo, {"specs/b.yaml": "a: [1", "specs/a.yaml": "a: 1\na: 2"})
+    write(repo, {"specs/c.yaml": b"\xff", "specs/d.yaml": "a: 1"})
     sources, diagnostics = run(repo)
     assert [line.split()[:2] for line in diagnostics] == [
         ["SP102", "specs/a.yaml:2:1"],
