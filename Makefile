@@ -6,7 +6,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXAMPLES := $(patsubst examples/%/stowplan.yaml,%,$(wildcard examples/*/stowplan.yaml))
 
-.PHONY: demo test lint types layers unit generate synth clean
+.PHONY: check demo test lint types layers unit generate synth clean
 
 demo: .venv/ready synth
 	@echo
@@ -19,6 +19,9 @@ synth: .venv/ready
 	  echo "== examples/$$name -> out/$$name"; \
 	  $(BIN)/stowplan synth examples/$$name --out out/$$name || exit 1; \
 	done
+
+check: .venv/ready
+	@for name in $(EXAMPLES); do $(BIN)/stowplan synth examples/$$name --out out/$$name --check || exit 1; done
 
 test: .venv/ready lint types layers unit
 
