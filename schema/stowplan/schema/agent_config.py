@@ -74,7 +74,9 @@ class SyncConfig(AgentConfig):
     dataset: str = Field(description="Name of the SampleSet.")
     source: str = Field(description="Source URI without credentials.")
     destination: str = Field(description="Path in the volume, from its root, such as `/` or `/train/`.")
-    flags: dict[str, str | int | bool] = Field(description="Flags of `juicefs sync`, without dashes.")
+    flags: dict[str, str | int | bool] = Field(
+        description="Flags of `juicefs sync`, without dashes. `include` goes before `exclude`: the first pattern that matches decides."
+    )
     volume: str = Field(
         default="JFS",
         description="Name of the environment variable that carries the metadata URL to JuiceFS.",

@@ -5,7 +5,9 @@ import re
 from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, finding
 from stowplan.schema.juicefs import STORAGES
 
-_CREDENTIALS = re.compile(r"://+[^/@]*:[^/]*@|://+[^/@:]+@")
+_CREDENTIALS = re.compile(r"://+[^/@:]*:(?!\d+/).*@|://+[^/:]+@", re.DOTALL)
+"""A key and a secret, or a token, before the bucket. A secret may hold `/`, a host may have a port."""
+
 _BLANK = re.compile(r"[\s\x00-\x1f]")
 
 

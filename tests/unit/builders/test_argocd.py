@@ -1,0 +1,107 @@
+"""What Argo CD reads: a project with a closed list of kinds, and Applications that hold nothing back."""
+
+from typing import Any
+
+import pytest
+
+from stowplan.library.builders import argocd
+from stowplan.schema.platform import GroupKind
+from tests.unit.specs import platform
+
+REPO = "https://git.example.com/ml/data.git"
+
+
+def settings(**fields: Any) -> Any:
+    return platform(argocd={"repoURL": REPO, **fields}).argocd
+
+
+def kinds(**fields: Any) -> set[str]:
+    return {kind.kind for kind in argocd.allowed_kinds(platform(**fields))}
+
+
+def test_application_of_a_namespace() -> None:
+    made = argocd.application(settings(), "ns-ml", folder="ml", namespace="ml", cascade=True)
+    assert made.body == {
+        "apiVersion": "argoproj.io/v1alpha1",
+        "kind": "Application",
+        "metadata": {
+            "name": "stowplan-ns-ml",
+            "namespace": "argocd",
+            "labels": {"app.kubernetes.io/part-of": "stowplan", "app.kubernetes.io/managed-by": "stowplan"},
+            "annotations": {
+                "argocd.argoproj.io/compare-options": "ServerSideDiff=true",
+                "argocd.argoproj.io/sync-options": "SkipDryRunOnMissingResource=true",
+            },
+            "finalizers": ["resources-finalizer.argocd.argoproj.io"],
+        },
+        "spec": {
+            "destination": {"server": "https://kubernetes.default.svc", "namespace": "ml"},
+            "project": "stowplan",
+            "source": {
+                "directory": {"recurse": True},
+                "path": "out/ml",
+                "repoURL": REPO,
+                "targetRevision": "HEAD",
+            },
+            "syncPolicy": {
+                "automated": {"prune": True, "selfHeal": True},
+                "retry": {"backoff": {"duration": "10s", "factor": 2, "maxDuration": "5m"}, "limit": 10},
+                "syncOptions": [
+                    "ApplyOutOfSyncOnly=true",
+                    "FailOnSharedResource=true",
+                    "RespectIgnoreDifferences=true",
+                    "ServerSideApply=true",
+                ],
+            },
+        },
+    }
+
+
+def test_application_that_must_not_take_its_objects_with_it() -> None:
+    made = argocd.application(settings(), "crds", folder="crds", namespace="ml", cascade=False)
+    assert "finalizers" not in made.body["metadata"]
+
+
+@pytest.mark.parametrize(
+    ("path", "folder"), [("out", "out/ml"), ("/a/b/", "a/b/ml"), (".", "ml"), ("", "ml"), ("./", "ml")]
+)
+def test_path_in_the_repository(path: str, folder: str) -> None:
+    made = argocd.application(settings(path=path), "ns-ml", folder="ml", namespace="ml", cascade=True)
+    assert made.body["spec"]["source"]["path"] == folder
+
+
+def test_root_application_is_where_argocd_is() -> None:
+    fields = settings(namespace="argo", rootProject="platform", destination={"name": "blue"})
+    made = argocd.root_application(fields, "argocd").body
+    assert made["metadata"]["namespace"] == "argo"
+    assert made["spec"]["project"] == "platform"
+    assert made["spec"]["destination"] == {"server": "https://kubernetes.default.svc", "namespace": "argo"}
+
+
+def test_project() -> None:
+    fields = {"repoURL": REPO, "destination": {"name": "blue", "namespaces": ["team-*", "ml"]}}
+    spec = argocd.app_project(platform(argocd=fields)).body["spec"]
+    assert spec["sourceRepos"] == [REPO]
+    assert spec["destinations"] == [{"name": "blue", "namespace": "ml"}, {"name": "blue", "namespace": "team-*"}]
+    assert spec["clusterResourceWhitelist"] == [
+        {"group": "", "kind": "PersistentVolume"},
+        {"group": "apiextensions.k8s.io", "kind": "CustomResourceDefinition"},
+    ]
+    assert {"group": "batch", "kind": "CronJob"} in spec["namespaceResourceWhitelist"]
+
+
+def test_secrets_are_never_allowed() -> None:
+    assert "Secret" not in kinds()
+
+
+def test_platform_decides_which_kinds_are_allowed() -> None:
+    assert kinds(namespaces={"emit": True}) - kinds() == {"Namespace"}
+    assert kinds() - kinds(argocd={"crds": "external"}) == {"CustomResourceDefinition"}
+    assert kinds(passThrough=[{"kind": "ResourceQuota"}]) - kinds() == {"ResourceQuota"}
+    extension = {"path": "a.py", "kinds": [{"group": "example.com", "kind": "Thing"}]}
+    assert kinds(extensions=[extension]) - kinds() == {"Thing"}
+
+
+def test_a_kind_that_is_allowed_twice_is_listed_once() -> None:
+    allowed = argocd.allowed_kinds(platform(passThrough=[{"kind": "ConfigMap"}]))
+    assert allowed.count(GroupKind(group="", kind="ConfigMap")) == 1

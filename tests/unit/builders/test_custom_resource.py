@@ -1,0 +1,36 @@
+"""The custom resource beside its objects: the user's values and nothing of ours but labels and annotations."""
+
+from stowplan.library.builders.custom_resource import custom_resource
+from stowplan.library.ir import Origin
+from tests.unit.specs import ORIGIN, sample_set
+
+
+def test_values_stay_as_they_were_given() -> None:
+    made = custom_resource(sample_set(cache={"levels": [{"path": "/a"}]}), ORIGIN).body
+    assert made["spec"] == {
+        "partitions": 1,
+        "secretRef": {"name": "volume"},
+        "noSync": True,
+        "cache": {"levels": [{"path": "/a"}]},
+    }
+
+
+def test_names_are_those_of_the_crd() -> None:
+    made = custom_resource(sample_set(csi={"juiceFSMountOptions": {"attr-cache": 1, "sub-dir": "a"}}), ORIGIN).body
+    assert made["spec"]["csi"] == {"juiceFSMountOptions": {"attr-cache": 1, "sub-dir": "a"}}
+
+
+def test_namespace_is_written_out() -> None:
+    assert custom_resource(sample_set(), ORIGIN).namespace == "ml"
+
+
+def test_dry_run_is_skipped_while_the_crd_is_missing() -> None:
+    annotations = custom_resource(sample_set(), ORIGIN).body["metadata"]["annotations"]
+    assert annotations["argocd.argoproj.io/sync-options"] == "SkipDryRunOnMissingResource=true"
+    assert annotations["stowplan.dev/source"] == "specs/data.yaml"
+
+
+def test_sync_options_of_the_user_are_kept() -> None:
+    options = {"argocd.argoproj.io/sync-options": "Prune=false"}
+    annotations = custom_resource(sample_set(annotations=options), Origin(ORIGIN.spec)).body["metadata"]["annotations"]
+    assert annotations == {"argocd.argoproj.io/sync-options": "Prune=false,SkipDryRunOnMissingResource=true"}

@@ -1,0 +1,192 @@
+"""The smallest object of each kind, whole: what a builder promises."""
+
+from stowplan.library.builders import affinity
+from stowplan.library.builders.config_map import config_map
+from stowplan.library.builders.metadata import metadata
+from stowplan.library.builders.namespace import namespace
+from stowplan.library.builders.network_policy import network_policy
+from stowplan.library.builders.pod_disruption_budget import one_at_a_time
+from stowplan.library.builders.rbac import role_binding, service_account, status_role
+from stowplan.library.builders.service import headless_service
+from stowplan.library.builders.stateful_set import stateful_set
+from stowplan.library.ir import Origin
+from stowplan.schema.agent_config import RmrConfig, Target
+from stowplan.schema.platform import EgressRule
+from tests.unit.specs import ORIGIN
+
+SOURCE = {"stowplan.dev/source": "specs/data.yaml"}
+EARLY = {"argocd.argoproj.io/sync-wave": "-1"}
+
+
+def labels(component: str) -> dict[str, str]:
+    return {
+        "app.kubernetes.io/name": "sampleset",
+        "app.kubernetes.io/component": component,
+        "app.kubernetes.io/part-of": "stowplan",
+        "app.kubernetes.io/managed-by": "stowplan",
+        "stowplan.dev/kind": "SampleSet",
+        "stowplan.dev/name": "data",
+    }
+
+
+def test_metadata_of_what_runs_has_no_wave() -> None:
+    assert metadata("Job", "work", ORIGIN, "sync", namespace="ml") == {
+        "name": "work",
+        "namespace": "ml",
+        "labels": labels("sync"),
+        "annotations": SOURCE,
+    }
+
+
+def test_metadata_without_a_file_and_a_namespace() -> None:
+    assert metadata("PersistentVolume", "work", Origin(ORIGIN.spec), "volume") == {
+        "name": "work",
+        "labels": labels("volume"),
+    }
+
+
+def test_a_long_name_fits_its_label() -> None:
+    origin = Origin(type(ORIGIN.spec)("SampleJob", "ml", "a" * 100))
+    assert len(metadata("Job", "work", origin, "sync")["labels"]["stowplan.dev/name"]) == 63
+
+
+def test_service_has_no_port() -> None:
+    made = headless_service("data", ORIGIN, "runtime", selector={"a": "b"}, extra_labels={"c": "d"})
+    assert made.body == {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {
+            "name": "data",
+            "namespace": "ml",
+            "labels": {**labels("runtime"), "c": "d"},
+            "annotations": {**SOURCE, **EARLY},
+        },
+        "spec": {"clusterIP": "None", "selector": {"a": "b"}},
+    }
+
+
+def test_stateful_set() -> None:
+    made = stateful_set(
+        "data",
+        ORIGIN,
+        "runtime",
+        replicas=3,
+        service="service",
+        selector={"a": "b"},
+        template={"spec": {}},
+        pod_management="Parallel",
+        extra_labels={},
+    )
+    assert made.body == {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": {"name": "data", "namespace": "ml", "labels": labels("runtime"), "annotations": SOURCE},
+        "spec": {
+            "podManagementPolicy": "Parallel",
+            "replicas": 3,
+            "selector": {"matchLabels": {"a": "b"}},
+            "serviceName": "service",
+            "template": {"spec": {}},
+            "updateStrategy": {"type": "RollingUpdate"},
+        },
+    }
+
+
+def test_pod_disruption_budget_is_in_the_last_wave() -> None:
+    assert one_at_a_time("data", ORIGIN, "runtime", selector={"a": "b"}).body == {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "data", "namespace": "ml", "labels": labels("runtime"), "annotations": SOURCE},
+        "spec": {
+            "maxUnavailable": 1,
+            "selector": {"matchLabels": {"a": "b"}},
+            "unhealthyPodEvictionPolicy": "AlwaysAllow",
+        },
+    }
+
+
+def test_service_account_hands_its_token_to_nobody() -> None:
+    made = service_account("data", ORIGIN, namespace="storage").body
+    assert (made["metadata"]["namespace"], made["automountServiceAccountToken"]) == ("storage", False)
+
+
+def test_role_is_for_one_resource() -> None:
+    assert status_role("data", ORIGIN, group="example.com", plural="things").body["rules"] == [
+        {"apiGroups": ["example.com"], "resources": ["things"], "resourceNames": ["data"], "verbs": ["get"]},
+        {
+            "apiGroups": ["example.com"],
+            "resources": ["things/status"],
+            "resourceNames": ["data"],
+            "verbs": ["get", "patch"],
+        },
+    ]
+
+
+def test_role_binding_sorts_its_accounts() -> None:
+    made = role_binding("data", ORIGIN, role="role", accounts=[("storage", "data"), ("ml", "data")]).body
+    assert made["roleRef"] == {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "role"}
+    assert made["subjects"] == [
+        {"kind": "ServiceAccount", "name": "data", "namespace": "ml"},
+        {"kind": "ServiceAccount", "name": "data", "namespace": "storage"},
+    ]
+
+
+def test_network_policy_lets_nobody_in() -> None:
+    assert network_policy("data", ORIGIN, namespace="ml", egress=[]).body["spec"] == {
+        "podSelector": {"matchLabels": {"stowplan.dev/kind": "SampleSet", "stowplan.dev/name": "data"}},
+        "policyTypes": ["Ingress"],
+    }
+
+
+def test_network_policy_lets_out_what_is_listed() -> None:
+    rules = [EgressRule(cidr="10.0.0.0/8", ports=[53], protocol="UDP"), EgressRule(cidr="192.0.2.1/32")]
+    spec = network_policy("data", ORIGIN, namespace="ml", egress=rules).body["spec"]
+    assert spec["policyTypes"] == ["Ingress", "Egress"]
+    assert spec["egress"] == [
+        {"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}], "ports": [{"port": 53, "protocol": "UDP"}]},
+        {"to": [{"ipBlock": {"cidr": "192.0.2.1/32"}}]},
+    ]
+
+
+def test_namespace_survives_its_application() -> None:
+    assert namespace("ml", "baseline").body == {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {
+            "name": "ml",
+            "labels": {
+                "app.kubernetes.io/part-of": "stowplan",
+                "app.kubernetes.io/managed-by": "stowplan",
+                "pod-security.kubernetes.io/enforce": "baseline",
+            },
+            "annotations": {"argocd.argoproj.io/sync-options": "Prune=false,Delete=false", **EARLY},
+        },
+    }
+
+
+def _config(path: str) -> RmrConfig:
+    target = Target(kind="SampleJob", namespace="ml", name="data")
+    return RmrConfig(target=target, reportPhase=True, dataset="data", mountPath="/mnt/data", paths=[path])
+
+
+def test_config_map_is_named_by_its_content() -> None:
+    made = config_map("data", ORIGIN, "rmr", _config("a"), namespace="ml", run=True)
+    again = config_map("data", ORIGIN, "rmr", _config("a"), namespace="ml", run=True)
+    other = config_map("data", ORIGIN, "rmr", _config("b"), namespace="ml", run=True)
+    assert made.name == again.name != other.name
+    assert (made.stem, made.run, made.body["immutable"]) == ("data", True, True)
+
+
+def test_config_map_holds_the_configuration_without_what_is_not_given() -> None:
+    made = config_map("data", ORIGIN, "rmr", _config("a"), namespace="ml", run=True)
+    assert RmrConfig.model_validate_json(made.body["data"]["config.json"]) == _config("a")
+    assert "null" not in made.body["data"]["config.json"]
+
+
+def test_affinity() -> None:
+    term = affinity.same_node({"a": "b"})
+    assert term == {"labelSelector": {"matchLabels": {"a": "b"}}, "topologyKey": "kubernetes.io/hostname"}
+    assert affinity.required(term) == {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
+    assert affinity.preferred(term) == {
+        "preferredDuringSchedulingIgnoredDuringExecution": [{"podAffinityTerm": term, "weight": 100}]
+    }

@@ -1,0 +1,158 @@
+"""A SampleJob lowered: one task, once or at times, and what is wrong with it."""
+
+import json
+from typing import Any
+
+import pytest
+
+from stowplan.library.dialects.context import Lowered
+from stowplan.library.dialects.registry import lower
+from tests.unit.specs import URI, body, codes, context, lowered, of_kind, sample_job, sample_set
+
+SYNC: dict[str, Any] = {"type": "sync", "secretRef": {"name": "source"}, "syncOptions": {"source": URI}}
+RMR: dict[str, Any] = {"type": "rmr", "rmrOptions": {"paths": ["a"]}}
+TASKS: dict[str, dict[str, Any]] = {"sync": SYNC, "warmup": {"type": "warmup"}, "rmr": RMR, "clear": {"type": "clear"}}
+
+
+def configuration(result: Lowered) -> dict[str, Any]:
+    loaded = json.loads(body(result, "ConfigMap")["data"]["config.json"])
+    assert isinstance(loaded, dict)
+    return loaded
+
+
+def pod(result: Lowered, kind: str = "Job") -> dict[str, Any]:
+    spec = of_kind(result, kind)[0].body["spec"]["template"]["spec"]
+    assert isinstance(spec, dict)
+    return spec
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_objects(task: str) -> None:
+    result = lowered(sample_job(**TASKS[task]))
+    assert sorted(manifest.kind for manifest in result.unit.manifests) == sorted(
+        "SampleJob ServiceAccount Role RoleBinding NetworkPolicy ConfigMap Job".split()
+    )
+    assert configuration(result)["task"] == task
+    assert configuration(result)["target"] == {"kind": "SampleJob", "namespace": "ml", "name": "work"}
+
+
+@pytest.mark.parametrize("task", ["warmup", "clear"])
+def test_one_job_beside_each_cache_pod(task: str) -> None:
+    datasets = context(sample_set(partitions=3))
+    result = lower(sample_job(**TASKS[task]), datasets)
+    pods = [manifest.body["spec"]["template"]["spec"] for manifest in of_kind(result, "Job")]
+    assert [each["containers"][0]["args"] for each in pods] == [[task, "--partition", str(i)] for i in range(3)]
+    terms = [each["affinity"]["podAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][0] for each in pods]
+    assert [term["labelSelector"]["matchLabels"] for term in terms] == [
+        {"statefulset.kubernetes.io/pod-name": f"data-runtime-{i}"} for i in range(3)
+    ]
+
+
+def test_sync_needs_no_mount() -> None:
+    spec = pod(lowered(sample_job(**SYNC)))
+    assert [volume["name"] for volume in spec["volumes"]] == ["config", "scratch"]
+    assert "affinity" not in spec
+
+
+def test_rmr_goes_where_the_mount_is_if_it_can() -> None:
+    assert set(pod(lowered(sample_job(**RMR)))["affinity"]["podAffinity"]) == {
+        "preferredDuringSchedulingIgnoredDuringExecution"
+    }
+
+
+def test_a_schedule_makes_a_cron_job_of_it() -> None:
+    result = lowered(sample_job(**RMR, schedule="0 3 * * *", timeZone="Etc/UTC"))
+    assert of_kind(result, "Job") == []
+    spec = body(result, "CronJob")["spec"]
+    assert (spec["schedule"], spec["timeZone"]) == ("0 3 * * *", "Etc/UTC")
+    assert not of_kind(result, "ConfigMap")[0].run
+
+
+def test_terminate_suspends() -> None:
+    assert body(lowered(sample_job(**RMR, terminate=True)), "Job")["spec"]["suspend"] is True
+    assert "suspend" not in body(lowered(sample_job(**RMR, terminate=False)), "Job")["spec"]
+    assert body(lowered(sample_job(**RMR, terminate=True, schedule="@daily")), "CronJob")["spec"]["suspend"] is True
+
+
+def test_terminate_does_not_start_another_run() -> None:
+    running, stopped = (of_kind(lowered(sample_job(**RMR, terminate=t)), "Job")[0].name for t in (False, True))
+    assert running == stopped
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, {"paths": [], "strategy": "sequence", "threads": 50, "partitions": 1, "threshold": 95}),
+        ({"paths": ["/a", "b/"]}, {"paths": ["a", "b/"]}),
+        ({"file": "/lists/a.txt"}, {"file": "lists/a.txt"}),
+        ({"strategyName": "random", "threads": 7}, {"strategy": "random", "threads": 7}),
+        ({"partitions": 9}, {"partitions": 1}),
+    ],
+)
+def test_warmup_options(options: dict[str, Any], expected: dict[str, Any]) -> None:
+    given = configuration(lowered(sample_job(type="warmup", warmupOptions=options)))
+    assert {key: given[key] for key in expected} == expected
+
+
+def test_volume_belongs_to_root() -> None:
+    spec = pod(lowered(sample_job(**RMR), juicefs={"taskUser": 0}))
+    assert spec["securityContext"]["runAsUser"] == 0
+
+
+@pytest.mark.parametrize(
+    ("spec", "code"),
+    [
+        ({}, "SP412"),
+        ({"type": "sync", "syncOptions": {"source": URI}}, "SP413"),
+        ({"type": "sync", "secretRef": {"name": "source"}}, "SP413"),
+        ({**SYNC, "syncOptions": {"source": "s4://bucket/a"}}, "SP402"),
+        ({**SYNC, "syncOptions": {"source": URI, "destination": "../a"}}, "SP405"),
+        ({**SYNC, "secretRef": {"name": "source", "namespace": "storage"}}, "SP303"),
+        ({"type": "rmr"}, "SP413"),
+        ({"type": "rmr", "rmrOptions": {"paths": ["/"]}}, "SP405"),
+        ({"type": "warmup", "warmupOptions": {"file": ".."}}, "SP405"),
+        ({"type": "warmup", "warmupOptions": {"threads": -1}}, "SP205"),
+        ({"type": "clear", "clearOptions": {"paths": ["/data"]}}, "SP416"),
+        ({**RMR, "schedule": "every day"}, "SP415"),
+        ({**RMR, "sampleSetRef": {"name": "other"}}, "SP302"),
+        ({**RMR, "sampleSetRef": None}, "SP413"),
+    ],
+)
+def test_a_spec_that_cannot_work_has_no_objects(spec: dict[str, Any], code: str) -> None:
+    result = lowered(sample_job(**spec))
+    assert code in codes(result)
+    assert result.unit.manifests == ()
+
+
+@pytest.mark.parametrize(
+    ("spec", "code"),
+    [
+        ({**RMR, "timeZone": "Etc/UTC"}, "SP406"),
+        ({**RMR, "warmupOptions": {}}, "SP414"),
+        ({"type": "warmup", "warmupOptions": {"partitions": 1}}, "SP406"),
+        ({"type": "warmup", "warmupOptions": {"file": "a", "paths": ["b"]}}, "SP406"),
+    ],
+)
+def test_what_has_no_effect_is_told(spec: dict[str, Any], code: str) -> None:
+    result = lowered(sample_job(**spec))
+    assert code in codes(result)
+    assert result.unit.manifests != ()
+
+
+@pytest.mark.parametrize("path", ["/dev/shm/data", "/dev/shm/data/", "/dev/shm/data/*", "/cache/dev-shm-data/a"])
+def test_clear_names_directories_of_the_cache(path: str) -> None:
+    assert "SP416" not in codes(lowered(sample_job(type="clear", clearOptions={"paths": [path]})))
+
+
+@pytest.mark.parametrize("path", ["/dev/shm/data2", "/dev/shm", "data", "/"])
+def test_clear_names_no_other_directories(path: str) -> None:
+    assert "SP416" in codes(lowered(sample_job(type="clear", clearOptions={"paths": [path]})))
+
+
+def test_a_dataset_of_another_namespace_is_told() -> None:
+    elsewhere = sample_set().model_copy(
+        update={"metadata": sample_set().metadata.model_copy(update={"namespace": "x"})}
+    )
+    result = lower(sample_job(**RMR), context(elsewhere))
+    assert codes(result) == ["SP302"]
+    assert "only in x" in result.findings[0].message

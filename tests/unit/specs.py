@@ -1,0 +1,73 @@
+"""Specs and what they are compiled with, for tests of the library: each test names only what matters to it."""
+
+from typing import Any
+
+from stowplan.library.dialects.context import Context, Lowered
+from stowplan.library.dialects.registry import lower
+from stowplan.library.dialects.sample_set import cached_dataset
+from stowplan.library.ir import CachedDataset, Origin, Site
+from stowplan.library.manifest import Json, Manifest
+from stowplan.schema.meta import SpecId
+from stowplan.schema.platform import Platform
+from stowplan.schema.sample_job import SampleJob
+from stowplan.schema.sample_set import SampleSet
+
+API_VERSION = "batch.paddlepaddle.org/v1alpha1"
+ORIGIN = Origin(SpecId("SampleSet", "ml", "data"), "specs/data.yaml")
+URI = "s3://bucket.s3.eu-central-1.amazonaws.com/train/"
+VERSION = "9.9"
+
+
+def platform(**fields: Any) -> Platform:
+    return Platform.model_validate({"images": {"registry": "registry.example.com/ml"}, **fields})
+
+
+def site(**fields: Any) -> Site:
+    return Site(platform(**fields), VERSION)
+
+
+def sample_set(name: str = "data", *, annotations: dict[str, str] | None = None, **spec: Any) -> SampleSet:
+    given = {"partitions": 1, "secretRef": {"name": "volume"}, **spec}
+    if not {"source", "noSync"} & set(given):
+        given["noSync"] = True
+    metadata = {"name": name, "namespace": "ml", "annotations": annotations or {}}
+    return SampleSet.model_validate(
+        {"apiVersion": API_VERSION, "kind": "SampleSet", "metadata": metadata, "spec": given}
+    )
+
+
+def sample_job(name: str = "work", *, annotations: dict[str, str] | None = None, **spec: Any) -> SampleJob:
+    given = {"sampleSetRef": {"name": "data"}, **spec}
+    metadata = {"name": name, "namespace": "ml", "annotations": annotations or {}}
+    return SampleJob.model_validate(
+        {"apiVersion": API_VERSION, "kind": "SampleJob", "metadata": metadata, "spec": given}
+    )
+
+
+def context(*datasets: SampleSet, **fields: Any) -> Context:
+    known = {(each.metadata.namespace or "default", each.metadata.name): each for each in datasets}
+    return Context(platform(**fields), VERSION, known)
+
+
+def dataset(**spec: Any) -> CachedDataset:
+    """The dataset of a SampleSet that has this spec."""
+    return cached_dataset(sample_set(**spec), context())
+
+
+def lowered(model: SampleSet | SampleJob, **fields: Any) -> Lowered:
+    """What a spec compiles to; a SampleJob works on `sample_set()`."""
+    return lower(model, context(sample_set(), **fields))
+
+
+def codes(result: Lowered) -> list[str]:
+    return [found.code for found in result.findings]
+
+
+def of_kind(result: Lowered, kind: str) -> list[Manifest]:
+    return [manifest for manifest in result.unit.manifests if manifest.kind == kind]
+
+
+def body(result: Lowered, kind: str) -> Json:
+    """The only object of a kind."""
+    (manifest,) = of_kind(result, kind)
+    return manifest.body
