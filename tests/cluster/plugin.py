@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.cluster.binaries import find
-from tests.cluster.tools import KUBERNETES, NEWEST, OLDEST, needed
+from tests.cluster.tools import KUBERNETES, NEWEST, OLDEST, control_plane, needed
 
 FOLDER = "tests/cluster/"
 
@@ -24,7 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def minors(config: pytest.Config) -> list[str]:
     """The newest minor always; the oldest one when its programs are at hand or asked for."""
-    at_hand = config.getoption("--all-minors", default=False) or all(find(tool) for tool in needed(OLDEST))
+    at_hand = config.getoption("--all-minors", default=False) or all(find(tool) for tool in control_plane(OLDEST))
     return [OLDEST, NEWEST] if at_hand else [NEWEST]
 
 
