@@ -48,7 +48,17 @@ INDEXED = job(completionMode="Indexed", completions=2, parallelism=2)
 FIXED_MAP = {**config_map(size="1"), "immutable": True}
 FIXED_SECRET = body("Secret", "a", data={"key": "c2VjcmV0"}, immutable=True)
 SECRET = body("Secret", "a", data={"key": "c2VjcmV0"}, type="Opaque")
+BALANCED = service(type="LoadBalancer", loadBalancerClass="a.example/b")
 QUOTA = body("ResourceQuota", "a", spec={"hard": {"pods": "1"}, "scopes": ["Terminating"]})
+ATTRIBUTES = body(
+    "VolumeAttributesClass",
+    "a",
+    api="storage.k8s.io/v1",
+    namespace="",
+    driverName="a.example",
+    parameters={"speed": "1"},
+)
+CSI_DRIVER = body("CSIDriver", "a.example", api="storage.k8s.io/v1", namespace="", spec={"attachRequired": False})
 PLACED = changed(volume(), "spec.nodeAffinity", {"required": {}})
 GROWING = claim(storageClassName="fast")
 
@@ -89,6 +99,14 @@ IMMUTABLE = [
     (SECRET, "type", "example.com/other"),
     (QUOTA, "spec.scopes", ["NotTerminating"]),
     (QUOTA, "spec.scopes", GONE),
+    (BALANCED, "spec.loadBalancerClass", "a.example/c"),
+    (BALANCED, "spec.loadBalancerClass", GONE),
+    (BALANCED, "spec.healthCheckNodePort", 30999),
+    (body("EndpointSlice", "a", api="discovery.k8s.io/v1", addressType="IPv4"), "addressType", "IPv6"),
+    (body("RuntimeClass", "a", api="node.k8s.io/v1", namespace="", handler="a"), "handler", "b"),
+    (ATTRIBUTES, "driverName", "other.example"),
+    (ATTRIBUTES, "parameters.speed", "2"),
+    (CSI_DRIVER, "spec.attachRequired", True),
 ]
 MUTABLE = [
     (volume(), "spec.mountOptions", ["cache-size=1"]),
@@ -102,6 +120,7 @@ MUTABLE = [
     (stateful_set(), "spec.replicas", 5),
     (stateful_set(), "spec.template.spec.containers.0.image", "local/agent:2.0"),
     (stateful_set(updateStrategy={"type": "OnDelete"}), "spec.updateStrategy.type", "RollingUpdate"),
+    (stateful_set(updateStrategy={"type": "RollingUpdate"}), "spec.updateStrategy.type", "OnDelete"),
     (stateful_set(), "spec.podManagementPolicy", "OrderedReady"),
     (job(), "spec.parallelism", 2),
     (job(), "spec.suspend", True),
@@ -118,6 +137,8 @@ MUTABLE = [
     (PRIORITY_CLASS, "description", "b"),
     (SECRET, "data.key", "b3RoZXI="),
     (QUOTA, "spec.hard.pods", "2"),
+    (service(type="LoadBalancer"), "spec.loadBalancerClass", "a.example/b"),
+    (CSI_DRIVER, "spec.podInfoOnMount", True),
     (config_map(size="1"), "data.size", "2"),
     (body("CronJob", "a", api="batch/v1", spec={"schedule": "0 * * * *"}), "spec.schedule", "1 * * * *"),
 ]
@@ -179,8 +200,9 @@ def test_a_claim_that_no_class_lets_grow() -> None:
 def test_a_strategy_that_leaves_its_defaults_behind(made: Json, path: str, value: str) -> None:
     found = after(made, changed(made, path, value))
     assert fields(found) == [("SP540", path)]
-    assert "rollingUpdate" in texts(found)
-    assert after(made, changed(changed(made, path, value), "spec.replicas", 2)) != []
+    assert "rollingUpdate` and sync it" in texts(found)
+    written = changed(made, path.replace(".type", ".rollingUpdate"), {"maxUnavailable": 1})
+    assert after(written, changed(made, path, value)) == []
 
 
 def test_a_version_in_which_objects_are_stored_stays() -> None:
@@ -215,7 +237,8 @@ def labelled(made: Json) -> Json:
 def test_a_volume_and_a_claim_that_left() -> None:
     old = earlier(labelled(claim()), labelled(volume()), job())
     found = removals.check(objects(), old, Severity.WARNING)
-    assert sorted(each.object.kind for each in found) == ["PersistentVolume", "PersistentVolumeClaim"]
+    assert [each.object.kind for each in found] == ["PersistentVolumeClaim"]
+    assert "It and PersistentVolume ml.data are no longer compiled" in texts(found)
     assert {(each.found.code, each.found.severity, each.spec) for each in found} == {("SP541", Severity.WARNING, SPEC)}
     assert removals.check(objects(claim(), volume()), old, Severity.WARNING) == []
 
@@ -224,7 +247,7 @@ def test_a_removal_can_be_an_error_with_a_way_to_confirm_it() -> None:
     found = removals.check(objects(), earlier(claim()), Severity.ERROR)
     assert [each.found.severity for each in found] == [Severity.ERROR]
     assert found[0].spec is None
-    assert "To confirm the removal, delete its file" in texts(found)
+    assert "To confirm the removal, delete their files" in texts(found)
 
 
 def run(suffix: str, stem: str = "imagenet-sync", *, spec: SpecId = SPEC) -> Json:

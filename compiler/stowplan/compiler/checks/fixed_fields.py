@@ -67,7 +67,11 @@ _TABLE: dict[tuple[str, str], Fixed] = {
     ),
     ("", "ResourceQuota"): _fixed("spec.scopes"),
     ("", "Secret"): _fixed("type", type="Opaque"),
-    ("", "Service"): _fixed("spec.clusterIP", clusterIP=""),
+    ("", "Service"): Fixed(
+        fields=_split("spec.clusterIP", "spec.healthCheckNodePort", "spec.loadBalancerClass"),
+        once=frozenset({"loadBalancerClass"}),
+        defaults={"clusterIP": ""},
+    ),
     ("apiextensions.k8s.io", "CustomResourceDefinition"): _fixed(
         "spec.group", "spec.scope", "spec.names.kind", "spec.names.plural"
     ),
@@ -85,12 +89,15 @@ _TABLE: dict[tuple[str, str], Fixed] = {
     ("batch", "Job"): Fixed(
         below="spec", mutable=job.MUTABLE, defaults={"completionMode": "NonIndexed", "manualSelector": False}
     ),
+    ("discovery.k8s.io", "EndpointSlice"): _fixed("addressType"),
     ("networking.k8s.io", "IngressClass"): _fixed("spec.controller"),
+    ("node.k8s.io", "RuntimeClass"): _fixed("handler"),
     (_RBAC, "ClusterRoleBinding"): _fixed("roleRef"),
     (_RBAC, "RoleBinding"): _fixed("roleRef"),
     ("scheduling.k8s.io", "PriorityClass"): _fixed(
         "value", "preemptionPolicy", preemptionPolicy="PreemptLowerPriority"
     ),
+    ("storage.k8s.io", "CSIDriver"): _fixed("spec.attachRequired", attachRequired=True),
     ("storage.k8s.io", "StorageClass"): _fixed(
         "provisioner",
         "parameters",
@@ -99,6 +106,7 @@ _TABLE: dict[tuple[str, str], Fixed] = {
         reclaimPolicy="Delete",
         volumeBindingMode="Immediate",
     ),
+    ("storage.k8s.io", "VolumeAttributesClass"): _fixed("driverName", "parameters"),
 }
 """By group and kind; kinds that are not here are not looked at. Tried field by field on real API servers."""
 

@@ -40,8 +40,9 @@ def _check(obj: Object, old: Json) -> Iterator[ObjectFinding]:
         change = "" if own.kind == "Secret" else f" from {describe(before)} to {describe(after)}"
         message = f"The field changed{change}, but Kubernetes lets nobody change it in a {own.kind}."
         yield about(obj, _CODE, path, message, _hint(own.kind))
-    for path, message in (*_resized(own, old, new), *_dropped_versions(own, old, new), *_strategy(own, old, new)):
+    for path, message in (*_resized(own, old, new), *_dropped_versions(own, old, new)):
         yield about(obj, _CODE, path, message, _hint(own.kind))
+    yield from _strategy(obj, old)
 
 
 def _hint(kind: str) -> str:
@@ -90,23 +91,6 @@ def _resized(own: ObjectId, old: Json, new: Json) -> Iterator[tuple[FieldPath, s
         yield path, f"The claim grows from {before} to {after}; only a storage class can let it, and it has none."
 
 
-_STRATEGIES = {("apps", "Deployment"): "strategy", ("apps", "StatefulSet"): "updateStrategy"}
-_ROLLING = "RollingUpdate"
-
-
-def _strategy(own: ObjectId, old: Json, new: Json) -> Iterator[tuple[FieldPath, str]]:
-    """The server fills in `rollingUpdate`, server-side apply leaves it there, and no other strategy may have it."""
-    name = _STRATEGIES.get((own.group, own.kind))
-    if name is None:
-        return
-    before, after = (mapping(body, "spec", name).get("type", _ROLLING) for body in (old, new))
-    if before == _ROLLING != after:
-        message = (
-            f"The strategy leaves {_ROLLING}, but the object in the cluster keeps its defaults in `rollingUpdate`,"
-        )
-        yield ("spec", name, "type"), f"{message} and {after} may not have them."
-
-
 def _dropped_versions(own: ObjectId, old: Json, new: Json) -> Iterator[tuple[FieldPath, str]]:
     """Objects may be stored in a version that once was the stored one; the API server refuses to forget it."""
     if own.kind != "CustomResourceDefinition":
@@ -116,3 +100,24 @@ def _dropped_versions(own: ObjectId, old: Json, new: Json) -> Iterator[tuple[Fie
         if version.get("storage") and version.get("name") not in present:
             message = f'The version "{version.get("name")}", in which objects are stored, is gone.'
             yield ("spec", "versions"), message
+
+
+_ROLLING = "RollingUpdate"
+_STRATEGIES = {
+    ("apps", "Deployment"): ("strategy", {"rollingUpdate"}),
+    ("apps", "StatefulSet"): ("updateStrategy", {"rollingUpdate", "type"}),
+}
+"""The field of the strategy, and what of it must be written so that the server fills in no `rollingUpdate`."""
+
+
+def _strategy(obj: Object, old: Json) -> Iterator[ObjectFinding]:
+    """No other strategy may have a `rollingUpdate`; one that the server filled in, no apply takes away."""
+    name, written = _STRATEGIES.get(obj.kind, ("", set[str]()))
+    before, after = mapping(old, "spec", name), mapping(obj.body, "spec", name)
+    kind, wanted = (strategy.get("type", _ROLLING) for strategy in (before, after))
+    if name and kind == _ROLLING != wanted and not written & before.keys():
+        message = (
+            f"In the cluster, the strategy has a `rollingUpdate`, since it was {_ROLLING}; {wanted} may not have it."
+        )
+        hint = f"Write `{name}.rollingUpdate` and sync it; after that, take it away and change the type."
+        yield about(obj, _CODE, ("spec", name, "type"), message, hint)
