@@ -38,9 +38,11 @@ layers: .venv/ready
 unit: .venv/ready
 	$(BIN)/pytest -n auto --dist loadgroup
 
-# Writes what is generated from the models: CRDs and editor schemas, then the examples' output.
+# Writes what is generated from the models: CRDs and editor schemas, then the examples' output. That begins with
+# nothing, since runs that were compiled by an older version would be kept.
 generate: .venv/ready
 	$(BIN)/python -c "from pathlib import Path; from stowplan.compiler import export; export.write(Path())"
+	rm -rf out
 	$(MAKE) synth
 
 # The lock file names every version; uv itself is one of them.

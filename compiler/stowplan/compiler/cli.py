@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from enum import StrEnum
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -39,6 +40,10 @@ FormatOption = Annotated[Format, typer.Option("--format", help="How diagnostics 
 
 def main() -> None:
     """Entry point of the `stowplan` command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # File names and excerpts may hold what a terminal or pipe without UTF-8 cannot show.
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except BrokenPipeError:
