@@ -24,6 +24,9 @@ PLATFORM_FILE = "stowplan.yaml"
 
 _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 _PLACEHOLDER = re.compile(r"<[A-Za-z][\w .-]*>")
+_PLACEHOLDER_INSIDE = re.compile(r"<[A-Z][A-Z0-9_]+>")
+"""Inside a longer text only what is written in capitals is taken for a placeholder."""
+
 _SERVICE_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 
@@ -99,8 +102,9 @@ def _platform_notes(platform: Platform) -> Iterator[Finding]:
 
 def _placeholders(value: Data, path: FieldPath) -> Iterator[Finding]:
     match value:
-        case str() if _PLACEHOLDER.fullmatch(value):
-            yield finding("SP114", path, f"The placeholder {value} was left in.", "Put your own value in its place.")
+        case str():
+            for name in [value] if _PLACEHOLDER.fullmatch(value) else _PLACEHOLDER_INSIDE.findall(value):
+                yield finding("SP114", path, f"The placeholder {name} was left in.", "Put your own value in its place.")
         case dict():
             for key, below in value.items():
                 yield from _placeholders(below, (*path, key))
