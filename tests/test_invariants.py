@@ -3,6 +3,7 @@
 import io
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from ruamel.yaml import YAML
 from stowplan.compiler.model import Output
 from stowplan.compiler.render import render
 from tests.repositories import CASES, EXAMPLES, Result, case, example
+from tests.repositories import compiled as compiled_repository
 
 ALL = [*(f"example-{name}" for name in EXAMPLES), *(f"case-{name}" for name in CASES)]
 WITH_ARGOCD = [*(f"example-{name}" for name in EXAMPLES if name != "constructs"), "case-platform-argocd"]
@@ -167,3 +169,21 @@ def test_the_project_allows_every_destination(name: str) -> None:
 def _covers(allowed: dict[str, str], destination: dict[str, str]) -> bool:
     same_cluster = all(allowed.get(key) == destination.get(key) for key in ("name", "server"))
     return same_cluster and fnmatchcase(destination["namespace"], allowed["namespace"])
+
+
+def test_the_project_stays_when_the_last_spec_of_a_kind_goes(tmp_path: Path) -> None:
+    """Argo CD would orphan the objects of a kind that leaves the list, instead of pruning them."""
+    text = CASES["platform-argocd"].read_text()
+    platform = text.partition("\n---\n")[0]
+    (tmp_path / "without").mkdir()
+    (tmp_path / "with").mkdir()
+    without = compiled_repository(tmp_path / "without", {"empty.yaml": f"{platform}\n---\n"})
+    with_dataset = compiled_repository(tmp_path / "with", {"dataset.yaml": text})
+    assert {output.manifest.kind for output in without.outputs} < {
+        output.manifest.kind for output in with_dataset.outputs
+    }
+    assert _project(without) == _project(with_dataset)
+
+
+def _project(result: Result) -> dict[str, Any]:
+    return next(output.manifest.body for output in result.outputs if output.manifest.kind == "AppProject")
