@@ -12,6 +12,7 @@ from stowplan.compiler.schema_problems import FORM, JsonSchema
 _CORE = "io.k8s.api.core.v1."
 _BATCH = "io.k8s.api.batch.v1."
 _APPS = "io.k8s.api.apps.v1."
+_CRD = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
 _META = "io.k8s.apimachinery.pkg.apis.meta.v1."
 _INT64 = 2**63
 _INT32 = 2**31
@@ -32,6 +33,13 @@ REPLACED: dict[str, JsonSchema] = {
         FORM: "a quantity such as 500m or 1Gi",
     },
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString": {"type": ["string", "integer", "null"]},
+    # The document lets anything stand here. A structural schema has no list of schemas.
+    f"{_CRD}JSONSchemaPropsOrArray": {"$ref": f"#/$defs/{_CRD}JSONSchemaProps"},
+    f"{_CRD}JSONSchemaPropsOrBool": {
+        "if": {"type": "boolean"},
+        "then": True,
+        "else": {"$ref": f"#/$defs/{_CRD}JSONSchemaProps"},
+    },
 }
 """Definitions that are written anew."""
 
@@ -106,9 +114,7 @@ _ENUMERATIONS: dict[str, dict[str, tuple[str, ...]]] = {
         "reclaimPolicy": ("Retain", "Delete"),
         "volumeBindingMode": ("Immediate", "WaitForFirstConsumer"),
     },
-    "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionSpec": {
-        "scope": ("Namespaced", "Cluster")
-    },
+    f"{_CRD}CustomResourceDefinitionSpec": {"scope": ("Namespaced", "Cluster")},
 }
 
 
@@ -121,7 +127,11 @@ def _when(field: str, values: tuple[str, ...], then: JsonSchema) -> JsonSchema:
     return {"if": {"properties": {field: {"enum": list(values)}}, "required": [field]}, "then": then}
 
 
-_ACCESS_MODES = _items("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")
+_ACCESS_MODES = {
+    "type": "array",
+    "minItems": 1,
+    **_items("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"),
+}
 _ONE_INTEGER = {
     "minItems": 1,
     "maxItems": 1,
@@ -152,7 +162,31 @@ _VALUE: JsonSchema = {
 }
 _LABELS: JsonSchema = {"propertyNames": _KEY, "additionalProperties": _VALUE}
 
+_SCHEMA_FIELDS = {
+    "array": "allOf anyOf enum oneOf required x-kubernetes-list-map-keys x-kubernetes-validations",
+    "boolean": "exclusiveMaximum exclusiveMinimum nullable uniqueItems x-kubernetes-embedded-resource "
+    "x-kubernetes-int-or-string x-kubernetes-preserve-unknown-fields",
+    "number": "maxItems maxLength maxProperties maximum minItems minLength minProperties minimum multipleOf",
+    "object": "properties",
+    "string": "description format pattern title type x-kubernetes-list-type x-kubernetes-map-type",
+}
+"""Fields of a CRD's schema by their type: unlike elsewhere none may be null, since nobody could read that schema."""
+
+_SPEC: JsonSchema = {"properties": {"spec": {"type": "object"}}, "required": ["spec"]}
+_WITH_SPEC = (
+    *(f"{_CORE}{kind}" for kind in ("PersistentVolume", "PersistentVolumeClaim", "Pod", "Service")),
+    *(f"{_APPS}{kind}" for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")),
+    *(f"{_BATCH}{kind}" for kind in ("CronJob", "Job")),
+)
+
 _RULES: dict[str, list[JsonSchema]] = {
+    **{definition: [_SPEC] for definition in _WITH_SPEC},
+    f"{_CRD}JSONSchemaProps": [
+        {
+            "type": "object",
+            "properties": {name: {"type": kind} for kind, names in _SCHEMA_FIELDS.items() for name in names.split()},
+        }
+    ],
     f"{_META}ObjectMeta": [{"properties": {"labels": _LABELS, "annotations": {"propertyNames": _KEY}}}],
     f"{_META}LabelSelector": [{"properties": {"matchLabels": _LABELS}}],
     f"{_CORE}ServiceSpec": [{"properties": {"selector": _LABELS}}],
@@ -196,11 +230,11 @@ _RULES: dict[str, list[JsonSchema]] = {
     f"{_CORE}ContainerPort": [{"properties": {"containerPort": _PORT}}],
     f"{_CORE}ServicePort": [{"properties": {"port": _PORT}}],
     f"{_CORE}PersistentVolumeSpec": [
-        {"properties": {"accessModes": {"minItems": 1, **_ACCESS_MODES}}, "required": ["accessModes", "capacity"]}
+        {"properties": {"accessModes": _ACCESS_MODES}, "required": ["accessModes", "capacity"]}
     ],
     f"{_CORE}PersistentVolumeClaimSpec": [
         {
-            "properties": {"accessModes": {"minItems": 1, **_ACCESS_MODES}},
+            "properties": {"accessModes": _ACCESS_MODES},
             "required": ["accessModes", "resources"],
         }
     ],

@@ -100,10 +100,10 @@ def test_a_generated_name_needs_a_hook() -> None:
 @pytest.mark.parametrize(
     ("options", "missing"),
     [
-        ("", "Prune=false and Delete=false is missing"),
-        ("Prune=false", "; Delete=false is missing"),
-        ("Delete=false", "; Prune=false is missing"),
-        ("Prune=true,Delete=false", "; Prune=false is missing"),
+        ("", ": Prune=false,Delete=false is missing"),
+        ("Prune=false", ": Delete=false is missing"),
+        ("Delete=false", ": Prune=false is missing"),
+        ("Prune=true,Delete=false", ": Prune=false is missing"),
     ],
 )
 def test_what_holds_data_needs_both_protections(made: Json, options: str, missing: str) -> None:

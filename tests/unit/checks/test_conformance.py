@@ -55,6 +55,11 @@ def test_a_complete_object_conforms(made: Json) -> None:
         (changed(job(), "spec.backofLimit", 3), "spec.backofLimit", 'Did you mean "backoffLimit"?'),
         (changed(job(), "spec.template", GONE), "spec.template", "is missing"),
         (changed(service(), "spec.type", "Clusterip"), "spec.type", 'Did you mean "ClusterIP"?'),
+        (changed(volume(), "spec", GONE), "spec", "is missing"),
+        (changed(volume(), "spec", None), "spec", "allowed is a mapping"),
+        (changed(volume(), "spec.accessModes", None), "spec.accessModes", "allowed is a list"),
+        (changed(claim(), "spec.accessModes", GONE), "spec.accessModes", "is missing"),
+        (changed(claim(), "spec.accessModes", []), "spec.accessModes", "at least 1"),
         (changed(job(), "metadata.name", GONE), "metadata.name", "has no name"),
         (changed(job(), "metadata.namespace", GONE), "metadata.namespace", "needs a namespace"),
         (changed(volume(), "metadata.namespace", "ml"), "metadata.namespace", "has none"),
@@ -77,6 +82,40 @@ def test_what_the_server_would_refuse_is_found(made: Json, path: str, text: str)
     found = conform(made)
     assert fields(found) == [("SP501", path)]
     assert text in texts(found)
+
+
+@pytest.mark.parametrize(
+    ("below", "schema"),
+    [
+        ("properties", None),
+        ("properties", {"a": None}),
+        ("items", {"typ": "string"}),
+        ("items", [{"type": "string"}]),
+        ("additionalProperties", None),
+        ("additionalProperties", {"type": 3}),
+        ("required", None),
+        ("type", None),
+    ],
+)
+def test_a_schema_in_a_crd_that_nobody_could_read(below: str, schema: object) -> None:
+    root = "spec.versions.0.schema.openAPIV3Schema"
+    found = conform(changed(definition(), f"{root}.{below}", schema))
+    assert found
+    assert fields(found)[0][1].startswith(f"spec.versions[0].schema.openAPIV3Schema.{below}")
+
+
+@pytest.mark.parametrize(
+    ("below", "schema"),
+    [
+        ("default", None),
+        ("items", {"type": "string"}),
+        ("additionalProperties", True),
+        ("additionalProperties", {"type": "integer", "format": "int32"}),
+        ("x-kubernetes-preserve-unknown-fields", True),
+    ],
+)
+def test_a_schema_in_a_crd(below: str, schema: object) -> None:
+    assert conform(changed(definition(), f"spec.versions.0.schema.openAPIV3Schema.{below}", schema)) == []
 
 
 def test_a_kind_of_a_foreign_group_has_only_its_metadata_checked() -> None:
