@@ -1,0 +1,34 @@
+"""What the README shows is what the command does."""
+
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from stowplan.compiler.cli import app
+from tests.repositories import REPOSITORY, compiled
+
+README = (REPOSITORY / "README.md").read_text()
+BLOCKS = re.findall(r"^```\w*\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+(SPEC,) = [block for block in BLOCKS if block.startswith("# specs/imagenet.yaml\n")]
+
+
+def test_first_spec_compiles(tmp_path: Path) -> None:
+    result = compiled(tmp_path, {"imagenet.yaml": SPEC})
+    assert result.errors == []
+    assert "ml/sampleset-imagenet/job-imagenet-sync.yaml" in [output.path for output in result.outputs]
+
+
+def test_mistake_looks_as_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (shown,) = [block for block in BLOCKS if block.startswith("specs/imagenet.yaml:")]
+    monkeypatch.chdir(tmp_path)
+    Path("specs").mkdir()
+    Path("stowplan.yaml").touch()
+    Path("specs/imagenet.yaml").write_text(SPEC.replace("partitions:", "partition:"))
+    assert shown in CliRunner().invoke(app, ["validate"]).output
+
+
+@pytest.mark.parametrize("folder", sorted(set(re.findall(r"\]\((?!https?:)([^)#]+)\)", README))))
+def test_links_lead_somewhere(folder: str) -> None:
+    assert (REPOSITORY / folder).exists()
