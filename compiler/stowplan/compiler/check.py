@@ -12,6 +12,7 @@ from stowplan.compiler.checks import (
     custom_resources,
     dangling,
     duplicates,
+    files,
     images,
     immutability,
     names,
@@ -32,7 +33,7 @@ from stowplan.compiler.checks.objects import Objects, read
 from stowplan.compiler.model import Output, Program
 from stowplan.compiler.source import Diagnostic, Document, Location, Report
 from stowplan.library.manifest import Json
-from stowplan.schema.diagnostics import FieldPath, Severity, dotted
+from stowplan.schema.diagnostics import Anchor, FieldPath, Severity, dotted
 from stowplan.schema.meta import ObjectId
 from stowplan.schema.platform import Platform
 
@@ -54,6 +55,7 @@ def check(outputs: Sequence[Output], program: Program, previous: Mapping[ObjectI
     findings = [
         *unfit,
         *duplicates.check(everything),
+        *files.check(objects),
         *_shape(objects),
         *_sync(objects, kubernetes),
         *_security(objects, program.platform),
@@ -123,21 +125,23 @@ class _Places:
         plain = self._plain.get(found.object) if found.spec is None else None
         document = plain or (self._specs.get(found.spec) if found.spec else None)
         path = found.found.path if plain else _NAME if document else ()
-        field = dotted(found.found.path)
+        anchor = found.found.anchor if plain else Anchor.VALUE
+        field = "" if found.found.path in (path, _NAME) else dotted(found.found.path)
         subject = f"{found.object}, {field}" if field else str(found.object)
         return Diagnostic(
             found.found.code,
             found.found.severity,
-            self._location(document, path),
+            document.locate(path, anchor) if document else self._without_document(found.source),
             dotted(path),
             f"{subject}: {found.found.message}",
             found.found.hint,
         )
 
-    def _location(self, document: Document | None, path: FieldPath) -> Location:
-        if document:
-            return document.locate(path)
-        return self._platform.locate(()) if self._platform else Location(PLATFORM_FILE, 1, 1)
+    def _without_document(self, source: str) -> Location:
+        """For what an extension or the platform file made, and what is gone."""
+        if source in ("", PLATFORM_FILE):
+            return self._platform.locate(()) if self._platform else Location(PLATFORM_FILE, 1, 1)
+        return Location(source, 1, 1)
 
 
 def _plain_objects(program: Program) -> Iterator[tuple[ObjectId, Document]]:

@@ -106,20 +106,22 @@ def synth(
     report = Report()
     names = frozenset(recompile or ())
     compiled = compile_repository(folder, target, report, Recompile("all" in names, names - {"all"}))
-    extra: dict[str, Any] = {"objects": len(compiled.outputs), "starts": [str(run) for run in compiled.starts]}
-    lines = [f"starts when synced: {run}" for run in compiled.starts]
+    extra: dict[str, Any] = {"objects": len(compiled.outputs)}
+    lines: list[str] = []
     differs = False
     if not report.failed and check:
         comparison = compare(compiled.outputs, target, compiled.committed, report)
         differs = not comparison.same
         extra["upToDate"] = comparison.same
-        lines += _comparison_lines(comparison.lines(), target, differs=differs)
+        lines = _comparison_lines(comparison.lines(), target, differs=differs)
     elif not report.failed:
         result = write(compiled.outputs, target, compiled.committed, report)
         counts = {name: len(getattr(result, name)) for name in ("created", "changed", "unchanged", "removed")}
         extra["files"] = counts
         if not report.failed:
             lines.append(f"{target}: " + ", ".join(f"{number} {name}" for name, number in counts.items()))
+    extra["starts"] = [] if report.failed else [str(run) for run in compiled.starts]
+    lines = [*(f"starts when synced: {run}" for run in extra["starts"]), *lines]
     _finish(report, compiled.sources.texts, output_format, extra, lines, failed=differs)
 
 

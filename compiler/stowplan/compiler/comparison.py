@@ -61,7 +61,7 @@ class Comparison:
 
 def compare(outputs: Sequence[Output], out: Path, previous: Inventory, report: Report) -> Comparison:
     """What `write` would do to `out`. Changes nothing and takes no lock; diagnostics as `write` gives them."""
-    problems = paths.unsafe(outputs) + paths.collisions(outputs)
+    problems = paths.diagnostics(outputs)
     report.add(*problems)
     if problems:
         return Comparison(blocked=True)

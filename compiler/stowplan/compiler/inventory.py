@@ -117,8 +117,8 @@ def parse(content: bytes, out: Path) -> tuple[Inventory, list[Diagnostic]]:
     ordered = tuple(entries[path] for path in sorted(entries))
     if not bad:
         return Inventory(ordered), []
-    more = f" and {len(bad) - 1} more" if len(bad) > 1 else ""
-    return _broken(out, bad[0], f"line {bad[0]}{more} is no entry, or names a file twice", entries=ordered)
+    which = f"line {bad[0]} is" if len(bad) == 1 else f"{len(bad)} lines, the first of them line {bad[0]}, are"
+    return _broken(out, bad[0], f"{which} no entry, or name a file that another line has named", entries=ordered)
 
 
 def _parsed(line: bytes) -> Entry | None:

@@ -1,14 +1,14 @@
 """Paths below the output folder: which are safe, which collide, and how diagnostics name them."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from unicodedata import normalize
 
 from stowplan.compiler.emitter import visible
 from stowplan.compiler.model import Output
 from stowplan.compiler.source import Diagnostic, Location, diagnose_at
-from stowplan.schema.diagnostics import finding
+from stowplan.schema.diagnostics import Finding, finding
 
 ARGOCD, CLUSTER, CRDS = "argocd", "_cluster", "crds"
 """Folders beside those of the namespaces. Two of them could be names of namespaces: no spec may live in these."""
@@ -31,16 +31,19 @@ def location(out: Path, path: str = "", line: int = 1) -> Location:
     return Location(visible(str(shown / path)), line, 1)
 
 
-def collisions(outputs: Sequence[Output]) -> list[Diagnostic]:
-    """SP507 for outputs that would be one file, or a file and its own folder, where case does not count (macOS)."""
+def problems(outputs: Sequence[Output]) -> list[tuple[Output, Finding]]:
+    """What keeps outputs from being files: SP510 for unsafe paths, SP507 for outputs that would be one file.
+
+    So would a file and its own folder, and names that differ in case only (macOS).
+    """
     files: dict[str, Output] = {}
-    found = []
+    found = [(output, _unsafe(output)) for output in outputs if not safe(output.path)]
     for output in sorted(outputs, key=lambda output: (output.path, output.manifest.id)):
         first = files.setdefault(_folded(output.path), output)
         if first is not output:
-            found.append(_collision(output, first))
+            found.append((output, _collision(output, first)))
     found += [
-        _collision(output, files[folder])
+        (output, _collision(output, files[folder]))
         for output in files.values()
         for folder in parents(_folded(output.path))
         if folder in files
@@ -48,22 +51,9 @@ def collisions(outputs: Sequence[Output]) -> list[Diagnostic]:
     return found
 
 
-def unsafe(outputs: Iterable[Output]) -> list[Diagnostic]:
-    """SP510 for outputs whose path would leave the folder or be hidden."""
-    return [
-        diagnose_at(
-            Location(output.source, 1, 1),
-            finding(
-                "SP510",
-                (),
-                f'{output.manifest.id} would be written to "{visible(output.path)}", which is not a plain path below'
-                " the output folder.",
-                "Give the object a name that can be a file name.",
-            ),
-        )
-        for output in outputs
-        if not safe(output.path)
-    ]
+def diagnostics(outputs: Sequence[Output]) -> list[Diagnostic]:
+    """`problems`, at the files that the outputs come from."""
+    return [diagnose_at(Location(output.source, 1, 1), found) for output, found in problems(outputs)]
 
 
 def parents(path: str) -> Iterator[str]:
@@ -77,9 +67,17 @@ def _folded(path: str) -> str:
     return normalize("NFC", path).casefold()
 
 
-def _collision(output: Output, first: Output) -> Diagnostic:
+def _unsafe(output: Output) -> Finding:
+    message = (
+        f'{output.manifest.id} would be written to "{visible(output.path)}", which is not a plain path below the'
+        " output folder."
+    )
+    return finding("SP510", (), message, "Give the object a name that can be a file name.")
+
+
+def _collision(output: Output, first: Output) -> Finding:
     message = (
         f'{first.manifest.id} and {output.manifest.id} would be written to "{first.path}" and "{output.path}",'
         " which cannot both exist where case does not count."
     )
-    return diagnose_at(Location(output.source, 1, 1), finding("SP507", (), message, "Rename one of the objects."))
+    return finding("SP507", (), message, "Rename one of the objects.")

@@ -6,7 +6,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from stowplan.schema.diagnostics import FieldPath, did_you_mean, nearest
+from stowplan.schema.diagnostics import Anchor, FieldPath, did_you_mean, nearest
 from stowplan.schema.wording import (
     A_LIST,
     A_MAPPING,
@@ -51,6 +51,11 @@ class SchemaProblem:
     keyword: str
     message: str
     hint: str
+
+    @property
+    def anchor(self) -> Anchor:
+        """Whether the key is wrong, or the value."""
+        return Anchor.KEY if self.keyword in ("additionalProperties", "propertyNames") else Anchor.VALUE
 
 
 class _UniqueKeys:
@@ -148,7 +153,7 @@ def _wording(
     """`secret` keeps the value out of the message."""
     form = schema.get(FORM)
     if secret:
-        return found_but("another value", form or "a text")
+        return found_but(_kind(value), form or ANY_TEXT)
     if form and kind.name not in ("type", "enum"):
         return found_but(describe(value), form)
     write = _WORDINGS.get(kind.name)
@@ -158,6 +163,18 @@ def _wording(
         return found_but(describe(value), f"a text of the form {kind.value}")
     message = f'Found {describe(value)}, which breaks the rule "{kind.name}" of its schema.'
     return message, "See the reference of this field."
+
+
+def _kind(value: Any) -> str:
+    match value:
+        case str():
+            return ANY_TEXT
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case _:
+            return describe(value)
 
 
 def _wrong_type(value: Any, types: list[str]) -> tuple[str, str]:

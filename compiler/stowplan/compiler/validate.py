@@ -9,10 +9,9 @@ from typing import Any
 from stowplan.compiler import kinds, secret_keys
 from stowplan.compiler.kubernetes_schemas import definition_problems
 from stowplan.compiler.model import Program, Sources, Spec, SpecModel
-from stowplan.compiler.schema_problems import SchemaProblem
 from stowplan.compiler.source import Data, Document, Location, Report, diagnose, diagnose_at
 from stowplan.library.names import is_dns_label, is_dns_subdomain
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, dotted, finding, has_errors
+from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, dotted, finding, has_errors
 from stowplan.schema.legacy import modernise
 from stowplan.schema.meta import Model, SpecId
 from stowplan.schema.platform import Platform
@@ -156,17 +155,13 @@ def _metadata(model: SpecModel, data: dict[str, Any], platform: Platform) -> Ite
         yield finding("SP210", ("metadata", "namespace"), message, hint)
     rest = {key: data["metadata"][key] for key in ("labels", "annotations", "finalizers") if key in data["metadata"]}
     for problem in definition_problems(platform.kubernetes_version, _METADATA, rest):
-        yield finding("SP210", ("metadata", *problem.path), problem.message, problem.hint, anchor=_anchor(problem))
+        yield finding("SP210", ("metadata", *problem.path), problem.message, problem.hint, anchor=problem.anchor)
 
 
 def _embedded(model: Model, platform: Platform) -> Iterator[Finding]:
     for path, definition, value in embedded(model):
         for problem in definition_problems(platform.kubernetes_version, definition, value):
-            yield finding("SP213", (*path, *problem.path), problem.message, problem.hint, anchor=_anchor(problem))
-
-
-def _anchor(problem: SchemaProblem) -> Anchor:
-    return Anchor.KEY if problem.keyword in ("additionalProperties", "propertyNames") else Anchor.VALUE
+            yield finding("SP213", (*path, *problem.path), problem.message, problem.hint, anchor=problem.anchor)
 
 
 def _digest(model: SpecModel, namespace: str) -> str:

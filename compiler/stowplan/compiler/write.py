@@ -40,7 +40,7 @@ def write(outputs: Sequence[Output], out: Path, previous: Inventory, report: Rep
     `previous` is the inventory that the run began with. Files without our header are never touched. Where anything is
     in the way (SP507, SP508, SP509, SP510) nothing is written and the result is empty.
     """
-    problems = paths.unsafe(outputs) + paths.collisions(outputs)
+    problems = paths.diagnostics(outputs)
     report.add(*problems)
     if problems:
         return WriteResult()

@@ -7,7 +7,7 @@ from typing import Any
 from stowplan.compiler.checks.manifests import mapping
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object, Objects
-from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.diagnostics import Anchor, FieldPath
 
 _CODE = "SP531"
 _METADATA = (
@@ -49,13 +49,14 @@ def _check(obj: Object) -> Iterator[ObjectFinding]:
     present += [("metadata", "annotations", key) for key in _ANNOTATIONS if key in annotations]
     for path in present:
         message = "The field is written by the cluster or by Argo CD, never from Git."
-        yield about(obj, _CODE, path, message, "Remove it.")
+        yield about(obj, _CODE, path, message, "Remove it.", anchor=Anchor.KEY)
     if _INSTANCE in mapping(metadata, "labels"):
         message = "Argo CD may track its objects by this label and would take over the object."
-        yield about(obj, _CODE, ("metadata", "labels", _INSTANCE), message, "Remove the label.")
+        yield about(obj, _CODE, ("metadata", "labels", _INSTANCE), message, "Remove the label.", anchor=Anchor.KEY)
     # Most objects hold no null; searching their text is ten times faster than walking through them.
     for path in _nulls(body, ()) if _NULL.search(obj.text) else ():
-        yield about(obj, _CODE, path, "The field is null; a manifest holds no nulls.", "Remove the field.")
+        if path not in present:
+            yield about(obj, _CODE, path, "The field is null; a manifest holds no nulls.", "Remove the field.")
 
 
 def _nulls(node: Any, path: FieldPath) -> Iterator[FieldPath]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from stowplan.compiler.checks.manifests import mapping
-from stowplan.compiler.checks.object_finding import ObjectFinding, about
+from stowplan.compiler.checks.object_finding import ObjectFinding, about, about_problem
 from stowplan.compiler.checks.objects import Object
 from stowplan.compiler.kubernetes_schemas import definition_problems, known_kinds, object_problems
 from stowplan.schema.diagnostics import did_you_mean
@@ -23,10 +23,10 @@ def _check(obj: Object, kubernetes: str) -> list[ObjectFinding]:
     body = obj.body
     problems = object_problems(kubernetes, body)
     if problems is not None:
-        found = [about(obj, _CODE, p.path, p.message, p.hint) for p in problems]
+        found = [about_problem(obj, _CODE, problem) for problem in problems]
         return found + _metadata(obj) + _scope(obj, kubernetes)
     metadata = definition_problems(kubernetes, _METADATA, body.get("metadata"))
-    found = [about(obj, _CODE, ("metadata", *p.path), p.message, p.hint) for p in metadata]
+    found = [about_problem(obj, _CODE, problem, ("metadata",)) for problem in metadata]
     return found + _metadata(obj) + _kind(obj, kubernetes)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from stowplan.compiler.checks import crds
 from stowplan.compiler.checks.manifests import items, mapping
-from stowplan.compiler.checks.object_finding import ObjectFinding, about
+from stowplan.compiler.checks.object_finding import ObjectFinding, about, about_problem
 from stowplan.compiler.checks.objects import Object, Objects
 from stowplan.compiler.checks.strict_schema import strict_schema
 from stowplan.compiler.schema_problems import Checker
@@ -48,7 +48,7 @@ def _check(obj: Object, definition: Json, checkers: dict[tuple[Kind, str], Check
         message = f"The schema in the CRD of {obj.id.kind} cannot be used: {error}"
         return [about(obj, _CODE, (), message, "Correct the CRD.")]
     problems = checkers[key].problems(obj.body)
-    return [about(obj, _CODE, p.path, p.message, p.hint) for p in problems] + _scope(obj, definition)
+    return [about_problem(obj, _CODE, problem) for problem in problems] + _scope(obj, definition)
 
 
 def _scope(obj: Object, definition: Json) -> list[ObjectFinding]:

@@ -5,7 +5,7 @@ from stowplan.compiler.checks.objects import Objects
 
 
 def check(objects: Objects) -> list[ObjectFinding]:
-    """Images of our pods without a tag or digest, or with the tag `latest`."""
+    """Images of our pods without a tag or digest, or with the tag `latest`, which only an extension can give them."""
     found = []
     for obj in objects:
         for pod in obj.pods if obj.authored else ():
@@ -13,7 +13,7 @@ def check(objects: Objects) -> list[ObjectFinding]:
                 image = str(container.get("image", ""))
                 if not _pinned(image):
                     message = f'The image "{image}" has no fixed version, so a pod may run another one tomorrow.'
-                    hint = "Set `images.tag` or `images.digests` in the platform file."
+                    hint = "Give it a tag or a digest where an extension sets it."
                     found.append(about(obj, "SP607", (*path, "image"), message, hint))
     return found
 

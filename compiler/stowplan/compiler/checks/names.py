@@ -8,7 +8,7 @@ from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object, Objects
 from stowplan.library import names
 from stowplan.library.manifest import Json
-from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.diagnostics import Anchor, FieldPath
 
 Rule = tuple[re.Pattern[str], int, str]
 """Pattern, longest length, and the two in words."""
@@ -31,7 +31,7 @@ _PORT: Rule = (
     15,
     "lower-case letters, digits and single -, among them a letter",
 )
-_KEY: Rule = (re.compile(r"(?!\.$)(?!\.\.)[-._a-zA-Z0-9]+"), 253, "letters, digits, -, _ and .")
+_KEY: Rule = (re.compile(r"(?!\.$)(?!\.\.)[-._a-zA-Z0-9]+"), 253, "letters, digits, -, . and _")
 
 _RULES: dict[tuple[str, str], Rule] = {
     ("", "Namespace"): _LABEL,
@@ -59,12 +59,13 @@ def check(objects: Objects) -> list[ObjectFinding]:
 
 def _broken(obj: Object, path: FieldPath, text: str, rule: Rule) -> list[ObjectFinding]:
     pattern, limit, words = rule
+    anchor = Anchor.KEY if path[-1] == text else Anchor.VALUE
     if len(text) > limit:
         message = f'The name "{text}" has {len(text)} characters; at most {limit} are allowed here.'
-        return [about(obj, "SP504", path, message, "Give the spec a shorter name.")]
+        return [about(obj, "SP504", path, message, "Give it a shorter name.", anchor=anchor)]
     if not pattern.fullmatch(text):
         message = f'The name "{text}" is not allowed here; allowed are {words}.'
-        return [about(obj, "SP514", path, message, "Give a name of that form.")]
+        return [about(obj, "SP514", path, message, "Give it a name of that form.", anchor=anchor)]
     return []
 
 

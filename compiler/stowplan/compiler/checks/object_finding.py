@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from stowplan.compiler.checks.objects import Object
-from stowplan.schema.diagnostics import FieldPath, Finding, Severity, finding
+from stowplan.compiler.schema_problems import SchemaProblem
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, Severity, finding
 from stowplan.schema.meta import ObjectId, SpecId
 
 
@@ -11,19 +12,35 @@ from stowplan.schema.meta import ObjectId, SpecId
 class ObjectFinding:
     """What is wrong with an object, or with its absence.
 
-    `found.path` is a path inside the object. `spec` is the spec that it was compiled from, or None.
+    `found.path` is a path inside the object. `spec` is the spec that it was compiled from, or None. `source` is the
+    user's file that it comes from, empty where that is not known.
     """
 
     object: ObjectId
     found: Finding
     spec: SpecId | None = None
+    source: str = ""
 
 
 def about(
-    obj: Object, code: str, path: FieldPath, message: str, hint: str, *, severity: Severity | None = None
+    obj: Object,
+    code: str,
+    path: FieldPath,
+    message: str,
+    hint: str,
+    *,
+    severity: Severity | None = None,
+    anchor: Anchor = Anchor.VALUE,
 ) -> ObjectFinding:
     """A finding about an object of the output, with the catalogue's severity unless one is given."""
-    return ObjectFinding(obj.id, finding(code, path, message, hint, severity=severity), obj.output.spec)
+    found = finding(code, path, message, hint, severity=severity, anchor=anchor)
+    return ObjectFinding(obj.id, found, obj.output.spec, obj.output.source)
+
+
+def about_problem(obj: Object, code: str, problem: SchemaProblem, prefix: FieldPath = ()) -> ObjectFinding:
+    """What a schema finds wrong with an object, or with the part of it at `prefix`."""
+    path = (*prefix, *problem.path)
+    return about(obj, code, path, problem.message, problem.hint, anchor=problem.anchor)
 
 
 def milder(obj: Object) -> Severity | None:

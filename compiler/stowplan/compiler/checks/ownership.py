@@ -10,6 +10,7 @@ from stowplan.compiler.checks.manifests import mapping
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object, Objects
 from stowplan.library.manifest import Json
+from stowplan.schema.diagnostics import Anchor
 
 _JOB_LABELS = ("batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name", "controller-uid", "job-name")
 
@@ -61,7 +62,7 @@ def _fields(obj: Object) -> Iterator[ObjectFinding]:
         parent = mapping(obj.body, *owned.path[:-1])
         if owned.path[-1] in parent and not _is_allowed(parent, owned):
             message = f"The field is written by {owned.owner}; Argo CD would take it over."
-            yield about(obj, "SP534", owned.path, message, "Remove it.")
+            yield about(obj, "SP534", owned.path, message, "Remove it.", anchor=Anchor.KEY)
 
 
 def _is_allowed(parent: Json, owned: Owned) -> bool:

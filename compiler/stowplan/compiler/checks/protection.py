@@ -51,12 +51,12 @@ def _recreated(obj: Object) -> Iterator[ObjectFinding]:
 
 def _unprotected(obj: Object) -> Iterator[ObjectFinding]:
     given = sync_options(obj.body)
-    missing = [
+    missing = ",".join(
         f"{option}=false" for option in ("Prune", "Delete") if not {f"{option}=false", f"{option}=confirm"} & {*given}
-    ]
+    )
     if missing:
-        message = f"A {obj.id.kind} needs the sync options {labels.KEEP}; {' and '.join(missing)} is missing."
-        hint = f'Set the annotation {labels.SYNC_OPTIONS}: "{labels.KEEP}".'
+        message = f"Nothing keeps Argo CD from removing the {obj.id.kind}: {missing} is missing."
+        hint = f"Add {missing} to the annotation {labels.SYNC_OPTIONS}."
         yield about(obj, "SP530", _SYNC_OPTIONS, message, hint, severity=milder(obj))
 
 

@@ -1,8 +1,8 @@
 """Did an object that holds data leave the output?"""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from stowplan.compiler.checks.manifests import mapping
+from stowplan.compiler.checks.manifests import annotation, mapping
 from stowplan.compiler.checks.object_finding import ObjectFinding
 from stowplan.compiler.checks.objects import Objects
 from stowplan.library import labels
@@ -14,19 +14,29 @@ _KINDS = frozenset({"PersistentVolume", "PersistentVolumeClaim"})
 
 
 def check(objects: Objects, previous: Mapping[ObjectId, Json], severity: Severity) -> list[ObjectFinding]:
-    """Claims and volumes that were written before and are not any more. Argo CD leaves them in the cluster."""
-    return [
-        ObjectFinding(gone, _finding(gone, severity), _spec(gone, previous[gone]))
-        for gone in sorted(previous)
-        if gone.kind in _KINDS and not gone.group and not objects.exists(gone)
-    ]
+    """Claims and volumes that were written before and are not any more: one finding for each spec.
+
+    Argo CD leaves them in the cluster. A finding is about the claim where there is one.
+    """
+    gone: dict[SpecId | ObjectId, list[ObjectId]] = {}
+    for known, body in previous.items():
+        if known.kind in _KINDS and not known.group and not objects.exists(known):
+            gone.setdefault(_spec(known, body) or known, []).append(known)
+    found = []
+    for spec, lost in gone.items():
+        first = max(lost)
+        source = annotation(previous[first], labels.SOURCE)
+        found.append(ObjectFinding(first, _finding(lost, severity), spec if isinstance(spec, SpecId) else None, source))
+    return found
 
 
-def _finding(gone: ObjectId, severity: Severity) -> Finding:
-    message = f"The {gone.kind} is no longer compiled. Argo CD leaves it in the cluster, and the data with it."
-    hint = "Bring the spec back, or delete the object by hand once nobody needs the data."
+def _finding(lost: Sequence[ObjectId], severity: Severity) -> Finding:
+    others = [str(other) for other in sorted(lost)[:-1]]
+    what = f"It and {' and '.join(others)} are" if others else "It is"
+    message = f"{what} no longer compiled. Argo CD leaves what holds data in the cluster."
+    hint = "Bring the spec back, or delete the objects by hand once nobody needs the data."
     if severity is Severity.ERROR:
-        hint += " To confirm the removal, delete its file from the output."
+        hint += " To confirm the removal, delete their files from the output."
     return finding("SP541", (), message, hint, severity=severity)
 
 

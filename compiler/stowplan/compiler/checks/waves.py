@@ -43,8 +43,8 @@ def check(objects: Objects) -> list[ObjectFinding]:
     """
     found: list[ObjectFinding] = []
     for obj in objects:
-        found += _waiting(obj, objects.last(obj))
-        found += _too_early(obj, objects)
+        # What comes too early has to move anyway, so it is not said that it also holds the sync.
+        found += list(_too_early(obj, objects)) or list(_waiting(obj, objects.last(obj)))
     return found
 
 
