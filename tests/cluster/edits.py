@@ -1,17 +1,14 @@
 """Edits of single fields of objects in a cluster, and what the API server makes of each."""
 
-from collections.abc import Mapping
-from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
 from tests.cluster.client import ApiError, Client, Manifest
-from tests.unit.checks import given
-from tests.unit.checks.given import GONE
+from tests.unit.checks.given import GONE, changed
 
-RUNNING = {"kwok.stowplan.dev/hold": "true"}
-"""As annotations of a Job's pods: the Job does not end while the tests look at it."""
+_REFUSALS = {403, 422}
+"""By an admission plugin, and by validation. Anything else is a mistake of the test."""
 
 
 class Verdict(Enum):
@@ -26,7 +23,7 @@ class Verdict(Enum):
 class Edit:
     """One field of an object gets another value.
 
-    `because` is the reason why the compiler's table does not follow the server there.
+    `because` says why the compiler judges otherwise than the server; it is empty where both agree.
     """
 
     path: str
@@ -35,31 +32,58 @@ class Edit:
     because: str = ""
 
     def of(self, manifest: Manifest) -> Manifest:
-        return given.changed(manifest, self.path, deepcopy(self.value))
+        """The manifest after the edit."""
+        return changed(manifest, self.path, self.value)
 
 
-def changes(path: str, value: Any = GONE, because: str = "") -> Edit:
-    return Edit(path, value, Verdict.CHANGES, because)
+@dataclass(frozen=True)
+class Row:
+    """An object, and edits of its fields."""
+
+    manifest: Manifest
+    edits: list[Edit]
+    until: str = ""
+    """A field that controllers fill in before the edits are tried."""
+    beside: list[Manifest] = field(default_factory=list)
+    """What it needs in the cluster."""
 
 
-def stays(path: str, value: Any = GONE, because: str = "") -> Edit:
-    return Edit(path, value, Verdict.STAYS, because)
+def changes(path: str, *, to: Any = GONE, because: str = "") -> Edit:
+    return Edit(path, to, Verdict.CHANGES, because)
 
 
-def refused(path: str, value: Any = GONE, because: str = "") -> Edit:
-    return Edit(path, value, Verdict.REFUSED, because)
+def stays(path: str, *, to: Any = GONE, because: str = "") -> Edit:
+    return Edit(path, to, Verdict.STAYS, because)
 
 
-def judge(client: Client, manifest: Manifest, edit: Edit) -> Verdict:
-    """Apply the edit as Argo CD would, without keeping the result. The manifest was applied before."""
+def refused(path: str, *, to: Any = GONE, because: str = "") -> Edit:
+    return Edit(path, to, Verdict.REFUSED, because)
+
+
+METADATA = [changes("metadata.labels", to={"a": "b"}), changes("metadata.annotations.a", to="b")]
+"""May change in every object."""
+
+
+def judge(client: Client, live: Manifest, manifest: Manifest, edit: Edit) -> Verdict:
+    """What the server makes of the edit when Argo CD applies it; a dry run. `live` is the manifest as it is there."""
     try:
         after = client.apply(edit.of(manifest), dry_run=True)
     except ApiError as error:
-        if error.status in {403, 422}:
+        if error.status in _REFUSALS:
             return Verdict.REFUSED
         raise
-    before = client.apply(manifest, dry_run=True)
-    return Verdict.STAYS if at(before, edit.path) == at(after, edit.path) else Verdict.CHANGES
+    return Verdict.STAYS if at(live, edit.path) == at(after, edit.path) else Verdict.CHANGES
+
+
+def accepts(client: Client, manifest: Manifest) -> bool:
+    """Whether the server would take the manifest by server-side apply."""
+    try:
+        client.apply(manifest, dry_run=True)
+    except ApiError as error:
+        if error.status in _REFUSALS:
+            return False
+        raise
+    return True
 
 
 def at(value: Any, path: str) -> Any:
@@ -67,7 +91,7 @@ def at(value: Any, path: str) -> Any:
     for part in path.split("."):
         if isinstance(value, list) and int(part) < len(value):
             value = value[int(part)]
-        elif isinstance(value, Mapping):
+        elif isinstance(value, dict):
             value = value.get(part.replace("~", "."))
         else:
             return None

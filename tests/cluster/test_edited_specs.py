@@ -1,0 +1,138 @@
+"""Edits of specs and platform: which objects change in place, which get a new name, and which the server refuses.
+
+What the compiler says of each object is what the server does with it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from stowplan.compiler.checks import immutability
+from stowplan.compiler.checks.manifests import identity
+from stowplan.compiler.model import Output
+from stowplan.schema.meta import ObjectId
+from tests.cluster import sync
+from tests.cluster.client import Manifest
+from tests.cluster.control_plane import Cluster
+from tests.cluster.edits import accepts
+from tests.cluster.plugin import Recorder
+from tests.repositories import compiled
+from tests.unit.checks.given import objects
+
+NAMESPACE = "edited"
+REPOSITORY = f"""\
+kind: Platform
+defaultNamespace: {NAMESPACE}
+images: {{registry: registry.example.com/ml, tag: "1"}}
+juicefs: {{taskDeadlineSeconds: 600, cacheSize: 1024}}
+network: {{egress: [{{cidr: 10.0.0.0/8}}]}}
+names: namespaced
+---
+apiVersion: batch.paddlepaddle.org/v1alpha1
+kind: SampleSet
+metadata: {{name: data, annotations: {{stowplan.dev/run: "1"}}}}
+spec:
+  partitions: 2
+  source: {{uri: "s3://bucket/one"}}
+  secretRef: {{name: volume}}
+  csi: {{juiceFSMountOptions: {{buffer-size: 300}}}}
+  tolerations: [{{key: gpu, operator: Exists}}]
+---
+apiVersion: batch.paddlepaddle.org/v1alpha1
+kind: SampleJob
+metadata: {{name: nightly}}
+spec:
+  type: warmup
+  sampleSetRef: {{name: data}}
+  schedule: 0 3 * * *
+  warmupOptions: {{paths: [one]}}
+---
+apiVersion: batch.paddlepaddle.org/v1alpha1
+kind: SampleJob
+metadata: {{name: tidy}}
+spec:
+  type: rmr
+  sampleSetRef: {{name: data}}
+  terminate: false
+  rmrOptions: {{paths: [old]}}
+"""
+_NOTHING: frozenset[str] = frozenset()
+_JOBS = frozenset({"Job"})
+_RUNS = frozenset({"Job", "ConfigMap"})
+
+
+@dataclass(frozen=True)
+class Change:
+    """A text of the repository is replaced, and what kinds of objects are renamed or refused then."""
+
+    old: str
+    new: str
+    renamed: frozenset[str] = _NOTHING
+    refused: frozenset[str] = _NOTHING
+
+
+CHANGES = {
+    "agent image": Change('tag: "1"', 'tag: "2"', renamed=_JOBS),
+    "deadline of tasks": Change("Seconds: 600", "Seconds: 900"),
+    "cache size": Change("cacheSize: 1024", "cacheSize: 2048", renamed=frozenset({"ConfigMap"})),
+    "network": Change("10.0.0.0/8", "192.0.2.0/24"),
+    "names": Change(
+        "names: namespaced",
+        "names: upstream",
+        renamed=_JOBS,
+        refused=frozenset({"PersistentVolumeClaim", "StatefulSet"}),
+    ),
+    "run": Change('run: "1"', 'run: "2"', renamed=_JOBS),
+    "more partitions": Change("partitions: 2", "partitions: 3", renamed=_RUNS),
+    "fewer partitions": Change("partitions: 2", "partitions: 1", renamed=_RUNS),
+    "source": Change("bucket/one", "bucket/two", renamed=_RUNS),
+    "volume's Secret": Change("name: volume", "name: other", renamed=_JOBS, refused=frozenset({"PersistentVolume"})),
+    "mount option": Change("buffer-size: 300", "buffer-size: 600"),
+    "tolerations": Change("key: gpu", "key: tpu", renamed=_JOBS),
+    "schedule": Change("0 3 * * *", "0 4 * * *"),
+    "paths of a scheduled task": Change("paths: [one]", "paths: [two]", renamed=frozenset({"ConfigMap"})),
+    "paths of a task": Change("paths: [old]", "paths: [older]", renamed=_RUNS),
+    "suspend": Change("terminate: false", "terminate: true"),
+}
+
+
+def _compile(folder: Path, text: str) -> dict[str, Output]:
+    result = compiled(folder, {"specs.yaml": text})
+    assert result.errors == []
+    return {output.path: output for output in result.outputs}
+
+
+@pytest.fixture(scope="module")
+def before(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Output]]:
+    """The outputs by path, applied in namespaces that let agents run."""
+    cluster.namespace(NAMESPACE)
+    outputs = _compile(tmp_path_factory.mktemp("before"), REPOSITORY)
+    manifests = [output.manifest.body for output in outputs.values()]
+    sync.apply(cluster.admin, manifests)
+    yield outputs
+    for manifest in manifests:
+        if manifest["kind"] != "CustomResourceDefinition":
+            cluster.admin.delete(manifest)
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_server_does_what_the_compiler_says(
+    cluster: Cluster, before: dict[str, Output], change: Change, tmp_path: Path, record_property: Recorder
+) -> None:
+    assert REPOSITORY.count(change.old) == 1
+    after = _compile(tmp_path, REPOSITORY.replace(change.old, change.new))
+    written = {identity(output.manifest.body): output.manifest.body for output in before.values()}
+    moved = [(output.manifest, before[path].manifest) for path, output in after.items() if path in before]
+    assert {new.kind for new, old in moved if new.name != old.name} == change.renamed
+
+    manifests = [output.manifest.body for output in after.values()]
+    refused = [manifest for manifest in manifests if not accepts(cluster.admin, manifest)]
+    assert {manifest["kind"] for manifest in refused} == change.refused
+    assert _found(manifests, written) == {identity(manifest) for manifest in refused}
+    record_property("objects of edited specs, judged alike by compiler and server", len(manifests))
+
+
+def _found(manifests: list[Manifest], written: dict[ObjectId, Manifest]) -> set[ObjectId]:
+    return {found.object for found in immutability.check(objects(*manifests), written)}

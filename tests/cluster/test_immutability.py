@@ -1,0 +1,114 @@
+"""The compiler's table of immutable fields, tried against the server cell by cell; both agree.
+
+Where the compiler cannot know what the server knows, the cell says so with its reason.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+
+from stowplan.compiler.checks import immutability
+from stowplan.compiler.checks.manifests import identity
+from stowplan.library.builders.job import Task, group_hash
+from stowplan.schema.meta import ObjectId
+from tests.cluster import sync
+from tests.cluster.cells import network, settings, storage, work
+from tests.cluster.client import Client, Manifest, wait_for
+from tests.cluster.control_plane import Cluster
+from tests.cluster.edits import Edit, Row, Verdict, at, judge
+from tests.cluster.plugin import Recorder
+from tests.cluster.shared import parameters
+from tests.repositories import CASES, case
+from tests.unit.checks.given import changed, objects
+
+_CUSTOM_GROUPS = {"argoproj.io", "batch.paddlepaddle.org"}
+
+Cell = tuple[Manifest, Edit]
+
+ROWS = {**storage.ROWS, **work.ROWS, **settings.ROWS, **network.ROWS}
+
+
+def cells(rows: dict[str, Row], *verdicts: Verdict) -> dict[str, Cell]:
+    """The cells of the rows that the server judges so, by an id of their own."""
+    return {
+        f"{name}-{number}-{edit.path}": (row.manifest, edit)
+        for name, row in rows.items()
+        for number, edit in enumerate(row.edits)
+        if edit.server in verdicts
+    }
+
+
+@pytest.fixture(scope="module")
+def live(cluster: Cluster) -> Iterator[dict[ObjectId, Manifest]]:
+    """The objects of all rows as the server has them, in the state in which they are edited."""
+    client = cluster.admin
+    cluster.namespace("ml")
+    manifests = [manifest for row in ROWS.values() for manifest in (row.manifest, *row.beside)]
+    sync.apply(client, manifests)
+    for row in ROWS.values():
+        _await_state(client, row)
+    yield {identity(row.manifest): client.get(row.manifest) for row in ROWS.values()}
+    for manifest in manifests:
+        client.delete(manifest)
+
+
+def _await_state(client: Client, row: Row) -> None:
+    if row.until:
+        wait_for(lambda: at(client.get(row.manifest), row.until), what=f"{row.until} of {row.manifest['kind']}")
+
+
+@pytest.mark.parametrize("cell", parameters(cells(ROWS, *Verdict), "cells"))
+def test_table_and_server_agree(
+    cluster: Cluster, live: dict[ObjectId, Manifest], cell: Cell, record_property: Recorder
+) -> None:
+    """What is refused would be fine in a new object: the cell is about the change, not about the value."""
+    manifest, edit = cell
+    edited = edit.of(manifest)
+    verdict = judge(cluster.admin, live[identity(manifest)], manifest, edit)
+    assert verdict is edit.server
+    if verdict is Verdict.REFUSED:
+        cluster.admin.apply(_under_another_name(edited), dry_run=True)
+    agree = _table_refuses(manifest, edited) is (verdict is Verdict.REFUSED)
+    assert agree is not bool(edit.because)
+    record_property(f"immutability: the edit {verdict.value}", 1)
+    if edit.because:
+        record_property("immutability: the compiler judges otherwise, for a reason", 1)
+
+
+def _table_refuses(old: Manifest, new: Manifest) -> bool:
+    return bool(immutability.check(objects(new), {identity(old): old}))
+
+
+def _under_another_name(manifest: Manifest) -> Manifest:
+    """The name of a CRD is made of what it defines."""
+    if manifest["kind"] != "CustomResourceDefinition":
+        return changed(manifest, "metadata.name", "fresh")
+    group, plural = f"fresh.{manifest['spec']['group']}", manifest["spec"]["names"]["plural"]
+    return changed(changed(manifest, "spec.group", group), "metadata.name", f"{plural}.{group}")
+
+
+@pytest.mark.parametrize("cell", parameters(cells(work.JOBS, Verdict.CHANGES, Verdict.REFUSED), "cells"))
+def test_job_of_ours_gets_another_name_where_the_table_refuses(cell: Cell) -> None:
+    manifest, edit = cell
+    edited = edit.of(manifest)
+    old, new = (group_hash([Task("a", "sync", "ml", each["spec"])], "") for each in (manifest, edited))
+    assert (old != new) is _table_refuses(manifest, edited)
+
+
+def test_every_field_that_is_compiled_has_a_cell() -> None:
+    """Of built-in kinds; definitions of ours and of Argo CD fix nothing, as `test_edited_specs` shows."""
+    tried = {(row.manifest["kind"], *edit.path.split(".")[:2]) for row in ROWS.values() for edit in row.edits}
+    tried |= {cell[:2] for cell in tried}
+    written = {
+        (manifest.kind, *field)
+        for name in CASES
+        for manifest in (output.manifest for output in case(name).outputs)
+        if manifest.group not in _CUSTOM_GROUPS
+        for field in _fields(manifest.body)
+    }
+    assert written <= tried
+
+
+def _fields(manifest: Manifest) -> Iterator[tuple[str, ...]]:
+    for key in manifest.keys() - {"apiVersion", "kind", "metadata"}:
+        yield from ((key, name) for name in manifest[key]) if key == "spec" else [(key,)]
