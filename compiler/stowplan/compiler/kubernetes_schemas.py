@@ -40,8 +40,8 @@ def object_problems(kubernetes: str, body: dict[str, Any]) -> list[SchemaProblem
     """What is wrong with a whole object by the schema of its apiVersion and kind; None for a kind that is not built in.
 
     `kubernetes` is a supported minor such as `1.34`. Strict as the API server with field validation `Strict` is:
-    unknown fields are problems. Null is allowed where a field may be missing, since the server drops it, but not in
-    lists and in maps of texts.
+    unknown fields are problems. Null is allowed where a field may be missing, since the server drops it, but not in a
+    list.
     """
     definition = _definition_names(kubernetes).get((str(body.get("apiVersion")), str(body.get("kind"))))
     return definition_problems(kubernetes, definition, body) if definition else None
@@ -109,8 +109,10 @@ def _adapted(schema: JsonSchema) -> JsonSchema:
     for key, value in schema.items():
         if key == "properties":
             result[key] = {name: _adapted(node) for name, node in value.items()}
-        elif key in ("items", "additionalProperties") and isinstance(value, dict):
+        elif key == "items":
             result[key] = _without_null(_adapted(value))
+        elif key == "additionalProperties" and isinstance(value, dict):
+            result[key] = _adapted(value)
         elif key == LIST_MAP_KEYS or not (key in _ANNOTATIONS or key.startswith("x-")):
             result[key] = value
     if schema.get("x-kubernetes-list-type") == "set":
@@ -119,7 +121,7 @@ def _adapted(schema: JsonSchema) -> JsonSchema:
 
 
 def _without_null(schema: JsonSchema) -> JsonSchema:
-    """Go reads a null in a list or map as an empty text or zero, which nobody means."""
+    """Go reads a null in a list as an empty text or zero, which nobody means."""
     types = schema.get("type")
     return {**schema, "type": [name for name in types if name != "null"]} if isinstance(types, list) else schema
 

@@ -54,6 +54,7 @@ def beside(pod: str, **term: Any) -> Json:
     return with_pod(affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [found]}})
 
 
+POD_NAME = "statefulset.kubernetes.io/pod-name"
 TERM = f"{POD}.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].labelSelector"
 
 DANGLING = [
@@ -155,6 +156,11 @@ def test_a_pod_number_beyond_the_replicas() -> None:
     assert dangling.check(objects(beside("cache-1"), cache)) == []
     found = dangling.check(objects(beside("cache-2"), cache))
     assert "has 2 pods, so there is none with the number 2" in texts(found)
+
+
+def test_a_label_without_value_names_no_pod() -> None:
+    empty = changed(beside("cache-0"), TERM.replace("[0]", ".0"), {"matchLabels": {POD_NAME: None}})
+    assert dangling.check(objects(empty)) == []
 
 
 def test_in_a_foreign_object_a_dangling_reference_is_a_warning() -> None:

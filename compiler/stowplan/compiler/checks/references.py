@@ -121,7 +121,7 @@ def _affinity(pod: Pod, namespace: str) -> Iterator[Reference]:
     """Required terms that ask for one pod of a StatefulSet by its name."""
     field = "requiredDuringSchedulingIgnoredDuringExecution"
     for index, term in enumerate(items(pod.spec, "affinity", "podAffinity", field)):
-        name = mapping(term, "labelSelector", "matchLabels").get(labels.POD_NAME, "")
+        name = mapping(term, "labelSelector", "matchLabels").get(labels.POD_NAME) or ""
         owner, _, ordinal = name.rpartition("-")
         if owner and ordinal.isdecimal() and not term.get("namespaces"):
             path = (*pod.spec_path, "affinity", "podAffinity", field, index, "labelSelector", "matchLabels")
