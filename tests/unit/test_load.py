@@ -55,7 +55,8 @@ def test_the_platform_file_is_read_by_either_name(tmp_path: Path, name: str) -> 
 @pytest.mark.parametrize("text", ["", "# all defaults\n", "---\n"])
 def test_an_empty_platform_file_is_enough(tmp_path: Path, text: str) -> None:
     sources, diagnostics = run(write(tmp_path, {"stowplan.yaml": text}))
-    assert (sources.platform, sources.documents, diagnostics) == (None, (), [])
+    assert sources.platform is not None
+    assert (sources.platform.root.data, sources.documents, diagnostics) == ({}, (), [])
 
 
 def test_a_repository_without_a_platform_file_is_told_how_to_make_one(tmp_path: Path) -> None:
@@ -261,7 +262,7 @@ def test_a_link_that_leads_out_of_the_repository_is_refused(repo: Path, outside:
     link(repo / name, target)
     sources, diagnostics = run(repo)
     assert diagnostics == [f"SP109 {name}:1:1 The link leads out of the repository."]
-    assert (sources.platform, sources.documents) == (None, ())
+    assert (sources.platform is None, sources.documents) == (name == "stowplan.yml", ())
     assert "secret" not in str(sources.texts)
 
 

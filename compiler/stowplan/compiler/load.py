@@ -13,7 +13,7 @@ from pathlib import Path
 
 from stowplan.compiler import yaml_reader
 from stowplan.compiler.model import Sources
-from stowplan.compiler.source import START, Document, Lines, Location, Mark, Report, diagnose_at
+from stowplan.compiler.source import START, Document, Lines, Location, Mark, Node, Report, diagnose_at
 from stowplan.schema.diagnostics import Finding, finding
 
 PLATFORM_FILES = ("stowplan.yaml", "stowplan.yml")
@@ -49,25 +49,27 @@ def load(repo: Path, report: Report) -> Sources:
     """
     files = _Files(repo, report)
     platform = _load_platform(files)
-    documents = [document for path in _SpecFinder(files).find() for document in files.read(path)]
+    documents = [document for path in _SpecFinder(files).find() for document in files.read(path) or ()]
     return Sources(platform, tuple(documents), files.texts)
 
 
 def _load_platform(files: "_Files") -> Document | None:
     present = [name for name in PLATFORM_FILES if os.path.lexists(files.repo / name)]
     if not present:
-        hint = 'Create it; an empty file is enough. "stowplan init" writes one with comments.'
+        hint = "Create it; an empty file is enough."
         files.report_at(PLATFORM_FILES[0], START, finding("SP113", (), "There is no stowplan.yaml.", hint))
         return None
     if len(present) > 1:
         message = f"There are two platform files, {' and '.join(present)}; a repository has one."
         files.report_at(present[1], START, finding("SP113", (), message, f"Remove {present[1]}."))
-    documents = files.read(present[0]) if files.may_follow(present[0]) else []
+    documents = files.read(present[0]) if files.may_follow(present[0]) else None
+    if documents is None:
+        return None
     for extra in documents[1:]:
         message = "The platform file holds one document; this is another."
         found = finding("SP113", (), message, f"Move specs into files below {SPECS}.")
         files.report_at(extra.file, extra.root.mark, found)
-    return documents[0] if documents else None
+    return documents[0] if documents else Document(present[0], 0, Node({}, START, START))
 
 
 class _Files:
@@ -97,17 +99,17 @@ class _Files:
         """Report a path that cannot be read."""
         self.report_at(path, START, finding("SP112", (), f"This cannot be read: {reason}.", "Correct or remove it."))
 
-    def read(self, path: str) -> list[Document]:
-        """The documents of one file."""
+    def read(self, path: str) -> list[Document] | None:
+        """The documents of one file; None where it has some, but none of them can be read."""
         content = self._content(path)
         text = None if content is None else self._decode(path, content)
         if text is None:
-            return []
+            return None
         name = _printable(path)
         self.texts[name] = text
         documents, diagnostics = yaml_reader.read(text, name)
         self._report.add(*diagnostics)
-        return documents
+        return documents or (None if diagnostics else [])
 
     def _content(self, path: str) -> bytes | None:
         try:

@@ -15,7 +15,7 @@ SpecModel = SampleSet | SampleJob
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What `load` read: the platform document (None where the file is empty) and all others, in path order.
+    """What `load` read: the platform document (None where it cannot be read) and all others, in path order.
 
     `texts` holds each file's text by its relative path, for the excerpts of diagnostics.
     """

@@ -29,7 +29,8 @@ class Plan:
 
     `gone` are all paths that the last run wrote and this one does not. Of these, `stale` files are to be removed;
     `disowned` ones have lost our header and are left alone. So are `orphaned` files, which have our header but stand
-    in no inventory. `blocked` paths are to be written, but something foreign stands there: then nothing is written.
+    in no inventory. `blocked` are paths of outputs or of folders above them where something foreign stands: then
+    nothing is written.
     """
 
     changes: tuple[Change, ...]
@@ -50,9 +51,9 @@ def plan(outputs: Sequence[Output], tree: Tree, previous: Inventory) -> Plan:
     entries = tuple(inventory.entry(output, contents[output.path]) for output in outputs)
     ordered = tuple(sorted(entries, key=lambda entry: entry.path))
     contents[inventory.NAME] = inventory.render(Inventory(ordered))
-    blocked = {path for path in contents if _is_blocked(path, tree)}
-    before = {path: tree.read(path) for path in sorted(contents.keys() - blocked)}
-    blocked |= {path for path, content in before.items() if content and not _is_ours(path, content)}
+    blocked = {path: obstacle for path in contents if (obstacle := _obstacle(path, tree))}
+    before = {path: tree.read(path) for path in sorted(contents.keys() - blocked.keys())}
+    blocked |= {path: path for path, content in before.items() if content and not _is_ours(path, content)}
     gone = tuple(sorted(_listed(tree, previous) - contents.keys()))
     known = {*contents, *gone}
     unlisted = sorted(path for path in tree.files if path.endswith(".yaml") and path not in known)
@@ -67,7 +68,7 @@ def plan(outputs: Sequence[Output], tree: Tree, previous: Inventory) -> Plan:
         stale=tuple(path for path in gone if _has_header(path, tree)),
         disowned=tuple(path for path in gone if _exists(path, tree) and not _has_header(path, tree)),
         orphaned=tuple(path for path in unlisted if _has_header(path, tree)),
-        blocked=tuple(sorted(blocked)),
+        blocked=tuple(sorted(set(blocked.values()))),
     )
 
 
@@ -75,10 +76,10 @@ def _is_ours(path: str, content: bytes) -> bool:
     return inventory.is_ours(content) if path == inventory.NAME else carries_header(content)
 
 
-def _is_blocked(path: str, tree: Tree) -> bool:
-    """Whether something else than a regular file stands at `path`, or something else than a folder above it."""
-    above = any(folder in tree.files or folder in tree.others for folder in parents(path))
-    return above or path in tree.folders or path in tree.others
+def _obstacle(path: str, tree: Tree) -> str | None:
+    """`path` where something else than a regular file stands at it, or what stands in place of a folder above it."""
+    above = next((folder for folder in parents(path) if folder in tree.files or folder in tree.others), None)
+    return above or (path if path in tree.folders or path in tree.others else None)
 
 
 def _listed(tree: Tree, previous: Inventory) -> set[str]:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from stowplan.compiler import kinds, secret_keys
+from stowplan.compiler import kinds, placeholders, platform_file, secret_keys
 from stowplan.compiler.kubernetes_schemas import definition_problems
 from stowplan.compiler.model import Program, Sources, Spec, SpecModel
-from stowplan.compiler.source import Data, Document, Location, Report, diagnose, diagnose_at
+from stowplan.compiler.source import Document, Report
 from stowplan.library.names import is_dns_label, is_dns_subdomain
 from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, dotted, finding, has_errors
 from stowplan.schema.legacy import modernise
@@ -22,99 +22,55 @@ from stowplan.schema.wording import ANY_TEXT, mistyped
 PLATFORM_FILE = "stowplan.yaml"
 
 _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
-_PLACEHOLDER = re.compile(r"<[A-Za-z][\w .-]*>")
-_PLACEHOLDER_INSIDE = re.compile(r"<[A-Z][A-Z0-9_]+>")
-"""Inside a longer text only what is written in capitals is taken for a placeholder."""
-
 _SERVICE_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 
 def validate(sources: Sources, report: Report) -> Program:
     """The specs among the documents, in the order of the documents, and the platform they are compiled for.
 
-    Documents with errors are left out of the program; their diagnostics are in the report.
+    Documents with errors are left out of the program; their diagnostics are in the report. Where the platform file has
+    errors, specs are only checked by themselves and the program is empty: the rest depends on it.
     """
-    platform = _platform(sources.platform, report)
+    platform = platform_file.platform(sources.platform, report)
+    if platform is None:
+        for document in sources.documents:
+            if _is_spec(document):
+                _spec(document, Platform(), report)
+        return Program(Platform(), sources.platform, ())
     specs: list[Spec] = []
     passed: list[Document] = []
     refused: set[SpecId] = set()
     for document in sources.documents:
-        placeholders = list(_placeholders(document.root.data, ()))
-        report.add_findings(document, placeholders)
-        kind = document.root.data.get("kind")
-        if isinstance(kind, str) and kind in kinds.MODELS:
-            spec = None if placeholders else _spec(document, kind, platform, report)
+        if _is_spec(document):
+            spec = _spec(document, platform, report)
             specs += [spec] if spec else []
-            refused |= set() if spec else {_identity(kind, document, platform)}
-        elif placeholders:
-            continue
+            refused |= set() if spec else {_identity(document, platform)}
         else:
-            found = _foreign(document, platform)
+            found = [*placeholders.findings(document.root.data), *_foreign(document, platform)]
             report.add_findings(document, found)
             passed += [] if has_errors(found) else [document]
     keys = secret_keys.defined(sources.documents, platform.default_namespace)
     return Program(platform, sources.platform, tuple(specs), tuple(passed), keys, frozenset(refused))
 
 
-def _identity(kind: str, document: Document, platform: Platform) -> SpecId:
+def _is_spec(document: Document) -> bool:
+    kind = document.root.data.get("kind")
+    return isinstance(kind, str) and kind in kinds.MODELS
+
+
+def _identity(document: Document, platform: Platform) -> SpecId:
     """What a document would be if it had no errors; without a name, nothing that exists."""
     metadata = document.root.data.get("metadata")
     given = metadata if isinstance(metadata, dict) else {}
+    kind = document.root.data["kind"]
     return SpecId(kind, str(given.get("namespace") or platform.default_namespace), str(given.get("name", "")))
 
 
-def _platform(document: Document | None, report: Report) -> Platform:
-    if document is None:
-        platform: Platform | None = Platform()
-    else:
-        platform, found = read(Platform, document.root.data)
-        report.add_findings(document, found)
-    if platform is None:
-        return Platform()
-    for note in _platform_notes(platform):
-        if document:
-            report.add(diagnose(document, note))
-        else:
-            report.add(diagnose_at(Location(PLATFORM_FILE, 1, 1), note))
-    return platform
-
-
-def _platform_notes(platform: Platform) -> Iterator[Finding]:
-    if platform.images.registry is None:
-        message = "`images.registry` is not given, so agent images are named local/stowplan-<agent>."
-        hint = "Build the images in library/images, push them to your registry, and name it here."
-        yield finding("SP606", ("images",), message, hint)
-    if platform.argocd.repo_url is None:
-        message = "`argocd.repoURL` is not given, so no Argo CD objects are written."
-        yield finding("SP536", ("argocd",), message, "Name the Git repository that holds the output.")
-    if platform.images.tag == "latest":
-        message = "With the tag `latest`, a pod may run another version tomorrow."
-        yield finding("SP607", ("images", "tag"), message, "Name a version, or give `images.digests`.")
-    if platform.juicefs.task_user == 0:
-        message = "Tasks run as root, which Pod Security `restricted` and `baseline` namespaces may refuse."
-        hint = "Leave it at 65532 unless the old privileged runtime wrote the files of your volumes."
-        yield finding("SP602", ("juicefs", "taskUser"), message, hint)
-    if platform.argocd.destination.name and platform.argocd.destination.server:
-        message = "A destination has a `name` or a `server`, not both."
-        yield finding("SP601", ("argocd", "destination", "name"), message, "Remove one of them.")
-
-
-def _placeholders(value: Data, path: FieldPath) -> Iterator[Finding]:
-    match value:
-        case str():
-            for name in [value] if _PLACEHOLDER.fullmatch(value) else _PLACEHOLDER_INSIDE.findall(value):
-                yield finding("SP114", path, f"The placeholder {name} was left in.", "Put your own value in its place.")
-        case dict():
-            for key, below in value.items():
-                yield from _placeholders(below, (*path, key))
-        case list():
-            for index, below in enumerate(value):
-                yield from _placeholders(below, (*path, index))
-
-
-def _spec(document: Document, kind: str, platform: Platform, report: Report) -> Spec | None:
+def _spec(document: Document, platform: Platform, report: Report) -> Spec | None:
+    kind = document.root.data["kind"]
+    left_in = list(placeholders.findings(document.root.data))
     data, found = modernise(kind, document.root.data)
-    found += _version(kind, data)
+    found += left_in or _version(kind, data)
     if has_errors(found):
         report.add_findings(document, found)
         return None

@@ -26,6 +26,6 @@ def _structure(obj: Object) -> list[ObjectFinding]:
 def _size(obj: Object) -> list[ObjectFinding]:
     """A warning where the CRD is not ours: Argo CD with server-side apply can still write it."""
     return [
-        about(obj, "SP551", path, f"{message}.", "Shorten the descriptions.", severity=milder(obj))
+        about(obj, "SP551", path, f"The CRD {message}.", "Shorten the descriptions.", severity=milder(obj))
         for path, message in structural.size_problems(obj.body)
     ]

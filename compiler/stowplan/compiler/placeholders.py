@@ -1,0 +1,25 @@
+"""Placeholders such as `<your bucket>`, which examples carry and which must not reach a cluster."""
+
+import re
+from collections.abc import Iterator
+
+from stowplan.compiler.source import Data
+from stowplan.schema.diagnostics import FieldPath, Finding, finding
+
+_WHOLE = re.compile(r"<[A-Za-z][\w .-]*>")
+_INSIDE = re.compile(r"<[A-Z][A-Z0-9_]+>")
+"""Inside a longer text only what is written in capitals is taken for a placeholder."""
+
+
+def findings(value: Data, path: FieldPath = ()) -> Iterator[Finding]:
+    """One finding for each text below `value` that is a placeholder, and for each in capitals inside a longer one."""
+    match value:
+        case str():
+            for name in [value] if _WHOLE.fullmatch(value) else _INSIDE.findall(value):
+                yield finding("SP114", path, f"The placeholder {name} was left in.", "Put your own value in its place.")
+        case dict():
+            for key, below in value.items():
+                yield from findings(below, (*path, key))
+        case list():
+            for index, below in enumerate(value):
+                yield from findings(below, (*path, index))
