@@ -1,0 +1,5 @@
+"""An extension without its function."""
+
+
+def biuld(app, program):
+    """Nothing to do."""

@@ -1,0 +1,5 @@
+"""An extension with a slip."""
+
+
+def build(app, program):
+    app.spec("SampleSet", "default", "imagnet")

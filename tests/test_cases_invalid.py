@@ -1,0 +1,121 @@
+"""What users get told: the whole output of the command for each mistake, as they see it.
+
+A case is `cases_invalid/<code>-<slug>`: a file `.yaml` that becomes `specs/<slug>.yaml` of a repository, or a folder
+that becomes the repository. In a folder, `previous/` holds specs that are compiled first, `out/` is laid over what came
+of them, and `command` holds the arguments; without it they are `validate`. What Git cannot hold is made by
+`cases_invalid/built.py`. Beside each case its snapshot, whose first line is the exit code.
+"""
+
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from syrupy.location import PyTestLocation
+from syrupy.types import SnapshotIndex
+from typer.testing import CliRunner
+
+import stowplan.library.constructs  # noqa: F401 - brings the Node that `synth` needs, before a test changes folder
+from stowplan.compiler.cli import app
+from stowplan.schema.codes import CATALOGUE
+from tests.cases_invalid.built import BUILT
+
+CASES = Path(__file__).with_name("cases_invalid")
+PLATFORM = """\
+images: {registry: registry.example.com/ml, tag: "1"}
+argocd: {repoURL: https://git.example.com/ml/data.git}
+"""
+
+FILES = sorted(path.stem for path in CASES.glob("SP*.yaml"))
+FOLDERS = sorted(path.name for path in CASES.glob("SP*") if path.is_dir())
+NAMES = sorted([*FILES, *FOLDERS, *BUILT])
+
+
+class BesideCase(SingleFileSnapshotExtension):
+    """`cases_invalid/<case>.txt`."""
+
+    _write_mode = WriteMode.TEXT
+    file_extension = "txt"
+
+    @classmethod
+    def dirname(cls, *, test_location: PyTestLocation) -> str:  # noqa: ARG003
+        return str(CASES)
+
+    @classmethod
+    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:  # noqa: ARG003
+        return test_location.snapshot_name_parametrized
+
+    @classmethod
+    def get_file_basename(cls, *, test_location: PyTestLocation, index: SnapshotIndex) -> str:  # noqa: ARG003
+        return str(test_location.nodename).partition("[")[2].removesuffix("]")
+
+    @classmethod
+    def matches_test_location(cls, *, test_location: PyTestLocation, snapshot_location: str) -> bool:
+        return Path(snapshot_location).stem == cls.get_file_basename(test_location=test_location, index=0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_the_user_is_told(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with _laid_out(name, tmp_path):
+        told = _run(_command(name))
+    assert told == snapshot(extension_class=BesideCase)
+    assert name.partition("-")[0] in _codes(told)
+
+
+def test_every_code_is_told_in_a_case() -> None:
+    told = {code for name in NAMES for code in _codes((CASES / f"{name}.txt").read_text())}
+    assert told == set(CATALOGUE)
+
+
+def test_every_snapshot_has_a_case() -> None:
+    assert sorted(path.stem for path in CASES.glob("*.txt")) == NAMES
+
+
+def _laid_out(name: str, repo: Path) -> AbstractContextManager[None]:
+    """Make the repository of a case in the folder `repo`, which the test is in."""
+    (repo / "stowplan.yaml").write_text(PLATFORM)
+    if name in BUILT:
+        return BUILT[name].made(repo)
+    if name in FILES:
+        (repo / "specs").mkdir()
+        shutil.copy(CASES / f"{name}.yaml", repo / "specs" / f"{name.partition('-')[2]}.yaml")
+        return nullcontext()
+    _lay_out_folder(CASES / name, repo)
+    return nullcontext()
+
+
+def _lay_out_folder(case: Path, repo: Path) -> None:
+    shutil.copytree(case, repo, dirs_exist_ok=True, ignore=shutil.ignore_patterns("command", "out", "previous"))
+    if (case / "previous").exists():
+        if (repo / "specs").exists():
+            (repo / "specs").rename(repo / "later")
+        shutil.copytree(case / "previous", repo / "specs")
+        assert _run("synth .").startswith("exit code 0")
+        shutil.rmtree(repo / "specs")
+        if (repo / "later").exists():
+            (repo / "later").rename(repo / "specs")
+    if (case / "out").exists():
+        shutil.copytree(case / "out", repo / "out", dirs_exist_ok=True)
+
+
+def _command(name: str) -> str:
+    if name in BUILT:
+        return BUILT[name].command
+    command = CASES / name / "command"
+    return command.read_text() if command.exists() else "validate ."
+
+
+def _run(command: str) -> str:
+    result = CliRunner().invoke(app, command.split(), catch_exceptions=False)
+    return f"exit code {result.exit_code}\n{result.output}"
+
+
+def _codes(told: str) -> Iterator[str]:
+    return (match[1] for match in re.finditer(r": (?:error|warning|info) (SP\d{3}): ", told))
