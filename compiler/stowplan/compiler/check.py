@@ -27,9 +27,9 @@ from stowplan.compiler.checks import (
     volumes,
     waves,
 )
-from stowplan.compiler.checks.manifests import identity
 from stowplan.compiler.checks.object_finding import ObjectFinding
 from stowplan.compiler.checks.objects import Objects, read
+from stowplan.compiler.manifest_fields import identity
 from stowplan.compiler.model import Output, Program
 from stowplan.compiler.source import Diagnostic, Document, Location, Report
 from stowplan.library.manifest import Json

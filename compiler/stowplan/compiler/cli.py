@@ -9,12 +9,15 @@ from collections.abc import Sequence
 from enum import StrEnum
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
 from stowplan.compiler.source import Diagnostic, Report
+
+if TYPE_CHECKING:
+    from stowplan.compiler.pipeline import Compiled
 
 app = typer.Typer(
     name="stowplan",
@@ -96,33 +99,24 @@ def synth(
     output_format: FormatOption = Format.TEXT,
 ) -> None:
     """Compile all specs into the output folder."""
-    from stowplan.compiler.comparison import compare  # noqa: PLC0415 - start-up time
-    from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415
+    from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415 - start-up time
     from stowplan.compiler.runs import Recompile  # noqa: PLC0415
-    from stowplan.compiler.write import write  # noqa: PLC0415
 
     folder = _folder(repo)
     target = out or folder / "out"
     report = Report()
     names = frozenset(recompile or ())
-    compiled = compile_repository(folder, target, report, Recompile("all" in names, names - {"all"}))
+    renewed = Recompile("all" in names, names - {"all"})
+    compiled = compile_repository(folder, target, report, renewed)
     extra: dict[str, Any] = {"objects": len(compiled.outputs)}
     lines: list[str] = []
-    differs = False
-    if not report.failed and check:
-        comparison = compare(compiled.outputs, target, compiled.committed, report)
-        differs = not comparison.same
-        extra["upToDate"] = comparison.same
-        lines = _comparison_lines(comparison.lines(), target, differs=differs)
-    elif not report.failed:
-        result = write(compiled.outputs, target, compiled.committed, report)
-        counts = {name: len(getattr(result, name)) for name in ("created", "changed", "unchanged", "removed")}
-        extra["files"] = counts
-        if not report.failed:
-            lines.append(f"{target}: " + ", ".join(f"{number} {name}" for name, number in counts.items()))
+    if not report.failed:
+        _refuse_unknown(renewed.unknown({output.spec for output in compiled.outputs if output.spec}))
+        more, lines = (_compare if check else _write)(compiled, target, report)
+        extra |= more
     extra["starts"] = [] if report.failed else [str(run) for run in compiled.starts]
     lines = [*(f"starts when synced: {run}" for run in extra["starts"]), *lines]
-    _finish(report, compiled.sources.texts, output_format, extra, lines, failed=differs)
+    _finish(report, compiled.sources.texts, output_format, extra, lines, failed=not extra.get("upToDate", True))
 
 
 @app.command()
@@ -152,6 +146,30 @@ def explain(code: Annotated[str, typer.Argument(help="Code of a diagnostic, such
     if text is None:
         raise typer.BadParameter(f"{code} is not a code. {did_you_mean(code, CATALOGUE)}", param_hint="CODE")
     typer.echo(text, nl=False)
+
+
+def _refuse_unknown(names: list[str]) -> None:
+    if names:
+        raise typer.BadParameter(f"There is no spec {names[0]}.", param_hint="--recompile")
+
+
+def _compare(compiled: "Compiled", target: Path, report: Report) -> tuple[dict[str, Any], list[str]]:
+    """What differs, for JSON and for people."""
+    from stowplan.compiler.comparison import compare  # noqa: PLC0415 - start-up time
+
+    comparison = compare(compiled.outputs, target, compiled.committed, report)
+    lines = _comparison_lines(comparison.lines(), target, differs=not comparison.same)
+    return {"upToDate": comparison.same}, lines
+
+
+def _write(compiled: "Compiled", target: Path, report: Report) -> tuple[dict[str, Any], list[str]]:
+    """What was written, for JSON and for people."""
+    from stowplan.compiler.write import write  # noqa: PLC0415 - start-up time
+
+    result = write(compiled.outputs, target, compiled.committed, report)
+    counts = {name: len(getattr(result, name)) for name in ("created", "changed", "unchanged", "removed")}
+    line = f"{target}: " + ", ".join(f"{number} {name}" for name, number in counts.items())
+    return {"files": counts}, [] if report.failed else [line]
 
 
 def _folder(repo: Path) -> Path:

@@ -35,7 +35,7 @@ NOTHING = Recompile()
 class Compiled:
     """What a run made; `outputs` is empty where an error stopped it.
 
-    `committed` is the inventory that the run began with, `starts` are the runs that the last one did not have.
+    `committed` is the inventory that the run began with, `starts` are the Jobs that a sync would start.
     """
 
     sources: Sources
@@ -70,10 +70,15 @@ def compile_repository(repo: Path, out: Path, report: Report, recompile: Recompi
     committed, problems = inventory.read(out)
     kept = runs.keep(outputs, committed, out, recompile)
     report.add(*problems, *kept.diagnostics)
-    check(kept.outputs, program, previous(kept.outputs, committed, out), report)
+    before = previous(kept.outputs, committed, out)
+    starts = runs.starts(kept.outputs, before)
+    accepted = runs.without_recompiled(committed, recompile)
+    check(
+        kept.outputs, program, {entry.id: before[entry.id] for entry in accepted.entries if entry.id in before}, report
+    )
     if report.failed:
         return Compiled(sources)
-    return Compiled(sources, (*kept.outputs, *settings(program)), committed, kept.starts)
+    return Compiled(sources, (*kept.outputs, *settings(program)), committed, starts)
 
 
 def _compose(

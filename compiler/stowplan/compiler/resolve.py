@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from fnmatch import fnmatchcase
 
 from stowplan.compiler import paths
 from stowplan.compiler.model import Program, Spec
@@ -11,6 +12,7 @@ from stowplan.library.dialects.sample_set import cached_dataset
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 from stowplan.schema.meta import SpecId
+from stowplan.schema.platform import ArgoCD
 from stowplan.schema.sample_set import SampleSet
 
 
@@ -23,6 +25,8 @@ def resolve(program: Program, report: Report) -> Program:
             report.add_findings(spec.document, [_duplicate(spec, first)])
         if spec.id.namespace in (paths.ARGOCD, paths.CRDS):
             report.add_findings(spec.document, [_reserved(spec)])
+        if not _is_synced(spec, program.platform.argocd):
+            report.add_findings(spec.document, [_out_of_reach(spec, program.platform.argocd)])
     specs = tuple(unique[identity] for identity in sorted(unique))
     _shared_caches(program, specs, report)
     return replace(program, specs=tuple(_with_references(spec, unique) for spec in specs))
@@ -39,6 +43,20 @@ def _reserved(spec: Spec) -> Finding:
         f"The output folder {spec.id.namespace} holds other things, so specs cannot be in a namespace of that name."
     )
     return finding("SP507", ("metadata", "namespace"), message, "Choose another namespace.")
+
+
+def _is_synced(spec: Spec, argocd: ArgoCD) -> bool:
+    """Whether the AppProject allows the namespace."""
+    patterns = argocd.destination.namespaces
+    return argocd.repo_url is None or any(fnmatchcase(spec.id.namespace, pattern) for pattern in patterns)
+
+
+def _out_of_reach(spec: Spec, argocd: ArgoCD) -> Finding:
+    allowed = ", ".join(argocd.destination.namespaces)
+    message = (
+        f"Argo CD would refuse the namespace {spec.id.namespace}: `argocd.destination.namespaces` allows {allowed}."
+    )
+    return finding("SP601", ("metadata", "namespace"), message, "Add it in the platform file, or move the spec.")
 
 
 def _with_references(spec: Spec, specs: dict[SpecId, Spec]) -> Spec:

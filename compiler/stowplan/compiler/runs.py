@@ -7,7 +7,7 @@ committed files, byte for byte.
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
@@ -18,6 +18,7 @@ from stowplan.compiler.render import render
 from stowplan.compiler.reread import reread
 from stowplan.compiler.source import Diagnostic, diagnose_at
 from stowplan.compiler.tree import Tree, scan
+from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import finding
 from stowplan.schema.meta import ObjectId, SpecId
 
@@ -45,13 +46,9 @@ class Recompile:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The outputs, sorted by path, with committed runs put in.
-
-    `starts` are the Jobs and JobSets that the last run did not write, sorted: each starts when it is synced.
-    """
+    """The outputs, sorted by path, with committed runs put in."""
 
     outputs: tuple[Output, ...]
-    starts: tuple[ObjectId, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
@@ -75,7 +72,27 @@ def keep(outputs: Sequence[Output], previous: Inventory, out: Path, recompile: R
         keeps = bool(runs) and not lost
         chosen += [output for output in own if not (keeps and output.manifest.run)] + (runs if keeps else [])
     ordered = tuple(sorted(chosen, key=lambda output: (output.path, output.manifest.id)))
-    return Kept(ordered, _starts(ordered, previous), tuple(problems))
+    return Kept(ordered, tuple(problems))
+
+
+def starts(outputs: Sequence[Output], previous: Mapping[ObjectId, Json]) -> tuple[ObjectId, ...]:
+    """The Jobs and JobSets that start when the outputs are synced: new ones, and those suspended before; sorted.
+
+    `previous` holds the objects that the last run wrote.
+    """
+    runs = (output.manifest for output in outputs if output.manifest.run and output.manifest.kind in _STARTING_KINDS)
+    idle = (run for run in runs if run.id not in previous or _suspended(previous[run.id]))
+    return tuple(sorted(run.id for run in idle if not _suspended(run.body)))
+
+
+def without_recompiled(previous: Inventory, recompile: Recompile) -> Inventory:
+    """The inventory without runs that were asked to be renewed: their replacement is meant."""
+    entries = (e for e in previous.entries if not (e.run and e.spec and recompile.covers(e.spec)))
+    return replace(previous, entries=tuple(entries))
+
+
+def _suspended(body: Json) -> bool:
+    return bool((body.get("spec") or {}).get("suspend"))
 
 
 def _names(spec: SpecId) -> frozenset[str]:
@@ -138,12 +155,6 @@ def _kept(entry: Entry, own: list[Output], tree: Tree) -> Output | None:
         externals=entry.externals,
         kept=content,
     )
-
-
-def _starts(outputs: Sequence[Output], previous: Inventory) -> tuple[ObjectId, ...]:
-    known = {entry.id for entry in previous.entries if entry.run}
-    runs = (output.manifest.id for output in outputs if output.manifest.run)
-    return tuple(sorted(run for run in runs if run.kind in _STARTING_KINDS and run not in known))
 
 
 def _changed_by_hand(out: Path, path: str) -> Diagnostic:

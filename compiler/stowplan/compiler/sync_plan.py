@@ -4,14 +4,13 @@ Written after gitops-engine as of Argo CD 3.x: `pkg/sync/sync_tasks.go` for the 
 waves, pruning and waiting, `pkg/health` for what counts as done. It needs no cluster: objects in, steps out.
 """
 
-import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import groupby
 from typing import Any
 
-from stowplan.library import labels
+from stowplan.compiler.manifest_fields import annotation, mapping, sync_options, wave_of
 from stowplan.library.manifest import Json, group_of
 
 HOOK = "argocd.argoproj.io/hook"
@@ -57,7 +56,6 @@ KINDS = (
 """First to last within a wave; every other kind comes after them, by its name."""
 
 _RANKS = {kind: rank for rank, kind in enumerate(KINDS)}
-_WAVE = re.compile(r"[+-]?[0-9]+")
 
 
 class Gate(StrEnum):
@@ -168,7 +166,7 @@ class SyncPlan:
         held = []
         for step, after in zip(self.steps, [*self.steps[1:], None], strict=True):
             for task in step.tasks:
-                hooked = HOOK in _annotations(task.body)
+                hooked = HOOK in mapping(task.body, "metadata", "annotations")
                 if task.gate is not Gate.NOTHING and (after or hooked or task.gate is Gate.CONFIRMATION):
                     held.append(Hold(task, task.gate, after))
         return tuple(held)
@@ -188,24 +186,9 @@ def plan(applied: Iterable[Json], pruned: Iterable[Json] = (), *, prune_last: bo
     return SyncPlan(tuple(Step(phase, wave, _prunes_first(group)) for (phase, wave), group in groups))
 
 
-def wave_of(body: Json) -> int:
-    """The sync wave; 0 where it is missing or no integer, as Argo CD reads it."""
-    text = _annotations(body).get(labels.SYNC_WAVE, "")
-    return int(text) if isinstance(text, str) and _WAVE.fullmatch(text) else 0
-
-
-def sync_options(body: Json) -> list[str]:
-    """The object's own sync options."""
-    return [part.strip() for part in str(_annotations(body).get(labels.SYNC_OPTIONS, "")).split(",") if part.strip()]
-
-
-def _annotations(body: Json) -> Json:
-    return body.get("metadata", {}).get("annotations") or {}
-
-
 def _task(body: Json) -> Task:
     """A hook's phase is its annotation's; several are told by commas, and the first that is a phase counts here."""
-    words = [word.strip() for word in str(_annotations(body).get(HOOK, "Sync")).split(",")]
+    words = [word.strip() for word in (annotation(body, HOOK) or "Sync").split(",")]
     return Task(body, next((word for word in words if word in PHASES), words[0]), wave_of(body))
 
 

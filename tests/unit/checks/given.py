@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from copy import deepcopy
 from typing import Any
 
-from stowplan.compiler.checks.manifests import mapping
 from stowplan.compiler.checks.object_finding import ObjectFinding
 from stowplan.compiler.checks.objects import Objects, read
+from stowplan.compiler.manifest_fields import mapping
 from stowplan.compiler.model import Output
 from stowplan.library.manifest import ExternalReference, Json, Manifest
 from stowplan.schema.diagnostics import dotted

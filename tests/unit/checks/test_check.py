@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from stowplan.compiler import layout
 from stowplan.compiler.check import check
-from stowplan.compiler.checks.manifests import identity
 from stowplan.compiler.delivery import deliver
 from stowplan.compiler.load import load
 from stowplan.compiler.lower import lower
+from stowplan.compiler.manifest_fields import identity
 from stowplan.compiler.model import Output, Program
 from stowplan.compiler.resolve import resolve
 from stowplan.compiler.source import Diagnostic, Report

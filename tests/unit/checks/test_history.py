@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from stowplan.compiler.checks import immutability, removals, reruns
-from stowplan.compiler.checks.manifests import identity
 from stowplan.compiler.checks.object_finding import ObjectFinding
+from stowplan.compiler.manifest_fields import identity
 from stowplan.library import labels
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import Severity

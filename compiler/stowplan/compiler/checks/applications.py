@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from stowplan.compiler.checks.manifests import items, mapping, sync_options
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object, Objects
 from stowplan.compiler.kubernetes_schemas import known_kinds
+from stowplan.compiler.manifest_fields import items, mapping, sync_options
 from stowplan.library import labels
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath

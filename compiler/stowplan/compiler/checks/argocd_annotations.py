@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from stowplan.compiler.checks.manifests import annotation, mapping, options
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object, Objects
+from stowplan.compiler.manifest_fields import annotation, mapping, options
 from stowplan.library import labels
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath, did_you_mean

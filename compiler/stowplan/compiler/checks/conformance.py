@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from functools import cache
 
-from stowplan.compiler.checks.manifests import mapping
 from stowplan.compiler.checks.object_finding import ObjectFinding, about, about_problem
 from stowplan.compiler.checks.objects import Object
 from stowplan.compiler.kubernetes_schemas import definition_problems, known_kinds, object_problems
+from stowplan.compiler.manifest_fields import mapping
 from stowplan.schema.diagnostics import did_you_mean
 
 _CODE = "SP501"

@@ -1,8 +1,8 @@
 """Will the API server take each CustomResourceDefinition?"""
 
-from stowplan.compiler.checks.manifests import items, mapping
 from stowplan.compiler.checks.object_finding import ObjectFinding, about, milder
 from stowplan.compiler.checks.objects import Object, Objects
+from stowplan.compiler.manifest_fields import items, mapping
 from stowplan.schema import structural
 
 KIND = "CustomResourceDefinition"

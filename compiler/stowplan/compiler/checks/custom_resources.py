@@ -5,10 +5,10 @@ from functools import cache
 from typing import Any
 
 from stowplan.compiler.checks import crds
-from stowplan.compiler.checks.manifests import items, mapping
 from stowplan.compiler.checks.object_finding import ObjectFinding, about, about_problem
 from stowplan.compiler.checks.objects import Object, Objects
 from stowplan.compiler.checks.strict_schema import strict_schema
+from stowplan.compiler.manifest_fields import items, mapping
 from stowplan.compiler.schema_problems import Checker
 from stowplan.library.manifest import Json
 from stowplan.schema.crd import CUSTOM_RESOURCES, custom_resource_definition

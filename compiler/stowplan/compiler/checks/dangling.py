@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from stowplan.compiler.checks.manifests import mapping
 from stowplan.compiler.checks.object_finding import ObjectFinding, about, milder
 from stowplan.compiler.checks.objects import Object, Objects
 from stowplan.compiler.checks.references import Reference
+from stowplan.compiler.manifest_fields import mapping
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import did_you_mean
 from stowplan.schema.meta import ObjectId

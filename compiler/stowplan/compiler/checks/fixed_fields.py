@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from stowplan.compiler.checks.manifests import mapping
+from stowplan.compiler.manifest_fields import mapping
 from stowplan.library.builders import job
 from stowplan.library.manifest import Json
 

@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from stowplan.compiler.checks.manifests import identity, mapping, wave_of
 from stowplan.compiler.checks.pods import Pod, pods_of
 from stowplan.compiler.checks.references import Reference, references_of
+from stowplan.compiler.manifest_fields import identity, mapping, wave_of
 from stowplan.compiler.model import Output
 from stowplan.library import labels
 from stowplan.library.manifest import Json

@@ -6,9 +6,9 @@ Argo CD applies by force: a field that stands in Git is taken from whoever else 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from stowplan.compiler.checks.manifests import mapping
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object, Objects
+from stowplan.compiler.manifest_fields import mapping
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import Anchor
 

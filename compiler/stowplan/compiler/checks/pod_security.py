@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from stowplan.compiler.checks.manifests import items, mapping
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Objects
 from stowplan.compiler.checks.pods import Pod
+from stowplan.compiler.manifest_fields import items, mapping
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
 

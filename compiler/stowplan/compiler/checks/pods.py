@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from stowplan.compiler.checks.manifests import items, mapping
+from stowplan.compiler.manifest_fields import items, mapping
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
 

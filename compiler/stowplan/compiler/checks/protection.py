@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from stowplan.compiler.checks.argocd_annotations import HOOK, application_options
-from stowplan.compiler.checks.manifests import annotation, mapping, sync_options
 from stowplan.compiler.checks.object_finding import ObjectFinding, about, milder
 from stowplan.compiler.checks.objects import Object, Objects
+from stowplan.compiler.manifest_fields import annotation, mapping, sync_options
 from stowplan.library import labels
 from stowplan.schema.diagnostics import FieldPath
 

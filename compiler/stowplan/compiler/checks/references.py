@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from stowplan.compiler.checks.manifests import items, mapping
 from stowplan.compiler.checks.pods import Pod
+from stowplan.compiler.manifest_fields import items, mapping
 from stowplan.library import labels
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from stowplan.compiler.checks.manifests import annotation, mapping
 from stowplan.compiler.checks.object_finding import ObjectFinding
 from stowplan.compiler.checks.objects import Objects
+from stowplan.compiler.manifest_fields import annotation, mapping
 from stowplan.library import labels
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import Finding, Severity, finding

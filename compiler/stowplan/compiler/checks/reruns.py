@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping
 
-from stowplan.compiler.checks.manifests import annotation, mapping
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object, Objects
+from stowplan.compiler.manifest_fields import annotation, mapping
 from stowplan.library import labels
 from stowplan.library.manifest import Json
 from stowplan.library.names import HASH_LENGTH

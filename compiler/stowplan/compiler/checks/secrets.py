@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from stowplan.compiler.checks.manifests import items, mapping
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object, Objects
+from stowplan.compiler.manifest_fields import items, mapping
 from stowplan.schema.agent_config import SOURCE_SECRET_ENV, VOLUME_SECRET_ENV
 from stowplan.schema.diagnostics import FieldPath
 

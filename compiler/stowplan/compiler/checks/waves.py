@@ -1,39 +1,14 @@
 """Would any wave of a sync wait, or come too early?"""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from stowplan.compiler.checks.manifests import mapping
 from stowplan.compiler.checks.object_finding import ObjectFinding, about, milder
 from stowplan.compiler.checks.objects import Object, Objects
+from stowplan.compiler.sync_plan import Hold, plan
 from stowplan.library import labels
 from stowplan.schema.diagnostics import FieldPath
 
 _WAVE: FieldPath = ("metadata", "annotations", labels.SYNC_WAVE)
-_RBAC = "rbac.authorization.k8s.io"
-_WITHOUT_HEALTH = frozenset(
-    {
-        ("", "ConfigMap"),
-        ("", "LimitRange"),
-        ("", "Namespace"),
-        ("", "ResourceQuota"),
-        ("", "Secret"),
-        ("", "Service"),
-        ("", "ServiceAccount"),
-        ("argoproj.io", "AppProject"),
-        ("argoproj.io", "Application"),
-        ("networking.k8s.io", "NetworkPolicy"),
-        (_RBAC, "ClusterRole"),
-        (_RBAC, "ClusterRoleBinding"),
-        (_RBAC, "Role"),
-        (_RBAC, "RoleBinding"),
-        ("scheduling.k8s.io", "PriorityClass"),
-        ("storage.k8s.io", "StorageClass"),
-    }
-)
-"""Kinds that Argo CD 3.x has no health check for, so that their wave is done at once.
-
-Not a PodDisruptionBudget: its check says Progressing until the controller wrote a status, and Degraded when it fails.
-"""
 
 
 def check(objects: Objects) -> list[ObjectFinding]:
@@ -42,16 +17,20 @@ def check(objects: Objects) -> list[ObjectFinding]:
     A sync waits for each wave but the last, without a limit, and meanwhile no other commit is synced.
     """
     found: list[ObjectFinding] = []
+    held = {id(hold.task.body) for members in objects.applications.values() for hold in _holds(members)}
     for obj in objects:
         # What comes too early has to move anyway, so it is not said that it also holds the sync.
-        found += list(_too_early(obj, objects)) or list(_waiting(obj, objects.last(obj)))
+        early = list(_too_early(obj, objects))
+        found += early or ([_waiting(obj, objects.last(obj))] if id(obj.body) in held else [])
     return found
 
 
-def _waiting(obj: Object, last: Object) -> Iterator[ObjectFinding]:
-    balanced = obj.kind == ("", "Service") and mapping(obj.body, "spec").get("type") == "LoadBalancer"
-    if obj.wave == last.wave or (obj.kind in _WITHOUT_HEALTH and not balanced):
-        return
+def _holds(members: Sequence[Object]) -> Iterator[Hold]:
+    """Where the sync of an Application waits for an object before its next step."""
+    yield from (hold for hold in plan(obj.body for obj in members).holds if hold.next_step)
+
+
+def _waiting(obj: Object, last: Object) -> ObjectFinding:
     later = f"{last.id} is in wave {last.wave}"
     if obj.kind == ("", "PersistentVolumeClaim"):
         message = (
@@ -61,7 +40,7 @@ def _waiting(obj: Object, last: Object) -> Iterator[ObjectFinding]:
     else:
         message = f"The object is in wave {obj.wave}, but {later}: the sync would wait until this one is healthy."
         code = "SP524"
-    yield about(obj, code, _WAVE, message, f"Move it to wave {last.wave}.", severity=milder(obj))
+    return about(obj, code, _WAVE, message, f"Move it to wave {last.wave}.", severity=milder(obj))
 
 
 def _too_early(obj: Object, objects: Objects) -> Iterator[ObjectFinding]:

@@ -156,7 +156,7 @@ def _filling(dataset: CachedDataset, sync_home: str, site: Site) -> list[DataTas
         configuration_stem=f"{names.base}-sync",
         source=dataset.source,
     )
-    if not site.platform.juicefs.warmup_after_sync:
+    if not site.platform.juicefs.warmup_after_sync or dataset.options.read_only:
         return [sync]
     warmup = DataTask(
         origin=dataset.origin,

@@ -83,7 +83,20 @@ def config(task: DataTask, site: Site) -> AgentConfig:
 
 
 def findings(task: DataTask, site: Site) -> list[Finding]:
-    """What is wrong with the paths of a clear: only cache directories of the dataset can be cleared."""
+    """What is wrong with a task on this dataset."""
+    return [*_read_only(task), *_cleared(task, site)]
+
+
+def _read_only(task: DataTask) -> list[Finding]:
+    if task.operation == "sync" or not task.dataset.options.read_only:
+        return []
+    message = f"A {task.operation} needs a writable mount, and {task.dataset.names.name} is mounted read-only."
+    hint = "Remove `read-only` from its mount options; training pods can mount the claim read-only."
+    return [finding("SP413", ("spec", "sampleSetRef"), message, hint)]
+
+
+def _cleared(task: DataTask, site: Site) -> list[Finding]:
+    """Only cache directories of the dataset can be cleared."""
     if task.operation != "clear" or not task.paths:
         return []
     base: FieldPath = ("spec", "clearOptions", "paths")
