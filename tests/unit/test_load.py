@@ -219,10 +219,9 @@ def test_too_many_files_are_refused_as_a_whole(repo: Path, monkeypatch: pytest.M
     write(repo, {f"specs/{i}.yaml": "a: 1" for i in range(3)})
     assert len(run(repo)[0].documents) == 3
     write(repo, {"specs/x/3.yaml": "a: 1"})
-    assert run(repo) == (
-        Sources(None, (), {"stowplan.yaml": ""}),
-        ["SP105 specs:1:1 There are more than 3 YAML files below specs."],
-    )
+    sources, diagnostics = run(repo)
+    assert (sources.documents, sources.texts) == ((), {"stowplan.yaml": ""})
+    assert diagnostics == ["SP105 specs:1:1 There are more than 3 YAML files below specs."]
 
 
 # Links.
