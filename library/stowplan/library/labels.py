@@ -23,6 +23,8 @@ COMPARE_OPTIONS = "argocd.argoproj.io/compare-options"
 
 KEEP = "Prune=false,Delete=false"
 """Sync option of whatever holds data: neither a prune nor the removal of the Application deletes it."""
+IGNORE_EXTRANEOUS = "IgnoreExtraneous"
+"""Compare option of whatever stays in the cluster on purpose: once it left Git, it is no difference."""
 
 
 def standard(spec: SpecId, component: str) -> dict[str, str]:

@@ -159,7 +159,11 @@ def test_namespace_survives_its_application() -> None:
                 "app.kubernetes.io/managed-by": "stowplan",
                 "pod-security.kubernetes.io/enforce": "baseline",
             },
-            "annotations": {"argocd.argoproj.io/sync-options": "Prune=false,Delete=false", **EARLY},
+            "annotations": {
+                "argocd.argoproj.io/compare-options": "IgnoreExtraneous",
+                "argocd.argoproj.io/sync-options": "Prune=false,Delete=false",
+                **EARLY,
+            },
         },
     }
 

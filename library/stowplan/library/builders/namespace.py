@@ -6,7 +6,11 @@ from stowplan.library.manifest import Manifest
 
 
 def namespace(name: str, pod_security: str) -> Manifest:
-    """A namespace that enforces a Pod Security level. Neither a prune nor the removal of its Application deletes it."""
+    """A namespace that enforces a Pod Security level. Neither a prune nor the removal of its Application deletes it.
+
+    Without `IgnoreExtraneous`, Argo CD 3.2 calls the Application OutOfSync for good once no spec uses the namespace, and
+    syncs it again and again.
+    """
     body = {
         "apiVersion": "v1",
         "kind": "Namespace",
@@ -17,7 +21,11 @@ def namespace(name: str, pod_security: str) -> Manifest:
                 labels.MANAGED_BY: "stowplan",
                 "pod-security.kubernetes.io/enforce": pod_security,
             },
-            "annotations": {labels.SYNC_OPTIONS: labels.KEEP, labels.SYNC_WAVE: EARLY_WAVE},
+            "annotations": {
+                labels.COMPARE_OPTIONS: labels.IGNORE_EXTRANEOUS,
+                labels.SYNC_OPTIONS: labels.KEEP,
+                labels.SYNC_WAVE: EARLY_WAVE,
+            },
         },
     }
     return Manifest(body, stem=name)

@@ -11,7 +11,7 @@ from stowplan.library.manifest import Manifest
 CAPACITY = "10Pi"
 """The old operator's figure. A static CSI volume has no quota; both sides only have to agree."""
 
-_ANNOTATIONS = {labels.SYNC_OPTIONS: labels.KEEP, labels.COMPARE_OPTIONS: "IgnoreExtraneous"}
+_ANNOTATIONS = {labels.SYNC_OPTIONS: labels.KEEP, labels.COMPARE_OPTIONS: labels.IGNORE_EXTRANEOUS}
 _COMPONENT = "volume"
 
 
