@@ -7,7 +7,7 @@ waves, pruning and waiting, `pkg/health` for what counts as done. It needs no cl
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import Any
 
 from stowplan.compiler.manifest_fields import annotation, mapping, sync_options, wave_of
@@ -164,7 +164,7 @@ class SyncPlan:
         A prune that wants to be confirmed holds the whole operation, in whatever step it stands.
         """
         held = []
-        for step, after in zip(self.steps, [*self.steps[1:], None], strict=True):
+        for step, after in zip_longest(self.steps, self.steps[1:]):
             for task in step.tasks:
                 hooked = HOOK in mapping(task.body, "metadata", "annotations")
                 if task.gate is not Gate.NOTHING and (after or hooked or task.gate is Gate.CONFIRMATION):
