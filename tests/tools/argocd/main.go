@@ -9,11 +9,12 @@ import (
 
 	controller "github.com/argoproj/argo-cd/v3/cmd/argocd-application-controller/commands"
 	reposerver "github.com/argoproj/argo-cd/v3/cmd/argocd-repo-server/commands"
+	"github.com/argoproj/argo-cd/v3/common"
 	"github.com/spf13/cobra"
 )
 
 func main() {
-	root := &cobra.Command{Use: "argocd", SilenceUsage: true}
+	root := &cobra.Command{Use: "argocd-controllers", Version: common.GetVersion().Version, SilenceUsage: true}
 	root.AddCommand(controller.NewCommand(), reposerver.NewCommand())
 	if root.Execute() != nil {
 		os.Exit(1)

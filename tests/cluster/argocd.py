@@ -1,0 +1,190 @@
+"""Argo CD's application controller and repository server, run beside the control plane."""
+
+import base64
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.cluster.client import Client, Manifest, ref, wait_for
+from tests.cluster.control_plane import Cluster
+from tests.cluster.processes import Process, Processes, free_port, listens
+from tests.cluster.shared import load_one
+from tests.cluster.sync import establish
+from tests.cluster.tools import ARGOCD
+
+NAMESPACE = "gitops"
+"""Not `argocd`, where other tests of the same cluster put the Applications of the examples."""
+API_VERSION = "argoproj.io/v1alpha1"
+
+_SECONDS = 240
+"""That a commit has to be synced, on a machine that others use too."""
+
+
+@dataclass(frozen=True)
+class ArgoCD:
+    """A running Argo CD."""
+
+    client: Client
+    controller: Process
+
+    def application(self, name: str) -> Manifest:
+        return self.client.get(ref(API_VERSION, "Application", name, NAMESPACE))
+
+    def applications(self) -> dict[str, Manifest]:
+        """All Applications by name."""
+        return {item["metadata"]["name"]: item for item in self.client.list(API_VERSION, "Application", NAMESPACE)}
+
+    def terminate(self, name: str) -> None:
+        """End the running operation, as `argocd app terminate-op` does."""
+        changes: Manifest = {"status": {"operationState": {"phase": "Terminating"}}}
+        self.client.patch(ref(API_VERSION, "Application", name, NAMESPACE), changes)
+
+    def await_sync(self, revision: str, names: set[str], seconds: float = _SECONDS) -> None:
+        """Wait until exactly the Applications `names` exist, all Synced to the commit with no operation left open."""
+        try:
+            wait_for(lambda: self._unsettled(revision, names) == {}, seconds, what="sync")
+        except TimeoutError:
+            unsettled = json.dumps(self._unsettled(revision, names), indent=1)
+            raise TimeoutError(f"not synced to {revision}: {unsettled}") from None
+
+    def _unsettled(self, revision: str, names: set[str]) -> dict[str, object]:
+        found = self.applications()
+        strange: dict[str, object] = dict.fromkeys(found.keys() - names, "should not exist")
+        strange |= dict.fromkeys(names - found.keys(), "does not exist")
+        strange |= {name: summary(item) for name, item in found.items() if not is_settled(item, revision)}
+        return strange
+
+
+def is_settled(application: Manifest, revision: str) -> bool:
+    """Whether Argo CD compared the commit with the cluster, found no difference and has nothing left to do."""
+    status = application.get("status", {})
+    sync = status.get("sync", {})
+    return (
+        sync.get("status") == "Synced"
+        and sync.get("revision") == revision
+        and status.get("operationState", {}).get("phase") == "Succeeded"
+        and "operation" not in application
+        and not status.get("conditions")
+    )
+
+
+def summary(application: Manifest) -> dict[str, object]:
+    """What Argo CD says of the Application, in short."""
+    status = application.get("status", {})
+    operation = status.get("operationState", {})
+    return {
+        "sync": {key: value for key, value in status.get("sync", {}).items() if key != "comparedTo"},
+        "health": status.get("health"),
+        "conditions": status.get("conditions"),
+        "operation": {key: operation.get(key) for key in ("phase", "message", "retryCount")},
+    }
+
+
+def redis_server() -> Path | None:
+    """Redis as the distribution packages it."""
+    found = shutil.which("redis-server")
+    return Path(found) if found else None
+
+
+def crds() -> list[Manifest]:
+    """The CRDs of the very version that runs, from its Go module."""
+    command = ["go", "mod", "download", "-json", f"{ARGOCD.module}@{ARGOCD.version}"]
+    done = subprocess.run(command, cwd=ARGOCD.folder, capture_output=True, check=True)
+    folder = Path(json.loads(done.stdout)["Dir"]) / "manifests" / "crds"
+    return [load_one(folder / f"{name}-crd.yaml") for name in ("application", "appproject", "applicationset")]
+
+
+@contextmanager
+def running(cluster: Cluster, program: Path, redis: Path, folder: Path) -> Iterator[ArgoCD]:
+    """Install Argo CD in the cluster and run it, with a poll every few seconds, until the block ends.
+
+    The folder gets the logs, the clones and Redis' files.
+    """
+    for manifest in crds():
+        establish(cluster.admin, manifest)
+    _install(cluster)
+    processes = Processes(folder)
+    try:
+        cache = _start_redis(processes, redis, folder)
+        repository = _start_repo_server(processes, program, cache, folder)
+        controller = _start_controller(processes, program, cluster, cache, repository)
+        yield ArgoCD(cluster.admin, controller)
+    finally:
+        processes.stop()
+
+
+def _install(cluster: Cluster) -> None:
+    """What `manifests/base/config` of Argo CD brings, and its default AppProject."""
+    cluster.namespace(NAMESPACE)
+    labels = {"app.kubernetes.io/part-of": "argocd"}
+    for kind, name in [("ConfigMap", "argocd-cm"), ("ConfigMap", "argocd-rbac-cm"), ("Secret", "argocd-secret")]:
+        manifest = ref("v1", kind, name, NAMESPACE)
+        manifest["metadata"]["labels"] = labels
+        if kind == "Secret":
+            manifest["data"] = {"server.secretkey": base64.b64encode(b"of-no-use-to-anyone").decode()}
+        cluster.admin.apply(manifest, manager="harness")
+    project = ref(API_VERSION, "AppProject", "default", NAMESPACE)
+    anything = [{"group": "*", "kind": "*"}]
+    project["spec"] = {
+        "sourceRepos": ["*"],
+        "destinations": [{"namespace": "*", "server": "*"}],
+        "clusterResourceWhitelist": anything,
+    }
+    cluster.admin.apply(project, manager="harness")
+
+
+def _start_redis(processes: Processes, program: Path, folder: Path) -> str:
+    port = free_port()
+    arguments = ["--bind", "127.0.0.1", "--port", str(port), "--save", "", "--dir", str(folder)]
+    process = processes.start(program, arguments)
+    process.await_ready(lambda: listens(port), 10)
+    return f"127.0.0.1:{port}"
+
+
+def _start_repo_server(processes: Processes, program: Path, cache: str, folder: Path) -> str:
+    port = free_port()
+    arguments = [
+        "argocd-repo-server",
+        "--address=127.0.0.1",
+        f"--port={port}",
+        "--metrics-address=127.0.0.1",
+        f"--metrics-port={free_port()}",
+        "--disable-tls",
+        f"--redis={cache}",
+        "--revision-cache-expiration=1s",
+    ]
+    clones = folder / "clones"
+    clones.mkdir()
+    process = _start(processes, program, arguments, {"TMPDIR": str(clones), "ARGOCD_GPG_ENABLED": "false"})
+    process.await_ready(lambda: listens(port), 30)
+    return f"127.0.0.1:{port}"
+
+
+def _start_controller(processes: Processes, program: Path, cluster: Cluster, cache: str, repository: str) -> Process:
+    metrics = free_port()
+    arguments = [
+        "argocd-application-controller",
+        f"--kubeconfig={cluster.kubeconfig}",
+        f"--namespace={NAMESPACE}",
+        f"--metrics-port={metrics}",
+        f"--redis={cache}",
+        f"--repo-server={repository}",
+        "--repo-server-plaintext",
+        "--app-resync=5",
+        "--app-resync-jitter=0",
+    ]
+    # Argo CD's own way to run outside of the cluster: its "in-cluster" address is where the kubeconfig points.
+    environment = {"ARGOCD_FAKE_IN_CLUSTER": "true", "KUBECONFIG": str(cluster.kubeconfig)}
+    process = _start(processes, program, arguments, environment)
+    process.await_ready(lambda: listens(metrics), 30)
+    return process
+
+
+def _start(processes: Processes, program: Path, arguments: list[str], environment: dict[str, str]) -> Process:
+    own = [f"{name}={value}" for name, value in environment.items()]
+    env = Path(shutil.which("env") or "/usr/bin/env")
+    return processes.start(env, [*own, str(program), *arguments], name=arguments[0])
