@@ -165,7 +165,7 @@ def test_every_error_of_the_kind_s_rules_is_told_at_once() -> None:
     del spec["spec"]["secretRef"], spec["spec"]["partitions"]
     with pytest.raises(SpecError, match="SampleSet default/flowers cannot be compiled") as caught:
         SampleSet(chart(), "flowers", spec=spec)
-    assert [found.code for found in caught.value.findings] == ["SP401", "SP404"]
+    assert [found.code for found in caught.value.findings] == ["SP404", "SP401"]
 
 
 def test_a_task_on_another_dataset_is_refused() -> None:
