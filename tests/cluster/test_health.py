@@ -1,0 +1,99 @@
+"""The health scripts on objects as the server gives them back, with a status that the agent's own account applied.
+
+The cases are those of the layout for Argo CD, so each of its documents is also known to fit the CRD.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from stowplan.library.health import FOLDER
+from tests.cluster import sync
+from tests.cluster.accounts import Account, accounts
+from tests.cluster.client import ApiError, Client, Manifest, wait_for
+from tests.cluster.control_plane import Cluster
+from tests.cluster.plugin import Recorder
+from tests.cluster.shared import load_one, parameters
+from tests.lua_sandbox import assess
+from tests.repositories import compiled
+
+NAMESPACE = "health"
+SPECS = f"""\
+kind: Platform
+defaultNamespace: {NAMESPACE}
+---
+apiVersion: batch.paddlepaddle.org/v1alpha1
+kind: SampleSet
+metadata: {{name: imagenet}}
+spec: {{partitions: 1, noSync: true, secretRef: {{name: volume}}}}
+---
+apiVersion: batch.paddlepaddle.org/v1alpha1
+kind: SampleJob
+metadata: {{name: imagenet}}
+spec: {{type: rmr, sampleSetRef: {{name: imagenet}}, rmrOptions: {{paths: [old]}}}}
+"""
+CASES = {
+    f"{tests.parent.name}-{Path(case['inputPath']).stem}": (tests.parent, case)
+    for tests in sorted(FOLDER.glob("*/*/health_test.yaml"))
+    for case in load_one(tests)["tests"]
+}
+
+
+@pytest.fixture(scope="module")
+def agents(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[Account, Client]]]:
+    """The account of each kind's agent, and a client with its token."""
+    cluster.namespace(NAMESPACE)
+    result = compiled(tmp_path_factory.mktemp("health"), {"specs.yaml": SPECS})
+    assert result.errors == []
+    manifests = sync.apply(cluster.admin, [output.manifest.body for output in result.outputs])
+    found = accounts(manifests).values()
+    yield {
+        account.target["kind"]: (account, cluster.client_for_service_account(account.namespace, account.name))
+        for account in found
+    }
+    for manifest in manifests:
+        if manifest["kind"] != "CustomResourceDefinition":
+            cluster.admin.delete(manifest)
+
+
+@pytest.mark.parametrize("case", parameters(CASES, "health tests"))
+def test_health_of_what_the_server_holds(
+    cluster: Cluster, agents: dict[str, tuple[Account, Client]], case: tuple[Path, Manifest], record_property: Recorder
+) -> None:
+    folder, expected = case
+    document = load_one(folder / expected["inputPath"])
+    account, agent = agents[document["kind"]]
+    target = account.target
+    _make(cluster.admin, target, document)
+    if status := document.get("status"):
+        _report(agent, {**target, "status": status})
+
+    live = cluster.admin.get(target)
+    assert live["metadata"]["generation"] == document["metadata"]["generation"]
+    assert assess((folder / "health.lua").read_text(encoding="utf-8"), live) == expected["healthStatus"]
+    record_property("health judged on objects that the server holds", 1)
+
+
+def _make(client: Client, target: Manifest, document: Manifest) -> None:
+    """The resource anew; each edit of its spec is another generation."""
+    if client.find(target):
+        client.delete(target)
+    for _ in range(document["metadata"]["generation"] - 1):
+        client.apply({**target, "spec": {}})
+    client.apply({**target, "spec": document["spec"]})
+
+
+def _report(agent: Client, document: Manifest) -> None:
+    """As the agent, once the server's authorizer has seen its binding."""
+
+    def applied() -> bool:
+        try:
+            agent.apply(document, manager="stowplan-cache-sum", subresource="status")
+        except ApiError as error:
+            if error.status == 403:
+                return False
+            raise
+        return True
+
+    wait_for(applied, what="the binding")
