@@ -6,7 +6,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXAMPLES := $(patsubst examples/%/stowplan.yaml,%,$(wildcard examples/*/stowplan.yaml))
 
-.PHONY: check demo test lint types layers unit generate synth clean
+.PHONY: check control-plane demo test lint types layers unit generate synth clean
 
 demo: .venv/ready synth
 	@echo
@@ -37,6 +37,10 @@ layers: .venv/ready
 
 unit: .venv/ready
 	$(BIN)/pytest -n auto --dist loadgroup
+
+# Builds what tests/cluster runs, with Go, unless KUBEBUILDER_ASSETS or the cache has it.
+control-plane: .venv/ready
+	$(BIN)/python -m tests.cluster.binaries
 
 # Writes what is generated from the models: CRDs and editor schemas, then the examples' output. That begins with
 # nothing, since runs that were compiled by an older version would be kept.
