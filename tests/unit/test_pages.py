@@ -1,0 +1,108 @@
+"""The pages of the codes: complete, and their examples do what they say."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import stowplan.compiler.pages
+from stowplan.compiler.pages import page
+from stowplan.compiler.pipeline import validate_repository
+from stowplan.compiler.source import Diagnostic, Report
+from stowplan.schema.codes import CATALOGUE
+from stowplan.schema.diagnostics import Severity
+
+FOLDER = Path(stowplan.compiler.pages.__file__).parent
+SECTIONS = ["What it means", "Why it matters", "Wrong", "Right"]
+OUR_GROUP = "batch.paddlepaddle.org"
+
+FILES = "about files, not about what stands in them"
+HISTORY = "needs the output of an earlier run"
+EXTENSION = "needs an extension"
+NOT_COMPILED = {
+    **dict.fromkeys(("SP104", "SP105", "SP108", "SP109", "SP112", "SP113", "SP532", "SP551"), FILES),
+    **dict.fromkeys(("SP508", "SP509", "SP510", "SP511", "SP512", "SP513", "SP540", "SP541", "SP542"), HISTORY),
+    **dict.fromkeys(("SP533", "SP560", "SP561", "SP604", "SP605"), EXTENSION),
+}
+"""Codes whose examples are no repository; `test_cases_invalid.py` has one for each."""
+
+PLATFORM = """\
+images: {registry: registry.example.com/ml, tag: "1"}
+argocd: {repoURL: https://git.example.com/ml/data.git}
+"""
+
+
+def sections(code: str) -> dict[str, str]:
+    text = page(code)
+    assert text is not None
+    parts = re.split(r"^## (.+)\n\n", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def examples(code: str, section: str) -> list[tuple[str, str]]:
+    """Language and text of the fenced blocks of a section."""
+    return re.findall(r"^```(\w+)\n(.*?)^```$", sections(code)[section], flags=re.MULTILINE | re.DOTALL)
+
+
+def compiled(text: str, code: str, repo: Path) -> list[Diagnostic]:
+    """What is said of a repository that holds the example alone: as its platform file, or below its specs."""
+    documents = _mappings(text)
+    is_platform = any(document.get("kind") == "Platform" for document in documents)
+    (repo / "specs").mkdir()
+    (repo / "stowplan.yaml").write_text(text if is_platform else PLATFORM + _pass_through(documents, code))
+    if not is_platform:
+        (repo / "specs/example.yaml").write_text(text)
+    report = Report()
+    validate_repository(repo, report)
+    return report.diagnostics
+
+
+def _mappings(text: str) -> list[dict[str, Any]]:
+    try:
+        return [document for document in yaml.safe_load_all(text) if isinstance(document, dict)]
+    except yaml.YAMLError:
+        return []
+
+
+def _pass_through(documents: list[dict[str, Any]], code: str) -> str:
+    """Let plain objects through, except where the page is about not doing so."""
+    kinds = [
+        {"group": str(document["apiVersion"]).rpartition("/")[0], "kind": document["kind"]}
+        for document in documents
+        if "kind" in document and not str(document.get("apiVersion")).startswith(OUR_GROUP)
+    ]
+    return yaml.safe_dump({"passThrough": kinds}) if kinds and code not in ("SP207", "SP209") else ""
+
+
+@pytest.mark.parametrize("code", CATALOGUE)
+def test_a_page_is_complete(code: str) -> None:
+    text = page(code)
+    assert text is not None
+    assert text.startswith(f"# {code}: {CATALOGUE[code].title}\n\n")
+    assert list(sections(code)) == SECTIONS
+    assert all(content.strip() for content in sections(code).values())
+    assert [len(examples(code, section)) for section in SECTIONS] == [0, 0, 1, 1]
+
+
+def test_no_page_without_a_code() -> None:
+    assert sorted(path.stem for path in FOLDER.glob("*.md")) == sorted(CATALOGUE)
+
+
+def test_a_code_is_found_in_any_case() -> None:
+    assert page("sp204") == page("SP204")
+    assert page("SP999") is None
+
+
+@pytest.mark.parametrize("code", [code for code in CATALOGUE if code not in NOT_COMPILED])
+def test_the_examples_show_the_code_and_its_absence(code: str, tmp_path: Path) -> None:
+    found = {}
+    for section in ("Wrong", "Right"):
+        ((language, text),) = examples(code, section)
+        assert language == "yaml"
+        (tmp_path / section).mkdir()
+        found[section] = compiled(text, code, tmp_path / section)
+    assert code in [diagnostic.code for diagnostic in found["Wrong"]]
+    assert code not in [diagnostic.code for diagnostic in found["Right"]]
+    assert [str(bad) for bad in found["Right"] if bad.severity is Severity.ERROR] == []
