@@ -136,7 +136,7 @@ def schema(folder: Annotated[Path, typer.Argument(help="Folder to write to.")] =
 
 
 @app.command()
-def explain(code: Annotated[str, typer.Argument(help="Code of a diagnostic, such as SP204.")]) -> None:
+def explain(code: Annotated[str, typer.Argument(metavar="CODE", help="Code of a diagnostic, such as SP204.")]) -> None:
     """Say what a code means, why it matters and what to do, with an example."""
     from stowplan.compiler.pages import page  # noqa: PLC0415 - start-up time
     from stowplan.schema.codes import CATALOGUE  # noqa: PLC0415

