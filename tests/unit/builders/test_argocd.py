@@ -76,6 +76,7 @@ def test_root_application_is_where_argocd_is() -> None:
     assert made["metadata"]["namespace"] == "argo"
     assert made["spec"]["project"] == "platform"
     assert made["spec"]["destination"] == {"server": "https://kubernetes.default.svc", "namespace": "argo"}
+    assert "RespectIgnoreDifferences=true" not in made["spec"]["syncPolicy"]["syncOptions"]
 
 
 def test_project() -> None:

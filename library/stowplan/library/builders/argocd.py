@@ -11,6 +11,8 @@ IN_CLUSTER = "https://kubernetes.default.svc"
 
 _CASCADE = "resources-finalizer.argocd.argoproj.io"
 
+_SYNC_OPTIONS = ("ApplyOutOfSyncOnly=true", "FailOnSharedResource=true", "ServerSideApply=true")
+
 NAMESPACED_KINDS = (
     GroupKind(group="", kind="ConfigMap"),
     GroupKind(group="", kind="PersistentVolumeClaim"),
@@ -74,21 +76,39 @@ def application(argocd: ArgoCD, part: str, *, folder: str, namespace: str, casca
     if cascade:
         metadata["finalizers"] = [_CASCADE]
     destination = {**_cluster(argocd), "namespace": namespace}
-    return _application(argocd, metadata, project=argocd.name, folder=folder, destination=destination)
+    options = [*_SYNC_OPTIONS, "RespectIgnoreDifferences=true"]
+    return _application(argocd, metadata, project=argocd.name, folder=folder, destination=destination, options=options)
 
 
 def root_application(argocd: ArgoCD, folder: str) -> Manifest:
     """The Application that an admin applies once: it syncs the project and all other Applications, itself included.
 
-    They live in the cluster that Argo CD runs in, wherever the objects go.
+    They live in the cluster that Argo CD runs in, wherever the objects go. `RespectIgnoreDifferences=true` must not
+    stand here: with it Argo CD (seen in 3.2) copies what it does not compare, the status of each Application, into
+    what it applies. Application has no status subresource, so a stale operation came back and stayed open for good.
     """
     name = f"{argocd.name}-root"
     destination = {"server": IN_CLUSTER, "namespace": argocd.namespace}
     metadata = _metadata(argocd, name)
-    return _application(argocd, metadata, project=argocd.root_project, folder=folder, destination=destination)
+    return _application(
+        argocd,
+        metadata,
+        project=argocd.root_project,
+        folder=folder,
+        destination=destination,
+        options=_SYNC_OPTIONS,
+    )
 
 
-def _application(argocd: ArgoCD, metadata: Json, *, project: str, folder: str, destination: dict[str, str]) -> Manifest:
+def _application(
+    argocd: ArgoCD,
+    metadata: Json,
+    *,
+    project: str,
+    folder: str,
+    destination: dict[str, str],
+    options: Iterable[str],
+) -> Manifest:
     metadata["annotations"][labels.COMPARE_OPTIONS] = "ServerSideDiff=true"
     spec: Json = {
         "destination": destination,
@@ -102,12 +122,7 @@ def _application(argocd: ArgoCD, metadata: Json, *, project: str, folder: str, d
         "syncPolicy": {
             "automated": {"prune": True, "selfHeal": True},
             "retry": {"backoff": {"duration": "10s", "factor": 2, "maxDuration": "5m"}, "limit": 10},
-            "syncOptions": [
-                "ApplyOutOfSyncOnly=true",
-                "FailOnSharedResource=true",
-                "RespectIgnoreDifferences=true",
-                "ServerSideApply=true",
-            ],
+            "syncOptions": sorted(options),
         },
     }
     body = {"apiVersion": API_VERSION, "kind": "Application", "metadata": metadata, "spec": spec}
