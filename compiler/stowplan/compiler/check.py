@@ -31,13 +31,12 @@ from stowplan.compiler.checks.object_finding import ObjectFinding
 from stowplan.compiler.checks.objects import Objects, read
 from stowplan.compiler.manifest_fields import identity
 from stowplan.compiler.model import Output, Program
-from stowplan.compiler.source import Diagnostic, Document, Location, Report
+from stowplan.compiler.source import PLATFORM_FILE, Diagnostic, Document, Location, Report
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import Anchor, FieldPath, Severity, dotted
 from stowplan.schema.meta import ObjectId
 from stowplan.schema.platform import Platform
 
-PLATFORM_FILE = "stowplan.yaml"
 _NAME: FieldPath = ("metadata", "name")
 
 

@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 
 from stowplan.compiler import kinds, layout, paths
 from stowplan.compiler.model import Output, Program
+from stowplan.compiler.source import PLATFORM_FILE
 from stowplan.library.builders import argocd
 from stowplan.library.builders.namespace import namespace
 from stowplan.library.health import settings_patch
@@ -32,7 +33,7 @@ def settings(program: Program) -> list[Output]:
     if argocd.repo_url is None:
         return []
     manifest = settings_patch(argocd.namespace)
-    return [Output(f"{manifest.stem}.patch.txt", manifest, spec=None, source=layout.PLATFORM_FILE)]
+    return [Output(f"{manifest.stem}.patch.txt", manifest, spec=None, source=PLATFORM_FILE)]
 
 
 def _plain_objects(program: Program) -> list[tuple[Manifest, str]]:

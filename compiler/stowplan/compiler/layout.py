@@ -6,9 +6,8 @@ from pathlib import PurePosixPath
 from stowplan.compiler.extensions import Addition
 from stowplan.compiler.model import Output, Program
 from stowplan.compiler.paths import CLUSTER
+from stowplan.compiler.source import PLATFORM_FILE
 from stowplan.library.manifest import Manifest, Unit
-
-PLATFORM_FILE = "stowplan.yaml"
 
 
 def of_specs(units: Sequence[Unit], program: Program) -> list[Output]:

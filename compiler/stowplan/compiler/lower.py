@@ -24,7 +24,7 @@ def lower(program: Program, version: str, report: Report) -> list[Unit]:
 def _unit(spec: Spec, program: Program, context: Context, report: Report) -> Unit:
     lowered = lower_spec(spec.model, context)
     found = [each for each in lowered.findings if not _about_other_spelling(each, spec)]
-    report.add_findings(spec.document, [*found, *_missing_keys(lowered.unit, program)])
+    report.add_findings(spec.document, [*found, *_missing_keys(spec, lowered.unit, program)])
     return lowered.unit
 
 
@@ -33,8 +33,10 @@ def _about_other_spelling(found: Finding, spec: Spec) -> bool:
     return found.code == "SP407" and not spec.document.root.nearest(found.path)[1]
 
 
-def _missing_keys(unit: Unit, program: Program) -> list[Finding]:
-    """Secrets that the repository defines must have the keys that tasks read."""
+def _missing_keys(spec: Spec, unit: Unit, program: Program) -> list[Finding]:
+    """The volume's Secret must have its keys, where the repository defines it. Only the dataset that names it says so."""
+    if not isinstance(spec.model, SampleSet):
+        return []
     found = []
     for reference in unit.externals:
         keys = program.secret_keys.get((reference.namespace, reference.name))

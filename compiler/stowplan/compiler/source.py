@@ -20,6 +20,8 @@ class Mark:
     column: int
 
 
+PLATFORM_FILE = "stowplan.yaml"
+
 START = Mark(1, 1)
 
 LINE_BREAK = re.compile(r"\r\n|\r|\n")

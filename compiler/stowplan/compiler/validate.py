@@ -9,7 +9,7 @@ from typing import Any
 from stowplan.compiler import kinds, placeholders, platform_file, secret_keys
 from stowplan.compiler.kubernetes_schemas import definition_problems
 from stowplan.compiler.model import Program, Sources, Spec, SpecModel
-from stowplan.compiler.source import Document, Report
+from stowplan.compiler.source import PLATFORM_FILE, Document, Report
 from stowplan.library.names import is_dns_label, is_dns_subdomain
 from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, dotted, finding, has_errors
 from stowplan.schema.legacy import modernise
@@ -18,8 +18,6 @@ from stowplan.schema.platform import Platform
 from stowplan.schema.reading import embedded, read
 from stowplan.schema.sample_set import SampleSet
 from stowplan.schema.wording import ANY_TEXT, mistyped
-
-PLATFORM_FILE = "stowplan.yaml"
 
 _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 _SERVICE_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")

@@ -8,7 +8,7 @@ from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
-_SET_BY_CLUSTER = (
+SET_BY_CLUSTER = (
     "creationTimestamp",
     "deletionGracePeriodSeconds",
     "deletionTimestamp",
@@ -19,6 +19,8 @@ _SET_BY_CLUSTER = (
     "selfLink",
     "uid",
 )
+"""Fields of an object's metadata that only the API server and controllers write."""
+
 _OLD_FINALIZERS = ("paddlepaddle.org/sampleset-", "paddlepaddle.org/samplejob-", "finalizers.paddlepaddle.org")
 
 SPELLINGS: Mapping[str, tuple[tuple[tuple[str, ...], str, str], ...]] = {
@@ -35,7 +37,7 @@ def modernise(kind: str, document: Mapping[str, Any]) -> tuple[dict[str, Any], l
         found.append(_dropped(data, (), "status"))
     metadata = data.get("metadata")
     if isinstance(metadata, dict):
-        found += [_dropped(metadata, ("metadata",), key) for key in _SET_BY_CLUSTER if key in metadata]
+        found += [_dropped(metadata, ("metadata",), key) for key in SET_BY_CLUSTER if key in metadata]
         found += _annotations(metadata) + _finalizers(metadata)
     for holder, spelling, canonical in SPELLINGS.get(kind, ()):
         found += _rename(data, holder, spelling, canonical)

@@ -8,23 +8,13 @@ from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object, Objects
 from stowplan.compiler.manifest_fields import mapping
 from stowplan.schema.diagnostics import Anchor, FieldPath
+from stowplan.schema.legacy import LAST_APPLIED, SET_BY_CLUSTER
 
 _CODE = "SP531"
-_METADATA = (
-    "creationTimestamp",
-    "deletionGracePeriodSeconds",
-    "deletionTimestamp",
-    "generation",
-    "managedFields",
-    "ownerReferences",
-    "resourceVersion",
-    "selfLink",
-    "uid",
-)
 _ANNOTATIONS = (
     "argocd.argoproj.io/installation-id",
     "argocd.argoproj.io/tracking-id",
-    "kubectl.kubernetes.io/last-applied-configuration",
+    LAST_APPLIED,
 )
 _INSTANCE = "app.kubernetes.io/instance"
 _NULL = re.compile(r"[\[:,] ?null\b")
@@ -44,7 +34,7 @@ def _check(obj: Object) -> Iterator[ObjectFinding]:
     body = obj.body
     metadata = mapping(body, "metadata")
     present: list[FieldPath] = [("status",)] if "status" in body else []
-    present += [("metadata", field) for field in _METADATA if field in metadata]
+    present += [("metadata", field) for field in SET_BY_CLUSTER if field in metadata]
     annotations = mapping(metadata, "annotations")
     present += [("metadata", "annotations", key) for key in _ANNOTATIONS if key in annotations]
     for path in present:
