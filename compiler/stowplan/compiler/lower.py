@@ -34,7 +34,7 @@ def _about_other_spelling(found: Finding, spec: Spec) -> bool:
 
 
 def _missing_keys(spec: Spec, unit: Unit, program: Program) -> list[Finding]:
-    """The volume's Secret must have its keys, where the repository defines it. Only the dataset that names it says so."""
+    """Keys that a volume's Secret lacks where the repository defines it; said of its dataset, not of each task."""
     if not isinstance(spec.model, SampleSet):
         return []
     found = []
