@@ -116,6 +116,8 @@ def start_controllers(processes: Processes, programs: Mapping[str, Path], trust:
                 f"--service-account-private-key-file={trust.authority.folder / _SIGNING_KEY}.key",
                 f"--root-ca-file={trust.authority.certificate}",
                 "--use-service-account-credentials=true",
+                # A claim that it sees before its volume waits for the next round; the default is 15 s.
+                "--pvclaimbinder-sync-period=1s",
                 # Its default is a system folder, which it would make.
                 f"--flex-volume-plugin-dir={processes.logs / 'flex-volumes'}",
             ]
