@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from stowplan.compiler.checks import immutability
-from stowplan.compiler.checks.manifests import identity
+from stowplan.compiler.manifest_fields import identity
 from stowplan.compiler.model import Output
 from stowplan.schema.meta import ObjectId
 from tests.cluster import sync

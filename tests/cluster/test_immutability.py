@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from stowplan.compiler.checks import immutability
-from stowplan.compiler.checks.manifests import identity
+from stowplan.compiler.manifest_fields import identity
 from stowplan.library.builders.job import Task, group_hash
 from stowplan.schema.meta import ObjectId
 from tests.cluster import sync
