@@ -1,5 +1,6 @@
 """What the platform file refuses, and what a read-only mount rules out."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,62 @@ def test_a_read_only_dataset_is_not_warmed_after_its_sync(tmp_path: Path) -> Non
 )
 def test_only_a_sync_works_on_a_read_only_dataset(tmp_path: Path, kind: str, options: str, expected: list[str]) -> None:
     assert codes(tmp_path, READ_ONLY + task(kind, options)) == expected
+
+
+@pytest.mark.parametrize(
+    ("edit", "expected"),
+    [
+        ("  tolerations: [{key: gpu, operator: Exists}]\n", ["SP542"]),
+        ("  csi: {juiceFSMountOptions: {open-cache: 60}}\n", []),
+    ],
+)
+def test_an_edit_of_a_dataset_does_not_remove_data_once_more(tmp_path: Path, edit: str, expected: list[str]) -> None:
+    removal = task("rmr", ", rmrOptions: {paths: [train]}")
+    (tmp_path / "specs").mkdir()
+    (tmp_path / "stowplan.yaml").touch()
+    spec = tmp_path / "specs/data.yaml"
+    synth = ["synth", str(tmp_path), "--format", "json"]
+    spec.write_text(DATASET + removal)
+    assert CliRunner().invoke(app, synth).exit_code == 0
+    spec.write_text(DATASET + edit + removal)
+    found = json.loads(CliRunner().invoke(app, synth).output)["diagnostics"]
+    assert [each["code"] for each in found if each["severity"] == "error"] == expected
+
+
+def test_an_edit_of_mount_options_restarts_the_cache_pods(tmp_path: Path) -> None:
+    def configuration(name: str, text: str) -> str:
+        (tmp_path / name).mkdir()
+        outputs = compiled(tmp_path / name, {"data.yaml": text}).outputs
+        (pods,) = (output.manifest.body["spec"] for output in outputs if output.manifest.kind == "StatefulSet")
+        volumes = pods["template"]["spec"]["volumes"]
+        return str(next(volume["configMap"]["name"] for volume in volumes if "configMap" in volume))
+
+    edited = DATASET + "  csi: {juiceFSMountOptions: {open-cache: 60}}\n"
+    assert configuration("before", DATASET) != configuration("after", edited)
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        (DATASET.replace("secretRef: {name: data}", "secretRef: {name: Bad_Name}"), ["SP210"]),
+        (DATASET + "  cache: {levels: [{path: /, cacheSize: 10}]}\n", ["SP405"]),
+        (DATASET + "  csi: {juiceFSMountOptions: {sub-dir: a/../..}}\n", ["SP405"]),
+        (DATASET + "  csi: {juiceFSMountOptions: {free-space-ratio: '0.1_0'}}\n", ["SP205"]),
+        (DATASET + task("rmr", ", rmrOptions: {paths: [.]}"), ["SP405"]),
+        (DATASET + task("clear", ", clearOptions: {paths: [/dev/shm/data/../x]}"), ["SP416"]),
+        (DATASET + task("warmup", ", warmupOptions: {threads: 0}"), ["SP205"]),
+    ],
+)
+def test_what_the_cluster_or_juicefs_would_refuse_is_refused_here(
+    tmp_path: Path, spec: str, expected: list[str]
+) -> None:
+    assert codes(tmp_path, spec) == expected
+
+
+def test_a_long_name_fits_into_names_of_files(tmp_path: Path) -> None:
+    outputs = compiled(tmp_path, {"data.yaml": DATASET + task("warmup").replace("name: work", f"name: {'w' * 250}")})
+    assert outputs.errors == []
+    assert max(len(part) for output in outputs.outputs for part in output.path.split("/")) < 255
 
 
 def platform(namespaces: str) -> str:

@@ -8,6 +8,7 @@ from stowplan.compiler.model import Output, Program
 from stowplan.compiler.paths import CLUSTER
 from stowplan.compiler.source import PLATFORM_FILE
 from stowplan.library.manifest import Manifest, Unit
+from stowplan.library.names import FILE_LIMIT, shorten
 
 
 def of_specs(units: Sequence[Unit], program: Program) -> list[Output]:
@@ -15,7 +16,7 @@ def of_specs(units: Sequence[Unit], program: Program) -> list[Output]:
     specs = {spec.id: spec for spec in program.specs}
     return [
         Output(
-            path=_path(manifest, f"{unit.spec.kind.lower()}-{unit.spec.name}"),
+            path=_path(manifest, f"{unit.spec.kind.lower()}-{shorten(unit.spec.name, FILE_LIMIT)}"),
             manifest=manifest,
             spec=unit.spec,
             source=specs[unit.spec].document.file,
@@ -62,4 +63,4 @@ def _path(manifest: Manifest, folder: str) -> str:
 
 
 def _file(manifest: Manifest) -> str:
-    return f"{manifest.kind.lower()}-{manifest.stem}.yaml"
+    return f"{manifest.kind.lower()}-{shorten(manifest.stem, FILE_LIMIT)}.yaml"

@@ -20,6 +20,9 @@ STATEFUL_SET_LIMIT = 52
 CRON_JOB_LIMIT = 52
 HASH_LENGTH = 8
 
+FILE_LIMIT = 200
+"""Longest part of a file's name: file systems allow 255 bytes, and the kind and the ending come on top."""
+
 _DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _DNS_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
@@ -111,7 +114,7 @@ class SampleJobNames:
 
     @property
     def base(self) -> str:
-        return f"{self.name}-samplejob"
+        return shorten(f"{self.name}-samplejob", FILE_LIMIT)
 
     def task(self, partition: int | None) -> str:
         """Stem of the Job, one for each partition where the task runs on every cache node."""

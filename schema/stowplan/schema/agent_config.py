@@ -1,6 +1,7 @@
 """What the cache agent reads: written by the compiler, mounted as a file, read in the pod.
 
-This is the contract between the two. Secrets are not part of it: they come as environment variables (`SECRET_ENV`).
+This is the contract between the two. Secrets are not part of it: they come as environment variables (`VOLUME_SECRET_ENV`,
+`SOURCE_SECRET_ENV`). How a run that is done is told from one that is not stands in `stowplan.schema.marker`.
 """
 
 from typing import Annotated, Literal
@@ -28,7 +29,8 @@ VOLUME_SECRET_ENV = {
     "access-key": "STOWPLAN_VOLUME_ACCESS_KEY",
     "secret-key": "STOWPLAN_VOLUME_SECRET_KEY",
 }
-"""Environment variables of a sync, by key of the volume Secret. The two credentials are optional."""
+"""Environment variables of a sync, by key of the volume Secret. Only `name` and `metaurl` must be there: a volume that was
+formatted before knows the rest."""
 
 SOURCE_SECRET_ENV = {
     "access-key": "STOWPLAN_SOURCE_ACCESS_KEY",
@@ -62,6 +64,9 @@ class RuntimeConfig(AgentConfig):
     mount_path: str = Field(description="Where the dataset is mounted.")
     partitions: int = Field(description="Number of cache pods; entries of higher ordinals are removed.", ge=1)
     cache_size_mib: int = Field(alias="cacheSizeMiB", description="Cache budget of one node in MiB.", gt=0)
+    mount_options: list[str] = Field(
+        description="Options of the mount. They are here so that a change restarts the cache pods: a mount that is in use keeps its old ones."
+    )
     interval_seconds: int = Field(
         default=30, description="Time between two measurements; it grows with their cost.", gt=0
     )
@@ -75,7 +80,7 @@ class SyncConfig(AgentConfig):
     source: str = Field(description="Source URI without credentials.")
     destination: str = Field(description="Path in the volume, from its root, such as `/` or `/train/`.")
     flags: dict[str, str | int | bool] = Field(
-        description="Flags of `juicefs sync`, without dashes. `include` goes before `exclude`: the first pattern that matches decides."
+        description="Flags of `juicefs sync`, without dashes. `include` goes before `exclude`: the first pattern that matches decides. Each is one argument, `--key=value` or `--key`, so that no value is taken for another flag."
     )
     volume: str = Field(
         default="JFS",
@@ -102,7 +107,7 @@ class WarmupConfig(MountedTask):
     threshold: int = Field(description="Percent of the share's bytes that must be cached in the end.", ge=0, le=100)
     after: str | None = Field(
         default=None,
-        description="Stem of the sync Job to wait for; its name ends in the same hash as the own Job's.",
+        description="Stem of the sync Job whose marker to wait for; its name ends in the same hash as the own Job's. A marker of a run that failed ends the wait with exit code 4.",
     )
 
 

@@ -98,7 +98,7 @@ class JuiceFS(Model):
     task_deadline_seconds: int = Field(
         default=86400,
         gt=0,
-        description="Seconds after which a warmup or clear is given up, waiting for its node included.",
+        description="Seconds after which a warmup, a clear or a scheduled task is given up, waiting for its node included. A warmup that follows a sync has no limit.",
     )
 
 

@@ -62,7 +62,8 @@ class SampleJobSpec(Model):
         description="Secret with `access-key` and `secret-key` of the source. Must be given for `sync`.",
     )
     terminate: bool | None = Field(
-        default=None, description="True suspends the task: running pods end, nothing new starts."
+        default=None,
+        description="True suspends the task: its running pods end. With `schedule`, no new run starts and one that is going on ends by itself.",
     )
     schedule: str | None = Field(
         default=None,

@@ -96,6 +96,7 @@ def test_cron_job() -> None:
         "failedJobsHistoryLimit": 3,
         "jobTemplate": {"metadata": {"labels": {"a": "b"}}, "spec": spec()},
         "schedule": "0 3 * * *",
+        "startingDeadlineSeconds": 3600,
         "successfulJobsHistoryLimit": 3,
         "timeZone": "Europe/Berlin",
     }

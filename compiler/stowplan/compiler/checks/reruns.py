@@ -33,7 +33,11 @@ def check(objects: Objects, previous: Mapping[ObjectId, Json], severity: Severit
         before = old.get(_stem(obj.id, obj.body)) if obj.output.manifest.run else None
         if before and spec and obj.id not in previous:
             replaced.setdefault(spec, []).append((before, obj))
-    return [_finding(jobs, severity) for spec, jobs in replaced.items() if not _meant(spec, objects, previous)]
+    return [
+        _finding(jobs, Severity.ERROR if _deletes(spec, objects) else severity)
+        for spec, jobs in replaced.items()
+        if not _meant(spec, objects, previous)
+    ]
 
 
 def _stem(own: ObjectId, body: Json) -> _Stem:
@@ -46,8 +50,21 @@ def _finding(jobs: list[tuple[ObjectId, Object]], severity: Severity) -> ObjectF
     before, obj = jobs[0]
     others = f" (and {len(jobs) - 1} more of this spec)" if len(jobs) > 1 else ""
     message = f"The Job takes the place of {before.name}{others}: that run would be deleted and a new one started."
-    hint = f"If that is meant, change the annotation {RUN_ANNOTATION} of the spec; else undo the edit."
+    hint = (
+        f"If that is meant, change the annotation {RUN_ANNOTATION} of this spec. "
+        "Else undo the edit here or in the spec it refers to, or remove this spec if its work is done."
+    )
     return about(obj, "SP542", ("metadata", "name"), message, hint, severity=severity)
+
+
+def _deletes(spec: SpecId, objects: Objects) -> bool:
+    """Whether the run removes data, so that it must not happen again because a dataset that it refers to changed."""
+    for obj in objects.of_kind(spec.kind):
+        if (obj.id.namespace, obj.id.name) == (spec.namespace, spec.name):
+            own = mapping(obj.body, "spec")
+            options = mapping(own, "syncOptions")
+            return own.get("type") == "rmr" or bool(options.get("delete-src") or options.get("delete-dst"))
+    return False
 
 
 def _meant(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) -> bool:

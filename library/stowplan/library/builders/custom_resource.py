@@ -18,8 +18,8 @@ def custom_resource(model: Model, origin: Origin) -> Manifest:
     meta["namespace"] = origin.spec.namespace
     meta["labels"] = {**meta.get("labels", {}), **labels.standard(origin.spec, "spec")}
     notes = dict(meta.get("annotations", {}))
-    own = [option for option in (notes.get(labels.SYNC_OPTIONS), _SKIP_DRY_RUN) if option]
-    notes[labels.SYNC_OPTIONS] = ",".join(own)
+    own = [option.strip() for option in notes.get(labels.SYNC_OPTIONS, "").split(",") if option.strip()]
+    notes[labels.SYNC_OPTIONS] = ",".join(dict.fromkeys([*own, _SKIP_DRY_RUN]))
     if origin.source:
         notes[labels.SOURCE] = origin.source
     meta["annotations"] = notes

@@ -17,6 +17,9 @@ MUTABLE = frozenset(
 
 BACKOFF_LIMIT = 6
 
+STARTING_DEADLINE = 3600
+"""Seconds after which a run that was missed is left out, so that a resumed CronJob does not catch up at any hour."""
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -97,6 +100,7 @@ def cron_job(task: Task, origin: Origin, *, schedule: str, time_zone: str | None
         "failedJobsHistoryLimit": 3,
         "jobTemplate": {"metadata": {"labels": dict(job["template"]["metadata"]["labels"])}, "spec": job},
         "schedule": schedule,
+        "startingDeadlineSeconds": STARTING_DEADLINE,
         "successfulJobsHistoryLimit": 3,
     }
     if task.spec.get("suspend"):

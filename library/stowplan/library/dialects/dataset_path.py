@@ -6,8 +6,9 @@ from stowplan.schema.diagnostics import FieldPath, Finding, finding
 
 
 def relative(path: str) -> str:
-    """The path from the dataset's root: leading slashes go, as the old operator cut them."""
-    return path.lstrip("/")
+    """The path from the dataset's root: leading slashes go, as the old operator cut them, and so does what is empty."""
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    return "/".join(parts) + ("/" if parts and path.endswith("/") else "")
 
 
 def findings(paths: Sequence[str], base: FieldPath) -> list[Finding]:
@@ -17,7 +18,7 @@ def findings(paths: Sequence[str], base: FieldPath) -> list[Finding]:
 
 def one(path: str, at: FieldPath) -> list[Finding]:
     """What is wrong with one path."""
-    if not path.strip("/"):
+    if not relative(path):
         return [finding("SP405", at, f'"{path}" names nothing below the root of the dataset.', "Name a path.")]
     if ".." in path.split("/"):
         return [finding("SP405", at, f'"{path}" could leave the dataset.', "Remove the `..`.")]

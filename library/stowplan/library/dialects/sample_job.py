@@ -31,7 +31,7 @@ def lower(model: SampleJob, context: Context) -> Lowered:
     """All objects of a SampleJob; none when it cannot work."""
     namespace = context.namespace(model.metadata.namespace)
     identity = SpecId("SampleJob", namespace, model.metadata.name)
-    found = [*_type(model), *_schedule(model)]
+    found = [*_type(model), *_schedule(model), *secrets.name_findings(model.spec.secret_ref, ("spec", "secretRef"))]
     dataset, problems = _dataset(model, namespace, context)
     found += problems
     if dataset is None or has_errors(found):
@@ -69,6 +69,10 @@ def _schedule(model: SampleJob) -> list[Finding]:
     found = []
     if model.spec.schedule is not None and (problem := cron.problem(model.spec.schedule)):
         found.append(finding("SP415", ("spec", "schedule"), problem.message, problem.hint))
+    if model.spec.schedule is not None and RUN_ANNOTATION in model.metadata.annotations:
+        message = "The annotation starts nothing on a task that runs by a schedule."
+        path = ("metadata", "annotations", RUN_ANNOTATION)
+        found.append(finding("SP406", path, message, "Remove it.", anchor=Anchor.KEY))
     if model.spec.time_zone and model.spec.schedule is None:
         message = "`timeZone` has no effect without `schedule`."
         hint = "Add a schedule, or remove it."
@@ -173,7 +177,7 @@ def _warmup(model: SampleJob) -> list[Finding]:
     if options.partitions is not None:
         message = "`partitions` has no effect: the dataset's number is used."
         found.append(finding("SP406", (*base, "partitions"), message, "Remove it.", anchor=Anchor.KEY))
-    if options.threads is not None and options.threads < 0:
+    if options.threads is not None and options.threads < 1:
         message = f"`threads` is {options.threads}; it must be 1 or more."
         found.append(finding("SP205", (*base, "threads"), message, "Give a number, or remove it for 50."))
     return found

@@ -21,7 +21,7 @@ def lower(model: SampleSet, context: Context) -> Lowered:
     dataset = cached_dataset(model, context)
     spec = dataset.origin.spec
     driver = STORAGE_DRIVERS[dataset.driver]
-    found = [*_required(model), *_name(spec.name), *_source(model), *_dead(model)]
+    found = [*_secret_names(model), *_required(model), *_name(spec.name), *_source(model), *_dead(model)]
     found += driver.validate(dataset, context.site)
     home, problems = _sync_namespace(dataset, context)
     found += problems
@@ -74,6 +74,13 @@ def _required(model: SampleSet) -> list[Finding]:
         message = "There is no `source.uri` to copy from, and `noSync` is not true."
         hint = "Give `source.uri`, or `noSync: true` if the data is there already."
         found.append(finding("SP403", ("spec", "source", "uri"), message, hint))
+    return found
+
+
+def _secret_names(model: SampleSet) -> list[Finding]:
+    found = secrets.name_findings(model.spec.secret_ref, ("spec", "secretRef"))
+    if model.spec.source:
+        found += secrets.name_findings(model.spec.source.secret_ref, ("spec", "source", "secretRef"))
     return found
 
 

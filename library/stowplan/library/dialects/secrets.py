@@ -2,10 +2,25 @@
 
 from stowplan.library.ir import SecretName
 from stowplan.library.manifest import ExternalReference
+from stowplan.library.names import is_dns_label, is_dns_subdomain
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 from stowplan.schema.juicefs import VOLUME_SECRET_KEYS
 from stowplan.schema.meta import SecretReference
 from stowplan.schema.platform import Platform
+
+
+def name_findings(reference: SecretReference | None, path: FieldPath) -> list[Finding]:
+    """Names that no Secret and no namespace can have."""
+    found = []
+    if reference and reference.name and not is_dns_subdomain(reference.name):
+        message = f'"{reference.name}" cannot be the name of a Secret.'
+        hint = "Use lower-case letters, digits, `-` and `.`, beginning and ending with a letter or digit."
+        found.append(finding("SP210", (*path, "name"), message, hint))
+    if reference and reference.namespace and not is_dns_label(reference.namespace):
+        message = f'"{reference.namespace}" cannot be the name of a namespace.'
+        hint = "Use lower-case letters, digits and `-`, beginning and ending with a letter or digit."
+        found.append(finding("SP210", (*path, "namespace"), message, hint))
+    return found
 
 
 def resolve(reference: SecretReference | None, fallback: SecretName) -> SecretName:

@@ -24,6 +24,10 @@ def findings(uri: str, path: FieldPath) -> list[Finding]:
         message = "The URI carries credentials; what is committed to Git is no secret any more."
         hint = "Put them into the Secret as `access-key` and `secret-key`, remove them here, and revoke them."
         return [finding("SP603", path, message, hint)]
+    if storage == "file":
+        message = "`file://` names files of the task's own pod: there is no data in it, but there are its secrets."
+        hint = "Copy from a storage that the network reaches, or set `noSync: true` and fill the volume by other means."
+        return [finding("SP402", path, message, hint)]
     return [*_bucket(rest, path), *_blanks(uri, path)]
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from stowplan.library.ir import CachedDataset, Site
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, Severity, finding
 
 LEVELS: FieldPath = ("spec", "cache", "levels")
 MOUNT: FieldPath = ("spec", "csi", "juiceFSMountOptions")
@@ -83,8 +83,9 @@ def _directory(directory: str, path: FieldPath) -> list[Finding]:
     if forbidden:
         message = f'"{directory}" holds {forbidden}, which a mount option cannot carry.'
         return [finding("SP405", path, message, "Give a path without blanks, wildcards and signs.")]
-    if ".." in directory.split("/"):
-        return [finding("SP405", path, f'"{directory}" could lead anywhere on the node.', "Remove the `..`.")]
+    if ".." in directory.split("/") or not directory.strip("/"):
+        hint = "Name a directory for this cache alone, without `..`."
+        return [finding("SP405", path, f'"{directory}" could be anything on the node.', hint)]
     return []
 
 
@@ -101,5 +102,10 @@ def _precedence(dataset: CachedDataset) -> list[Finding]:
             found.append(finding("SP406", (*MOUNT, key), message, "Remove one of the two.", anchor=Anchor.KEY))
     if dataset.options.cache_dir and not has_directories and not _directories_of_option(dataset):
         message = "The directory is used as it stands; the old operator appended the dataset's name to it."
-        found.append(finding("SP411", (*MOUNT, "cache-dir"), message, "Nothing to do, unless old cache data matters."))
+        if dataset.names.profile == "upstream":
+            hint = "An adopted volume keeps the old directory: write here what it has, or re-create the volume."
+            found.append(finding("SP411", (*MOUNT, "cache-dir"), message, hint, severity=Severity.WARNING))
+        else:
+            hint = "Nothing to do, unless old cache data matters."
+            found.append(finding("SP411", (*MOUNT, "cache-dir"), message, hint))
     return found

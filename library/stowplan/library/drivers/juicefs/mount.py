@@ -1,5 +1,7 @@
 """Options of the JuiceFS mount, as the CSI driver wants them: one `key=value` or bare key each, sorted."""
 
+import re
+
 from stowplan.library.drivers.juicefs import cache
 from stowplan.library.drivers.juicefs.cache import MOUNT
 from stowplan.library.drivers.juicefs.options import Value, client_version, fate_findings, given
@@ -12,6 +14,8 @@ DEFAULT_FREE_SPACE_RATIO = "0.1"
 
 _FORBIDDEN = frozenset(",= \t\r\n")
 """The CSI driver splits options at commas, trims blanks and refuses a second `=`."""
+
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?|\.[0-9]+", re.ASCII)
 
 _RESOLVED = ("cache-dir", "cache-size", "free-space-ratio")
 
@@ -37,7 +41,13 @@ def findings(dataset: CachedDataset, site: Site) -> list[Finding]:
     found = fate_findings(dataset.options, MOUNT_OPTIONS, version, MOUNT)
     for key, value in given(dataset.options):
         found += _value(key, value)
-    return [*found, *_ratio(dataset.options), *_risks(dataset.options), *_eviction(dataset.options, version)]
+    return [
+        *found,
+        *_ratio(dataset.options),
+        *_sub_dir(dataset.options),
+        *_risks(dataset.options),
+        *_eviction(dataset.options, version),
+    ]
 
 
 def _value(key: str, value: Value) -> list[Finding]:
@@ -55,14 +65,17 @@ def _ratio(options: MountOptions) -> list[Finding]:
     text = options.free_space_ratio
     if not text:
         return []
-    try:
-        good = 0 <= float(text) < 1
-    except ValueError:
-        good = False
-    if good:
+    if _NUMBER.fullmatch(text) and float(text) < 1:
         return []
     message = f'"{text}" is not a number from 0 to below 1.'
     return [finding("SP205", (*MOUNT, "free-space-ratio"), message, 'Give a share such as "0.2".')]
+
+
+def _sub_dir(options: MountOptions) -> list[Finding]:
+    if ".." not in (options.sub_dir or "").split("/"):
+        return []
+    message = f'"{options.sub_dir}" could leave the volume.'
+    return [finding("SP405", (*MOUNT, "sub-dir"), message, "Remove the `..`.")]
 
 
 def _risks(options: MountOptions) -> list[Finding]:

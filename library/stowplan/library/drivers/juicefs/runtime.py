@@ -4,7 +4,7 @@ from stowplan.library import labels
 from stowplan.library.builders import affinity, pod, service, stateful_set
 from stowplan.library.builders.config_map import config_map
 from stowplan.library.builders.pod_disruption_budget import one_at_a_time
-from stowplan.library.drivers.juicefs import cache
+from stowplan.library.drivers.juicefs import cache, mount
 from stowplan.library.ir import CachedDataset, Site
 from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.agent_config import DATA_DIRECTORY, RuntimeConfig, Target
@@ -74,6 +74,7 @@ def _config(dataset: CachedDataset, site: Site) -> RuntimeConfig:
         mountPath=mount_path(spec.name),
         partitions=dataset.partitions,
         cacheSizeMiB=cache.resolve(dataset, site).size_mib,
+        mountOptions=mount.mount_options(dataset, site),
     )
 
 

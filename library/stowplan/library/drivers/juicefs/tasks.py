@@ -40,13 +40,22 @@ def task_set(task: DataTask, site: Site, service_account: str) -> TaskSet:
             job.job_spec(
                 pod.template(_pod(task, site, configuration.name, service_account, index), task.origin, site),
                 container=task.operation,
-                deadline_seconds=site.platform.juicefs.task_deadline_seconds if task.partitioned else None,
+                deadline_seconds=_deadline(task, site),
                 suspend=task.suspend,
             ),
         )
         for index, stem in enumerate(task.stems)
     )
     return TaskSet(configuration, jobs)
+
+
+def _deadline(task: DataTask, site: Site) -> int | None:
+    """A limit where nobody would notice a pod that waits: for its node, or behind a CronJob that skips its next runs.
+
+    A warmup that follows a sync has none: it would count the sync too.
+    """
+    limited = (task.partitioned and task.after is None) or task.schedule is not None
+    return site.platform.juicefs.task_deadline_seconds if limited else None
 
 
 def config(task: DataTask, site: Site) -> AgentConfig:
@@ -112,6 +121,8 @@ def _cleared(task: DataTask, site: Site) -> list[Finding]:
 
 
 def _covers(directory: str, path: str) -> bool:
+    if ".." in path.split("/"):
+        return False
     inside = path.rstrip("/*") + "/"
     in_container = "/cache/" + directory.strip("/").replace("/", "-")
     return inside.startswith((directory.rstrip("/") + "/", in_container + "/"))
