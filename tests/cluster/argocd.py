@@ -51,6 +51,19 @@ class ArgoCD:
             unsettled = json.dumps(self._unsettled(revision, names), indent=1)
             raise TimeoutError(f"not synced to {revision}: {unsettled}") from None
 
+    def await_health(self, name: str, health: str) -> None:
+        """Wait until the Application is `Progressing`, `Healthy` or what else Argo CD knows."""
+        try:
+            wait_for(lambda: self._health(name) == health, _SECONDS, what=health)
+        except TimeoutError:
+            raise TimeoutError(
+                f"{name} not {health}: {json.dumps(summary(self.application(name)), indent=1)}"
+            ) from None
+
+    def _health(self, name: str) -> str:
+        status: str = self.application(name)["status"]["health"]["status"]
+        return status
+
     def _unsettled(self, revision: str, names: set[str]) -> dict[str, object]:
         found = self.applications()
         strange: dict[str, object] = dict.fromkeys(found.keys() - names, "should not exist")
@@ -79,6 +92,11 @@ def summary(application: Manifest) -> dict[str, object]:
     return {
         "sync": {key: value for key, value in status.get("sync", {}).items() if key != "comparedTo"},
         "health": status.get("health"),
+        "unhealthy": [
+            f"{item['kind']} {item['name']}: {item['health']}"
+            for item in status.get("resources", [])
+            if item.get("health", {}).get("status", "Healthy") != "Healthy"
+        ],
         "conditions": status.get("conditions"),
         "operation": {key: operation.get(key) for key in ("phase", "message", "retryCount")},
     }
@@ -174,6 +192,7 @@ def _start_controller(processes: Processes, program: Path, cluster: Cluster, cac
         f"--redis={cache}",
         f"--repo-server={repository}",
         "--repo-server-plaintext",
+        "--persist-resource-health",
         "--app-resync=5",
         "--app-resync-jitter=0",
     ]

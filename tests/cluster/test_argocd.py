@@ -1,0 +1,377 @@
+"""A real Argo CD syncs what users commit: what it creates, prunes and keeps, and that no operation stays open.
+
+One repository serves all tests. Each edits the specs of one namespace, so their order does not matter.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import pytest
+import yaml
+
+from tests.cluster import argocd
+from tests.cluster.argocd import NAMESPACE, ArgoCD
+from tests.cluster.binaries import Missing, obtain
+from tests.cluster.client import Client, Manifest, ref, true_conditions, wait_for
+from tests.cluster.control_plane import Cluster
+from tests.cluster.git_server import serving
+from tests.cluster.plugin import Recorder
+from tests.cluster.tools import ARGOCD
+from tests.cluster.user_repository import UserRepository
+
+NAMESPACES = [
+    "gitops-broken",
+    "gitops-edited",
+    "gitops-forced",
+    "gitops-full",
+    "gitops-held",
+    "gitops-last",
+    "gitops-removed",
+    "gitops-two",
+]
+
+Identity = tuple[str, str, str, str]
+"""apiVersion, kind, namespace and name."""
+
+
+def platform(url: str, tag: str) -> str:
+    return f"""\
+apiVersion: stowplan.dev/v1alpha1
+kind: Platform
+images: {{registry: registry.example.com/ml, tag: "{tag}"}}
+argocd:
+  name: user
+  namespace: {NAMESPACE}
+  repoURL: {url}
+  targetRevision: main
+  destination: {{namespaces: [default, {", ".join(NAMESPACES)}]}}
+namespaces: {{emit: true}}
+"""
+
+
+def sample_set(namespace: str, name: str, *, prefix: str = "one", volume: str = "volume") -> str:
+    return f"""\
+apiVersion: batch.paddlepaddle.org/v1alpha1
+kind: SampleSet
+metadata: {{name: {name}, namespace: {namespace}}}
+spec:
+  partitions: 1
+  source: {{uri: "s3://{name}.s3.eu-central-1.amazonaws.com/{prefix}/"}}
+  secretRef: {{name: {volume}}}
+"""
+
+
+def sample_jobs(namespace: str, dataset: str) -> str:
+    """One that runs once, and one that runs by the clock, yet not during a test."""
+    return f"""\
+apiVersion: batch.paddlepaddle.org/v1alpha1
+kind: SampleJob
+metadata: {{name: {dataset}-more, namespace: {namespace}}}
+spec:
+  type: sync
+  sampleSetRef: {{name: {dataset}}}
+  secretRef: {{name: volume}}
+  syncOptions: {{source: "s3://{dataset}.s3.eu-central-1.amazonaws.com/more/"}}
+---
+apiVersion: batch.paddlepaddle.org/v1alpha1
+kind: SampleJob
+metadata: {{name: {dataset}-warmup, namespace: {namespace}}}
+spec:
+  type: warmup
+  schedule: "0 0 1 1 *"
+  sampleSetRef: {{name: {dataset}}}
+"""
+
+
+SPECS = {
+    "broken": sample_set("gitops-broken", "fish"),
+    "edited": sample_set("gitops-edited", "birds"),
+    "forced": sample_set("gitops-forced", "trees"),
+    "full": sample_set("gitops-full", "plants"),
+    "held": sample_set("gitops-held", "rocks"),
+    "last": sample_set("gitops-last", "cats"),
+    "last-jobs": sample_jobs("gitops-last", "cats"),
+    "removed": sample_set("gitops-removed", "dogs"),
+    "two-kept": sample_set("gitops-two", "cars"),
+    "two-removed": sample_set("gitops-two", "ships"),
+}
+
+
+@dataclass(frozen=True)
+class User:
+    """A user whose repository Argo CD syncs."""
+
+    repository: UserRepository
+    argocd: ArgoCD
+    url: str
+
+    def write(self, spec: str, text: str) -> None:
+        self.repository.write(f"specs/{spec}.yaml", text)
+
+    def remove(self, spec: str) -> None:
+        (self.repository.folder / "specs" / f"{spec}.yaml").unlink()
+
+    @contextmanager
+    def edited(self, spec: str, text: str) -> Iterator[None]:
+        """The spec with another text, until the block ends."""
+        self.write(spec, text)
+        try:
+            yield
+        finally:
+            self.write(spec, SPECS[spec])
+
+    def deliver(self) -> None:
+        """Compile, push, and wait until Argo CD has synced everything."""
+        done = self.repository.synth()
+        assert done.returncode == 0, done.stdout + done.stderr
+        self.await_sync(self.repository.commit())
+
+    def await_sync(self, revision: str) -> None:
+        applications = self.repository.manifests("argocd", "Application")
+        self.argocd.await_sync(revision, {item["metadata"]["name"] for item in applications})
+
+    def compiled(self, namespace: str) -> set[Identity]:
+        """What the output holds for a namespace."""
+        return {identity(item) for item in self.repository.manifests(namespace)}
+
+    def live(self, namespace: str) -> dict[Identity, str]:
+        """The uid of every object of the namespace that Argo CD has applied."""
+        return {
+            identity(item): item["metadata"]["uid"]
+            for api_version, kind in KINDS
+            for item in self.argocd.client.list(api_version, kind, namespace)
+            if "argocd.argoproj.io/tracking-id" in item["metadata"].get("annotations", {})
+        }
+
+
+KINDS = [
+    ("v1", "ConfigMap"),
+    ("v1", "PersistentVolumeClaim"),
+    ("v1", "Service"),
+    ("v1", "ServiceAccount"),
+    ("apps/v1", "StatefulSet"),
+    ("batch/v1", "CronJob"),
+    ("batch/v1", "Job"),
+    ("batch.paddlepaddle.org/v1alpha1", "SampleJob"),
+    ("batch.paddlepaddle.org/v1alpha1", "SampleSet"),
+    ("networking.k8s.io/v1", "NetworkPolicy"),
+    ("policy/v1", "PodDisruptionBudget"),
+    ("rbac.authorization.k8s.io/v1", "Role"),
+    ("rbac.authorization.k8s.io/v1", "RoleBinding"),
+]
+
+
+def identity(manifest: Manifest) -> Identity:
+    metadata = manifest["metadata"]
+    return manifest["apiVersion"], manifest["kind"], metadata.get("namespace", ""), metadata["name"]
+
+
+def kinds(identities: set[Identity]) -> set[str]:
+    return {kind for _, kind, _, _ in identities}
+
+
+@pytest.fixture(scope="module")
+def user(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[User]:
+    """A user after the first sync, to which an admin's part was to apply the root Application and the settings."""
+    program, redis = obtain(ARGOCD), argocd.redis_server()
+    if isinstance(program, Missing):
+        pytest.skip(str(program))
+    if redis is None:
+        pytest.skip("no redis-server, which Argo CD needs")
+    folder = tmp_path_factory.mktemp("argocd")
+    repository = UserRepository.create(folder, folder / "user.git")
+    with (
+        serving(folder) as base,
+        argocd.running(cluster, program.paths["argocd-controllers"], redis, folder) as running,
+    ):
+        user = User(repository, running, f"{base}/user.git")
+        repository.write("stowplan.yaml", platform(user.url, "1"))
+        for name, text in SPECS.items():
+            user.write(name, text)
+        done = repository.synth()
+        assert done.returncode == 0, done.stdout + done.stderr
+        revision = repository.commit()
+        settings = yaml.safe_load((repository.out / "argocd-cm.patch.txt").read_text(encoding="utf-8"))
+        (root,) = [item for item in repository.manifests("argocd") if item["metadata"]["name"] == "user-root"]
+        for manifest in (settings, root):
+            cluster.admin.apply(manifest, manager="admin")
+        user.await_sync(revision)
+        yield user
+
+
+def test_first_sync_brings_everything(user: User, record_property: Recorder) -> None:
+    manifests = [item for folder in ("_cluster", "crds", *NAMESPACES) for item in user.repository.manifests(folder)]
+    for manifest in manifests:
+        assert user.argocd.client.find(manifest) is not None, identity(manifest)
+    record_property("objects synced by Argo CD", len(manifests))
+
+
+def test_application_is_healthy_once_agents_have_reported(user: User) -> None:
+    application = "user-ns-gitops-broken"
+    user.argocd.await_health(application, "Progressing")
+    resource = ref("batch.paddlepaddle.org/v1alpha1", "SampleSet", "fish", "gitops-broken")
+    _report(user.argocd.client, resource, "Ready")
+    for name in (application, "user-root", "user-crds", "user-cluster"):
+        user.argocd.await_health(name, "Healthy")
+
+
+def _report(client: Client, resource: Manifest, phase: str) -> None:
+    """What the agent does once it is done."""
+    client.apply({**resource, "status": {"phase": phase}}, manager="stowplan-reporter", subresource="status")
+
+
+def test_hand_edit_of_an_application_is_undone_and_its_status_left_alone(user: User) -> None:
+    """The status holds the operation. Applied from Git's side, a stale copy would leave it open for good."""
+    name = "user-ns-gitops-broken"
+    edited = ref(argocd.API_VERSION, "Application", name, NAMESPACE)
+    label = "app.kubernetes.io/part-of"
+    user.argocd.client.patch(edited, {"metadata": {"labels": {label: "hand"}}})
+    wait_for(
+        lambda: user.argocd.application(name)["metadata"]["labels"][label] == "stowplan", 120, what="the old label"
+    )
+    live = user.argocd.application(name)
+    assert [entry["manager"] for entry in live["metadata"]["managedFields"] if "f:status" in entry["fieldsV1"]] == [
+        "argocd-application-controller"
+    ]
+
+
+def test_edited_run_replaces_its_jobs_and_nothing_else(user: User) -> None:
+    namespace = "gitops-edited"
+    before, compiled_before = user.live(namespace), user.compiled(namespace)
+    user.write("edited", sample_set(namespace, "birds", prefix="two"))
+    user.deliver()
+    after, compiled = user.live(namespace), user.compiled(namespace)
+    created, pruned = after.keys() - before.keys(), before.keys() - after.keys()
+    assert (created, pruned) == (compiled - compiled_before, compiled_before - compiled)
+    assert kinds(created) == kinds(pruned) == {"ConfigMap", "Job"}
+    assert all(after[kept] == before[kept] for kept in after.keys() & before.keys())
+    for job in user.repository.manifests(namespace, "Job"):
+        wait_for(lambda: "Complete" in true_conditions(user.argocd.client.get(job)), what="the new run's end")  # noqa: B023
+
+
+def test_removed_dataset_leaves_its_volume(user: User) -> None:
+    namespace = "gitops-two"
+    volume = user.repository.manifest("_cluster", "PersistentVolume", f"{namespace}.ships")
+    before = user.live(namespace)
+    user.remove("two-removed")
+    user.deliver()
+    after = user.live(namespace)
+    claim = ("v1", "PersistentVolumeClaim", namespace, "ships")
+    assert after.keys() == user.compiled(namespace) | {claim}
+    assert after[claim] == before[claim]
+    assert user.argocd.client.get(volume)["status"]["phase"] == "Bound"
+
+
+def test_last_spec_of_a_kind_is_pruned(user: User) -> None:
+    namespace = "gitops-last"
+    user.remove("last-jobs")
+    user.deliver()
+    after = user.live(namespace)
+    assert after.keys() == user.compiled(namespace)
+    assert not {"CronJob", "SampleJob"} & kinds(set(after))
+
+
+def test_last_spec_of_a_namespace_takes_the_application_with_it(user: User) -> None:
+    namespace = "gitops-removed"
+    user.remove("removed")
+    user.deliver()
+    assert kinds(set(user.live(namespace))) == {"PersistentVolumeClaim"}
+    assert user.argocd.client.find(ref("v1", "Namespace", namespace)) is not None
+
+
+def test_broken_spec_changes_nothing(user: User) -> None:
+    namespace = "gitops-broken"
+    before = user.live(namespace)
+    with user.edited("broken", SPECS["broken"].replace("partitions: 1", "partitions: one")):
+        assert user.repository.synth().returncode == 1
+        assert user.repository.changed() == ["specs/broken.yaml"]
+        user.await_sync(user.repository.commit())
+    assert user.live(namespace) == before
+
+
+def test_new_agent_images_restart_no_run(user: User) -> None:
+    namespace = "gitops-edited"
+    before = user.live(namespace)
+    user.repository.write("stowplan.yaml", platform(user.url, "2"))
+    user.deliver()
+    assert user.live(namespace) == before
+    (runtime,) = user.repository.manifests(namespace, "StatefulSet")
+    wait_for(lambda: _is_rolled(user.argocd.client.get(runtime)), what="new cache pods")
+    (pod,) = user.argocd.client.list("v1", "Pod", namespace, "app.kubernetes.io/component=runtime")
+    assert pod["spec"]["containers"][0]["image"].endswith(":2")
+
+
+def _is_rolled(stateful_set: Manifest) -> bool:
+    status = stateful_set["status"]
+    return bool(
+        status["observedGeneration"] == stateful_set["metadata"]["generation"]
+        and status.get("updatedReplicas") == status["replicas"] == status.get("readyReplicas")
+    )
+
+
+def test_immutable_edit_is_refused_by_the_compiler(user: User) -> None:
+    with user.edited("forced", sample_set("gitops-forced", "trees", volume="other")):
+        done = user.repository.synth()
+        assert done.returncode == 1
+        assert "SP540" in done.stdout + done.stderr
+        assert user.repository.changed() == ["specs/forced.yaml"]
+
+
+def test_forced_immutable_edit_stops_its_application_until_it_is_undone(user: User) -> None:
+    """With server-side diff the refusal comes with the comparison, so no operation is ever begun."""
+    namespace, name = "gitops-forced", "user-ns-gitops-forced"
+    claim = next((user.repository.out / namespace).rglob("persistentvolumeclaim-*.yaml"))
+    compiled, before = claim.read_text(encoding="utf-8"), user.live(namespace)
+    claim.write_text(compiled.replace("volumeName: ", "volumeName: not-"), encoding="utf-8")
+    user.repository.commit()
+    wait_for(lambda: user.argocd.application(name)["status"]["sync"]["status"] == "Unknown", 120, what="Unknown")
+    stopped = user.argocd.application(name)
+    assert "operation" not in stopped
+    assert "spec is immutable" in stopped["status"]["conditions"][0]["message"]
+    claim.write_text(compiled, encoding="utf-8")
+    user.await_sync(user.repository.commit())
+    assert user.live(namespace) == before
+
+
+def test_refused_object_holds_back_the_fix_until_its_operation_ends(user: User) -> None:
+    """A new object that the server refuses is retried with the commit that brought it, for half an hour."""
+    namespace, name = "gitops-full", "user-ns-gitops-full"
+    quota = ref("v1", "ResourceQuota", "full", namespace)
+    user.argocd.client.apply({**quota, "spec": {"hard": {"count/cronjobs.batch": "0"}}}, manager="admin")
+    user.write("full-jobs", sample_jobs(namespace, "plants"))
+    assert user.repository.synth().returncode == 0
+    refused = user.repository.commit()
+    wait_for(lambda: _operation(user, name).get("retryCount"), 120, what="a retry")
+    user.remove("full-jobs")
+    assert user.repository.synth().returncode == 0
+    fixed = user.repository.commit()
+    wait_for(lambda: user.argocd.application(name)["status"]["sync"]["revision"] == fixed, 120, what="the fix, seen")
+    operation = _operation(user, name)
+    assert (operation["phase"], operation["operation"]["sync"]["revision"]) == ("Running", refused)
+    user.argocd.terminate(name)
+    user.await_sync(fixed)
+    assert user.live(namespace).keys() == user.compiled(namespace)
+
+
+def _operation(user: User, application: str) -> Manifest:
+    """The running operation or the last one; empty in the moment in which a new one begins."""
+    operation: Manifest = user.argocd.application(application)["status"].get("operationState", {})
+    return operation
+
+
+def test_pruned_run_that_does_not_end_holds_its_sync(user: User) -> None:
+    """As when its pod is on a lost node: Argo CD deletes in the foreground, and waits between waves."""
+    namespace, name = "gitops-held", "user-ns-gitops-held"
+    client = user.argocd.client
+    held = user.repository.manifest(namespace, "Job", "rocks-sync")
+    client.patch(held, {"metadata": {"finalizers": ["stowplan.dev/held"]}})
+    user.write("held", sample_set(namespace, "rocks", prefix="two"))
+    assert user.repository.synth().returncode == 0
+    revision = user.repository.commit()
+    wait_for(lambda: "waiting for deletion" in _operation(user, name).get("message", ""), 120, what="the wait")
+    new = user.repository.manifest(namespace, "Job", "rocks-sync")
+    assert client.find(new) is None
+    client.patch(held, {"metadata": {"finalizers": None}})
+    user.await_sync(revision)
+    assert client.find(new) is not None
