@@ -1,10 +1,14 @@
-"""The repositories that tests compile: the examples, and the cases in `tests/cases`. Each is compiled once."""
+"""The repositories that tests compile: the examples, the cases in `tests/cases`, and what lies beside the checkout."""
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import yaml
+
+from stowplan.compiler.kinds import MODELS
 from stowplan.compiler.model import Output
 from stowplan.compiler.pipeline import compile_repository, validate_repository
 from stowplan.compiler.source import Diagnostic, Report
@@ -12,6 +16,10 @@ from stowplan.compiler.source import Diagnostic, Report
 REPOSITORY = Path(__file__).parents[1]
 EXAMPLES = {path.parent.name: path.parent for path in sorted(REPOSITORY.glob("examples/*/stowplan.yaml"))}
 CASES = {f"{path.parent.name}-{path.stem}": path for path in sorted(REPOSITORY.glob("tests/cases/*/*.yaml"))}
+CORPUS = {path.stem: path.read_text() for path in sorted((REPOSITORY.parent / "shared" / "corpus").glob("*.yaml"))}
+"""Real documents of the replaced systems, each by its name. They are no part of this repository."""
+PLACEHOLDER = re.compile(r"<([A-Z][A-Z0-9_]*)>")
+"""Where users fill in names of their own."""
 
 PLATFORM = """\
 images: {registry: registry.example.com/ml, tag: "1"}
@@ -46,8 +54,25 @@ def case(name: str) -> Result:
         return compiled(Path(folder), {f"{name}.yaml": CASES[name].read_text()})
 
 
+def corpus() -> dict[str, str]:
+    """The files of the corpus whose kinds there are, with names for the placeholders: `<PVC_NAME>` is `pvc-name`."""
+    known = {name: text for name, text in CORPUS.items() if yaml.safe_load(text)["kind"] in MODELS}
+    return {f"{name}.yaml": PLACEHOLDER.sub(_name, text) for name, text in known.items()}
+
+
+def _name(placeholder: re.Match[str]) -> str:
+    return placeholder[1].lower().replace("_", "-")
+
+
 def compiled(repo: Path, files: dict[str, str]) -> Result:
-    """Files of specs, by path below `specs`, compiled in the empty folder `repo`.
+    """Files of specs compiled in the empty folder `repo`; see `lay_out`."""
+    lay_out(repo, files)
+    report = Report()
+    return _result(validate_repository(repo, report).outputs, report)
+
+
+def lay_out(repo: Path, files: dict[str, str]) -> None:
+    """Write files of specs, by path below `specs`, and a platform file into the empty folder `repo`.
 
     A first document of kind Platform becomes the platform file.
     """
@@ -60,8 +85,6 @@ def compiled(repo: Path, files: dict[str, str]) -> Result:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text)
     (repo / "stowplan.yaml").write_text(platform)
-    report = Report()
-    return _result(validate_repository(repo, report).outputs, report)
 
 
 def _result(outputs: tuple[Output, ...], report: Report) -> Result:

@@ -4,40 +4,29 @@ What they compile to is held by asserts rather than by snapshots, which would be
 """
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from stowplan.compiler import kinds
 from stowplan.compiler.kinds import MODELS
-from tests.repositories import REPOSITORY, Result, compiled
+from tests.repositories import CORPUS, PLACEHOLDER, Result, compiled, corpus
 
-CORPUS = REPOSITORY.parent / "shared" / "corpus"
-TEXTS = {path.stem: path.read_text() for path in sorted(CORPUS.glob("*.yaml"))}
-PLACEHOLDER = re.compile(r"<([A-Z][A-Z0-9_]*)>")
+pytestmark = pytest.mark.skipif(not CORPUS, reason="the documents of the old systems are not beside this repository")
 
-pytestmark = pytest.mark.skipif(not TEXTS, reason="the documents of the old systems are not beside this repository")
-
-KNOWN = [name for name, text in TEXTS.items() if yaml.safe_load(text)["kind"] in kinds.MODELS]
-WITH_PLACEHOLDERS = [name for name, text in TEXTS.items() if PLACEHOLDER.search(json.dumps(yaml.safe_load(text)))]
+WITH_PLACEHOLDERS = [name for name, text in CORPUS.items() if PLACEHOLDER.search(json.dumps(yaml.safe_load(text)))]
 
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> Result:
     """All documents of the kinds there are, compiled together."""
-    return compiled(tmp_path_factory.mktemp("corpus"), {f"{name}.yaml": _filled(TEXTS[name]) for name in KNOWN})
-
-
-def _filled(text: str) -> str:
-    return PLACEHOLDER.sub(lambda match: match[1].lower().replace("_", "-"), text)
+    return compiled(tmp_path_factory.mktemp("corpus"), corpus())
 
 
 def test_documents_compile(result: Result) -> None:
     assert result.errors == []
-    assert len(KNOWN) >= 5
+    assert len(corpus()) >= 5
 
 
 def test_warnings_are_none(result: Result) -> None:
@@ -104,9 +93,9 @@ def test_paths_are_removed_below_the_mount(result: Result) -> None:
 
 @pytest.mark.parametrize("name", WITH_PLACEHOLDERS)
 def test_each_placeholder_is_told(name: str, tmp_path: Path) -> None:
-    document = yaml.safe_load(TEXTS[name])
+    document = yaml.safe_load(CORPUS[name])
     placeholders = PLACEHOLDER.findall(json.dumps(document))
-    found = compiled(tmp_path, {"raw.yaml": TEXTS[name]}).errors
+    found = compiled(tmp_path, {"raw.yaml": CORPUS[name]}).errors
     unknown = [] if document["kind"] in MODELS else ["SP207"]
     assert sorted(problem.code for problem in found) == ["SP114"] * len(placeholders) + unknown
 

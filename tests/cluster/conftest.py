@@ -7,9 +7,11 @@ import pytest
 
 from tests.cluster import jobsets
 from tests.cluster.binaries import Found, Missing, obtain
+from tests.cluster.client import Manifest
 from tests.cluster.control_plane import Cluster, running
+from tests.cluster.crds import CRDS
 from tests.cluster.plugin import minors
-from tests.cluster.shared import engine_crd
+from tests.cluster.shared import engine_crd, load_one
 from tests.cluster.sync import establish
 from tests.cluster.tools import JOBSET, Tool, control_plane
 
@@ -62,3 +64,10 @@ def jobset_cluster(cluster: Cluster) -> Cluster:
     establish(cluster.admin, engine_crd("jobset.x-k8s.io", "JobSet"))
     jobsets.start(cluster, programs["jobset"])
     return cluster
+
+
+@pytest.fixture(scope="session")
+def served(cluster: Cluster) -> dict[str, Manifest]:
+    """Our live CRDs by the kind that they define."""
+    live = [establish(cluster.admin, load_one(path)) for path in CRDS.values()]
+    return {crd["spec"]["names"]["kind"]: crd for crd in live}

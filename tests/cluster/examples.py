@@ -1,12 +1,17 @@
-"""The compiled examples under `out/`, as they would lie before Argo CD."""
+"""Compiled repositories as they would lie before Argo CD: the examples under `out/`, and the old systems' documents."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import yaml
+from typer.testing import CliRunner
 
+from stowplan.compiler.cli import app
+from tests import repositories
 from tests.cluster.client import Manifest
 from tests.cluster.shared import REPOSITORY
 
@@ -15,10 +20,14 @@ OUT = REPOSITORY / "out"
 TRAINING = {"PaddleJob", "TrainingJob", "MxJob"}
 """Kinds whose pods come from the user's own templates."""
 
+_ARGO_CD = """\
+argocd: {repoURL: https://git.example.com/ml/data.git}
+"""
+
 
 @dataclass(frozen=True)
 class Example:
-    """One folder of `out/`: what the clusters get, and the objects for Argo CD itself."""
+    """The output of one repository: what the clusters get, and the objects for Argo CD itself."""
 
     name: str
     manifests: list[Manifest]
@@ -39,10 +48,25 @@ class Example:
         return "baseline" if TRAINING & {manifest["kind"] for manifest in inside} else "restricted"
 
 
-def examples() -> dict[str, Example]:
-    """All examples by name."""
+def examples() -> dict[str, Callable[[], Example]]:
+    """How to get each example, by name."""
     folders = sorted(OUT.iterdir()) if OUT.is_dir() else []
-    return {folder.name: _load(folder) for folder in folders if folder.is_dir()}
+    return {folder.name: partial(_load, folder.name, folder) for folder in folders if folder.is_dir()}
+
+
+def corpus() -> dict[str, Callable[[], Example]]:
+    """How to get the old systems' documents, compiled together, by the name `corpus`; none where they are absent."""
+    return {"corpus": _compiled_corpus} if repositories.CORPUS else {}
+
+
+def _compiled_corpus() -> Example:
+    with TemporaryDirectory() as folder:
+        repo = Path(folder)
+        repositories.lay_out(repo, repositories.corpus())
+        (repo / "stowplan.yaml").write_text(f"{repositories.PLATFORM}{_ARGO_CD}")
+        result = CliRunner().invoke(app, ["synth", folder], catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        return _load("corpus", repo / "out")
 
 
 def agent_pod_specs(example: Example) -> list[dict[str, Any]]:
@@ -67,14 +91,14 @@ def pod_specs(value: Any) -> Iterator[dict[str, Any]]:
             yield from pod_specs(item)
 
 
-def _load(folder: Path) -> Example:
+def _load(name: str, folder: Path) -> Example:
     manifests: list[Manifest] = []
     argo_cd: list[Manifest] = []
     for path in sorted(folder.rglob("*.yaml")):
         target = argo_cd if path.relative_to(folder).parts[0] == "argocd" else manifests
         documents = yaml.load_all(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
         target.extend(document for document in documents if document)
-    return Example(folder.name, manifests, argo_cd)
+    return Example(name, manifests, argo_cd)
 
 
 def _reaches_the_host(spec: dict[str, Any]) -> bool:

@@ -1,6 +1,7 @@
 """The options of the cluster tests, and what the last lines of a test run say about them."""
 
-from collections import Counter
+import textwrap
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -10,7 +11,7 @@ from tests.cluster.tools import KUBERNETES, NEWEST, OLDEST, control_plane, neede
 
 FOLDER = "tests/cluster/"
 
-Recorder = Callable[[str, int], None]
+Recorder = Callable[[str, int | str], None]
 """The fixture `record_property`, as the summary wants it."""
 
 
@@ -35,7 +36,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     if not reports:
         return
     terminalreporter.section("cluster")
-    for line in (*_builds(), *_counts(reports), *_skips(reports)):
+    for line in (*_builds(), *_counts(reports), *_lists(reports), *_skips(reports)):
         terminalreporter.write_line(line)
     if OLDEST not in minors(config):
         terminalreporter.write_line(f"Kubernetes {OLDEST}: not run, since not built; --all-minors builds and runs it")
@@ -54,10 +55,28 @@ def _builds() -> Iterator[str]:
 def _counts(reports: list[pytest.TestReport]) -> Iterator[str]:
     """What tests recorded by `record_property` with a number; equal names are added up."""
     counts: Counter[str] = Counter()
-    for report in reports:
-        if report.when == "call":  # Set-up and tear-down repeat what the test recorded.
-            counts.update({name: value for name, value in report.user_properties if isinstance(value, int)})
+    for name, value in _recorded(reports):
+        if isinstance(value, int):
+            counts[name] += value
     return (f"{name}: {count}" for name, count in sorted(counts.items()))
+
+
+def _lists(reports: list[pytest.TestReport]) -> Iterator[str]:
+    """What tests recorded by `record_property` with a text: how many there are, and each once."""
+    lists: defaultdict[str, set[str]] = defaultdict(set)
+    for name, value in _recorded(reports):
+        if isinstance(value, str):
+            lists[name].add(value)
+    for name, texts in sorted(lists.items()):
+        yield f"{name}: {len(texts)}"
+        yield from textwrap.wrap(
+            ", ".join(sorted(texts)), 118, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+        )
+
+
+def _recorded(reports: list[pytest.TestReport]) -> Iterator[tuple[str, object]]:
+    """Set-up and tear-down repeat what the test recorded, so they are left out."""
+    return (recorded for report in reports if report.when == "call" for recorded in report.user_properties)
 
 
 def _skips(reports: list[pytest.TestReport]) -> Iterator[str]:

@@ -1,9 +1,9 @@
-"""Every object of every compiled example is taken by a real API server as Argo CD would send it.
+"""Every object of every compiled example, and of the corpus, is taken by a real API server as Argo CD would send it.
 
 An example that needs an engine's kinds is skipped where that engine's CRDs are absent.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pytest
@@ -11,7 +11,7 @@ import pytest
 from tests.cluster import sync
 from tests.cluster.client import ARGO_CD, ApiError, Client, Manifest, ref, wait_for
 from tests.cluster.control_plane import Cluster
-from tests.cluster.examples import Example, agent_pod_specs, examples
+from tests.cluster.examples import Example, agent_pod_specs, corpus, examples
 from tests.cluster.ownership import shared, unowned
 from tests.cluster.plugin import Recorder
 from tests.cluster.shared import engine_crd, parameters
@@ -39,11 +39,14 @@ class Applied:
     """In the order in which they were applied."""
 
 
-@pytest.fixture(scope="module", params=parameters(examples(), "examples under out"))
+@pytest.fixture(
+    scope="module",
+    params=[*parameters(examples(), "examples under out"), *parameters(corpus(), "../shared/corpus")],
+)
 def example(request: pytest.FixtureRequest) -> Example:
-    """Each folder of `out/`."""
-    found: Example = request.param
-    return found
+    """Each folder of `out/`, then the documents of the replaced systems."""
+    get: Callable[[], Example] = request.param
+    return get()
 
 
 @pytest.fixture(scope="module")

@@ -7,24 +7,14 @@ from typing import Any
 import hypothesis
 import pytest
 
-from tests.cluster.client import ApiError, Client, Manifest, ref
+from tests.cluster.client import Manifest, ref
 from tests.cluster.control_plane import Cluster
+from tests.cluster.crds import CRDS, LEGACY_GROUP, establish_legacy, refusal
 from tests.cluster.documents import documents
 from tests.cluster.plugin import Recorder
-from tests.cluster.shared import REPOSITORY, corpus, legacy_crd, load_one, parameters
-from tests.cluster.sync import establish
+from tests.cluster.shared import corpus, load_one, parameters
 
-CRDS = {path.stem: path for path in sorted((REPOSITORY / "schema" / "crds").glob("*.yaml"))}
-"""By `<group>_<plural>`, as the old operator's files are named too."""
 LEGACY = ["batch.paddlepaddle.org_samplesets", "batch.paddlepaddle.org_samplejobs", "batch.paddlepaddle.org_paddlejobs"]
-LEGACY_GROUP = "legacy.stowplan.test"
-
-
-@pytest.fixture(scope="session")
-def served(cluster: Cluster) -> dict[str, Manifest]:
-    """The live CRDs by the kind that they define."""
-    live = [establish(cluster.admin, load_one(path)) for path in CRDS.values()]
-    return {crd["spec"]["names"]["kind"]: crd for crd in live}
 
 
 def test_crds_are_structural_and_their_names_are_free(served: dict[str, Manifest]) -> None:
@@ -63,8 +53,7 @@ def _without_placeholders(value: Any) -> Any:
 def test_what_the_legacy_crd_accepts_is_accepted(
     cluster: Cluster, served: dict[str, Manifest], name: str, record_property: Recorder
 ) -> None:
-    legacy = _renamed(legacy_crd(name))
-    establish(cluster.admin, legacy)
+    legacy = establish_legacy(cluster.admin, name)
     namespace = cluster.namespace("legacy")
     (version,) = legacy["spec"]["versions"]
     schema = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
@@ -76,28 +65,10 @@ def test_what_the_legacy_crd_accepts_is_accepted(
     @hypothesis.given(spec=documents(schema))
     def check(spec: Any) -> None:
         old = {**ref(f"{LEGACY_GROUP}/{version['name']}", kind, "generated", namespace), "spec": spec}
-        tried.append(_accepts(cluster.admin, old))
+        tried.append(refusal(cluster.admin, cluster.admin.collection(old), old, strict=True) is None)
         hypothesis.assume(tried[-1])
         cluster.admin.create({**old, "apiVersion": f"{group}/{version['name']}"}, dry_run=True)
 
     check()
     record_property("generated documents accepted by the legacy CRD and by ours", tried.count(True))
     record_property("generated documents refused by the legacy CRD", tried.count(False))
-
-
-def _accepts(client: Client, document: Manifest) -> bool:
-    try:
-        client.create(document, dry_run=True)
-    except ApiError as error:
-        if error.status in {400, 422}:
-            return False
-        raise
-    return True
-
-
-def _renamed(crd: Manifest) -> Manifest:
-    """The same CRD in a group of its own, beside ours."""
-    names = crd["spec"]["names"]
-    metadata = {"name": f"{names['plural']}.{LEGACY_GROUP}"}
-    spec = {**crd["spec"], "group": LEGACY_GROUP, "names": {**names, "shortNames": [], "categories": []}}
-    return {"apiVersion": crd["apiVersion"], "kind": crd["kind"], "metadata": metadata, "spec": spec}

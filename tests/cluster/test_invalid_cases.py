@@ -1,0 +1,100 @@
+"""Our CRDs refuse every invalid case that those of the old operator refuse. What only the compiler finds is listed."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cluster.client import ApiError, Client, Manifest, ref
+from tests.cluster.control_plane import Cluster
+from tests.cluster.crds import LEGACY_GROUP, establish_legacy, refusal
+from tests.cluster.plugin import Recorder
+from tests.cluster.shared import REPOSITORY, parameters
+
+CASES = REPOSITORY / "tests" / "cases_invalid"
+GROUP = "batch.paddlepaddle.org"
+VERSION = "v1alpha1"
+NAMESPACE = "invalid-cases"
+LEGACY = {"SampleJob": f"{GROUP}_samplejobs", "SampleSet": f"{GROUP}_samplesets"}
+"""The old operator's CRDs by kind."""
+ALIASES = "SP107"
+"""Cases whose aliases no client expands; what they would become does not fit into memory."""
+OPEN = {"SP213-affinity-field", "SP213-toleration"}
+"""Cases with a mistake in an embedded Kubernetes type. Our CRDs keep such a value as it is (see `KubernetesType`); the
+compiler checks it against the platform's Kubernetes version."""
+
+
+class _Loader(yaml.CSafeLoader):
+    """YAML as clients of Kubernetes make JSON of it: a date is text. A key's second value wins."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def _cases() -> dict[str, list[Manifest]]:
+    """By the name of the case, the documents of the two kinds that a client could send."""
+    files: dict[str, list[Path]] = {}
+    for path in sorted(CASES.rglob("SP*/specs/**/*.yaml")) + sorted(CASES.glob("SP*.yaml")):
+        files.setdefault(path.relative_to(CASES).parts[0].removesuffix(".yaml"), []).append(path)
+    found = {
+        name: [document for path in paths for document in _documents(path)]
+        for name, paths in sorted(files.items())
+        if not name.startswith(ALIASES)
+    }
+    return {name: documents for name, documents in found.items() if documents}
+
+
+def _documents(path: Path) -> list[Manifest]:
+    try:
+        documents = list(yaml.load_all(path.read_bytes(), Loader=_Loader))
+        json.dumps(documents, allow_nan=False)
+    except (yaml.YAMLError, TypeError, ValueError):
+        return []
+    return [document for document in documents if isinstance(document, dict) and document.get("kind") in LEGACY]
+
+
+DOCUMENTS = _cases()
+
+
+@pytest.fixture(scope="module")
+def server(cluster: Cluster, served: dict[str, Manifest]) -> Client:
+    """Serves both CRDs of each kind, ours by the fixture `served`, and has a namespace for the cases."""
+    for name in LEGACY.values():
+        establish_legacy(cluster.admin, name)
+    cluster.namespace(NAMESPACE)
+    return cluster.admin
+
+
+@pytest.mark.parametrize("case", parameters({name: name for name in DOCUMENTS}, "cases in tests/cases_invalid"))
+def test_what_the_legacy_crd_refuses_is_refused(server: Client, case: str, record_property: Recorder) -> None:
+    """By its schema, that is: unknown fields were pruned, and some of them our CRD knows."""
+    documents = DOCUMENTS[case]
+    if refused := _refused(server, LEGACY_GROUP, documents, strict=False):
+        by_ours = _refused(server, GROUP, refused, strict=False) == refused
+        record_property(f"invalid cases refused by the legacy CRD, {'and' if by_ours else 'not'} by ours", case)
+        assert by_ours != (case in OPEN)
+    elif not (unknown := _refused(server, LEGACY_GROUP, documents, strict=True)):
+        record_property("invalid cases accepted by the legacy CRD", case)
+    elif _refused(server, GROUP, unknown, strict=True) == unknown:
+        record_property("invalid cases accepted by the legacy CRD but for fields unknown to both", case)
+    else:
+        record_property("invalid cases accepted by the legacy CRD but for fields that only ours takes", case)
+
+
+def _refused(server: Client, group: str, documents: list[Manifest], *, strict: bool) -> list[Manifest]:
+    return [document for document in documents if _refusal(server, group, document, strict=strict)]
+
+
+def _refusal(server: Client, group: str, document: Manifest, *, strict: bool) -> ApiError | None:
+    """As a client asks that was told to use the tests' namespace, whatever the document says."""
+    path = server.collection(ref(f"{group}/{VERSION}", document["kind"], "", NAMESPACE))
+    moved = dict(document)
+    if moved.get("apiVersion") == f"{GROUP}/{VERSION}":
+        moved["apiVersion"] = f"{group}/{VERSION}"
+    if isinstance(moved.get("metadata"), dict):
+        moved["metadata"] = {**moved["metadata"], "namespace": NAMESPACE}
+    return refusal(server, path, moved, strict=strict)
