@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from stowplan.compiler.sync_plan import plan, sync_options
+from stowplan.compiler.manifest_fields import sync_options
+from stowplan.compiler.sync_plan import plan
 from tests.cluster.client import Client, Manifest, true_conditions, wait_for
 
 
