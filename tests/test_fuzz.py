@@ -242,7 +242,7 @@ def judged(repo: Path, specs: str, platform: str = PLATFORM) -> None:
 
 
 bounded = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 
 
