@@ -92,6 +92,8 @@ def test_an_edit_of_mount_options_restarts_the_cache_pods(tmp_path: Path) -> Non
         (DATASET + "  cache: {levels: [{path: /, cacheSize: 10}]}\n", ["SP405"]),
         (DATASET + "  csi: {juiceFSMountOptions: {sub-dir: a/../..}}\n", ["SP405"]),
         (DATASET + "  csi: {juiceFSMountOptions: {free-space-ratio: '0.1_0'}}\n", ["SP205"]),
+        (DATASET.replace("partitions: 1", "partitions: 5001"), ["SP205"]),
+        (DATASET.replace("partitions: 1", "partitions: 100000000") + task("warmup"), ["SP205"]),
         (DATASET + task("rmr", ", rmrOptions: {paths: [.]}"), ["SP405"]),
         (DATASET + task("clear", ", clearOptions: {paths: [/dev/shm/data/../x]}"), ["SP416"]),
         (DATASET + task("warmup", ", warmupOptions: {threads: 0}"), ["SP205"]),

@@ -15,6 +15,9 @@ from stowplan.schema.sample_set import CacheLevel, SampleSet
 
 PLURAL = "samplesets"
 
+MOST_PARTITIONS = 5000
+"""Nodes that Kubernetes supports in one cluster (1.34 and later). Each partition is a node and a warmup Job of its own."""
+
 
 def lower(model: SampleSet, context: Context) -> Lowered:
     """All objects of a SampleSet; none when it cannot work."""
@@ -43,7 +46,7 @@ def cached_dataset(model: SampleSet, context: Context) -> CachedDataset:
         names=SampleSetNames(namespace, name, context.platform.names),
         driver=(csi.driver if csi else None) or "juicefs",
         volume_secret=volume,
-        partitions=spec.partitions or 1,
+        partitions=min(spec.partitions or 1, MOST_PARTITIONS),
         tiers=tuple(_tier(level) for level in (spec.cache.levels or [] if spec.cache else [])),
         placement=Placement(spec.node_affinity, tuple(spec.tolerations or ())),
         options=(csi.juice_fs_mount_options if csi else None) or MountOptions(),
@@ -66,6 +69,10 @@ def _required(model: SampleSet) -> list[Finding]:
         message = "`partitions` is missing; without it the old operator waited for ever."
         hint = "Give the number of nodes that cache the dataset, 1 or more."
         found.append(finding("SP404", ("spec", "partitions"), message, hint))
+    elif spec.partitions > MOST_PARTITIONS:
+        message = f"Found {spec.partitions} partitions; a cluster has at most {MOST_PARTITIONS} nodes."
+        hint = "Give the number of nodes that cache the dataset."
+        found.append(finding("SP205", ("spec", "partitions"), message, hint))
     if not spec.secret_ref or not spec.secret_ref.name:
         path = ("spec", "secretRef", "name")
         message = "`secretRef.name` is missing; it names the Secret of the JuiceFS volume."
