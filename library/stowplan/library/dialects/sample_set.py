@@ -16,7 +16,7 @@ from stowplan.schema.sample_set import CacheLevel, SampleSet
 PLURAL = "samplesets"
 
 MOST_PARTITIONS = 5000
-"""Nodes that Kubernetes supports in one cluster (1.34 and later). Each partition is a node and a warmup Job of its own."""
+"""Nodes that Kubernetes supports in one cluster. Each partition is a node and a warmup Job of its own."""
 
 
 def lower(model: SampleSet, context: Context) -> Lowered:
