@@ -60,6 +60,14 @@ class ArgoCD:
                 f"{name} not {health}: {json.dumps(summary(self.application(name)), indent=1)}"
             ) from None
 
+    def unhealthy(self, name: str) -> list[str]:
+        """What is not healthy in the Application, with what Argo CD says of it."""
+        return [
+            f"{item['kind']} {item['name']}: {item['health'].get('message', item['health']['status'])}"
+            for item in self.application(name)["status"]["resources"]
+            if item.get("health", {}).get("status", "Healthy") != "Healthy"
+        ]
+
     def _health(self, name: str) -> str:
         status: str = self.application(name)["status"]["health"]["status"]
         return status
@@ -92,11 +100,6 @@ def summary(application: Manifest) -> dict[str, object]:
     return {
         "sync": {key: value for key, value in status.get("sync", {}).items() if key != "comparedTo"},
         "health": status.get("health"),
-        "unhealthy": [
-            f"{item['kind']} {item['name']}: {item['health']}"
-            for item in status.get("resources", [])
-            if item.get("health", {}).get("status", "Healthy") != "Healthy"
-        ],
         "conditions": status.get("conditions"),
         "operation": {key: operation.get(key) for key in ("phase", "message", "retryCount")},
     }

@@ -28,6 +28,8 @@ def start(processes: Processes, kwok: Path, kubeconfig: Path, client: Client) ->
         f"--config={STAGES}",
         "--manage-all-nodes",
         "--node-ip=127.0.0.1",
+        # Without heartbeats the node controller calls a node lost after 50 s, and its pods not ready for good.
+        "--node-lease-duration-seconds=40",
     ]
     processes.start(kwok, arguments)
     for number in range(COUNT):

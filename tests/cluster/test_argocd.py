@@ -209,7 +209,9 @@ def test_first_sync_brings_everything(user: User, record_property: Recorder) -> 
 
 def test_application_is_healthy_once_agents_have_reported(user: User) -> None:
     application = "user-ns-gitops-broken"
-    user.argocd.await_health(application, "Progressing")
+    waiting = ["SampleSet fish: Waiting for the agents to report"]
+    wait_for(lambda: user.argocd.unhealthy(application) == waiting, 240, what="only agents to wait for")
+    assert user.argocd.application(application)["status"]["health"]["status"] == "Progressing"
     resource = ref("batch.paddlepaddle.org/v1alpha1", "SampleSet", "fish", "gitops-broken")
     _report(user.argocd.client, resource, "Ready")
     for name in (application, "user-root", "user-crds", "user-cluster"):
