@@ -23,12 +23,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of one minor stay in one process, which then needs one control plane (`--dist loadgroup`)."""
+    """All stay in one process (`--dist loadgroup`), so that one control plane runs at a time."""
     for item in items:
         parameters = getattr(item, "callspec", None)
-        if parameters is not None and (minor := parameters.params.get("minor")):
+        if parameters is not None and parameters.params.get("minor"):
             item.add_marker(pytest.mark.cluster)
-            item.add_marker(pytest.mark.xdist_group(f"cluster-{minor}"))
+            item.add_marker(pytest.mark.xdist_group("cluster"))
 
 
 @pytest.fixture(scope="session")
