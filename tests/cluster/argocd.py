@@ -180,7 +180,12 @@ def _start_repo_server(processes: Processes, program: Path, cache: str, folder: 
     ]
     clones = folder / "clones"
     clones.mkdir()
-    process = _start(processes, program, arguments, {"TMPDIR": str(clones), "ARGOCD_GPG_ENABLED": "false"})
+    environment = {
+        "TMPDIR": str(clones),
+        "ARGOCD_ASK_PASS_SOCK": str(folder / "ask-pass"),
+        "ARGOCD_GPG_ENABLED": "false",
+    }
+    process = _start(processes, program, arguments, environment)
     process.await_ready(lambda: listens(port), 30)
     return f"127.0.0.1:{port}"
 
