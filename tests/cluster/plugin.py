@@ -21,6 +21,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help=f"run the cluster tests on Kubernetes {OLDEST} too, and build it if it is not cached",
     )
+    parser.addoption("--argocd", action="store_true", help="run the tests with Argo CD: many minutes for each minor")
 
 
 def minors(config: pytest.Config) -> list[str]:

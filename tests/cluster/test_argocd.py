@@ -172,8 +172,10 @@ def kinds(identities: set[Identity]) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def user(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[User]:
+def user(request: pytest.FixtureRequest, cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[User]:
     """A user after the first sync, to which an admin's part was to apply the root Application and the settings."""
+    if not request.config.getoption("--argocd"):
+        pytest.skip("runs with --argocd: many minutes, most of them waiting")
     program, redis = obtain(ARGOCD), argocd.redis_server()
     if isinstance(program, Missing):
         pytest.skip(str(program))
