@@ -89,7 +89,7 @@ CHANGES = {
     "fewer partitions": Change("partitions: 2", "partitions: 1", renamed=_RUNS),
     "source": Change("bucket/one", "bucket/two", renamed=_RUNS),
     "volume's Secret": Change("name: volume", "name: other", renamed=_JOBS, refused=frozenset({"PersistentVolume"})),
-    "mount option": Change("buffer-size: 300", "buffer-size: 600"),
+    "mount option": Change("buffer-size: 300", "buffer-size: 600", renamed=frozenset({"ConfigMap"})),
     "tolerations": Change("key: gpu", "key: tpu", renamed=_JOBS),
     "schedule": Change("0 3 * * *", "0 4 * * *"),
     "paths of a scheduled task": Change("paths: [one]", "paths: [two]", renamed=frozenset({"ConfigMap"})),
