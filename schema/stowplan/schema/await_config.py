@@ -1,0 +1,43 @@
+"""What the await agent reads: written by the compiler, mounted as a file, read in the pod of a helper.
+
+A helper (parameter server, master, scheduler) does not end by itself. Await runs beside it, ends when the Jobs that decide
+success end, and lets the whole group fail when the helper stays away.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from stowplan.schema.meta import DnsLabel, Model
+
+POD_IP_ENV = "STOWPLAN_POD_IP"
+"""Address of the pod, from `status.podIP`: some servers listen on it alone."""
+
+RUN_HASH_LENGTH = 8
+"""Characters of the hash that ends the names of all Jobs of one run."""
+
+Stem = Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", max_length=63 - RUN_HASH_LENGTH - 1)]
+Port = Annotated[int, Field(ge=1, le=65535)]
+
+
+class AwaitConfig(Model):
+    """Ends a helper's pod with the Jobs that decide success."""
+
+    format: Literal[1] = Field(default=1, description="Version of this contract.")
+    task: Literal["await"] = Field(default="await", description="What to do.")
+    namespace: DnsLabel = Field(description="Namespace of the deciding Jobs and of the pod.")
+    jobs: list[Stem] = Field(
+        description="Stems of the deciding Jobs: each is named `<stem>-<hash>`, with the hash that ends the name of the own Job. A long stem stands here shortened, so that the name is exact.",
+        min_length=1,
+    )
+    ports: list[Port] = Field(description="Ports that the helpers in this pod listen on; empty to watch none.")
+    helper_timeout_seconds: int = Field(
+        default=300,
+        description="Seconds that a port may stay closed before the deciding Jobs are made to fail, counted from the start or from when it was last open.",
+        ge=1,
+    )
+
+
+def job_name(stem: str, run: str) -> str:
+    """Name of the Job of the same run as the Job `run`, such as `job-worker-abcdefgh` for `job-ps-abcdefgh`."""
+    return f"{stem}-{run[-RUN_HASH_LENGTH:]}"
