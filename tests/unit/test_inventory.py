@@ -75,7 +75,7 @@ def test_no_folder_or_no_file_is_an_empty_inventory(tmp_path: Path, name: str) -
 def test_a_line_that_cannot_be_read_is_left_out_and_named(tmp_path: Path) -> None:
     found, problems = read(tmp_path, LINES + b"garbage\n")
     assert found == Inventory((GLOBAL, ENTRY), complete=False)
-    assert problems == [("SP511", Severity.WARNING, f"{tmp_path.name}/{NAME}:4:1")]
+    assert problems == [("SP511", Severity.ERROR, f"{tmp_path.name}/{NAME}:4:1")]
 
 
 def test_an_inventory_that_was_merged_badly_keeps_what_both_sides_agree_on(tmp_path: Path) -> None:
@@ -127,10 +127,10 @@ def test_an_inventory_of_a_newer_format_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b"{}\n", b"\xff\xfe", b"[" * 100_000, b'{"format": 1}\n', b"null"])
-def test_anything_else_is_a_warning(tmp_path: Path, content: bytes) -> None:
+def test_anything_else_is_an_error(tmp_path: Path, content: bytes) -> None:
     found, problems = read(tmp_path, content)
     assert found == Inventory(complete=False)
-    assert [(code, severity) for code, severity, _ in problems] == [("SP511", Severity.WARNING)]
+    assert [(code, severity) for code, severity, _ in problems] == [("SP511", Severity.ERROR)]
 
 
 @pytest.mark.parametrize(

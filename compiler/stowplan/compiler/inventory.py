@@ -6,7 +6,8 @@ edited or merged badly: what cannot be read is reported and never trusted.
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from stat import S_ISREG
@@ -82,8 +83,7 @@ def is_ours(content: bytes) -> bool:
 def read(out: Path) -> tuple[Inventory, list[Diagnostic]]:
     """The inventory of `out`, empty where there is none, and what is wrong with it. Never raises for its content.
 
-    Lines that cannot be read are left out and make the inventory incomplete. One of a newer format is an error, since
-    this program would overwrite what it does not understand.
+    Lines that cannot be read are left out and make the inventory incomplete.
     """
     file = out / NAME
     try:
@@ -101,9 +101,7 @@ def parse(content: bytes, out: Path) -> tuple[Inventory, list[Diagnostic]]:
     """`read` for bytes at hand; `out` is only named in diagnostics."""
     first, *lines = content.split(b"\n")
     if first != json.dumps({"format": FORMAT}).encode():
-        known = _FAMILY.encode() in first
-        reason = f"its first line does not name the format {FORMAT}"
-        return _broken(out, 1, reason, severity=Severity.ERROR if known else None)
+        return _broken(out, 1, f"its first line does not name the format {FORMAT}")
     entries: dict[str, Entry] = {}
     bad: list[int] = []
     for number, line in enumerate(lines, start=2):
@@ -130,15 +128,43 @@ def _parsed(line: bytes) -> Entry | None:
 
 
 def _broken(
-    out: Path, line: int, reason: str, *, entries: tuple[Entry, ...] = (), severity: Severity | None = None
+    out: Path, line: int, reason: str, *, entries: tuple[Entry, ...] = ()
 ) -> tuple[Inventory, list[Diagnostic]]:
-    problem = finding(
-        "SP511",
-        (),
-        f"The inventory of the last run cannot be read: {reason}. Without it no stale file is removed, and runs"
-        " may be compiled anew.",
-        "Restore the file from Git, or use the version of Stowplan that wrote it. If it was merged, run"
-        " `stowplan synth` again and delete the files that it then names.",
-        severity=severity,
+    message = f"The inventory of the last run cannot be read: {reason}. {_WITHOUT}"
+    hint = (
+        f"{_restore(out)}, or use the version of Stowplan that wrote it. After a merge, take one side of it with"
+        f" `git checkout --theirs {_named(out)}` and run `stowplan synth`. {_RENEW}"
     )
+    problem = finding("SP511", (), message, hint)
     return Inventory(entries, complete=False), [diagnose_at(paths.location(out, NAME, line), problem)]
+
+
+def missing(out: Path) -> Diagnostic:
+    """SP516, for a folder that holds files of ours but no inventory."""
+    message = f"The output holds files of an earlier run, but not its inventory. {_WITHOUT}"
+    hint = f"{_restore(out)}; see that no .gitignore keeps it out. {_RENEW}"
+    return diagnose_at(paths.location(out, NAME), finding("SP516", (), message, hint))
+
+
+_WITHOUT = "It says which runs are kept and which files may be removed, so by default nothing is written without it."
+_RENEW = (
+    "If it is lost, `stowplan synth --recompile all` makes a new one: look in the diff for Jobs with new names, which"
+    " would run again."
+)
+
+
+def _restore(out: Path) -> str:
+    return f"Restore it with `git checkout {_named(out)}`"
+
+
+def _named(out: Path) -> str:
+    return paths.location(out, NAME).file
+
+
+def unless_known_newer(out: Path, found: Diagnostic) -> Diagnostic:
+    """A warning in place of an error, for who wants a new inventory; but none of a newer format is overwritten."""
+    with suppress(OSError):
+        first = (out / NAME).read_bytes().partition(b"\n")[0]
+        if _FAMILY.encode() in first and first != json.dumps({"format": FORMAT}).encode():
+            return found
+    return replace(found, severity=Severity.WARNING)

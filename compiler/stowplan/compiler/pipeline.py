@@ -20,10 +20,10 @@ from stowplan.compiler.inventory import Inventory
 from stowplan.compiler.load import load
 from stowplan.compiler.lower import lower
 from stowplan.compiler.model import Output, Program, Sources
-from stowplan.compiler.previous import previous
+from stowplan.compiler.previous import lost_inventory, previous
 from stowplan.compiler.resolve import resolve
 from stowplan.compiler.runs import Recompile
-from stowplan.compiler.source import Report
+from stowplan.compiler.source import Diagnostic, Report
 from stowplan.compiler.validate import validate
 from stowplan.library.manifest import Unit
 from stowplan.schema.meta import ObjectId
@@ -67,18 +67,24 @@ def compile_repository(repo: Path, out: Path, report: Report, recompile: Recompi
     if report.failed:
         return Compiled(sources)
     outputs = deliver([*layout.of_specs(composed, program), *layout.of_extensions(additions)], program)
-    committed, problems = inventory.read(out)
+    committed, problems = _committed(out, recompile)
     kept = runs.keep(outputs, committed, out, recompile)
     report.add(*problems, *kept.diagnostics)
     before = previous(kept.outputs, committed, out)
     starts = runs.starts(kept.outputs, before)
-    accepted = runs.without_recompiled(committed, recompile)
-    check(
-        kept.outputs, program, {entry.id: before[entry.id] for entry in accepted.entries if entry.id in before}, report
-    )
+    check(kept.outputs, program, runs.without_recompiled(before, committed, recompile), report)
     if report.failed:
         return Compiled(sources)
     return Compiled(sources, (*kept.outputs, *settings(program)), committed, starts)
+
+
+def _committed(out: Path, recompile: Recompile) -> tuple[Inventory, list[Diagnostic]]:
+    """The inventory of the last run. That it is lost is an error, unless all runs are to be compiled anew."""
+    committed, problems = inventory.read(out)
+    problems += lost_inventory(out)
+    if recompile.everything:
+        problems = [inventory.unless_known_newer(out, problem) for problem in problems]
+    return committed, problems
 
 
 def _compose(

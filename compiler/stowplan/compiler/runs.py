@@ -7,7 +7,7 @@ committed files, byte for byte.
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
@@ -85,10 +85,21 @@ def starts(outputs: Sequence[Output], previous: Mapping[ObjectId, Json]) -> tupl
     return tuple(sorted(run.id for run in idle if not _suspended(run.body)))
 
 
-def without_recompiled(previous: Inventory, recompile: Recompile) -> Inventory:
-    """The inventory without runs that were asked to be renewed: their replacement is meant."""
-    entries = (e for e in previous.entries if not (e.run and e.spec and recompile.covers(e.spec)))
-    return replace(previous, entries=tuple(entries))
+def without_recompiled(
+    previous: Mapping[ObjectId, Json], inventory: Inventory, recompile: Recompile
+) -> Mapping[ObjectId, Json]:
+    """The objects that the last run wrote without runs that were asked to be renewed: their replacement is meant.
+
+    What the inventory does not list has no spec; it belongs to those asked for where all are.
+    """
+    entries = {entry.id: entry for entry in inventory.entries}
+    return {known: body for known, body in previous.items() if not _renewed(known, entries.get(known), recompile)}
+
+
+def _renewed(known: ObjectId, entry: Entry | None, recompile: Recompile) -> bool:
+    if entry is None:
+        return recompile.everything and known.kind in _STARTING_KINDS
+    return entry.run and entry.spec is not None and recompile.covers(entry.spec)
 
 
 def _suspended(body: Json) -> bool:
