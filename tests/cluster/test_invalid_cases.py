@@ -20,9 +20,6 @@ LEGACY = {"SampleJob": f"{GROUP}_samplejobs", "SampleSet": f"{GROUP}_samplesets"
 """The old operator's CRDs by kind."""
 ALIASES = "SP107"
 """Cases whose aliases no client expands; what they would become does not fit into memory."""
-OPEN = {"SP213-affinity-field", "SP213-toleration"}
-"""Cases with a mistake in an embedded Kubernetes type. Our CRDs keep such a value as it is (see `KubernetesType`); the
-compiler checks it against the platform's Kubernetes version."""
 
 
 class _Loader(yaml.CSafeLoader):
@@ -74,9 +71,8 @@ def test_what_the_legacy_crd_refuses_is_refused(server: Client, case: str, recor
     """By its schema, that is: unknown fields were pruned, and some of them our CRD knows."""
     documents = DOCUMENTS[case]
     if refused := _refused(server, LEGACY_GROUP, documents, strict=False):
-        by_ours = _refused(server, GROUP, refused, strict=False) == refused
-        record_property(f"invalid cases refused by the legacy CRD, {'and' if by_ours else 'not'} by ours", case)
-        assert by_ours != (case in OPEN)
+        assert _refused(server, GROUP, refused, strict=False) == refused
+        record_property("invalid cases refused by the legacy CRD and by ours", case)
     elif not (unknown := _refused(server, LEGACY_GROUP, documents, strict=True)):
         record_property("invalid cases accepted by the legacy CRD", case)
     elif _refused(server, GROUP, unknown, strict=True) == unknown:

@@ -17,6 +17,15 @@ from stowplan.schema.sample_set import SampleSet
 
 Schema = dict[str, Any]
 LEGACY = Path(__file__).parents[3] / "shared/crds/legacy"
+PRESERVE = "x-kubernetes-preserve-unknown-fields"
+
+
+TAINT: Schema = {
+    "type": "object",
+    "required": ["key"],
+    "properties": {"key": {"type": "string", "description": "Its key."}},
+    "additionalProperties": True,
+}
 
 
 class Part(Model):
@@ -46,6 +55,9 @@ class Pin(CustomResource):
         tags: dict[str, str] = Field(default_factory=dict, description="Free words.")
         pod: Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.Pod")] | None = Field(
             default=None, description="A pod."
+        )
+        taint: Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.Taint", TAINT)] | None = Field(
+            default=None, description="A taint."
         )
 
     api_version: Literal["example.org/v2"] = Field(description="Version.")
@@ -131,6 +143,13 @@ def test_a_model_becomes_a_crd() -> None:
                                             "x-kubernetes-preserve-unknown-fields": True,
                                             "description": "A pod.",
                                         },
+                                        "taint": {
+                                            "type": "object",
+                                            "required": ["key"],
+                                            "properties": {"key": {"type": "string", "description": "Its key."}},
+                                            "x-kubernetes-preserve-unknown-fields": True,
+                                            "description": "A taint.",
+                                        },
                                     },
                                 },
                                 "status": PART | {"description": "A part."},
@@ -171,7 +190,10 @@ def schema_of(resource: type[CustomResource]) -> Schema:
 
 def below(resource: type[CustomResource], path: str) -> Schema:
     """The schema of a field, by a path such as `spec.tolerations[]`."""
-    schema = schema_of(resource)
+    return field(schema_of(resource), path)
+
+
+def field(schema: Schema, path: str) -> Schema:
     for name in path.split("."):
         schema = schema["properties"][name.removesuffix("[]")]
         schema = schema["items"] if name.endswith("[]") else schema
@@ -204,8 +226,10 @@ def test_crds_hold_no_defaults_titles_or_rules(resource: type[CustomResource]) -
 
 
 def test_users_need_not_give_any_field(resource: type[CustomResource]) -> None:
+    """But for those that an embedded Kubernetes type itself asks for."""
     assert "required" not in schema_of(resource)
-    assert [node["required"] for node in nodes(schema_of(resource)["properties"]["spec"]) if "required" in node] == []
+    fields = [node for node in nodes(schema_of(resource)["properties"]["spec"]) if PRESERVE not in node]
+    assert [node["required"] for node in fields if "required" in node] == []
 
 
 def test_every_column_shows_a_field_of_the_schema(resource: type[CustomResource]) -> None:
@@ -248,9 +272,25 @@ def test_kubectl_shows_the_columns_of_the_old_system(
 
 @pytest.mark.parametrize("path", ["spec.nodeAffinity", "spec.tolerations[]"])
 def test_embedded_kubernetes_values_are_kept_whole(path: str) -> None:
-    node = below(SampleSet, path)
-    assert node["type"] == "object"
-    assert node["x-kubernetes-preserve-unknown-fields"] is True
+    objects = [node for node in nodes(below(SampleSet, path)) if node["type"] == "object"]
+    assert objects
+    assert all(node[PRESERVE] is True for node in objects)
+
+
+@pytest.mark.parametrize("path", ["spec.nodeAffinity", "spec.tolerations[]"])
+def test_embedded_kubernetes_values_have_the_shape_of_the_old_crd(path: str) -> None:
+    old = field(legacy(SampleSet)["versions"][0]["schema"]["openAPIV3Schema"], path)
+    assert bare(below(SampleSet, path)) == bare(old)
+
+
+def bare(schema: Schema) -> Schema:
+    """A schema without descriptions, and without saying that unknown fields are kept."""
+    kept = {key: value for key, value in schema.items() if key not in {"description", PRESERVE}}
+    if "items" in kept:
+        kept["items"] = bare(kept["items"])
+    if "properties" in kept:
+        kept["properties"] = {name: bare(child) for name, child in kept["properties"].items()}
+    return kept
 
 
 @pytest.mark.parametrize(
@@ -272,16 +312,19 @@ def test_numbers_of_pods_have_32_bits(path: str) -> None:
 
 def stricter(old: Schema, new: Schema, path: str = "") -> list[str]:
     """What `new` refuses and `old` takes, as paths and keywords. Descriptions and defaults refuse nothing."""
-    free = new.get("x-kubernetes-preserve-unknown-fields", False)
+    free = new.get(PRESERVE, False)
     harmless = {"description", "default", "properties", "items", "additionalProperties"}
-    harmless |= {"x-kubernetes-preserve-unknown-fields"} | ({"format"} if new.get("format") == "int64" else set())
+    harmless |= {PRESERVE} | ({"format"} if new.get("format") == "int64" else set())
     found = [f"{path}: {key}" for key in new.keys() - harmless if new[key] != old.get(key)]
     if "items" in new:
         found += stricter(old["items"], new["items"], f"{path}[]")
-    for name, child in {} if free else old.get("properties", {}).items():
+    for name, child in old.get("properties", {}).items():
         place = f"{path}.{name}"
         twin = new.get("properties", {}).get(name)
-        found += [f"{place}: missing"] if twin is None else stricter(child, twin, place)
+        if twin is not None:
+            found += stricter(child, twin, place)
+        elif not free:
+            found.append(f"{place}: missing")
     return sorted(found)
 
 
@@ -292,7 +335,8 @@ def stricter(old: Schema, new: Schema, path: str = "") -> list[str]:
         ({"type": "object", "properties": {"a": {"type": "integer"}}}, [".a: type"]),
         ({"type": "object", "properties": {"a": {"type": "string", "maxLength": 3}}}, [".a: maxLength"]),
         ({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}, [": required"]),
-        ({"type": "object", "x-kubernetes-preserve-unknown-fields": True}, []),
+        ({"type": "object", PRESERVE: True}, []),
+        ({"type": "object", PRESERVE: True, "properties": {"a": {"type": "integer"}}}, [".a: type"]),
         ({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string", "maxLength": 3}}}, []),
     ],
 )

@@ -96,6 +96,10 @@ def test_defaults_are_shown() -> None:
         ),
         (document(spec={"tolerations": ["all"]}), ["$.spec.tolerations[0]: 'all' is not of type 'object'"]),
         (
+            document(spec={"tolerations": [{"value": True}]}),
+            ["$.spec.tolerations[0].value: True is not of type 'string'"],
+        ),
+        (
             {"kind": "Platform", "argocd": {"repoUrl": "a"}},
             ["$.argocd: Additional properties are not allowed ('repoUrl' was unexpected)"],
         ),

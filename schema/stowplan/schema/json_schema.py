@@ -1,8 +1,8 @@
 """JSON Schemas for editors, made from the models.
 
 They are draft-07, which every editor knows, and stand alone: no file refers to another. What an editor must not know
-stays out: an embedded Kubernetes value is any mapping here, and the compiler checks it against the platform's
-Kubernetes version.
+stays out: an embedded Kubernetes value is any mapping here, of a small type's shape at most, and the compiler checks it
+against the platform's Kubernetes version.
 """
 
 from stowplan.schema.crd import CUSTOM_RESOURCES

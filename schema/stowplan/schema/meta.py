@@ -1,10 +1,14 @@
 """What all documents of Stowplan share: identity, metadata and the base of every model."""
 
-from dataclasses import dataclass
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler
 from pydantic.alias_generators import to_camel
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 
 class Model(BaseModel):
@@ -49,10 +53,15 @@ class KubernetesType:
     """Marks a field whose value is an embedded Kubernetes type.
 
     `definition` is the name in the official OpenAPI document, such as `io.k8s.api.core.v1.Toleration`. The compiler
-    checks the value against that definition of the platform's Kubernetes version; our CRDs keep it as it is.
+    checks the value against that definition of the platform's Kubernetes version. Our CRDs keep it as it is, and check
+    it against `shape`, a JSON Schema of a mapping, when one is given; it must not be stricter than any version's.
     """
 
     definition: str
+    shape: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {**handler(schema), **copy.deepcopy(dict(self.shape))}
 
 
 _DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"

@@ -6,11 +6,12 @@ from pydantic import Field
 
 from stowplan.schema.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.juicefs import MountOptions
+from stowplan.schema.kubernetes_shapes import NODE_AFFINITY, TOLERATION
 from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta, SecretReference
 from stowplan.schema.sample_set_status import SampleSetStatus
 
-NodeAffinity = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.NodeAffinity")]
-Toleration = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.Toleration")]
+NodeAffinity = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.NodeAffinity", NODE_AFFINITY)]
+Toleration = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.Toleration", TOLERATION)]
 
 
 class Source(Model):

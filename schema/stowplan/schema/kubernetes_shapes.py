@@ -1,0 +1,66 @@
+"""The shapes of small Kubernetes types that specs embed.
+
+They stand in CRDs and editor schemas, so that a wrong type or a missing field is refused on the spot. They are the
+shapes that the CRDs of the old operators had: unknown fields are kept, and what a value may be and what goes with what
+is left to the compiler, which has the definitions of the platform's Kubernetes version.
+"""
+
+from typing import Any
+
+from stowplan.schema.meta import LARGEST_INT32
+
+
+def _text(description: str) -> dict[str, Any]:
+    return {"type": "string", "description": description}
+
+
+def _list(items: dict[str, Any], description: str) -> dict[str, Any]:
+    return {"type": "array", "items": items, "description": description}
+
+
+def _object(required: tuple[str, ...] = (), **properties: dict[str, Any]) -> dict[str, Any]:
+    shape: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": True}
+    return shape | {"required": list(required)} if required else shape
+
+
+_EXPRESSION = _object(
+    ("key", "operator"),
+    key=_text("Key of the label, or name of the field."),
+    operator=_text("How the key relates to the values."),
+    values=_list({"type": "string"}, "What the operator compares with."),
+)
+
+_TERM = _object(
+    matchExpressions=_list(_EXPRESSION, "Requirements on labels of the node. All must hold."),
+    matchFields=_list(_EXPRESSION, "Requirements on fields of the node. All must hold."),
+)
+
+_PREFERRED = _object(
+    ("preference", "weight"),
+    preference=_TERM | {"description": "Which nodes are preferred."},
+    weight={
+        "type": "integer",
+        "maximum": LARGEST_INT32,
+        "description": "What a match counts among all preferences, 1 to 100.",
+    },
+)
+
+_SELECTOR = _object(
+    ("nodeSelectorTerms",), nodeSelectorTerms=_list(_TERM, "Which nodes are allowed. One term must match.")
+)
+
+NODE_AFFINITY = _object(
+    preferredDuringSchedulingIgnoredDuringExecution=_list(_PREFERRED, "Nodes that the scheduler prefers."),
+    requiredDuringSchedulingIgnoredDuringExecution=_SELECTOR | {"description": "Nodes that a pod must run on."},
+)
+
+TOLERATION = _object(
+    effect=_text("Effect of the taint. All effects when empty."),
+    key=_text("Key of the taint. All keys when empty; the operator must be Exists then."),
+    operator=_text("How the key relates to the value. Equal when empty."),
+    tolerationSeconds={
+        "type": "integer",
+        "description": "How long a taint with effect NoExecute is tolerated. For ever when left out.",
+    },
+    value=_text("Value of the taint. Empty when the operator is Exists."),
+)
