@@ -1,0 +1,88 @@
+"""What of a Job matters to those who wait for it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+
+class Phase(Enum):
+    """Where a deciding Job stands."""
+
+    UNKNOWN = "unknown"
+    """The server has not said anything yet."""
+    ABSENT = "absent"
+    """Not there yet."""
+    SUSPENDED = "suspended"
+    RUNNING = "running"
+    ENDING = "ending"
+    """The outcome stands, and pods are still to end."""
+    COMPLETE = "complete"
+    FAILED = "failed"
+    GONE = "gone"
+    """Was there and is no more, or is another one of the same name."""
+
+
+TERMINAL = frozenset({Phase.COMPLETE, Phase.FAILED, Phase.GONE})
+
+
+@dataclass(frozen=True, slots=True)
+class JobState:
+    """One Job at one version."""
+
+    phase: Phase
+    uid: str = ""
+    version: str = ""
+    deadline_seconds: int | None = None
+    reason: str = ""
+    """Of the condition that says so, such as `BackoffLimitExceeded: Job has reached the specified backoff limit`."""
+
+    @property
+    def is_over(self) -> bool:
+        return self.phase in TERMINAL
+
+    def after(self, news: "JobState") -> "JobState":
+        """What holds once `news` has come: an end stays, and a Job that is replaced is gone."""
+        if self.is_over:
+            return self
+        if self.uid and news.phase is Phase.ABSENT:
+            return JobState(Phase.GONE, self.uid, reason="it was deleted")
+        if self.uid and news.uid != self.uid:
+            return JobState(Phase.GONE, self.uid, reason="it was deleted and made again")
+        return news
+
+
+UNKNOWN = JobState(Phase.UNKNOWN)
+ABSENT = JobState(Phase.ABSENT)
+
+
+def read(job: Mapping[str, Any]) -> JobState:
+    """The state that a Job's manifest shows."""
+    metadata, spec = job["metadata"], job.get("spec") or {}
+    phase, reason = _phase(job)
+    return JobState(phase, metadata["uid"], metadata["resourceVersion"], spec.get("activeDeadlineSeconds"), reason)
+
+
+def read_deleted(job: Mapping[str, Any]) -> JobState:
+    """The state of a Job that was deleted, from its last manifest: one that had ended keeps its outcome."""
+    last = read(job)
+    return last if last.is_over else JobState(Phase.GONE, last.uid, reason="it was deleted")
+
+
+def _phase(job: Mapping[str, Any]) -> tuple[Phase, str]:
+    conditions = (job.get("status") or {}).get("conditions") or []
+    true = {each["type"]: each for each in conditions if each.get("status") == "True"}
+    by_condition = {
+        "Failed": Phase.FAILED,
+        "Complete": Phase.COMPLETE,
+        "FailureTarget": Phase.ENDING,
+        "SuccessCriteriaMet": Phase.ENDING,
+    }
+    for condition, phase in by_condition.items():
+        if condition in true:
+            return phase, _reason(true[condition])
+    return (Phase.SUSPENDED if (job.get("spec") or {}).get("suspend") else Phase.RUNNING), ""
+
+
+def _reason(condition: Mapping[str, Any]) -> str:
+    return ": ".join(text for key in ("reason", "message") if (text := condition.get(key)))

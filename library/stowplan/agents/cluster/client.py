@@ -1,0 +1,155 @@
+"""A thin Kubernetes client: get, watch and patch one object by its name, with the rights of a Role that names it."""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+import httpx
+
+from stowplan.agents.cluster.access import Access
+from stowplan.agents.cluster.answers import Answer, Manifest, Trouble, Unreachable, refused
+
+REQUEST_SECONDS = 15.0
+"""Longest wait for a connection, for its next bytes, and for the room to send."""
+
+WATCH_SECONDS = 240
+"""The server ends a watch after this time."""
+
+SILENCE_SECONDS = 90.0
+"""A watch with nothing to say gets a bookmark about once a minute: after a longer silence the server is gone."""
+
+MERGE_PATCH = "application/merge-patch+json"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One object: where its kind is served, such as `/apis/batch/v1/namespaces/ml/jobs`, and its name."""
+
+    collection: str
+    name: str
+
+    @property
+    def path(self) -> str:
+        return f"{self.collection}/{self.name}"
+
+
+def job(namespace: str, name: str) -> Place:
+    """A Job."""
+    return Place(f"/apis/batch/v1/namespaces/{namespace}/jobs", name)
+
+
+@dataclass(frozen=True, slots=True)
+class WatchEvent:
+    """One line of a watch: `ADDED`, `MODIFIED`, `DELETED` or `BOOKMARK`, and the object."""
+
+    type: str
+    object: Manifest
+
+
+class Client:
+    """One identity on one API server. To be used as an async context manager."""
+
+    def __init__(self, access: Access, user_agent: str) -> None:
+        self._access = access
+        self._tls = access.tls()
+        # Nothing from the environment: a proxy or a .netrc of the image is not for the API server.
+        self._http = httpx.AsyncClient(
+            base_url=access.server,
+            verify=self._tls,
+            trust_env=False,
+            timeout=REQUEST_SECONDS,
+            headers={"User-Agent": user_agent, "Accept": "application/json"},
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._http.aclose()
+
+    async def get(self, place: Place) -> Answer:
+        """The object as it is now."""
+        return await self._call("GET", place.path)
+
+    async def merge_patch(self, place: Place, changes: Manifest, manager: str) -> Answer:
+        """JSON merge patch (RFC 7386); with `metadata.resourceVersion` in it, 409 if the object is another version."""
+        parameters = {"fieldManager": manager, "fieldValidation": "Strict"}
+        return await self._call("PATCH", place.path, changes, parameters)
+
+    async def watch(self, place: Place, resource_version: str | None) -> AsyncIterator[WatchEvent | Trouble]:
+        """What happens to one object, until the server ends the watch or after a trouble, which is the last item.
+
+        Without a version the first event is the object as it is now, if it is there. The field selector is not for
+        speed: a rule with `resourceNames` allows a watch only so.
+        """
+        parameters = {
+            "watch": "true",
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(WATCH_SECONDS),
+            "fieldSelector": f"metadata.name={place.name}",
+        } | ({"resourceVersion": resource_version} if resource_version else {})
+        timeout = httpx.Timeout(REQUEST_SECONDS, read=SILENCE_SECONDS)
+        try:
+            headers = self._authorization()
+            async with self._http.stream(
+                "GET", place.collection, params=parameters, headers=headers, timeout=timeout
+            ) as response:
+                if response.is_error:
+                    yield _refusal(response.status_code, await response.aread())
+                    return
+                async for line in response.aiter_lines():
+                    if line:
+                        yield _event(line)
+        except (httpx.HTTPError, OSError, ValueError, LookupError, TypeError) as error:
+            yield self._unreachable(error)
+
+    async def _call(
+        self, method: str, path: str, body: Manifest | None = None, parameters: Mapping[str, str] | None = None
+    ) -> Answer:
+        try:
+            headers = self._authorization() | ({} if body is None else {"Content-Type": MERGE_PATCH})
+            response = await self._http.request(method, path, json=body, headers=headers, params=parameters)
+            if response.is_error:
+                return _refusal(response.status_code, response.content)
+            return _object(response.json())
+        except (httpx.HTTPError, OSError, ValueError) as error:
+            return self._unreachable(error)
+
+    def _authorization(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self._access.token()}"}
+
+    def _unreachable(self, error: Exception) -> Unreachable:
+        """Also learns authorities that came since: a server with a certificate of a new one is a stranger before."""
+        try:
+            self._tls.load_verify_locations(cafile=str(self._access.authorities))
+        except OSError as unreadable:
+            error = unreadable
+        # The text of a ValueError may quote what was read, and that may be the token.
+        text = str(error) if isinstance(error, httpx.HTTPError | OSError) else ""
+        return Unreachable(f"{type(error).__name__}: {text}".rstrip(": "))
+
+
+def _object(answer: object) -> Manifest:
+    """Something between us and the server may answer 200 with a page of its own."""
+    if not (isinstance(answer, dict) and isinstance(answer.get("metadata"), dict)):
+        raise ValueError("no Kubernetes object")  # noqa: TRY004 - of the same sort as text that is no JSON
+    return answer
+
+
+def _event(line: str) -> WatchEvent | Trouble:
+    """An `ERROR` line carries a Status, such as 410 Gone for a version that the server no longer has."""
+    event = json.loads(line)
+    if event["type"] == "ERROR":
+        return refused(int(event["object"].get("code") or 500), event["object"])
+    return WatchEvent(event["type"], event["object"])
+
+
+def _refusal(status: int, content: bytes) -> Trouble:
+    try:
+        return refused(status, json.loads(content))
+    except ValueError:
+        return refused(status, None, content.decode(errors="replace"))
