@@ -23,7 +23,7 @@ class Log:
     """Writes events: one JSON object a line for machines, or plain text for people.
 
     Every line has `time` (RFC 3339, UTC), `level` and `message`, then the fields of the event and those in `always`.
-    Fields never carry secrets: a caller gives names, codes and what a server said.
+    A field that is None is left out. Fields never carry secrets: a caller gives names, codes and what a server said.
     """
 
     format: Format = "json"
@@ -39,7 +39,8 @@ class Log:
     def error(self, message: str, **fields: Value) -> None:
         self._write("error", message, fields)
 
-    def _write(self, level: Level, message: str, fields: Mapping[str, Value]) -> None:
+    def _write(self, level: Level, message: str, given: Mapping[str, Value]) -> None:
+        fields = {key: value for key, value in given.items() if value is not None}
         time = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         if self.format == "json":
             line = json.dumps({"time": time, "level": level, "message": message, **fields, **self.always})

@@ -1,0 +1,43 @@
+"""How long await bears that a right is missing, and how its tries are spaced."""
+
+import pytest
+
+from stowplan.agents.await_group.patience import AT_START, LATER, Patience
+from stowplan.agents.cluster.backoff import FIRST, LONGEST, Backoff
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_right_may_be_missing_for_a_moment_at_the_start(status: int) -> None:
+    patience = Patience()
+    assert patience.lasts(status, 100)
+    assert patience.lasts(status, 99 + AT_START)
+    assert not patience.lasts(status, 100 + AT_START)
+
+
+def test_a_right_that_was_there_may_be_missing_for_longer() -> None:
+    patience = Patience()
+    patience.lasts(None, 0)
+    assert patience.lasts(403, 100)
+    assert patience.lasts(403, 99 + LATER)
+    assert not patience.lasts(403, 100 + LATER)
+
+
+def test_a_right_that_came_back_is_forgiven() -> None:
+    patience = Patience()
+    patience.lasts(403, 0)
+    patience.lasts(None, 10)
+    assert patience.lasts(403, 10_000)
+
+
+def test_other_troubles_last_for_ever() -> None:
+    patience = Patience()
+    assert all(patience.lasts(status, now) for now, status in enumerate([429, 500, 503, 504] * 1000))
+
+
+def test_waits_double_up_to_a_bound_and_begin_anew() -> None:
+    backoff = Backoff()
+    waits = [backoff.seconds() for _ in range(20)]
+    steps = [min(LONGEST, FIRST * 2**number) for number in range(20)]
+    assert all(step / 2 <= wait <= step for wait, step in zip(waits, steps, strict=True))
+    backoff.reset()
+    assert backoff.seconds() <= FIRST

@@ -1,0 +1,119 @@
+"""What await is told, and what it says of what is wrong."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stowplan.agents.await_group.settings import Settings, arguments, settings
+from stowplan.library import names
+from stowplan.schema.await_config import RUN_HASH_LENGTH, AwaitConfig, job_name
+from tests.agents.accounts import account_directory
+
+ENVIRONMENT = {
+    "KUBERNETES_SERVICE_HOST": "10.0.0.1",
+    "KUBERNETES_SERVICE_PORT": "443",
+    "STOWPLAN_RUN": "job-ps-abcdefgh",
+    "STOWPLAN_POD_IP": "10.1.2.3",
+}
+CONFIG = {"namespace": "ml", "jobs": ["job-worker"], "ports": [36543], "helperTimeoutSeconds": 60}
+
+
+def told(folder: Path, config: object = CONFIG, **environment: str | None) -> Settings | str:
+    file = folder / "config.json"
+    file.write_text(config if isinstance(config, str) else json.dumps(config), encoding="utf-8")
+    account = account_directory(folder / "account", token="secret-token")
+    given = arguments([f"--config={file}", f"--service-account={account}"])
+    merged = {**ENVIRONMENT, **environment}
+    return settings(given, {key: value for key, value in merged.items() if value is not None})
+
+
+def test_settings(tmp_path: Path) -> None:
+    found = told(tmp_path)
+    assert isinstance(found, Settings)
+    assert found.jobs == ("job-worker-abcdefgh",)
+    assert (found.namespace, found.ports, found.pod_ip, found.timeout) == ("ml", (36543,), "10.1.2.3", 60)
+    assert found.access.server == "https://10.0.0.1:443"
+
+
+def test_ipv6(tmp_path: Path) -> None:
+    found = told(tmp_path, KUBERNETES_SERVICE_HOST="fd00::1", STOWPLAN_POD_IP="fd00::2")
+    assert isinstance(found, Settings)
+    assert found.access.server == "https://[fd00::1]:443"
+
+
+def test_defaults(tmp_path: Path) -> None:
+    found = told(tmp_path, {"namespace": "ml", "jobs": ["a", "b"], "ports": []}, STOWPLAN_POD_IP=None)
+    assert isinstance(found, Settings)
+    assert found.jobs == ("a-abcdefgh", "b-abcdefgh")
+    assert found.timeout == 300
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ("{", "Invalid JSON"),
+        ({}, "namespace"),
+        ({**CONFIG, "jobs": []}, "jobs"),
+        ({**CONFIG, "jobs": ["a/../b"]}, "jobs.0"),
+        ({**CONFIG, "jobs": ["a" * 55]}, "jobs.0"),
+        ({**CONFIG, "namespace": "../kube-system"}, "namespace"),
+        ({**CONFIG, "ports": [0]}, "ports.0"),
+        ({**CONFIG, "helperTimeoutSeconds": 0}, "helperTimeoutSeconds"),
+        ({**CONFIG, "format": 2}, "format"),
+        ({**CONFIG, "more": 1}, "more"),
+    ],
+)
+def test_a_wrong_configuration(tmp_path: Path, config: object, said: str) -> None:
+    found = told(tmp_path, config)
+    assert isinstance(found, str)
+    assert said in found
+    assert "\n" not in found
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"KUBERNETES_SERVICE_HOST": None},
+        {"KUBERNETES_SERVICE_PORT": ""},
+        {"STOWPLAN_RUN": None},
+        {"STOWPLAN_RUN": "abcdefgh"},
+        {"STOWPLAN_RUN": "job-ps-12345678"},
+        {"STOWPLAN_POD_IP": None},
+        {"STOWPLAN_POD_IP": "10.1.2"},
+    ],
+)
+def test_a_wrong_environment(tmp_path: Path, environment: dict[str, Any]) -> None:
+    found = told(tmp_path, **environment)
+    assert isinstance(found, str)
+    assert next(iter(environment)) in found
+
+
+@pytest.mark.parametrize("token", ["", "two words", "secret\nsecret", "sécret"])
+def test_a_token_that_is_none_is_not_quoted(tmp_path: Path, token: str) -> None:
+    told(tmp_path)
+    account = account_directory(tmp_path / "account", token=token)
+    given = arguments([f"--config={tmp_path / 'config.json'}", f"--service-account={account}"])
+    found = settings(given, ENVIRONMENT)
+    assert isinstance(found, str)
+    assert "secret" not in found
+    assert str(account) in found
+
+
+def test_missing_files(tmp_path: Path) -> None:
+    nothing = tmp_path / "nothing"
+    assert "config.json" in str(settings(arguments([f"--config={nothing / 'config.json'}"]), ENVIRONMENT))
+    told(tmp_path)
+    given = arguments([f"--config={tmp_path / 'config.json'}", f"--service-account={nothing}"])
+    assert str(nothing) in str(settings(given, ENVIRONMENT))
+
+
+@pytest.mark.parametrize("stem", ["worker", "a" * 54, "a" * 80, "a" * 44 + "-" * 2 + "b" * 20])
+def test_names_are_those_that_the_compiler_makes(stem: str) -> None:
+    """The compiler puts the shortened stem into the configuration."""
+    assert RUN_HASH_LENGTH == names.HASH_LENGTH
+    short = names.shorten(stem, names.LABEL_LIMIT - names.HASH_LENGTH - 1)
+    config = AwaitConfig(namespace="ml", jobs=[short], ports=[])
+    own = names.with_hash("a-helper-of-any-name" * 4, "abcdefgh")
+    assert job_name(config.jobs[0], own) == names.with_hash(stem, "abcdefgh")
