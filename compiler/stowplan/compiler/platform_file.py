@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from stowplan.compiler import placeholders
+from stowplan.compiler import placeholders, platform_values
 from stowplan.compiler.source import Document, Report
 from stowplan.schema.diagnostics import Finding, finding, has_errors
 from stowplan.schema.platform import Platform
@@ -15,7 +15,7 @@ def platform(document: Document | None, report: Report) -> Platform | None:
         return None
     left_in = list(placeholders.findings(document.root.data))
     model, found = read(Platform, document.root.data)
-    notes = _notes(model) if model else []
+    notes = [*_notes(model), *platform_values.findings(model)] if model else []
     found = left_in or [*found, *notes]
     report.add_findings(document, found)
     return None if has_errors(found) or document.refused else model

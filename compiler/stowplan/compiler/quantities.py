@@ -8,6 +8,11 @@ _POWERS = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, 
 _BINARY = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 
 
+def is_quantity(value: object) -> bool:
+    """Whether it is a quantity such as `500m` or `1Gi`."""
+    return _amount(value) is not None
+
+
 def larger(one: object, other: object) -> bool:
     """Whether both are quantities such as `500m` or `1Gi`, and `one` is the larger."""
     first, second = _amount(one), _amount(other)
