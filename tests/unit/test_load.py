@@ -31,10 +31,11 @@ def repo(tmp_path: Path) -> Path:
 
 
 def run(repo: Path) -> tuple[Sources, list[str]]:
-    """What was read, and each diagnostic as `code file:line:column message`."""
+    """What was read, and each diagnostic as `code file:line:column message`; see `test_no_specs.py` for two of them."""
     report = Report()
     sources = load(repo, report)
-    return sources, [f"{d.code} {d.location} {d.message}" for d in report.diagnostics]
+    told = (d for d in report.diagnostics if d.code not in ("SP115", "SP116"))
+    return sources, [f"{d.code} {d.location} {d.message}" for d in told]
 
 
 def files(sources: Sources) -> list[str]:

@@ -6,6 +6,7 @@ repository, and nothing is opened that is not a regular file.
 
 import errno
 import os
+import re
 import stat
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 from heapq import heappop, heappush
@@ -15,10 +16,19 @@ from stowplan.compiler import yaml_reader
 from stowplan.compiler.model import Sources
 from stowplan.compiler.source import START, Document, Lines, Location, Mark, Node, Report, diagnose_at
 from stowplan.schema.diagnostics import Finding, finding
+from stowplan.schema.wording import counted
 
 PLATFORM_FILES = ("stowplan.yaml", "stowplan.yml")
 SPECS = "specs"
 _SUFFIXES = (".yaml", ".yml")
+_NEARLY = re.compile(r"(?i)\.ya?ml(?:\.(?:txt|j2|jinja2?|tmpl|tpl|gotmpl|template))?\Z")
+"""How names of specs end that an editor or a template engine has changed."""
+
+_NEAR = (
+    "The file looks like a spec, but its name does not end in .yaml or .yml in lower case, so it was passed over.",
+    "Rename it to end in .yaml, after a template engine has written it; to keep it aside, end its name in .off.",
+)
+_PASSED_OVER_SHOWN = 5
 
 MAX_FILE_SIZE = 1 << 20
 """Bytes. etcd takes objects up to 1.5 MiB; a file of specs is a few KiB, so more is a mistake such as a data file."""
@@ -44,13 +54,32 @@ _KINDS = {
 def load(repo: Path, report: Report) -> Sources:
     """The documents of the repository in the folder `repo`.
 
-    What cannot be read goes to `report` and is left out. Documents come in the byte order of their files' paths. A
-    missing `specs` folder means no specs.
+    What cannot be read goes to `report` and is left out. Documents come in the byte order of their files' paths.
+    Where there are none although nothing is wrong, a warning says what was looked at.
     """
     files = _Files(repo, report)
     platform = _load_platform(files)
-    documents = [document for path in _SpecFinder(files).find() for document in files.read(path) or ()]
+    finder = _SpecFinder(files)
+    paths = finder.find()
+    documents = [document for path in paths for document in files.read(path) or ()]
+    for path in finder.near:
+        files.report_at(path, START, finding("SP116", (), *_NEAR))
+    if not (documents or report.failed or (platform and platform.root.data.get("extensions"))):
+        files.report_at(SPECS, START, _nothing_found(files, len(paths), finder))
     return Sources(platform, tuple(documents), files.texts)
+
+
+def _nothing_found(files: "_Files", number: int, finder: "_SpecFinder") -> Finding:
+    names = [_printable(path) for path in finder.passed_over]
+    more = finder.number_passed_over - len(names)
+    others = f" Passed over: {', '.join(names)}{f' and {more} more' if more else ''}." if names else ""
+    if not os.path.lexists(files.repo / SPECS):
+        message = f"There is no folder {SPECS} beside the platform file, so there is nothing to compile."
+    elif number:
+        message = f"There is no document in the {counted(number, 'file')} ending in .yaml or .yml below {SPECS}."
+    else:
+        message = f"No file below {SPECS} ends in .yaml or .yml, so there is nothing to compile."
+    return finding("SP115", (), message + others, f"Put specs into files such as {SPECS}/imagenet.yaml.")
 
 
 def _load_platform(files: "_Files") -> Document | None:
@@ -151,8 +180,9 @@ class _Files:
 class _SpecFinder:
     """Lists the YAML files below `specs`.
 
-    Hidden files and folders are passed over. Links are followed in byte order after all that is really there, and only
-    to what was not found before; so each file is read once, whatever leads to it.
+    Hidden files and folders are passed over. So is what does not end in .yaml or .yml: `near` are those whose names
+    come close, `passed_over` the first of all. Links are followed in byte order after all that is really there, and
+    only to what was not found before; so each file is read once, whatever leads to it.
     """
 
     def __init__(self, files: _Files) -> None:
@@ -160,6 +190,9 @@ class _SpecFinder:
         self._found: dict[str, str] = {}
         self._entered: set[str] = set()
         self._links: list[tuple[bytes, str]] = []
+        self.near: list[str] = []
+        self.passed_over: list[str] = []
+        self.number_passed_over = 0
 
     def find(self) -> list[str]:
         """Paths relative to the repository, in byte order."""
@@ -209,7 +242,15 @@ class _SpecFinder:
                     below.append(path)
                 elif path.endswith(_SUFFIXES):
                     self._found.setdefault(f"{real}/{entry.name}", path)
+                else:
+                    self._pass_over(path)
         return below
+
+    def _pass_over(self, path: str) -> None:
+        self.number_passed_over += 1
+        self.passed_over = sorted((*self.passed_over, path), key=os.fsencode)[:_PASSED_OVER_SHOWN]
+        if _NEARLY.search(path):
+            self.near.append(path)
 
     def _add_link(self, path: str) -> None:
         heappush(self._links, (os.fsencode(path), path))

@@ -32,6 +32,8 @@ READING = {
     "SP112": Code(_E, "A file cannot be read"),
     "SP113": Code(_E, "There is no platform file, or there are two"),
     "SP114": Code(_E, "A placeholder was left in"),
+    "SP115": Code(_W, "No specs were found"),
+    "SP116": Code(_W, "A file that looks like a spec was passed over"),
 }
 
 SCHEMA = {

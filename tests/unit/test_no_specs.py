@@ -1,0 +1,81 @@
+"""A repository without specs, or with files that only look like specs, is not compiled in silence."""
+
+from pathlib import Path
+
+import pytest
+
+from stowplan.compiler.load import load
+from stowplan.compiler.source import Diagnostic, Report
+from tests.unit.users import PLATFORM, SPEC
+
+
+def loaded(repo: Path, *files: str, platform: str = PLATFORM, text: str = SPEC) -> list[Diagnostic]:
+    (repo / "stowplan.yaml").write_text(platform)
+    (repo / "specs").mkdir()
+    for name in files:
+        (repo / "specs" / name).parent.mkdir(parents=True, exist_ok=True)
+        (repo / "specs" / name).write_text(text)
+    report = Report()
+    load(repo, report)
+    return report.diagnostics
+
+
+def codes(found: list[Diagnostic]) -> list[str]:
+    return [f"{each.severity} {each.code}" for each in found]
+
+
+def test_no_folder_is_told(tmp_path: Path) -> None:
+    (tmp_path / "stowplan.yaml").write_text("")
+    report = Report()
+    load(tmp_path, report)
+    (found,) = report.diagnostics
+    assert (found.code, found.severity, found.location.file) == ("SP115", "warning", "specs")
+    assert "no folder specs" in found.message
+
+
+def test_an_empty_folder_is_told(tmp_path: Path) -> None:
+    (found,) = loaded(tmp_path)
+    assert (found.code, found.severity, found.location.file) == ("SP115", "warning", "specs")
+    assert ".yaml or .yml" in found.message
+
+
+@pytest.mark.parametrize("text", ["", "---\n---\n", "# apiVersion: v1\n"])
+def test_files_without_documents_are_told(tmp_path: Path, text: str) -> None:
+    (found,) = loaded(tmp_path, "a.yaml", "b.yml", text=text)
+    assert found.code == "SP115"
+    assert "2 files" in found.message
+
+
+def test_what_was_passed_over_is_named_in_order(tmp_path: Path) -> None:
+    names = [f"{letter}.json" for letter in "gfedcba"]
+    (found,) = loaded(tmp_path, *names, "sub/README")
+    assert found.code == "SP115"
+    assert "specs/a.json, specs/b.json, specs/c.json, specs/d.json, specs/e.json and 3 more" in found.message
+
+
+@pytest.mark.parametrize(
+    "name", ["a.YAML", "a.Yml", "a.yml.txt", "a.yaml.TXT", "a.yaml.j2", "a.yaml.tpl", "a.yml.jinja2", "sub/a.yaml.tmpl"]
+)
+def test_a_name_that_is_nearly_right_is_told_beside_others(tmp_path: Path, name: str) -> None:
+    (found,) = loaded(tmp_path, "right.yaml", name)
+    assert (found.code, found.severity, found.location.file) == ("SP116", "warning", f"specs/{name}")
+    assert ".yaml" in found.hint
+
+
+def test_a_name_that_is_nearly_right_is_told_where_it_is_the_only_one(tmp_path: Path) -> None:
+    assert codes(loaded(tmp_path, "a.YAML")) == ["warning SP115", "warning SP116"]
+
+
+@pytest.mark.parametrize(
+    "name", ["a.yml", "a.yaml.off", "a.yaml~", "a.yaml.bak", ".a.YAML", ".sub/a.YAML", "README.md", "a.json", "yaml"]
+)
+def test_what_was_put_aside_on_purpose_is_not(tmp_path: Path, name: str) -> None:
+    assert loaded(tmp_path, "right.yaml", name) == []
+
+
+def test_extensions_need_no_specs(tmp_path: Path) -> None:
+    assert loaded(tmp_path, platform="extensions: [{path: a.py}]\n") == []
+
+
+def test_files_that_cannot_be_read_say_so_alone(tmp_path: Path) -> None:
+    assert codes(loaded(tmp_path, "a.yaml", text="a: [")) == ["error SP101"]
