@@ -353,6 +353,21 @@ def test_another_output_folder(repo: Path) -> None:
     assert run("synth", "--out", "elsewhere/out", "--check").exit_code == 0
 
 
+@pytest.mark.parametrize("out", ["specs", "specs/out", "./specs/../specs", ".", "..", "linked", "linked/out"])
+def test_an_output_folder_in_or_around_the_specs_is_refused(repo: Path, out: str) -> None:
+    (repo / "linked").symlink_to("specs")
+    before = files(repo)
+    for arguments in (["--out", out], ["--out", out, "--check"], ["--out", str(repo / out)]):
+        result = run("synth", *arguments)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert "specs" in result.stderr
+    assert files(repo) == before
+
+
+def test_an_output_folder_whose_name_begins_like_that_of_the_specs_is_fine(repo: Path) -> None:
+    assert run("synth", "--out", "specs-compiled").exit_code == 0
+
+
 # The other commands.
 
 

@@ -103,7 +103,7 @@ def synth(
     from stowplan.compiler.runs import Recompile  # noqa: PLC0415
 
     folder = _folder(repo)
-    target = out or folder / "out"
+    target = _apart_from_specs(out or folder / "out", folder)
     report = Report()
     names = frozenset(recompile or ())
     renewed = Recompile("all" in names, names - {"all"})
@@ -176,6 +176,17 @@ def _folder(repo: Path) -> Path:
     if not repo.is_dir():
         raise typer.BadParameter(f"{repo} is not a folder.", param_hint="REPO")
     return repo
+
+
+def _apart_from_specs(out: Path, repo: Path) -> Path:
+    """`out`, unless what is written there would be read as specs, or removed and written among them."""
+    from stowplan.compiler.load import SPECS  # noqa: PLC0415 - start-up time
+
+    written, read = Path(os.path.realpath(out)), Path(os.path.realpath(repo / SPECS))
+    if written.is_relative_to(read) or read.is_relative_to(written):
+        message = f"{out} is in or around {repo / SPECS}. Name a folder apart from the specs, such as {repo / 'out'}."
+        raise typer.BadParameter(message, param_hint="--out")
+    return out
 
 
 def _write_files(folder: Path, files: dict[str, str]) -> None:
