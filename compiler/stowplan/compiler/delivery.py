@@ -1,6 +1,6 @@
 """What the platform file adds to the manifests of specs: CRDs, namespaces, and how Argo CD gets everything."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
@@ -9,8 +9,9 @@ from stowplan.compiler.model import Output, Program
 from stowplan.compiler.source import PLATFORM_FILE
 from stowplan.library.builders import argocd
 from stowplan.library.builders.namespace import namespace
+from stowplan.library.engines.gang.registry import GANG_ENGINES
 from stowplan.library.health import settings_patch
-from stowplan.library.manifest import Manifest
+from stowplan.library.manifest import Json, Manifest
 from stowplan.library.names import is_dns_label
 from stowplan.schema import crd
 from stowplan.schema.platform import Platform
@@ -85,7 +86,20 @@ def _application(folder: str, home: str, platform: Platform) -> Manifest:
     settings = platform.argocd
     if folder in (paths.CRDS, paths.CLUSTER):
         return argocd.application(settings, folder.strip("_"), folder=folder, namespace=home, cascade=False)
-    return argocd.application(settings, f"ns-{folder}", folder=folder, namespace=folder, cascade=True)
+    return argocd.application(
+        settings, f"ns-{folder}", folder=folder, namespace=folder, cascade=True, ignored=_ignored(platform)
+    )
+
+
+def _ignored(platform: Platform) -> Iterator[Json]:
+    """Fields that the gang engine writes in what Git holds."""
+    for shared in GANG_ENGINES[platform.engines.gang].shared_fields():
+        entry: Json = {"group": shared.group, "kind": shared.kind}
+        if shared.paths:
+            entry["jsonPointers"] = list(shared.paths)
+        if shared.queries:
+            entry["jqPathExpressions"] = list(shared.queries)
+        yield entry
 
 
 def _permitted_namespace(platform: Platform, used: Iterable[str]) -> str:

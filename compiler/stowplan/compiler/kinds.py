@@ -5,14 +5,23 @@ from collections.abc import Mapping
 from stowplan.compiler.kubernetes_schemas import known_kinds
 from stowplan.compiler.model import SpecModel
 from stowplan.library.manifest import group_of
+from stowplan.schema.paddle_job import PaddleJob
 from stowplan.schema.platform import GroupKind, Platform
 from stowplan.schema.sample_job import SampleJob
 from stowplan.schema.sample_set import SampleSet
 
-MODELS: Mapping[str, type[SpecModel]] = {"SampleSet": SampleSet, "SampleJob": SampleJob}
+MODELS: Mapping[str, type[SpecModel]] = {
+    "PaddleJob": PaddleJob,
+    "SampleJob": SampleJob,
+    "SampleSet": SampleSet,
+}
 
 GROUP = "batch.paddlepaddle.org"
-API_VERSIONS: Mapping[str, str] = dict.fromkeys(MODELS, f"{GROUP}/v1alpha1")
+API_VERSIONS: Mapping[str, str] = {
+    "PaddleJob": f"{GROUP}/v1",
+    "SampleJob": f"{GROUP}/v1alpha1",
+    "SampleSet": f"{GROUP}/v1alpha1",
+}
 
 
 def allowed(platform: Platform, api_version: str, kind: str) -> GroupKind | None:

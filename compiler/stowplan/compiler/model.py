@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from stowplan.compiler.source import Document
 from stowplan.library.manifest import ExternalReference, Manifest
 from stowplan.schema.meta import SpecId
+from stowplan.schema.paddle_job import PaddleJob
 from stowplan.schema.platform import Platform
 from stowplan.schema.sample_job import SampleJob
 from stowplan.schema.sample_set import SampleSet
 
-SpecModel = SampleSet | SampleJob
+SpecModel = SampleSet | SampleJob | PaddleJob
 
 
 @dataclass(frozen=True, slots=True)

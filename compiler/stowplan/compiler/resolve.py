@@ -13,6 +13,7 @@ from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 from stowplan.schema.meta import SpecId
 from stowplan.schema.platform import ArgoCD
+from stowplan.schema.sample_job import SampleJob
 from stowplan.schema.sample_set import SampleSet
 
 
@@ -60,8 +61,11 @@ def _out_of_reach(spec: Spec, argocd: ArgoCD) -> Finding:
 
 
 def _with_references(spec: Spec, specs: dict[SpecId, Spec]) -> Spec:
-    """A SampleJob is compiled from its SampleSet too, so both are in its digest."""
-    reference = getattr(spec.model.spec, "sample_set_ref", None)
+    """A SampleJob is compiled from its SampleSet too, so both are in its digest.
+
+    A training job needs but the name of its dataset: an edit of the dataset must not let it train again.
+    """
+    reference = spec.model.spec.sample_set_ref if isinstance(spec.model, SampleJob) else None
     if reference is None or not reference.name:
         return spec
     dataset = specs.get(SpecId("SampleSet", spec.id.namespace, reference.name))

@@ -10,10 +10,16 @@ MANAGED_BY = "app.kubernetes.io/managed-by"
 SPEC_KIND = "stowplan.dev/kind"
 SPEC_NAME = "stowplan.dev/name"
 
+ROLE = "stowplan.dev/role"
+"""Label of a training pod: its role."""
+RUN_HASH = "stowplan.dev/run-hash"
+"""Label of a training pod: the hash that ends the names of its run's objects."""
+
 SOURCE = "stowplan.dev/source"
 """Annotation: the spec's file, without a line, so that an edit above it changes nothing."""
 
 JOB_NAME = "batch.kubernetes.io/job-name"
+JOB_INDEX = "batch.kubernetes.io/job-completion-index"
 POD_NAME = "statefulset.kubernetes.io/pod-name"
 HOSTNAME = "kubernetes.io/hostname"
 
@@ -52,3 +58,13 @@ def legacy_dataset(name: str) -> dict[str, str]:
     """The label that paddle-operator put on everything of a SampleSet; empty where its key would be too long."""
     key = f"juicefs-{name}"
     return {f"paddlepaddle.org/{key}": "true"} if len(key) <= LABEL_LIMIT else {}
+
+
+def run_selector(spec: SpecId, run: str) -> dict[str, str]:
+    """Labels that select the pods of one run of a training job, and none of an older or newer one."""
+    return {**spec_selector(spec), RUN_HASH: run}
+
+
+def role_selector(spec: SpecId, run: str, role: str) -> dict[str, str]:
+    """Labels that select one role's pods of a run."""
+    return {**run_selector(spec, run), ROLE: role}

@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 from base64 import b32encode
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -119,3 +120,50 @@ class SampleJobNames:
     def task(self, partition: int | None) -> str:
         """Stem of the Job, one for each partition where the task runs on every cache node."""
         return self.base if partition is None else f"{self.base}-{partition}"
+
+
+BLANK_RUN = "0" * HASH_LENGTH
+"""Stands for the hash of a run where the hash itself is computed; no hash has a 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingNames:
+    """Names of the objects of one training job; `word` is its kind in lower case.
+
+    All that belongs to one run ends in its hash, so that the pods of an old run and a new one never meet. Pods are
+    `<Job>-<index>`, and that is their DNS label, so the Job's name leaves room for the index and has no dot.
+    """
+
+    name: str
+    word: str
+
+    @property
+    def base(self) -> str:
+        return f"{self.name.replace('.', '-')}-{self.word}"
+
+    def stem(self, role: str, size: int) -> str:
+        """Beginning of the name of a role's Job, such as `resnet-paddlejob-worker`; the run's hash follows."""
+        return shorten(f"{self.base}-{role}", LABEL_LIMIT - len(f"-{size - 1}") - HASH_LENGTH - 1)
+
+    def job(self, role: str, size: int, run: str) -> str:
+        """Name of a role's Job."""
+        return f"{self.stem(role, size)}-{run}"
+
+    def service(self, run: str) -> str:
+        """Name of the Service that gives the pods their DNS names; one of Kubernetes begins with a letter."""
+        stem = self.base if self.base[0].isalpha() else f"job-{self.base}"
+        return with_hash(stem, run)
+
+    def job_set(self, roles: Sequence[tuple[str, int]], run: str) -> str:
+        """Name of the JobSet: pods are `<JobSet>-<role>-0-<index>`."""
+        rest = max(len(f"-{role}-0-{size - 1}") for role, size in roles)
+        stem = self.base if self.base[0].isalpha() else f"job-{self.base}"
+        return with_hash(stem, run, LABEL_LIMIT - rest)
+
+    def group(self, run: str) -> str:
+        """Name of the PodGroup, which also stands in a label of the pods."""
+        return with_hash(self.base, run)
+
+    def part(self, word: str, run: str) -> str:
+        """Name of another object of the run, such as its await agents' Role."""
+        return with_hash(f"{self.base}-{word}", run)

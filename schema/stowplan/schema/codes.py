@@ -58,6 +58,11 @@ REFERENCES = {
     "SP303": Code(_E, "A Secret of another namespace cannot be used by a task"),
     "SP304": Code(_E, "A Secret in the repository lacks a key"),
     "SP305": Code(_W, "Two datasets share a cache directory"),
+    "SP306": Code(_E, "A job mounts a dataset of another namespace"),
+    "SP307": Code(_I, "No job uses the dataset"),
+    "SP308": Code(_W, "A role has more pods than its dataset has cache nodes"),
+    "SP309": Code(_W, "Several pods mount a claim that one node can mount"),
+    "SP310": Code(_E, "Two jobs use the same ports of their nodes"),
 }
 
 RULES = {
@@ -78,6 +83,26 @@ RULES = {
     "SP415": Code(_E, "A schedule is not a cron expression"),
     "SP416": Code(_E, "A path lies outside the cache directories"),
     "SP417": Code(_W, "The task deletes data at its source"),
+    "SP430": Code(_W, "A word is not one that the old operator knew"),
+    "SP431": Code(_I, "Pods are kept, whatever the clean-up policy says"),
+    "SP432": Code(_I, "Pods reach each other by DNS names"),
+    "SP433": Code(_E, "The minimum of a gang is out of range"),
+    "SP434": Code(_E, "Elastic workers have no place to meet"),
+    "SP435": Code(_W, "A variable is set by the job itself"),
+    "SP436": Code(_W, "An entry of a container stands twice"),
+    "SP437": Code(_E, "A role has no container"),
+    "SP438": Code(_W, "A worker would never complete"),
+    "SP439": Code(_E, "There is no room for the job's ports"),
+    "SP440": Code(_E, "The request of a device differs from its limit"),
+    "SP441": Code(_W, "Pods on the host network would resolve no Service"),
+    "SP442": Code(_E, "A container mounts a volume that its pod lacks"),
+    "SP443": Code(_W, "A pod asks for a node label that nobody sets"),
+    "SP444": Code(_E, "A mount stands in the place of the dataset's"),
+    "SP445": Code(_E, "A field of the pod cannot be chosen"),
+    "SP446": Code(_I, "The template mentions the port of old releases"),
+    "SP447": Code(_E, "The gang engine cannot run the job so"),
+    "SP448": Code(_E, "A variable is longer than Linux allows"),
+    "SP449": Code(_E, "The job has no pods"),
 }
 
 OUTPUT = {
@@ -97,6 +122,7 @@ OUTPUT = {
     "SP514": Code(_E, "A name in a manifest breaks the rules of Kubernetes"),
     "SP515": Code(_E, "A claim does not fit its volume, or two volumes share a handle"),
     "SP516": Code(_E, "The inventory is missing"),
+    "SP517": Code(_W, "A foreign manifest lies where Argo CD syncs"),
     "SP520": Code(_E, "The sync wave is not a quoted integer"),
     "SP521": Code(_E, "An Argo CD annotation has an unknown value"),
     "SP522": Code(_E, "A Job would be deleted and run again"),
@@ -130,6 +156,7 @@ POLICY = {
     "SP605": Code(_E, "A pod breaks the restricted profile"),
     "SP606": Code(_I, "The agent images are local"),
     "SP607": Code(_W, "An image is not pinned"),
+    "SP613": Code(_E, "A training pod does not fit its namespace's Pod Security level"),
 }
 
 CATALOGUE: dict[str, Code] = READING | SCHEMA | REFERENCES | RULES | OUTPUT | POLICY

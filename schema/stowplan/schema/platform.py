@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from stowplan.schema.engines import Engines, Paddle
 from stowplan.schema.meta import Digest, DnsLabel, Model
 
 KUBERNETES_VERSIONS = ("1.34", "1.35", "1.36", "1.37")
@@ -64,6 +65,10 @@ class AgentResources(Model):
         default=Resources(requests=Amounts(cpu="500m", memory="1Gi"), limits=Amounts(cpu="4", memory="4Gi")),
         description="Agents that sync, warm up, remove and clear.",
     )
+    control: Resources = Field(
+        default=Resources(requests=Amounts(cpu="10m", memory="48Mi"), limits=Amounts(cpu="200m", memory="128Mi")),
+        description="Agents that wait and report.",
+    )
 
 
 class JuiceFS(Model):
@@ -94,6 +99,10 @@ class JuiceFS(Model):
         ge=0,
         le=100,
         description="Percent of a partition's bytes that must be cached for a warmup to succeed.",
+    )
+    placement: Literal["preferred", "required"] = Field(
+        default="preferred",
+        description="Whether training pods should or must run on nodes that cache their dataset. A job may say otherwise by the annotation `stowplan.dev/cache-placement`.",
     )
     task_deadline_seconds: int = Field(
         default=86400,
@@ -156,6 +165,10 @@ class Policy(Model):
     )
     removal: Literal["warn", "error"] = Field(
         default="warn", description="What it is when a claim or volume leaves the output."
+    )
+    pod_security: Literal["ignore", "warn", "error"] = Field(
+        default="error",
+        description="What it is when a training job's own pod template does not fit the Pod Security level of a namespace that is part of the output.",
     )
     cross_namespace_tasks: bool = Field(
         default=False,
@@ -235,6 +248,8 @@ class Platform(Model):
     images: Images = Field(default=Images(), description="Where the agent images are.")
     resources: AgentResources = Field(default=AgentResources(), description="Requests and limits of the agents.")
     juicefs: JuiceFS = Field(default=JuiceFS(), description="The JuiceFS installation.")
+    engines: Engines = Field(default=Engines(), description="The job controllers and schedulers that the cluster has.")
+    paddle: Paddle = Field(default=Paddle(), description="Defaults of Paddle jobs.")
     argocd: ArgoCD = Field(default=ArgoCD(), description="How Argo CD finds and syncs the output.")
     policy: Policy = Field(default=Policy(), description="What is refused, and what only warned about.")
     namespaces: Namespaces = Field(default=Namespaces(), description="Whether namespaces are part of the output.")

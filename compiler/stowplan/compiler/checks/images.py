@@ -8,7 +8,7 @@ def check(objects: Objects) -> list[ObjectFinding]:
     """Images of our pods without a tag or digest, or with the tag `latest`, which only an extension can give them."""
     found = []
     for obj in objects:
-        for pod in obj.pods if obj.authored else ():
+        for pod in obj.authored_pods:
             for path, container in pod.containers:
                 image = str(container.get("image", ""))
                 if not _pinned(image):

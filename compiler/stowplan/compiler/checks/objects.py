@@ -2,15 +2,19 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stowplan.compiler.checks.pods import Pod, pods_of
 from stowplan.compiler.checks.references import Reference, references_of
 from stowplan.compiler.manifest_fields import identity, mapping, wave_of
 from stowplan.compiler.model import Output
 from stowplan.library import labels
+from stowplan.library.builders.await_pod import CONTAINER
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId
+
+TRAINING_KINDS = frozenset({"PaddleJob"})
+"""Kinds of spec whose pods are users' templates."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,6 +35,25 @@ class Object:
     wave: int
     pods: tuple[Pod, ...]
     text: str
+
+    @property
+    def authored_pods(self) -> tuple[Pod, ...]:
+        """What we wrote of the pods: all of our agents', of a training job's only the container beside the user's."""
+        if not self.authored:
+            return ()
+        spec = self.output.spec
+        return tuple(map(_without_users, self.pods)) if spec and spec.kind in TRAINING_KINDS else self.pods
+
+    @property
+    def brought_pods(self) -> tuple[Pod, ...]:
+        """Pods that a user described in a training job."""
+        spec = self.output.spec
+        return self.pods if spec and spec.kind in TRAINING_KINDS else ()
+
+
+def _without_users(pod: Pod) -> Pod:
+    ours = tuple((path, container) for path, container in pod.containers if container.get("name") == CONTAINER)
+    return replace(pod, metadata={}, spec={}, containers=ours)
 
 
 def read(output: Output) -> Object:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object, Objects
 from stowplan.compiler.manifest_fields import mapping
+from stowplan.library.engines.gang.kueue import QUEUE
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import Anchor
 
@@ -49,12 +50,13 @@ _OWNED: dict[tuple[str, str], tuple[Owned, ...]] = {
 }
 """By group and kind, for Kubernetes 1.34 to 1.37. Finalizers are owned by whoever acts on them: see `_finalizers`."""
 
+_QUEUED = frozenset({("batch", "Job"), ("jobset.x-k8s.io", "JobSet")})
 _FINALIZERS = frozenset({"foregroundDeletion", "orphan"})
 
 
 def check(objects: Objects) -> list[ObjectFinding]:
     """Fields of the ownership table, and finalizers that Kubernetes sets."""
-    return [found for obj in objects for found in (*_fields(obj), *_finalizers(obj))]
+    return [found for obj in objects for found in (*_fields(obj), *_finalizers(obj), *_queued(obj))]
 
 
 def _fields(obj: Object) -> Iterator[ObjectFinding]:
@@ -75,3 +77,11 @@ def _finalizers(obj: Object) -> Iterator[ObjectFinding]:
         if name in _FINALIZERS or str(name).startswith("kubernetes.io/"):
             message = f'The finalizer "{name}" is set by Kubernetes; Argo CD would take it over.'
             yield about(obj, "SP534", ("metadata", "finalizers", index), message, "Remove it.")
+
+
+def _queued(obj: Object) -> Iterator[ObjectFinding]:
+    """Kueue suspends what has a queue, and starts it; a value from Git would stop it at each sync."""
+    queue = mapping(obj.body, "metadata", "labels").get(QUEUE)
+    if queue and obj.kind in _QUEUED and "suspend" in mapping(obj.body, "spec"):
+        message = f'The queue "{queue}" makes Kueue the writer of this field; Argo CD would take it over.'
+        yield about(obj, "SP534", ("spec", "suspend"), message, "Remove it.", anchor=Anchor.KEY)

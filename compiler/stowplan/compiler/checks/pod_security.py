@@ -43,15 +43,14 @@ Rule = Callable[[Pod], Iterator[Violation]]
 
 
 def check(objects: Objects, *, allow_root: bool = False, foreign: bool = False) -> list[ObjectFinding]:
-    """The pods that we write; with `foreign`, also those that users and extensions brought.
+    """The pods that we write; with `foreign`, also those that users and extensions brought, training jobs' aside.
 
     With `allow_root` the two rules about the user id are left out, for platforms whose `juicefs.taskUser` is 0.
     """
     return [
         about(obj, _CODE, violation.path, violation.message, violation.hint)
         for obj in objects
-        if foreign or obj.authored
-        for pod in obj.pods
+        for pod in (obj.authored_pods if obj.authored else obj.pods if foreign else ())
         for violation in violations(pod, allow_root=allow_root)
     ]
 

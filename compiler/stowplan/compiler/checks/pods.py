@@ -17,6 +17,8 @@ _TEMPLATES: dict[tuple[str, str], tuple[str, ...]] = {
     ("v1", "PodTemplate"): ("template",),
     ("v1", "ReplicationController"): ("spec", "template"),
 }
+_JOB_SET = ("jobset.x-k8s.io/v1alpha2", "JobSet")
+_JOB = ("template", "spec", "template")
 _CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
 
 
@@ -36,14 +38,18 @@ class Pod:
 
 
 def pods_of(body: Json) -> list[Pod]:
-    """The pod template of a built-in kind, if it has one."""
-    api_version, kind = str(body.get("apiVersion")), str(body.get("kind"))
-    path = _TEMPLATES.get((api_version, kind))
-    if path is None:
-        return []
-    template = mapping(body, *path)
+    """The pod templates of a built-in kind, if it has one, and of a JobSet."""
+    kind = str(body.get("apiVersion")), str(body.get("kind"))
+    if kind == _JOB_SET:
+        jobs = enumerate(items(body, "spec", "replicatedJobs"))
+        return [_pod(mapping(job, *_JOB), ("spec", "replicatedJobs", index, *_JOB)) for index, job in jobs]
+    path = _TEMPLATES.get(kind)
+    return [] if path is None else [_pod(mapping(body, *path), path)]
+
+
+def _pod(template: Json, path: FieldPath) -> Pod:
     spec = mapping(template, "spec")
     containers: list[tuple[FieldPath, Json]] = []
     for field in _CONTAINER_LISTS:
         containers += [((*path, "spec", field, i), container) for i, container in enumerate(items(spec, field))]
-    return [Pod(path, mapping(template, "metadata"), spec, tuple(containers))]
+    return Pod(path, mapping(template, "metadata"), spec, tuple(containers))

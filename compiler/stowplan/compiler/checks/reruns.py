@@ -13,6 +13,7 @@ from stowplan.schema.diagnostics import Severity
 from stowplan.schema.meta import RUN_ANNOTATION, ObjectId, SpecId
 
 _HASH = re.compile(rf"-[a-z2-7]{{{HASH_LENGTH}}}$")
+_RUNS = ("Job", "JobSet")
 _Stem = tuple[str, str, str, str]
 """Namespace, name without the hash, kind and name of the spec."""
 
@@ -25,10 +26,10 @@ def check(objects: Objects, previous: Mapping[ObjectId, Json], severity: Severit
     """
     old: dict[_Stem, ObjectId] = {}
     for known, body in previous.items():
-        if known.kind == "Job" and not objects.exists(known) and _HASH.search(known.name):
+        if known.kind in _RUNS and not objects.exists(known) and _HASH.search(known.name):
             old[_stem(known, body)] = known
     replaced: dict[SpecId, list[tuple[ObjectId, Object]]] = {}
-    for obj in objects.of_kind("Job"):
+    for obj in objects.of_kind(*_RUNS):
         spec = obj.output.spec
         before = old.get(_stem(obj.id, obj.body)) if obj.output.manifest.run else None
         if before and spec and obj.id not in previous:
@@ -49,7 +50,9 @@ def _stem(own: ObjectId, body: Json) -> _Stem:
 def _finding(jobs: list[tuple[ObjectId, Object]], severity: Severity) -> ObjectFinding:
     before, obj = jobs[0]
     others = f" (and {len(jobs) - 1} more of this spec)" if len(jobs) > 1 else ""
-    message = f"The Job takes the place of {before.name}{others}: that run would be deleted and a new one started."
+    message = (
+        f"The {obj.id.kind} takes the place of {before.name}{others}: that run would be deleted and a new one started."
+    )
     hint = (
         f"If that is meant, change the annotation {RUN_ANNOTATION} of this spec. "
         "Else undo the edit here or in the spec it refers to, or remove this spec if its work is done."

@@ -19,3 +19,13 @@ def required(term: Json) -> Json:
 def preferred(term: Json) -> Json:
     """The scheduler honours `term` where it can."""
     return {"preferredDuringSchedulingIgnoredDuringExecution": [{"podAffinityTerm": term, "weight": 100}]}
+
+
+def spread(selector: Mapping[str, str]) -> Json:
+    """A topology spread constraint: as few pods that `selector` matches on one node as there is room for."""
+    return {
+        "labelSelector": {"matchLabels": dict(selector)},
+        "maxSkew": 1,
+        "topologyKey": labels.HOSTNAME,
+        "whenUnsatisfiable": "ScheduleAnyway",
+    }

@@ -21,14 +21,19 @@ NAMESPACED_KINDS = (
     GroupKind(group="apps", kind="StatefulSet"),
     GroupKind(group="batch", kind="CronJob"),
     GroupKind(group="batch", kind="Job"),
+    GroupKind(group="batch.paddlepaddle.org", kind="PaddleJob"),
     GroupKind(group="batch.paddlepaddle.org", kind="SampleJob"),
     GroupKind(group="batch.paddlepaddle.org", kind="SampleSet"),
+    GroupKind(group="jobset.x-k8s.io", kind="JobSet"),
     GroupKind(group="networking.k8s.io", kind="NetworkPolicy"),
     GroupKind(group="policy", kind="PodDisruptionBudget"),
     GroupKind(group="rbac.authorization.k8s.io", kind="Role"),
     GroupKind(group="rbac.authorization.k8s.io", kind="RoleBinding"),
+    GroupKind(group="scheduling.volcano.sh", kind="PodGroup"),
+    GroupKind(group="scheduling.x-k8s.io", kind="PodGroup"),
 )
-"""Every namespaced kind that specs can compile to, whether or not the present ones do."""
+"""Every namespaced kind that specs can compile to on any engine, whether or not the present ones do: a platform that
+changes its engine leaves objects of the old one to prune."""
 
 _VOLUME = GroupKind(group="", kind="PersistentVolume", clusterScoped=True)
 _CRD = GroupKind(group="apiextensions.k8s.io", kind="CustomResourceDefinition", clusterScoped=True)
@@ -65,8 +70,10 @@ def app_project(platform: Platform) -> Manifest:
     return Manifest(body, stem=argocd.name)
 
 
-def application(argocd: ArgoCD, part: str, *, folder: str, namespace: str, cascade: bool) -> Manifest:
-    """The Application that syncs one folder of the output.
+def application(
+    argocd: ArgoCD, part: str, *, folder: str, namespace: str, cascade: bool, ignored: Iterable[Json] = ()
+) -> Manifest:
+    """The Application that syncs one folder of the output. `ignored` are its `ignoreDifferences`.
 
     With `cascade`, removing the Application removes what it synced, save what is protected. Nothing is emptied by
     accident: `allowEmpty` stays off.
@@ -77,7 +84,12 @@ def application(argocd: ArgoCD, part: str, *, folder: str, namespace: str, casca
         metadata["finalizers"] = [_CASCADE]
     destination = {**_cluster(argocd), "namespace": namespace}
     options = [*_SYNC_OPTIONS, "RespectIgnoreDifferences=true"]
-    return _application(argocd, metadata, project=argocd.name, folder=folder, destination=destination, options=options)
+    manifest = _application(
+        argocd, metadata, project=argocd.name, folder=folder, destination=destination, options=options
+    )
+    if entries := list(ignored):
+        manifest.body["spec"]["ignoreDifferences"] = entries
+    return manifest
 
 
 def root_application(argocd: ArgoCD, folder: str) -> Manifest:

@@ -1,26 +1,49 @@
 """ConfigMap that carries an agent's configuration."""
 
 import json
+from collections.abc import Mapping
 
 from stowplan.library import names
 from stowplan.library.builders.metadata import metadata
 from stowplan.library.ir import Origin
 from stowplan.library.manifest import Manifest
-from stowplan.schema.agent_config import CONFIG_FILE, AgentConfig
+from stowplan.schema.agent_config import CONFIG_FILE
+from stowplan.schema.meta import Model
 
 
-def config_map(
-    stem: str, origin: Origin, component: str, config: AgentConfig, *, namespace: str, run: bool
-) -> Manifest:
+def config_map(stem: str, origin: Origin, component: str, config: Model, *, namespace: str, run: bool) -> Manifest:
     """An immutable ConfigMap named by its content, so that a new configuration restarts what mounts it."""
-    content = config.model_dump(mode="json", exclude_none=True)
-    data = {CONFIG_FILE: json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n"}
+    data = _data(config)
     name = names.with_hash(stem, names.content_hash(data), names.SUBDOMAIN_LIMIT)
+    return _immutable(name, origin, component, data, namespace=namespace, stem=stem, run=run)
+
+
+def named_config_map(
+    name: str, origin: Origin, component: str, config: Model, *, namespace: str, stem: str
+) -> Manifest:
+    """An immutable ConfigMap of a run, whose name ends in the run's hash."""
+    return _immutable(name, origin, component, _data(config), namespace=namespace, stem=stem, run=True)
+
+
+def plain_config_map(name: str, origin: Origin, component: str, data: Mapping[str, str], *, namespace: str) -> Manifest:
+    """A ConfigMap that may change under what reads it."""
+    meta = metadata("ConfigMap", name, origin, component, namespace=namespace)
+    return Manifest({"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": dict(data)}, stem=name)
+
+
+def _data(config: Model) -> dict[str, str]:
+    content = config.model_dump(mode="json", exclude_none=True)
+    return {CONFIG_FILE: json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n"}
+
+
+def _immutable(
+    name: str, origin: Origin, component: str, data: Mapping[str, str], *, namespace: str, stem: str, run: bool
+) -> Manifest:
     body = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": metadata("ConfigMap", name, origin, component, namespace=namespace),
         "immutable": True,
-        "data": data,
+        "data": dict(data),
     }
     return Manifest(body, stem=stem, run=run)

@@ -86,7 +86,7 @@ def template(pod: AgentPod, origin: Origin, site: Site) -> Json:
 
 def run_env() -> Json:
     """Tells an agent its run: the name of the Job that the pod belongs to, a label that the Job controller sets."""
-    return _field(RUN_ENV, f"metadata.labels['{labels.JOB_NAME}']")
+    return field_env(RUN_ENV, f"metadata.labels['{labels.JOB_NAME}']")
 
 
 def secret_env(secret: SecretName, variables: Mapping[str, str], *, optional: Sequence[str]) -> tuple[Json, ...]:
@@ -132,12 +132,13 @@ def _container(pod: AgentPod, site: Site) -> Json:
 def _own_env() -> list[Json]:
     return [
         {"name": "HOME", "value": SCRATCH},
-        _field(NODE_ENV, "spec.nodeName"),
-        _field(POD_ENV, "metadata.name"),
+        field_env(NODE_ENV, "spec.nodeName"),
+        field_env(POD_ENV, "metadata.name"),
     ]
 
 
-def _field(name: str, path: str) -> Json:
+def field_env(name: str, path: str) -> Json:
+    """An environment variable from a field of the pod."""
     return {"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}
 
 

@@ -1,6 +1,6 @@
 """Service."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from stowplan.library.builders.metadata import metadata
 from stowplan.library.ir import Origin
@@ -14,3 +14,17 @@ def headless_service(
     meta = metadata("Service", name, origin, component, namespace=origin.spec.namespace, extra_labels=extra_labels)
     spec = {"clusterIP": "None", "selector": dict(selector)}
     return Manifest({"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": spec}, stem=name)
+
+
+def pod_names_service(
+    name: str, origin: Origin, *, stem: str, selector: Mapping[str, str], ports: Sequence[int]
+) -> Manifest:
+    """The Service of a training run: its pods find each other by name, from before they are ready."""
+    meta = metadata("Service", name, origin, "rendezvous", namespace=origin.spec.namespace)
+    spec = {
+        "clusterIP": "None",
+        "ports": [{"name": f"p-{port}", "port": port, "protocol": "TCP"} for port in sorted(set(ports))],
+        "publishNotReadyAddresses": True,
+        "selector": dict(selector),
+    }
+    return Manifest({"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": spec}, stem=stem, run=True)

@@ -1,15 +1,18 @@
 """The kinds there are, and how each is lowered."""
 
-from stowplan.library.dialects import sample_job, sample_set
+from stowplan.library.dialects import paddle_job, sample_job, sample_set
 from stowplan.library.dialects.context import Context, Lowered
+from stowplan.schema.paddle_job import PaddleJob
 from stowplan.schema.sample_job import SampleJob
 from stowplan.schema.sample_set import SampleSet
 
 
-def lower(model: SampleSet | SampleJob, context: Context) -> Lowered:
+def lower(model: SampleSet | SampleJob | PaddleJob, context: Context) -> Lowered:
     """The manifests of one spec. Never raises for a user's mistake; what is wrong is in the findings."""
     match model:
         case SampleSet():
             return sample_set.lower(model, context)
         case SampleJob():
             return sample_job.lower(model, context)
+        case PaddleJob():
+            return paddle_job.lower(model, context)

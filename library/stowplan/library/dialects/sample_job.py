@@ -5,14 +5,14 @@ from dataclasses import replace
 from stowplan.library import cron
 from stowplan.library.builders import job
 from stowplan.library.builders.custom_resource import custom_resource
-from stowplan.library.dialects import access, dataset_path, sample_set, secrets, source_uri
+from stowplan.library.dialects import access, dataset_path, dataset_reference, sample_set, secrets, source_uri
 from stowplan.library.dialects.context import Context, Lowered
 from stowplan.library.drivers.api import TaskSet
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir import CachedDataset, DataTask, Origin, SecretName, Site, Source
 from stowplan.library.manifest import ExternalReference, Manifest, Unit
 from stowplan.library.names import CRON_JOB_LIMIT, HASH_LENGTH, LABEL_LIMIT, SampleJobNames
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, finding, has_errors
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding, has_errors
 from stowplan.schema.juicefs import SyncOptions
 from stowplan.schema.meta import RUN_ANNOTATION, SpecId
 from stowplan.schema.sample_job import SampleJob, TaskType
@@ -89,20 +89,7 @@ def _dataset(model: SampleJob, namespace: str, context: Context) -> tuple[Cached
     referred = context.sample_sets.get((namespace, reference.name))
     if referred is not None:
         return sample_set.cached_dataset(referred, context), []
-    if (namespace, reference.name) in context.refused:
-        return None, []
-    return None, [_missing(reference.name, namespace, context)]
-
-
-def _missing(name: str, namespace: str, context: Context) -> Finding:
-    path: FieldPath = ("spec", "sampleSetRef", "name")
-    elsewhere = sorted(home for home, other in context.sample_sets if other == name)
-    message = f"There is no SampleSet {name} in namespace {namespace}"
-    if elsewhere:
-        hint = "A SampleJob works on a SampleSet of its own namespace: move it, or add a `noSync` SampleSet here."
-        return finding("SP302", path, f"{message}, only in {', '.join(elsewhere)}.", hint)
-    here = [other for home, other in context.sample_sets if home == namespace]
-    return finding("SP302", path, f"{message}.", did_you_mean(name, here) if here else "Add it to the specs.")
+    return None, dataset_reference.missing(reference.name, namespace, context)
 
 
 def _task(model: SampleJob, dataset: CachedDataset, namespace: str, context: Context, identity: SpecId) -> DataTask:

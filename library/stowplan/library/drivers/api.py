@@ -5,7 +5,7 @@ from typing import Protocol
 
 from stowplan.library.builders.job import Task
 from stowplan.library.ir import CachedDataset, DataTask, Site
-from stowplan.library.manifest import Manifest
+from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.diagnostics import Finding
 
 
@@ -41,6 +41,10 @@ class StorageDriver(Protocol):
 
     def volume(self, dataset: CachedDataset, site: Site) -> list[Manifest]:
         """The volume and the claim on it."""
+        ...
+
+    def near(self, dataset: CachedDataset, *, required: bool) -> Json:
+        """Pod affinity of pods that use the dataset, to where it is cached."""
         ...
 
     def runtime(self, dataset: CachedDataset, site: Site, service_account: str) -> list[Manifest]:

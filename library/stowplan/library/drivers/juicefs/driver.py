@@ -3,7 +3,7 @@
 from stowplan.library.drivers.api import TaskSet
 from stowplan.library.drivers.juicefs import cache, mount, runtime, sync, tasks, volume
 from stowplan.library.ir import CachedDataset, DataTask, Site
-from stowplan.library.manifest import Manifest
+from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.diagnostics import Finding
 
 
@@ -24,6 +24,9 @@ class JuiceFSDriver:
 
     def volume(self, dataset: CachedDataset, site: Site) -> list[Manifest]:
         return volume.manifests(dataset, site)
+
+    def near(self, dataset: CachedDataset, *, required: bool) -> Json:
+        return runtime.near(dataset, required=required)
 
     def runtime(self, dataset: CachedDataset, site: Site, service_account: str) -> list[Manifest]:
         return runtime.manifests(dataset, site, service_account)

@@ -30,9 +30,10 @@ def beside(dataset: CachedDataset, partition: int) -> Json:
     return affinity.required(affinity.same_node({labels.POD_NAME: dataset.names.runtime_pod(partition)}))
 
 
-def near(dataset: CachedDataset) -> Json:
-    """Affinity to any cache pod, where there is room."""
-    return affinity.preferred(affinity.same_node(selector(dataset)))
+def near(dataset: CachedDataset, *, required: bool = False) -> Json:
+    """Affinity to any cache pod: where there is room, or without exception."""
+    term = affinity.same_node(selector(dataset))
+    return affinity.required(term) if required else affinity.preferred(term)
 
 
 def manifests(dataset: CachedDataset, site: Site, service_account: str) -> list[Manifest]:

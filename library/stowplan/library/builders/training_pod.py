@@ -1,0 +1,115 @@
+"""Pods of training jobs: the user's template, and what its role needs beside it.
+
+Nothing that the user wrote is taken away, but for what the API server would refuse: of entries with one key the last
+one stays, as in a strategic merge of the old operators.
+"""
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stowplan.library import labels
+from stowplan.library.builders.affinity import spread
+from stowplan.library.manifest import Json
+from stowplan.library.training import DatasetMount, Environment, Hosts, Role, TrainingGroup
+
+CONTAINER_LISTS = ("initContainers", "containers")
+
+MERGE_KEYS: Mapping[str, tuple[str, ...]] = {
+    "env": ("name",),
+    "ports": ("containerPort", "protocol"),
+    "volumeMounts": ("mountPath",),
+}
+"""Lists of a container in which Kubernetes merges by key, and the fields of the key."""
+
+_PROTOCOL = "TCP"
+_BY_THE_CLUSTER = ("creationTimestamp",)
+
+
+def template(
+    group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts], *, run: str, subdomain: str, restart: str
+) -> Json:
+    """The PodTemplateSpec of a role: the user's, with variables, mounts, labels and what makes pods find each other."""
+    given = copy.deepcopy(role.template)
+    spec = given["spec"]
+    for container in containers(spec):
+        _merge(container)
+    first = spec["containers"][0]
+    first["env"] = environment(first.get("env") or [], group.framework.environment(group, role, hosts))
+    _mount(spec, first, group.mounts)
+    if group.mounts:
+        _place(spec, group, role, run)
+    if group.host_network:
+        _use_host_network(spec, first, role)
+    spec["subdomain"] = subdomain
+    spec["restartPolicy"] = restart
+    return {"metadata": _metadata(given.get("metadata") or {}, group, role, run), "spec": spec}
+
+
+def containers(spec: Json) -> list[Json]:
+    """All containers of a pod, init containers first."""
+    return [container for field in CONTAINER_LISTS for container in spec.get(field) or ()]
+
+
+def merge_key(field: str, entry: Json) -> tuple[Any, ...]:
+    """What makes an entry of `env`, `ports` or `volumeMounts` the same as another."""
+    return tuple(entry.get(key, _PROTOCOL if key == "protocol" else None) for key in MERGE_KEYS[field])
+
+
+def environment(own: Sequence[Json], ours: Environment) -> list[Json]:
+    """Our variables first, since the user's may refer to them by `$(NAME)`; no name twice."""
+    theirs = {variable["name"] for variable in own}
+    fixed = {variable["name"] for variable in ours.fixed}
+    defaults = [variable for variable in ours.defaults if variable["name"] not in theirs]
+    return [*ours.fixed, *defaults, *(variable for variable in own if variable["name"] not in fixed)]
+
+
+def _merge(container: Json) -> None:
+    for field in MERGE_KEYS:
+        if container.get(field):
+            container[field] = list({merge_key(field, entry): entry for entry in container[field]}.values())
+
+
+def _mount(spec: Json, first: Json, mounts: Sequence[DatasetMount]) -> None:
+    for mount in mounts:
+        claim = {"name": mount.claim, "persistentVolumeClaim": {"claimName": mount.claim}}
+        spec["volumes"] = [*(spec.get("volumes") or ()), claim]
+        first["volumeMounts"] = [*(first.get("volumeMounts") or ()), {"mountPath": mount.path, "name": mount.claim}]
+
+
+def _place(spec: Json, group: TrainingGroup, role: Role, run: str) -> None:
+    """Near the caches, and spread over their nodes where there is room; the user's own terms hold beside ours."""
+    affinity = dict(spec.get("affinity") or {})
+    pod_affinity = dict(affinity.get("podAffinity") or {})
+    for mount in group.mounts:
+        for field, terms in mount.near.items():
+            pod_affinity[field] = [*(pod_affinity.get(field) or ()), *terms]
+    spec["affinity"] = {**affinity, "podAffinity": pod_affinity}
+    if role.size > 1:
+        constraint = spread(labels.role_selector(group.origin.spec, run, role.name))
+        spec["topologySpreadConstraints"] = [*(spec.get("topologySpreadConstraints") or ()), constraint]
+
+
+def _use_host_network(spec: Json, first: Json, role: Role) -> None:
+    """The port is declared, so that the scheduler keeps pods that would take it from each other on different nodes."""
+    spec["hostNetwork"] = True
+    spec.setdefault("dnsPolicy", "ClusterFirstWithHostNet")
+    port = {"containerPort": role.port, "hostPort": role.port, "protocol": _PROTOCOL}
+    known = {merge_key("ports", each) for each in first.get("ports") or ()}
+    if merge_key("ports", port) not in known:
+        first["ports"] = [*(first.get("ports") or ()), port]
+
+
+def _metadata(given: Json, group: TrainingGroup, role: Role, run: str) -> Json:
+    spec = group.origin.spec
+    own = given.get("labels") or {}
+    metadata = {key: value for key, value in given.items() if key not in _BY_THE_CLUSTER}
+    metadata["labels"] = {
+        **labels.standard(spec, role.name),
+        **own,
+        **labels.role_selector(spec, run, role.name),
+        **group.extra_labels.get(role.name, {}),
+    }
+    if notes := {**(given.get("annotations") or {}), **group.extra_annotations.get(role.name, {})}:
+        metadata["annotations"] = notes
+    return metadata

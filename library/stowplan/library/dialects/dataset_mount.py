@@ -1,0 +1,95 @@
+"""The dataset that a training job mounts."""
+
+from collections.abc import Iterator
+
+from stowplan.library.dialects import dataset_reference, sample_set
+from stowplan.library.dialects.context import Context
+from stowplan.library.drivers.registry import STORAGE_DRIVERS
+from stowplan.library.manifest import Json
+from stowplan.library.training import DatasetMount, Role
+from stowplan.schema import paddle_job
+from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, finding, has_errors
+from stowplan.schema.meta import ObjectMeta
+from stowplan.schema.sample_set import SampleSet
+
+_REF: FieldPath = ("spec", "sampleSetRef")
+_PLACEMENTS = ("preferred", "required")
+
+
+def resolve(
+    reference: paddle_job.DatasetMount | None, metadata: ObjectMeta, namespace: str, context: Context
+) -> tuple[tuple[DatasetMount, ...], list[Finding]]:
+    """What `sampleSetRef` mounts, nothing where it cannot, and what is wrong with it."""
+    placement, found = _placement(metadata, context)
+    if reference is None:
+        return (), found
+    found += [*_reference(reference, namespace), *_mount_path(reference.mount_path)]
+    if not reference.name or has_errors(found):
+        return (), found
+    model = context.sample_sets.get((namespace, reference.name))
+    if model is None:
+        return (), found + dataset_reference.missing(reference.name, namespace, context)
+    dataset = sample_set.cached_dataset(model, context)
+    near = STORAGE_DRIVERS[dataset.driver].near(dataset, required=placement == "required")
+    return (DatasetMount(dataset.names.claim, reference.mount_path, near),), found
+
+
+def clashes(template: Json, mounts: tuple[DatasetMount, ...], at: FieldPath) -> Iterator[Finding]:
+    """Where a user's own volume or mount stands in the place of the dataset's. `at` leads to the pod's spec."""
+    spec = template["spec"]
+    for mount in mounts:
+        for index, volume in enumerate(spec.get("volumes") or ()):
+            if volume.get("name") == mount.claim:
+                message = f'The volume of the dataset is called "{mount.claim}" too.'
+                yield finding("SP444", (*at, "volumes", index, "name"), message, "Rename this volume.")
+        for index, own in enumerate(spec["containers"][0].get("volumeMounts") or ()):
+            if str(own.get("mountPath", "")).rstrip("/") == mount.path.rstrip("/"):
+                message = f"The dataset is mounted at {mount.path} too."
+                path = (*at, "containers", 0, "volumeMounts", index, "mountPath")
+                yield finding("SP444", path, message, "Choose another path for one of the two.")
+
+
+def crowded(roles: tuple[Role, ...], model: SampleSet) -> Iterator[Finding]:
+    """Roles with more pods than there are nodes that cache the dataset, where they must run on these."""
+    nodes = model.spec.partitions or 0
+    for role in roles:
+        if role.size > nodes:
+            message = f"{role.size} pods of {role.name} must share {nodes} cache nodes."
+            hint = "Raise `partitions` of the SampleSet, or let the placement be `preferred`."
+            yield finding("SP308", ("spec", role.name, "replicas"), message, hint)
+
+
+def is_required(metadata: ObjectMeta, context: Context) -> bool:
+    """Whether the pods must run where the dataset is cached."""
+    return _placement(metadata, context)[0] == "required"
+
+
+def _placement(metadata: ObjectMeta, context: Context) -> tuple[str, list[Finding]]:
+    default = context.platform.juicefs.placement
+    given = metadata.annotations.get(paddle_job.PLACEMENT_ANNOTATION)
+    if given is None or given in _PLACEMENTS:
+        return given or default, []
+    path = ("metadata", "annotations", paddle_job.PLACEMENT_ANNOTATION)
+    message = f'Found "{given}"; allowed are {" and ".join(_PLACEMENTS)}.'
+    return default, [finding("SP204", path, message, did_you_mean(given, _PLACEMENTS))]
+
+
+def _reference(reference: paddle_job.DatasetMount, namespace: str) -> list[Finding]:
+    found = []
+    if not reference.name:
+        message = "`sampleSetRef.name` is missing; it names the dataset to mount."
+        found.append(finding("SP413", (*_REF, "name"), message, "Name a SampleSet of the same namespace."))
+    if reference.namespace and reference.namespace != namespace:
+        message = f"The dataset is in namespace {reference.namespace}, but pods mount claims of their own: {namespace}."
+        hint = f"Remove it, and have a SampleSet in {namespace}: one with `noSync: true` shares the volume."
+        found.append(finding("SP306", (*_REF, "namespace"), message, hint))
+    return found
+
+
+def _mount_path(path: str) -> list[Finding]:
+    at = (*_REF, "mountPath")
+    if not path.startswith("/") or not path.strip("/"):
+        return [finding("SP405", at, f'"{path}" is not a path below the root.', "Give one such as `/data`.")]
+    if ":" in path:
+        return [finding("SP405", at, f'"{path}" holds a colon, which no mount path may.', "Remove it.")]
+    return []

@@ -1,0 +1,163 @@
+"""`PaddleJob` lowered: a training group of the framework Paddle, on the platform's engines."""
+
+from collections.abc import Iterator, Sequence
+
+from stowplan.library.builders.config_map import plain_config_map
+from stowplan.library.builders.custom_resource import custom_resource
+from stowplan.library.dialects import dataset_mount, host_ports, paddle_job_rules, pod_references, pod_template
+from stowplan.library.dialects.context import Context, Lowered
+from stowplan.library.engines.gang.registry import GANG_ENGINES
+from stowplan.library.engines.registry import JOB_ENGINES
+from stowplan.library.frameworks.paddle import PORTS, Elastic, Paddle
+from stowplan.library.ir import Origin
+from stowplan.library.manifest import ExternalReference, Manifest, Unit
+from stowplan.library.names import TrainingNames
+from stowplan.library.training import DatasetMount, GangRequest, Role, TrainingGroup
+from stowplan.schema.diagnostics import Finding, has_errors
+from stowplan.schema.meta import RUN_ANNOTATION, SpecId
+from stowplan.schema.paddle_job import HOST_PORT_ANNOTATION, PaddleJob, PaddleRole
+
+KIND = "PaddleJob"
+ROLES = ("ps", "worker", "heter")
+"""In the order in which they take their ports on the host network."""
+
+_DECIDES = ("worker", "heter", "ps")
+"""The first of these that a job has decides its success; the others serve it."""
+
+_SIZE = "np"
+
+
+def lower(model: PaddleJob, context: Context) -> Lowered:
+    """All objects of a PaddleJob; none when it cannot work."""
+    spec = _identity(model, context)
+    found = paddle_job_rules.findings(model, context.platform)
+    mounts, problems = dataset_mount.resolve(model.spec.sample_set_ref, model.metadata, spec.namespace, context)
+    found += problems
+    ports, problems = ports_of(model, context)
+    found += problems
+    if has_errors(found):
+        return Lowered(Unit(spec, ()), tuple(found))
+    group = _group(model, context, mounts, ports)
+    found += _group_findings(model, group, context)
+    if has_errors(found):
+        return Lowered(Unit(spec, ()), tuple(found))
+    return Lowered(Unit(spec, tuple(_manifests(model, group, context)), _externals(group, context)), tuple(found))
+
+
+def ports_of(model: PaddleJob, context: Context) -> tuple[dict[str, range], list[Finding]]:
+    """The ports of each role, and what is wrong with them."""
+    present = [name for name, _ in _present(model)]
+    base = context.platform.paddle.base_port
+    if model.spec.intranet != "Host" or not present:
+        return dict.fromkeys(present, range(base, base + PORTS)), []
+    given = model.metadata.annotations.get(HOST_PORT_ANNOTATION)
+    length = PORTS * len(present)
+    block, found = host_ports.block(_identity(model, context), length, given, context.platform.paddle.host_ports)
+    return {name: block[PORTS * i : PORTS * (i + 1)] for i, name in enumerate(present)}, found
+
+
+def _identity(model: PaddleJob, context: Context) -> SpecId:
+    return SpecId(KIND, context.namespace(model.metadata.namespace), model.metadata.name)
+
+
+def _present(model: PaddleJob) -> Iterator[tuple[str, PaddleRole]]:
+    """The roles that have pods."""
+    for name in ROLES:
+        role: PaddleRole | None = getattr(model.spec, name)
+        if role and role.replicas > 0:
+            yield name, role
+
+
+def _group(
+    model: PaddleJob, context: Context, mounts: tuple[DatasetMount, ...], ports: dict[str, range]
+) -> TrainingGroup:
+    spec = _identity(model, context)
+    names = TrainingNames(spec.name, KIND.lower())
+    present = dict(_present(model))
+    decides = next(name for name in _DECIDES if name in present)
+    elastic = paddle_job_rules.is_elastic(model)
+    roles = tuple(
+        Role(
+            name=name,
+            size=role.replicas,
+            template=role.template or {},
+            decides=name == decides,
+            port=ports[name].start,
+            restart=paddle_job_rules.restart(model, name),
+        )
+        for name, role in present.items()
+    )
+    policy = model.spec.scheduling_policy
+    minimum = policy.min_available if policy else None
+    return TrainingGroup(
+        origin=Origin(spec, context.sources.get((spec.kind, spec.namespace, spec.name), "")),
+        names=names,
+        framework=Paddle(gloo=model.spec.with_gloo or 0, elastic=_elastic(spec, names, context) if elastic else None),
+        roles=roles,
+        mounts=mounts,
+        gang=_gang(model),
+        host_network=model.spec.intranet == "Host",
+        minimum=(minimum or sum(role.size for role in roles)) if elastic else None,
+        run=model.metadata.annotations.get(RUN_ANNOTATION, ""),
+        extra_labels={name: {"paddle-res-type": name} for name in present},
+        extra_annotations={name: {"paddle-resource": name} for name in present},
+    )
+
+
+def _gang(model: PaddleJob) -> GangRequest:
+    policy = model.spec.scheduling_policy
+    if policy is None:
+        return GangRequest()
+    return GangRequest(policy.min_available, policy.min_resources, policy.queue, policy.priority_class)
+
+
+def _elastic(spec: SpecId, names: TrainingNames, context: Context) -> Elastic:
+    servers = tuple(context.platform.paddle.elastic_servers)
+    return Elastic(f"{spec.namespace}-{spec.name}", servers, (_size_name(names), _SIZE))
+
+
+def _size_name(names: TrainingNames) -> str:
+    return f"{names.base}-size"
+
+
+def _group_findings(model: PaddleJob, group: TrainingGroup, context: Context) -> list[Finding]:
+    platform = context.platform
+    gang, engine = GANG_ENGINES[platform.engines.gang], JOB_ENGINES[platform.engines.jobs]
+    found = [*gang.validate(group, platform), *paddle_job_rules.long_names(group)]
+    hosts = engine.hosts(group, "0" * 8)
+    for role in group.roles:
+        path = ("spec", role.name, "template")
+        environment = group.framework.environment(group, role, hosts)
+        found += pod_template.reserved(role.template, [each["name"] for each in environment.fixed], path)
+        found += pod_template.long_variables(environment, ("spec", role.name, "replicas"))
+        found += dataset_mount.clashes(role.template, group.mounts, (*path, "spec"))
+    reference = model.spec.sample_set_ref
+    if reference and reference.name and dataset_mount.is_required(model.metadata, context):
+        found += dataset_mount.crowded(group.roles, context.sample_sets[group.origin.spec.namespace, reference.name])
+    return found
+
+
+def _manifests(model: PaddleJob, group: TrainingGroup, context: Context) -> Sequence[Manifest]:
+    engines = context.platform.engines
+    gang, engine = GANG_ENGINES[engines.gang], JOB_ENGINES[engines.jobs]
+    return [
+        custom_resource(model, group.origin),
+        *_size(group),
+        *engine.manifests(group, gang, context.site),
+    ]
+
+
+def _size(group: TrainingGroup) -> list[Manifest]:
+    """How many workers an elastic job is to have: outside of the pods, which must not change with it."""
+    if group.minimum is None:
+        return []
+    size = str(group.size) if group.minimum == group.size else f"{group.minimum}:{group.size}"
+    home = group.origin.spec.namespace
+    return [plain_config_map(_size_name(group.names), group.origin, "size", {_SIZE: size}, namespace=home)]
+
+
+def _externals(group: TrainingGroup, context: Context) -> tuple[ExternalReference, ...]:
+    home = group.origin.spec.namespace
+    named = {reference for role in group.roles for reference in pod_references.externals(role.template, home)}
+    named |= set(GANG_ENGINES[context.platform.engines.gang].externals(group, context.site))
+    return tuple(sorted(named))

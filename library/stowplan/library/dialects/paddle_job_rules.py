@@ -1,0 +1,178 @@
+"""What is wrong with a PaddleJob, or worth knowing about it."""
+
+import json
+from collections.abc import Iterator
+from typing import Literal
+
+from stowplan.library.dialects import pod_template
+from stowplan.library.names import HASH_LENGTH, LABEL_LIMIT
+from stowplan.library.training import TrainingGroup
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, finding
+from stowplan.schema.paddle_job import HOST_PORT_ANNOTATION, PaddleJob, PaddleRole
+from stowplan.schema.platform import Platform
+
+MOST_PODS = 5000
+"""Pods of one role; a cluster has at most as many nodes."""
+
+_KEEPS = ("", "Never")
+_CLEANS = ("Always", "OnCompletion", "OnFailure")
+_INTRANETS = ("PodIP", "Service", "Host")
+_OLD_PORT = "2379"
+_ELASTIC_SERVER = "PADDLE_ELASTIC_SERVER"
+_ROLES = ("ps", "worker", "heter")
+
+
+def findings(model: PaddleJob, platform: Platform) -> list[Finding]:
+    """All findings that need nothing but the job and the platform."""
+    found = [*_sizes(model), *_words(model), *_gloo(model), *_elasticity(model, platform), *_minimum(model)]
+    for name, role in _roles(model):
+        found += _role(model, name, role, platform)
+    return found
+
+
+def is_elastic(model: PaddleJob) -> bool:
+    """Any number switches it on; the old operator could do it for jobs of workers alone."""
+    others = (model.spec.ps, model.spec.heter)
+    return model.spec.elastic is not None and not any(role and role.replicas > 0 for role in others)
+
+
+def restart(model: PaddleJob, name: str) -> Literal["Never", "OnFailure"]:
+    """What the old operator chose: elastic pods restart; else as the template says; workers with Services restart."""
+    role: PaddleRole = getattr(model.spec, name)
+    given = ((role.template or {}).get("spec") or {}).get("restartPolicy")
+    if is_elastic(model) or given in ("OnFailure", "Always"):
+        return "OnFailure"
+    return "OnFailure" if not given and name == "worker" and model.spec.intranet == "Service" else "Never"
+
+
+def long_names(group: TrainingGroup) -> Iterator[Finding]:
+    """Names of Jobs that were cut."""
+    for role in group.roles:
+        wanted = f"{group.names.base}-{role.name}"
+        if group.names.stem(role.name, role.size) != wanted:
+            room = LABEL_LIMIT - HASH_LENGTH - 1 - len(f"-{role.size - 1}")
+            message = (
+                f"{wanted} is longer than {room} characters, so a hash takes the place of its end in Jobs and pods."
+            )
+            hint = "Shorten the name if you want to recognise its pods."
+            yield finding("SP505", ("metadata", "name"), message, hint)
+            return
+
+
+def _roles(model: PaddleJob) -> Iterator[tuple[str, PaddleRole]]:
+    for name in _ROLES:
+        role: PaddleRole | None = getattr(model.spec, name)
+        if role is not None:
+            yield name, role
+
+
+def _sizes(model: PaddleJob) -> Iterator[Finding]:
+    for name, role in _roles(model):
+        path: FieldPath = ("spec", name, "replicas")
+        if not 0 <= role.replicas <= MOST_PODS:
+            message = f"Found {role.replicas} pods; allowed are 0 to {MOST_PODS}."
+            yield finding("SP205", path, message, "Give the number of pods.")
+        elif role.replicas == 0:
+            yield finding("SP406", path, f"The role {name} has no pods, so it is left out.", "Remove it.")
+    if not any(role.replicas for _, role in _roles(model)):
+        message = "The job has no pods: none of ps, worker and heter has replicas."
+        yield finding("SP449", ("spec",), message, "Give `worker` with `replicas` and `template`.", anchor=Anchor.KEY)
+
+
+def _words(model: PaddleJob) -> Iterator[Finding]:
+    policy = model.spec.clean_pod_policy
+    path: FieldPath = ("spec", "cleanPodPolicy")
+    if policy in _CLEANS:
+        message = f"With {policy} the old operator removed pods; a Job whose pods are gone would train again."
+        yield finding("SP431", path, message, "Nothing to do: remove the spec when the run is no longer of use.")
+    elif policy is not None and policy not in _KEEPS:
+        message = f'"{policy}" is no policy; pods are kept, as the old operator did with words that it did not know.'
+        yield finding("SP430", path, message, did_you_mean(policy, [*_KEEPS[1:], *_CLEANS]))
+    intranet = model.spec.intranet
+    if intranet == "PodIP":
+        message = "Addresses are DNS names, not addresses of pods, which nobody knows before they run."
+        yield finding("SP432", ("spec", "intranet"), message, "Nothing to do: names are resolved to the same pods.")
+    elif intranet and intranet not in _INTRANETS:
+        message = f'"{intranet}" is no network; the job is compiled as with PodIP, as the old operator took it.'
+        yield finding("SP430", ("spec", "intranet"), message, did_you_mean(intranet, _INTRANETS))
+    if HOST_PORT_ANNOTATION in model.metadata.annotations and intranet != "Host":
+        message = "The annotation has no effect without `intranet: Host`."
+        at = ("metadata", "annotations", HOST_PORT_ANNOTATION)
+        yield finding("SP406", at, message, "Remove it.", anchor=Anchor.KEY)
+
+
+def _gloo(model: PaddleJob) -> Iterator[Finding]:
+    gloo = model.spec.with_gloo
+    path: FieldPath = ("spec", "withGloo")
+    if gloo is None:
+        return
+    if gloo not in (0, 1, 2):
+        message = f"Found {gloo}; Paddle knows 0 (off), 1 (workers) and 2 (workers and servers)."
+        yield finding("SP204", path, message, "Choose one of them; 1 is what Paddle's documentation recommends.")
+    elif gloo and not (model.spec.ps and model.spec.ps.replicas):
+        message = "Gloo has no effect without parameter servers."
+        yield finding("SP406", path, message, "Remove it.", anchor=Anchor.KEY)
+
+
+def _elasticity(model: PaddleJob, platform: Platform) -> Iterator[Finding]:
+    path: FieldPath = ("spec", "elastic")
+    if model.spec.elastic is None:
+        return
+    if not is_elastic(model):
+        message = "Only jobs of workers alone can be elastic; this one is not."
+        yield finding("SP406", path, message, "Remove it, or the other roles.", anchor=Anchor.KEY)
+    elif not platform.paddle.elastic_servers and not _names_server(model):
+        message = "Elastic workers meet at an etcd, and there is none."
+        hint = f"Give `paddle.elasticServers` in the platform file, or {_ELASTIC_SERVER} in the template's `env`."
+        yield finding("SP434", path, message, hint, anchor=Anchor.KEY)
+
+
+def _names_server(model: PaddleJob) -> bool:
+    worker = model.spec.worker
+    template = worker.template if worker else None
+    if not pod_template.is_usable(template) or template is None:
+        return False
+    return any(each.get("name") == _ELASTIC_SERVER for each in template["spec"]["containers"][0].get("env") or ())
+
+
+def _minimum(model: PaddleJob) -> Iterator[Finding]:
+    policy = model.spec.scheduling_policy
+    if policy is None or policy.min_available is None:
+        return
+    most = sum(max(role.replicas, 0) for _, role in _roles(model))
+    if not 1 <= policy.min_available <= most:
+        message = f"Found {policy.min_available}; the job has {most} pods, so 1 to {most} are allowed."
+        hint = "Give a number among these, or remove it for all pods."
+        yield finding("SP433", ("spec", "schedulingPolicy", "minAvailable"), message, hint)
+
+
+def _role(model: PaddleJob, name: str, role: PaddleRole, platform: Platform) -> Iterator[Finding]:
+    path: FieldPath = ("spec", name)
+    for key in ("limits", "requests"):
+        if getattr(role, key) is not None:
+            message = f"`{key}` never had an effect."
+            hint = "Remove it; resources belong to the containers of the template."
+            yield finding("SP406", (*path, key), message, hint, anchor=Anchor.KEY)
+    template = role.template
+    if template is None or not pod_template.is_usable(template):
+        if role.replicas:
+            yield pod_template.missing(name, (*path, "template") if template is not None else path)
+        return
+    yield from pod_template.findings(template, (*path, "template"))
+    yield from _restart(model, name, template["spec"].get("restartPolicy"))
+    if platform.paddle.base_port != int(_OLD_PORT) and _OLD_PORT in json.dumps(template):
+        message = (
+            f"The template mentions {_OLD_PORT}, the port of old releases; the job uses {platform.paddle.base_port}."
+        )
+        hint = f"Use the variable PADDLE_PORT, or set `paddle.basePort: {_OLD_PORT}` in the platform file."
+        yield finding("SP446", (*path, "template"), message, hint, anchor=Anchor.KEY)
+
+
+def _restart(model: PaddleJob, name: str, given: str | None) -> Iterator[Finding]:
+    path: FieldPath = ("spec", name, "template", "spec", "restartPolicy")
+    if given == "Always" and name == "worker":
+        message = "A worker that is always started again never completes; it is compiled with OnFailure."
+        yield finding("SP438", path, message, "Write OnFailure or Never.")
+    if given and given != "OnFailure" and is_elastic(model):
+        message = f"Elastic workers are started again when they fail, so {given} is not used."
+        yield finding("SP406", path, message, "Write OnFailure, or remove it.")

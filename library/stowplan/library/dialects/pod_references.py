@@ -1,0 +1,51 @@
+"""Objects that a user's pod template names and that the repository need not define."""
+
+from collections.abc import Iterator
+
+from stowplan.library.manifest import ExternalReference, Json
+
+
+def externals(template: Json, namespace: str) -> Iterator[ExternalReference]:
+    """Claims, ConfigMaps, Secrets, the account and the priority class of a pod template."""
+    spec = template["spec"]
+    for kind, name in _names(spec):
+        if name:
+            yield ExternalReference(kind, "" if kind == "PriorityClass" else namespace, name)
+
+
+def claims(template: Json) -> Iterator[tuple[int, str]]:
+    """Place among the volumes, and name, of every claim that the pods mount."""
+    for index, volume in enumerate(template["spec"].get("volumes") or ()):
+        if name := (volume.get("persistentVolumeClaim") or {}).get("claimName"):
+            yield index, name
+
+
+def _names(spec: Json) -> Iterator[tuple[str, str | None]]:
+    yield "ServiceAccount", spec.get("serviceAccountName") or spec.get("serviceAccount")
+    yield "PriorityClass", spec.get("priorityClassName")
+    for secret in spec.get("imagePullSecrets") or ():
+        yield "Secret", secret.get("name")
+    for volume in spec.get("volumes") or ():
+        yield from _volume(volume)
+    for field in ("initContainers", "containers"):
+        for container in spec.get(field) or ():
+            yield from _container(container)
+
+
+def _volume(volume: Json) -> Iterator[tuple[str, str | None]]:
+    yield "PersistentVolumeClaim", (volume.get("persistentVolumeClaim") or {}).get("claimName")
+    yield "Secret", (volume.get("secret") or {}).get("secretName")
+    yield "ConfigMap", (volume.get("configMap") or {}).get("name")
+    for source in (volume.get("projected") or {}).get("sources") or ():
+        yield "Secret", (source.get("secret") or {}).get("name")
+        yield "ConfigMap", (source.get("configMap") or {}).get("name")
+
+
+def _container(container: Json) -> Iterator[tuple[str, str | None]]:
+    for source in container.get("envFrom") or ():
+        yield "Secret", (source.get("secretRef") or {}).get("name")
+        yield "ConfigMap", (source.get("configMapRef") or {}).get("name")
+    for variable in container.get("env") or ():
+        source = variable.get("valueFrom") or {}
+        yield "Secret", (source.get("secretKeyRef") or {}).get("name")
+        yield "ConfigMap", (source.get("configMapKeyRef") or {}).get("name")

@@ -1,0 +1,143 @@
+"""What is wrong with a user's pod template in a training job, whichever kind it belongs to.
+
+The template fits its official schema when these rules see it. What they find would fail in the cluster, where the
+message comes late or not at all.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from stowplan.library import quantities
+from stowplan.library.builders.training_pod import CONTAINER_LISTS, MERGE_KEYS, merge_key
+from stowplan.library.manifest import Json
+from stowplan.library.training import Environment
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+
+_OLD_NODE_LABEL = "paddlepaddle.org/"
+_LONGEST_VARIABLE = 128 * 1024
+_SET_BY_US = {
+    "hostname": "each pod is named after its index",
+    "subdomain": "it is that of the Service by which the pods find each other",
+}
+
+
+def is_usable(template: Json | None) -> bool:
+    """Whether there is a container to run."""
+    return bool(template and template.get("spec") and template["spec"].get("containers"))
+
+
+def missing(role: str, path: FieldPath) -> Finding:
+    """A role whose pods are not described."""
+    message = f"The role {role} has no container to run."
+    return finding("SP437", path, message, "Give `template.spec.containers`.")
+
+
+def findings(template: Json, path: FieldPath) -> list[Finding]:
+    """All findings of a usable template. `path` leads to it in its document."""
+    spec = template["spec"]
+    rules: Sequence[Callable[[Json, FieldPath], Iterator[Finding]]] = (
+        _duplicates,
+        _extended_resources,
+        _missing_volumes,
+        _host_network,
+        _old_node_labels,
+        _set_by_us,
+    )
+    return [found for rule in rules for found in rule(spec, (*path, "spec"))]
+
+
+def reserved(template: Json, names: Sequence[str], path: FieldPath) -> Iterator[Finding]:
+    """Variables of the first container that the job sets itself, whatever the template says."""
+    for index, variable in enumerate(template["spec"]["containers"][0].get("env") or ()):
+        if variable.get("name") in names:
+            message = f"The job sets {variable['name']} itself, so this value is not used."
+            at = (*path, "spec", "containers", 0, "env", index, "name")
+            yield finding("SP435", at, message, "Remove the variable.")
+
+
+def _containers(spec: Json, path: FieldPath) -> Iterator[tuple[FieldPath, Json]]:
+    for field in CONTAINER_LISTS:
+        for index, container in enumerate(spec.get(field) or ()):
+            yield (*path, field, index), container
+
+
+def _duplicates(spec: Json, path: FieldPath) -> Iterator[Finding]:
+    """Of entries with one key the last one stays; server-side apply refuses both."""
+    for place, container in _containers(spec, path):
+        for field, keys in MERGE_KEYS.items():
+            entries = container.get(field) or ()
+            last = {merge_key(field, entry): index for index, entry in enumerate(entries)}
+            for index, entry in enumerate(entries):
+                winner = last[merge_key(field, entry)]
+                if winner != index:
+                    message = f"`{field}` has another entry for {entry.get(keys[0])} below, which is used instead."
+                    yield finding("SP436", (*place, field, index, keys[0]), message, "Remove one of the two.")
+
+
+def _extended_resources(spec: Json, path: FieldPath) -> Iterator[Finding]:
+    """Kubernetes lets nobody overcommit what a device plug-in counts."""
+    for place, container in _containers(spec, path):
+        resources = container.get("resources") or {}
+        limits = resources.get("limits") or {}
+        for name, wanted in (resources.get("requests") or {}).items():
+            if "/" not in name or name.startswith("kubernetes.io/"):
+                continue
+            if not quantities.equal(wanted, limits.get(name)):
+                found = limits.get(name, "nothing")
+                message = f"Found a request of {wanted} {name} and a limit of {found}; Kubernetes wants both alike."
+                yield finding("SP440", (*place, "resources", "requests", name), message, "Give the limit alone.")
+
+
+def _missing_volumes(spec: Json, path: FieldPath) -> Iterator[Finding]:
+    known = {volume.get("name") for volume in spec.get("volumes") or ()}
+    for place, container in _containers(spec, path):
+        for index, mount in enumerate(container.get("volumeMounts") or ()):
+            if mount.get("name") not in known:
+                at = (*place, "volumeMounts", index, "name")
+                message = f'The pod has no volume "{mount.get("name")}".'
+                names = ", ".join(sorted(map(str, known)))
+                yield finding("SP442", at, message, f"Add it to `volumes`, or mount one of: {names or 'none yet'}.")
+
+
+def _host_network(spec: Json, path: FieldPath) -> Iterator[Finding]:
+    if spec.get("hostNetwork") and spec.get("dnsPolicy") not in ("ClusterFirstWithHostNet", "None"):
+        message = "On the network of its node a pod resolves no Service, unless `dnsPolicy` says so."
+        at = (*path, "hostNetwork")
+        yield finding("SP441", at, message, "Add `dnsPolicy: ClusterFirstWithHostNet`.", anchor=Anchor.KEY)
+
+
+def _old_node_labels(spec: Json, path: FieldPath) -> Iterator[Finding]:
+    """Labels by which the old operator told the nodes of a cache. Nothing writes to nodes any more."""
+    for key in sorted(spec.get("nodeSelector") or {}):
+        if key.startswith(_OLD_NODE_LABEL):
+            yield _old_label((*path, "nodeSelector", key), key, Anchor.KEY)
+    affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
+    field = "requiredDuringSchedulingIgnoredDuringExecution"
+    for at, term in enumerate((affinity.get(field) or {}).get("nodeSelectorTerms") or ()):
+        for index, expression in enumerate(term.get("matchExpressions") or ()):
+            key = str(expression.get("key"))
+            if key.startswith(_OLD_NODE_LABEL):
+                terms = ("affinity", "nodeAffinity", field, "nodeSelectorTerms", at)
+                yield _old_label((*path, *terms, "matchExpressions", index, "key"), key, Anchor.VALUE)
+
+
+def _old_label(path: FieldPath, key: str, anchor: Anchor) -> Finding:
+    message = f"No node gets the label {key} any more, so the pod would find no node."
+    hint = "Remove it: with `sampleSetRef` pods go where the dataset is cached, by pod affinity to the cache pods."
+    return finding("SP443", path, message, hint, anchor=anchor)
+
+
+def _set_by_us(spec: Json, path: FieldPath) -> Iterator[Finding]:
+    for field, why in _SET_BY_US.items():
+        if spec.get(field):
+            message = f"`{field}` cannot be chosen: {why}."
+            yield finding("SP445", (*path, field), message, "Remove it.", anchor=Anchor.KEY)
+
+
+def long_variables(environment: Environment, path: FieldPath) -> Iterator[Finding]:
+    """Variables that no process could be started with: Linux takes at most 128 KiB for one (MAX_ARG_STRLEN)."""
+    for variable in environment.defaults:
+        size = len(f"{variable['name']}={variable['value']}") + 1
+        if size > _LONGEST_VARIABLE:
+            message = f"{variable['name']} would have {size} bytes; Linux takes {_LONGEST_VARIABLE} at most."
+            yield finding("SP448", path, message, "Use fewer pods, or a shorter name for the job.")
+            return

@@ -1,0 +1,31 @@
+"""What a job engine is."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from stowplan.library.engines.gang.api import GangEngine
+from stowplan.library.ir import Site
+from stowplan.library.manifest import Json, Manifest
+from stowplan.library.training import Hosts, TrainingGroup
+
+
+class JobEngine(Protocol):
+    """Turns a training group into the objects of a job controller."""
+
+    name: str
+
+    def hosts(self, group: TrainingGroup, run: str) -> dict[str, Hosts]:
+        """DNS names of the pods, by role."""
+        ...
+
+    def pods(self, group: TrainingGroup, gang: GangEngine, site: Site, run: str) -> Mapping[str, Json]:
+        """The finished pod templates, by role."""
+        ...
+
+    def run(self, group: TrainingGroup, gang: GangEngine, site: Site) -> str:
+        """The hash of the run: over everything that cannot change in place, and the user's run annotation."""
+        ...
+
+    def manifests(self, group: TrainingGroup, gang: GangEngine, site: Site) -> list[Manifest]:
+        """All objects of one run, the gang's among them; their names end in the run's hash."""
+        ...

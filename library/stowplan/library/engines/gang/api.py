@@ -1,0 +1,95 @@
+"""What a gang engine is: a scheduler or queue that starts all pods of a training job or none."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from stowplan.library.ir import Site
+from stowplan.library.manifest import ExternalReference, Json, Manifest
+from stowplan.library.training import Role, TrainingGroup
+from stowplan.schema.diagnostics import Finding
+from stowplan.schema.platform import Platform
+
+
+@dataclass(frozen=True, slots=True)
+class PodMarks:
+    """What the engine wants in the pods of a role. A user's scheduler and priority class stay."""
+
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    scheduler: str | None = None
+    priority_class: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadMarks:
+    """What the engine wants in the metadata of the Jobs, or of the JobSet."""
+
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A field that the engine writes in objects that stand in Git: Argo CD must leave it alone.
+
+    `paths` are JSON pointers, `queries` are jq paths.
+    """
+
+    group: str
+    kind: str
+    paths: tuple[str, ...] = ()
+    queries: tuple[str, ...] = ()
+
+
+class GangEngine(Protocol):
+    """Turns what a job asks of its scheduler into marks and objects."""
+
+    name: str
+
+    def validate(self, group: TrainingGroup, platform: Platform) -> list[Finding]:
+        """What is wrong with the request, at paths below `spec.schedulingPolicy` of its document."""
+        ...
+
+    def pod(self, group: TrainingGroup, role: Role, site: Site, run: str) -> PodMarks:
+        """Marks of a role's pods; they become part of the run's hash."""
+        ...
+
+    def workload(self, group: TrainingGroup, site: Site) -> WorkloadMarks:
+        """Marks of the Jobs or the JobSet."""
+        ...
+
+    def manifests(self, group: TrainingGroup, pods: Mapping[str, Json], site: Site, run: str) -> list[Manifest]:
+        """Objects of the engine's own. `pods` are the finished pod templates, by role."""
+        ...
+
+    def externals(self, group: TrainingGroup, site: Site) -> list[ExternalReference]:
+        """What must exist in the cluster, such as a queue."""
+        ...
+
+    def shared_fields(self) -> tuple[Shared, ...]:
+        """Fields of Jobs and JobSets that the engine writes."""
+        ...
+
+
+def marked(template: Json, marks: PodMarks) -> Json:
+    """The pod template with the marks in it."""
+    metadata = dict(template["metadata"])
+    spec = dict(template["spec"])
+    metadata["labels"] = {**metadata["labels"], **marks.labels}
+    if notes := {**metadata.get("annotations", {}), **marks.annotations}:
+        metadata["annotations"] = notes
+    for key, value in (("schedulerName", marks.scheduler), ("priorityClassName", marks.priority_class)):
+        if value and not spec.get(key):
+            spec[key] = value
+    return {"metadata": metadata, "spec": spec}
+
+
+def has_own_scheduler(group: TrainingGroup) -> bool:
+    """Whether a role names a scheduler itself. The old operator then left the whole job alone, and so do engines."""
+    return any(role.template["spec"].get("schedulerName") for role in group.roles)
+
+
+def minimum(group: TrainingGroup) -> int:
+    """Pods that must start together."""
+    return group.gang.min_member or group.size

@@ -1,0 +1,60 @@
+"""The coscheduling plug-in of kubernetes-sigs/scheduler-plugins."""
+
+from collections.abc import Mapping
+
+from stowplan.library.engines.gang.api import PodMarks, Shared, WorkloadMarks, has_own_scheduler, minimum
+from stowplan.library.engines.gang.pod_group import min_resources, pod_group
+from stowplan.library.ir import Site
+from stowplan.library.manifest import ExternalReference, Json, Manifest
+from stowplan.library.training import Role, TrainingGroup
+from stowplan.schema.diagnostics import Anchor, Finding, finding
+from stowplan.schema.platform import Platform
+
+_API_VERSION = "scheduling.x-k8s.io/v1alpha1"
+_POD_GROUP = "scheduling.x-k8s.io/pod-group"
+_TIMEOUT = 60
+"""Seconds that placed pods wait for the rest of their group; the value of Kubeflow Trainer."""
+
+
+class Coscheduling:
+    """A PodGroup without a queue."""
+
+    name = "coscheduling"
+
+    def validate(self, group: TrainingGroup, platform: Platform) -> list[Finding]:
+        """The plug-in has no queues."""
+        if not group.gang.queue:
+            return []
+        message = "The coscheduling plug-in has no queues, so `queue` has no effect."
+        path = ("spec", "schedulingPolicy", "queue")
+        return [finding("SP406", path, message, "Remove it.", anchor=Anchor.KEY)]
+
+    def pod(self, group: TrainingGroup, role: Role, site: Site, run: str) -> PodMarks:
+        """The label by which the plug-in finds the pods of a group."""
+        if has_own_scheduler(group):
+            return PodMarks()
+        return PodMarks(
+            labels={_POD_GROUP: group.names.group(run)},
+            scheduler=site.platform.engines.scheduler,
+            priority_class=group.gang.priority_class,
+        )
+
+    def workload(self, group: TrainingGroup, site: Site) -> WorkloadMarks:
+        return WorkloadMarks()
+
+    def manifests(self, group: TrainingGroup, pods: Mapping[str, Json], site: Site, run: str) -> list[Manifest]:
+        """The PodGroup."""
+        if has_own_scheduler(group):
+            return []
+        spec = {
+            "minMember": minimum(group),
+            "minResources": min_resources(group, pods),
+            "scheduleTimeoutSeconds": _TIMEOUT,
+        }
+        return [pod_group(_API_VERSION, group, spec, run)]
+
+    def externals(self, group: TrainingGroup, site: Site) -> list[ExternalReference]:
+        return []
+
+    def shared_fields(self) -> tuple[Shared, ...]:
+        return ()

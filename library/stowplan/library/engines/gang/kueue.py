@@ -1,0 +1,93 @@
+"""Kueue: a queue that admits a whole workload, and then the scheduler of Kubernetes places it.
+
+`suspend` is Kueue's: it sets it when a Job is created and takes it away on admission, so it is never compiled.
+"""
+
+from collections.abc import Mapping
+
+from stowplan.library.engines.gang.api import PodMarks, Shared, WorkloadMarks
+from stowplan.library.ir import Site
+from stowplan.library.manifest import ExternalReference, Json, Manifest
+from stowplan.library.training import Role, TrainingGroup
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.platform import Platform
+
+QUEUE = "kueue.x-k8s.io/queue-name"
+MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"
+EQUAL_COMPLETIONS = "kueue.x-k8s.io/job-completions-equal-parallelism"
+
+_POLICY: FieldPath = ("spec", "schedulingPolicy")
+
+
+class Kueue:
+    """A queue label; for elastic jobs, that fewer pods will do (partial admission, on by default since Kueue 0.5)."""
+
+    name = "kueue"
+
+    def validate(self, group: TrainingGroup, platform: Platform) -> list[Finding]:
+        """A job needs a queue, one workload, and no minimum of its own unless it is elastic."""
+        found = []
+        if not (group.gang.queue or platform.engines.queue):
+            message = "The job names no queue, and the platform has none; Kueue would never admit it."
+            hint = "Give `schedulingPolicy.queue`, or `engines.queue` in the platform file."
+            found.append(finding("SP447", (*_POLICY, "queue"), message, hint))
+        if platform.engines.jobs == "core" and len(group.roles) > 1:
+            message = (
+                f"With `engines.jobs: core` each of the {len(group.roles)} roles is a Job of its own, which Kueue would"
+                " admit one without the other."
+            )
+            hint = "Set `engines.jobs: jobset` in the platform file: a JobSet is admitted as a whole."
+            found.append(finding("SP447", ("spec",), message, hint, anchor=Anchor.KEY))
+        if group.elastic and platform.engines.jobs == "jobset":
+            message = "Kueue admits a JobSet only as a whole, so the job is not elastic on `engines.jobs: jobset`."
+            hint = "Set `engines.jobs: core` for elastic jobs, or remove `elastic`."
+            found.append(finding("SP447", ("spec", "elastic"), message, hint, anchor=Anchor.KEY))
+        return [*found, *_ignored(group)]
+
+    def pod(self, group: TrainingGroup, role: Role, site: Site, run: str) -> PodMarks:
+        """Kueue takes the priority of the pods for that of the workload."""
+        return PodMarks(priority_class=group.gang.priority_class)
+
+    def workload(self, group: TrainingGroup, site: Site) -> WorkloadMarks:
+        """The queue, and how few pods an elastic job takes."""
+        labels = {QUEUE: _queue(group, site)}
+        if group.minimum is None or group.minimum >= group.size:
+            return WorkloadMarks(labels)
+        return WorkloadMarks(labels, {EQUAL_COMPLETIONS: "true", MIN_PARALLELISM: str(group.minimum)})
+
+    def manifests(self, group: TrainingGroup, pods: Mapping[str, Json], site: Site, run: str) -> list[Manifest]:
+        return []
+
+    def externals(self, group: TrainingGroup, site: Site) -> list[ExternalReference]:
+        """The LocalQueue."""
+        return [ExternalReference("LocalQueue", group.origin.spec.namespace, _queue(group, site))]
+
+    def shared_fields(self) -> tuple[Shared, ...]:
+        """What Kueue writes on admission: fewer pods, and the taints of the nodes that it chose."""
+        job = ("/spec/completions", "/spec/parallelism", "/spec/template/spec/tolerations")
+        template = ".spec.replicatedJobs[].template.spec.template.spec"
+        return (
+            Shared("batch", "Job", paths=job),
+            Shared("jobset.x-k8s.io", "JobSet", queries=(f"{template}.tolerations",)),
+        )
+
+
+def _ignored(group: TrainingGroup) -> list[Finding]:
+    given = {"minResources": group.gang.min_resources is not None}
+    if not group.elastic:
+        given["minAvailable"] = group.gang.min_member is not None
+    return [
+        finding(
+            "SP406",
+            (*_POLICY, key),
+            f"`{key}` has no effect: Kueue admits the job as a whole.",
+            "Remove it.",
+            anchor=Anchor.KEY,
+        )
+        for key in sorted(given)
+        if given[key]
+    ]
+
+
+def _queue(group: TrainingGroup, site: Site) -> str:
+    return group.gang.queue or site.platform.engines.queue or ""

@@ -1,0 +1,39 @@
+"""No gang engine: the scheduler of Kubernetes places pod by pod."""
+
+from collections.abc import Mapping
+
+from stowplan.library.engines.gang.api import PodMarks, Shared, WorkloadMarks
+from stowplan.library.ir import Site
+from stowplan.library.manifest import ExternalReference, Json, Manifest
+from stowplan.library.training import Role, TrainingGroup
+from stowplan.schema.diagnostics import Anchor, Finding, finding
+from stowplan.schema.platform import Platform
+
+
+class NoGang:
+    """Pods as they are."""
+
+    name = "none"
+
+    def validate(self, group: TrainingGroup, platform: Platform) -> list[Finding]:
+        """A wish that nobody grants is worth a word."""
+        if group.gang.unset:
+            return []
+        message = "The policy has no effect: the platform has no gang engine."
+        hint = "Set `engines.gang` in the platform file, or remove the policy."
+        return [finding("SP406", ("spec", "schedulingPolicy"), message, hint, anchor=Anchor.KEY)]
+
+    def pod(self, group: TrainingGroup, role: Role, site: Site, run: str) -> PodMarks:
+        return PodMarks()
+
+    def workload(self, group: TrainingGroup, site: Site) -> WorkloadMarks:
+        return WorkloadMarks()
+
+    def manifests(self, group: TrainingGroup, pods: Mapping[str, Json], site: Site, run: str) -> list[Manifest]:
+        return []
+
+    def externals(self, group: TrainingGroup, site: Site) -> list[ExternalReference]:
+        return []
+
+    def shared_fields(self) -> tuple[Shared, ...]:
+        return ()

@@ -1,0 +1,36 @@
+"""PodGroups: what Volcano and the coscheduling plug-in count pods by."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from stowplan.library import labels
+from stowplan.library.builders import pod_requests
+from stowplan.library.builders.metadata import metadata
+from stowplan.library.manifest import Json, Manifest
+from stowplan.library.training import TrainingGroup
+
+SKIP_DRY_RUN = {labels.SYNC_OPTIONS: "SkipDryRunOnMissingResource=true"}
+"""The kind may not be known yet when Argo CD looks."""
+
+
+def pod_group(api_version: str, group: TrainingGroup, spec: Json, run: str) -> Manifest:
+    """The PodGroup of one run."""
+    origin = group.origin
+    meta = metadata(
+        "PodGroup",
+        group.names.group(run),
+        origin,
+        "gang",
+        namespace=origin.spec.namespace,
+        annotations=SKIP_DRY_RUN,
+    )
+    present = {key: value for key, value in spec.items() if value}
+    body = {"apiVersion": api_version, "kind": "PodGroup", "metadata": meta, "spec": present}
+    return Manifest(body, stem=group.names.base, run=True)
+
+
+def min_resources(group: TrainingGroup, pods: Mapping[str, Json]) -> dict[str, Any]:
+    """What the user gave, else the sum of what all pods request."""
+    if group.gang.min_resources is not None:
+        return dict(group.gang.min_resources)
+    return pod_requests.total((role.size, pods[role.name]["spec"]) for role in group.roles)

@@ -1,0 +1,68 @@
+"""Volcano: a PodGroup that its scheduler places as a whole."""
+
+from collections.abc import Mapping
+
+from stowplan.library.engines.gang.api import PodMarks, Shared, WorkloadMarks, has_own_scheduler, minimum
+from stowplan.library.engines.gang.pod_group import min_resources, pod_group
+from stowplan.library.ir import Site
+from stowplan.library.manifest import ExternalReference, Json, Manifest
+from stowplan.library.training import Role, TrainingGroup
+from stowplan.schema.diagnostics import Finding
+from stowplan.schema.platform import Platform
+
+SCHEDULER = "volcano"
+DEFAULT_QUEUE = "default"
+"""The queue that Volcano brings with itself."""
+
+_API_VERSION = "scheduling.volcano.sh/v1beta1"
+
+
+class Volcano:
+    """What paddle-operator did with `--scheduling=volcano`, without holding pods back: that is the scheduler's part."""
+
+    name = "volcano"
+
+    def validate(self, group: TrainingGroup, platform: Platform) -> list[Finding]:
+        """Volcano takes every field of the policy."""
+        return []
+
+    def pod(self, group: TrainingGroup, role: Role, site: Site, run: str) -> PodMarks:
+        """The annotations that Volcano and the old operator's users look for."""
+        if has_own_scheduler(group):
+            return PodMarks()
+        annotations = {
+            "scheduling.k8s.io/group-name": group.names.group(run),
+            "volcano.sh/job-name": group.origin.spec.name,
+            "volcano.sh/job-version": "0",
+            "volcano.sh/queue-name": _queue(group, site),
+            "volcano.sh/task-spec": role.name,
+        }
+        return PodMarks(annotations=annotations, scheduler=SCHEDULER)
+
+    def workload(self, group: TrainingGroup, site: Site) -> WorkloadMarks:
+        return WorkloadMarks()
+
+    def manifests(self, group: TrainingGroup, pods: Mapping[str, Json], site: Site, run: str) -> list[Manifest]:
+        """The PodGroup."""
+        if has_own_scheduler(group):
+            return []
+        spec: Json = {
+            "minMember": minimum(group),
+            "minResources": min_resources(group, pods),
+            "queue": _queue(group, site),
+        }
+        if group.gang.priority_class:
+            spec["priorityClassName"] = group.gang.priority_class
+        return [pod_group(_API_VERSION, group, spec, run)]
+
+    def externals(self, group: TrainingGroup, site: Site) -> list[ExternalReference]:
+        """The queue, where it is not the one that Volcano brings."""
+        queue = _queue(group, site)
+        return [] if queue == DEFAULT_QUEUE or has_own_scheduler(group) else [ExternalReference("Queue", "", queue)]
+
+    def shared_fields(self) -> tuple[Shared, ...]:
+        return ()
+
+
+def _queue(group: TrainingGroup, site: Site) -> str:
+    return group.gang.queue or site.platform.engines.queue or DEFAULT_QUEUE

@@ -1,0 +1,91 @@
+"""PaddlePaddle: the variables that `paddle.distributed.launch` and `fleet` read.
+
+Names and values are those of paddle-operator, save that hosts are DNS names. Both look their own rank up: the launcher
+takes the place of `POD_IP` in `PADDLE_TRAINERS`, a server that of `POD_IP:PADDLE_PORT` in its list.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from stowplan.library import labels
+from stowplan.library.manifest import Json
+from stowplan.library.training import Environment, Hosts, Role, TrainingGroup
+
+PORTS = 20
+"""Ports that a pod may use, from its first one on: as many as the old operator's Services had."""
+
+GLOO_PORT = 18
+"""Place of Gloo's rendezvous among the ports of the first server."""
+
+INDEX = "PADDLE_TRAINER_ID"
+_INDEX_FIELD = f"metadata.annotations['{labels.JOB_INDEX}']"
+
+_TRAINING_ROLES = {"ps": "PSERVER", "worker": "TRAINER", "heter": "HETER"}
+_GLOO_OVER_HTTP = "3"
+_ELASTIC_TIMEOUT = "60"
+
+
+@dataclass(frozen=True, slots=True)
+class Elastic:
+    """Where elastic workers meet; `size` is the ConfigMap, and the key in it, with how many they are to be."""
+
+    job_id: str
+    servers: tuple[str, ...]
+    size: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Paddle:
+    """A Paddle job. `gloo` is `withGloo` of its spec."""
+
+    gloo: int = 0
+    elastic: Elastic | None = None
+    name: str = "paddle"
+
+    def environment(self, group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts]) -> Environment:
+        """Variables of one role: who the pod is, and who else there is."""
+        kind = _TRAINING_ROLES[role.name]
+        who = (
+            {"name": INDEX, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": _INDEX_FIELD}}},
+            _variable("POD_IP", hosts[role.name].of(f"$({INDEX})")),
+            _variable("TRAINING_ROLE", kind),
+            _variable("PADDLE_TRAINING_ROLE", kind),
+        )
+        if self.elastic:
+            return Environment((*who, *_elastic(self.elastic)))
+        return Environment(who, tuple(_variable(*pair) for pair in self._meeting(group, role, hosts)))
+
+    def _meeting(self, group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts]) -> Iterator[tuple[str, str]]:
+        """What the old operator put into a ConfigMap for all pods."""
+        roles = {each.name: each for each in group.roles}
+        yield "TRAINER_PORTS_NUM", str(PORTS)
+        yield "PADDLE_PORT", str(role.port)
+        if server := roles.get("ps"):
+            yield "PADDLE_PSERVERS_IP_PORT_LIST", _endpoints(server, hosts)
+        if worker := roles.get("worker"):
+            yield "PADDLE_TRAINERS_NUM", str(worker.size)
+            yield "PADDLE_TRAINERS", ",".join(hosts["worker"].of(index) for index in range(worker.size))
+            yield "PADDLE_TRAINER_ENDPOINTS", _endpoints(worker, hosts)
+        if heter := roles.get("heter"):
+            yield "PADDLE_HETER_ENDPOINTS", _endpoints(heter, hosts)
+        if server and self.gloo > 0:
+            yield "PADDLE_WITH_GLOO", str(self.gloo)
+            yield "PADDLE_GLOO_RENDEZVOUS", _GLOO_OVER_HTTP
+            yield "PADDLE_GLOO_HTTP_ENDPOINT", f"{hosts['ps'].of(0)}:{server.port + GLOO_PORT}"
+
+
+def _endpoints(role: Role, hosts: Mapping[str, Hosts]) -> str:
+    return ",".join(f"{hosts[role.name].of(index)}:{role.port}" for index in range(role.size))
+
+
+def _elastic(elastic: Elastic) -> Iterator[Json]:
+    name, key = elastic.size
+    yield _variable("PADDLE_ELASTIC_JOB_ID", elastic.job_id)
+    yield {"name": "PADDLE_ELASTIC_NP", "valueFrom": {"configMapKeyRef": {"name": name, "key": key}}}
+    yield _variable("PADDLE_ELASTIC_TIMEOUT", _ELASTIC_TIMEOUT)
+    if elastic.servers:
+        yield _variable("PADDLE_ELASTIC_SERVER", ",".join(elastic.servers))
+
+
+def _variable(name: str, value: str) -> Json:
+    return {"name": name, "value": value}

@@ -1,0 +1,46 @@
+"""Kubernetes quantities as numbers, and back."""
+
+import re
+from decimal import Decimal
+
+_FORM = re.compile(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))(?:([KMGTPE]i)|([numkMGTPE])|([eE][+-]?[0-9]{1,3}))?")
+_POWERS = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_BINARY = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
+
+
+def amount(quantity: object) -> Decimal | None:
+    """The exact number that a quantity stands for; None for what is none, or has an exponent of over three digits."""
+    found = _FORM.fullmatch(str(quantity))
+    if found is None:
+        return None
+    number, binary, decimal, exponent = found.groups()
+    if binary:
+        return Decimal(number) * (1 << 10 * (_BINARY.index(binary) + 1))
+    return Decimal(number).scaleb(_POWERS[decimal] if decimal else int(exponent[1:]) if exponent else 0)
+
+
+def larger(one: object, other: object) -> bool:
+    """Whether both are quantities such as `500m` or `1Gi`, and `one` is the larger."""
+    first, second = amount(one), amount(other)
+    return first is not None and second is not None and first > second
+
+
+def equal(one: object, other: object) -> bool:
+    """Whether both are quantities of the same amount, such as `1` and `1000m`."""
+    first = amount(one)
+    return first is not None and first == amount(other)
+
+
+def text(number: Decimal) -> str:
+    """A quantity for a number that is not negative: whole with a binary suffix where it fits, else in thousandths.
+
+    What is finer than a thousandth is rounded up, as Kubernetes does.
+    """
+    thousandths = -int(-number * 1000 // 1)
+    if thousandths % 1000:
+        return f"{thousandths}m"
+    whole = thousandths // 1000
+    for power in range(len(_BINARY), 0, -1):
+        if whole and whole % (1 << 10 * power) == 0:
+            return f"{whole >> 10 * power}{_BINARY[power - 1]}"
+    return str(whole)

@@ -1,0 +1,137 @@
+"""The neutral value of a training job: roles whose pods meet each other and end together."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from stowplan.library.ir import Origin
+from stowplan.library.manifest import Json
+from stowplan.library.names import TrainingNames
+
+RESTARTS = 6
+"""Restarts for each pod of a role before its Job fails: the default of Kubernetes' Jobs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hosts:
+    """DNS names of a role's pods, as pods of the same namespace resolve them. They differ in the index alone."""
+
+    before: str
+    after: str
+
+    def of(self, index: int | str) -> str:
+        """The name of the pod with that index; `$(NAME)` for a container that has its index in a variable."""
+        return f"{self.before}{index}{self.after}"
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """Pods that do the same.
+
+    `template` is the user's PodTemplateSpec. Success of the roles that `decide` is that of the job; the others are
+    helpers, which end with them. `port` is the first of the ports that the role's processes use.
+    """
+
+    name: str
+    size: int
+    template: Json
+    decides: bool
+    port: int
+    restart: Literal["Never", "OnFailure"] = "Never"
+
+    @property
+    def retries(self) -> int:
+        """Failures that its Job outlives: none where a failed pod fails the job, else so many restarts."""
+        return 0 if self.decides and self.restart == "Never" else RESTARTS * self.size
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetMount:
+    """A dataset's claim, mounted in the first container of every pod.
+
+    `near` is the pod affinity to where the dataset is cached.
+    """
+
+    claim: str
+    path: str
+    near: Json
+
+
+@dataclass(frozen=True, slots=True)
+class GangRequest:
+    """What a job asks of a scheduler that starts all of its pods or none. None stands for the whole of the job."""
+
+    min_member: int | None = None
+    min_resources: Mapping[str, Any] | None = None
+    queue: str | None = None
+    priority_class: str | None = None
+
+    @property
+    def unset(self) -> bool:
+        """Whether the job asks for nothing."""
+        return self == GangRequest()
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Variables of a role's first container.
+
+    A user's variable of the same name gives way to one in `fixed`, and takes the place of one in `defaults`.
+    """
+
+    fixed: tuple[Json, ...]
+    defaults: tuple[Json, ...] = ()
+
+
+class Framework(Protocol):
+    """What a training framework wants to know: turns a group into variables, by which its processes meet."""
+
+    @property
+    def name(self) -> str:
+        """Its name in words."""
+        ...
+
+    def environment(self, group: "TrainingGroup", role: Role, hosts: Mapping[str, Hosts]) -> Environment:
+        """Variables of one role's pods. `hosts` has the names of all roles' pods, by role."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingGroup:
+    """A training job. No role is empty, and at least one decides.
+
+    With `host_network` the pods share the network of their nodes. An elastic group has a `minimum`: its deciding role
+    may run with so many pods, so nothing in its pods may depend on its size. `extra_labels` go to pods by role.
+    """
+
+    origin: Origin
+    names: TrainingNames
+    framework: Framework
+    roles: tuple[Role, ...]
+    mounts: tuple[DatasetMount, ...] = ()
+    gang: GangRequest = field(default_factory=GangRequest)
+    host_network: bool = False
+    minimum: int | None = None
+    run: str = ""
+    extra_labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    extra_annotations: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """Number of all pods."""
+        return sum(role.size for role in self.roles)
+
+    @property
+    def deciders(self) -> Sequence[Role]:
+        """The roles that decide success."""
+        return [role for role in self.roles if role.decides]
+
+    @property
+    def helpers(self) -> Sequence[Role]:
+        """The roles that end with the deciders."""
+        return [role for role in self.roles if not role.decides]
+
+    @property
+    def elastic(self) -> bool:
+        """Whether its size may change while it runs."""
+        return self.minimum is not None

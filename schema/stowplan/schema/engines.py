@@ -1,0 +1,64 @@
+"""The part of the platform that says how training jobs run."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from stowplan.schema.meta import DnsLabel, Model
+
+FIRST_HOST_PORT = 35000
+LAST_HOST_PORT = 65000
+"""The port range of the old operator's `--port-range`, from which jobs on the host network take their blocks."""
+
+
+class Engines(Model):
+    """The job controllers and schedulers that the cluster has."""
+
+    jobs: Literal["core", "jobset"] = Field(
+        default="core",
+        description="What training jobs compile to: `core` for Jobs of Kubernetes itself, `jobset` for one JobSet.",
+    )
+    gang: Literal["none", "volcano", "coscheduling", "kueue"] = Field(
+        default="none", description="What starts all pods of a training job together or none."
+    )
+    queue: DnsLabel | None = Field(
+        default=None,
+        description="Queue of jobs that name none: a LocalQueue of Kueue, or a Queue of Volcano.",
+    )
+    scheduler: str = Field(
+        default="scheduler-plugins-scheduler",
+        description="Name of the scheduler that has the coscheduling plug-in.",
+        max_length=63,
+    )
+    helper_timeout_seconds: int = Field(
+        default=300,
+        ge=1,
+        le=86400,
+        description="With `core`: seconds that the port of a parameter server may stay closed before its job fails.",
+    )
+
+
+class HostPorts(Model):
+    """A range of ports."""
+
+    first: int = Field(default=FIRST_HOST_PORT, description="First port.", ge=1024, le=65535)
+    last: int = Field(default=LAST_HOST_PORT, description="Last port.", ge=1024, le=65535)
+
+
+class Paddle(Model):
+    """Defaults of Paddle jobs."""
+
+    base_port: int = Field(
+        default=36000,
+        ge=1024,
+        le=65516,
+        description="First of the 20 ports that each pod of a Paddle job may use. paddle-operator before 0.3.3 had 2379.",
+    )
+    elastic_servers: list[Annotated[str, Field(max_length=253)]] = Field(
+        default_factory=list,
+        max_length=16,
+        description="Endpoints of the etcd that elastic Paddle jobs meet at, such as `etcd.ml:2379`.",
+    )
+    host_ports: HostPorts = Field(
+        default=HostPorts(), description="Ports that jobs with `intranet: Host` take their blocks from."
+    )
