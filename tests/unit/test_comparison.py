@@ -129,3 +129,29 @@ def test_what_cannot_be_read_or_written_is_a_difference(out: Path) -> None:
 def test_outputs_that_collide_are_a_difference(out: Path) -> None:
     found, codes = compared(out, [output("a.yaml"), output("A.yaml", config_map("b"))])
     assert (found.same, codes) == (False, ["SP507"])
+
+
+@pytest.mark.parametrize("name", ["x.yaml", "sub/x.yml", ".x.yaml", "x.json", "x.jsonnet", "a.yml"])
+def test_a_foreign_manifest_where_argo_cd_syncs_is_told_and_is_no_difference(out: Path, name: str) -> None:
+    outputs = [output("ml/a.yaml"), output("b.yaml")]
+    written(out, outputs)
+    (out / "ml" / name).parent.mkdir(exist_ok=True)
+    (out / "ml" / name).write_text("kind: ConfigMap\n")
+    found, codes = compared(out, outputs)
+    assert (found.foreign, found.same, codes) == ((f"ml/{name}",), True, ["SP517"])
+    assert written(out, outputs)[1] == ["SP517"]
+
+
+def test_so_is_a_link_to_one(out: Path) -> None:
+    written(out, [output("ml/a.yaml")])
+    (out / "ml/x.yaml").symlink_to("../inventory.jsonl")
+    assert compared(out, [output("ml/a.yaml")])[1] == ["SP517"]
+
+
+@pytest.mark.parametrize("name", ["x.yaml", "mine/x.yaml", "ml/README.md", "ml/x.yaml.off", "ml/.git/x.yaml"])
+def test_what_argo_cd_does_not_read_is_no_concern(out: Path, name: str) -> None:
+    outputs = [output("ml/a.yaml"), output("b.yaml")]
+    written(out, outputs)
+    (out / name).parent.mkdir(exist_ok=True)
+    (out / name).write_text("kind: ConfigMap\n")
+    assert compared(out, outputs) == (Comparison(), [])

@@ -35,7 +35,8 @@ class Difference:
 class Comparison:
     """How an output folder differs from what the specs compile to; paths are sorted.
 
-    `foreign` names what is in the way of a file (SP508) or was left alone (SP512); the latter alone is no difference.
+    `foreign` names what is in the way of a file (SP508) or was left alone (SP512, SP517); the latter alone is no
+    difference.
     """
 
     missing: tuple[str, ...] = ()
@@ -76,7 +77,7 @@ def compare(outputs: Sequence[Output], out: Path, previous: Inventory, report: R
         missing=tuple(change.path for change in planned.changes if change.before is None),
         changed=tuple(_difference(change, digests) for change in planned.changes if change.before is not None),
         stale=planned.stale,
-        foreign=tuple(sorted({*planned.blocked, *planned.disowned, *planned.orphaned})),
+        foreign=tuple(sorted({*planned.blocked, *planned.disowned, *planned.orphaned, *planned.intruders})),
         blocked=bool(planned.blocked),
     )
 

@@ -1,6 +1,6 @@
 """The plan of a run: what would change in the output folder, decided before anything is touched."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from stowplan.compiler import inventory
@@ -9,6 +9,9 @@ from stowplan.compiler.model import Output
 from stowplan.compiler.paths import parents
 from stowplan.compiler.render import HEADER_LENGTH, carries_header, render
 from stowplan.compiler.tree import TEMPORARY, Tree
+
+_MANIFESTS = (".yaml", ".yml", ".json", ".jsonnet")
+"""What an Application of a folder reads (Argo CD, `getPotentiallyValidManifestFile`), hidden files too."""
 
 PENDING = f"{TEMPORARY}inventory"
 """The inventory of a run that is under way. One that died leaves it, and with it the list of what it may have made."""
@@ -29,8 +32,8 @@ class Plan:
 
     `gone` are all paths that the last run wrote and this one does not. Of these, `stale` files are to be removed;
     `disowned` ones have lost our header and are left alone. So are `orphaned` files, which have our header but stand
-    in no inventory. `blocked` are paths of outputs or of folders above them where something foreign stands: then
-    nothing is written.
+    in no inventory, and `intruders`: manifests without our header in folders that Argo CD syncs. `blocked` are paths of
+    outputs or of folders above them where something foreign stands: then nothing is written.
     """
 
     changes: tuple[Change, ...]
@@ -39,6 +42,7 @@ class Plan:
     stale: tuple[str, ...]
     disowned: tuple[str, ...]
     orphaned: tuple[str, ...]
+    intruders: tuple[str, ...]
     blocked: tuple[str, ...]
 
 
@@ -68,7 +72,16 @@ def plan(outputs: Sequence[Output], tree: Tree, previous: Inventory) -> Plan:
         stale=tuple(path for path in gone if _has_header(path, tree)),
         disowned=tuple(path for path in gone if _exists(path, tree) and not _has_header(path, tree)),
         orphaned=tuple(path for path in unlisted if _has_header(path, tree)),
+        intruders=tuple(path for path in _synced(contents, tree) if path not in known and not _has_header(path, tree)),
         blocked=tuple(sorted(set(blocked.values()))),
+    )
+
+
+def _synced(outputs: Iterable[str], tree: Tree) -> list[str]:
+    """All that Argo CD reads as manifests in the folders of outputs, each of which an Application syncs."""
+    folders = tuple(sorted({f"{path.partition('/')[0]}/" for path in outputs if "/" in path}))
+    return sorted(
+        path for path in (*tree.files, *tree.others) if path.endswith(_MANIFESTS) and path.startswith(folders)
     )
 
 
