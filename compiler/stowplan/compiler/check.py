@@ -16,6 +16,7 @@ from stowplan.compiler.checks import (
     images,
     immutability,
     names,
+    namespace_levels,
     ownership,
     pod_security,
     protection,
@@ -93,9 +94,15 @@ def _security(objects: Objects, platform: Platform) -> list[ObjectFinding]:
         *secrets.check(objects),
         *rbac.check(objects),
         *pod_security.check(objects, allow_root=platform.juicefs.task_user == 0),
+        *_levels(objects, platform),
         # The tag `latest` was reported where it stands, in the platform file.
         *(images.check(objects) if platform.images.tag != "latest" else ()),
     ]
+
+
+def _levels(objects: Objects, platform: Platform) -> list[ObjectFinding]:
+    policy = platform.policy.pod_security
+    return [] if policy == "ignore" else namespace_levels.check(objects, _severity(policy))
 
 
 def _history(objects: Objects, previous: Mapping[ObjectId, Json], platform: Platform) -> list[ObjectFinding]:

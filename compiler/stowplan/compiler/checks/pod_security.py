@@ -26,6 +26,11 @@ _SYSCTLS = frozenset(
     "net.ipv4.tcp_keepalive_intvl net.ipv4.tcp_keepalive_probes net.ipv4.tcp_keepalive_time net.ipv4.tcp_rmem "
     "net.ipv4.tcp_syncookies net.ipv4.tcp_wmem".split()
 )
+_CAPABILITIES = frozenset(
+    "AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE SETFCAP SETGID SETPCAP SETUID "
+    "SYS_CHROOT".split()
+)
+"""Capabilities that `baseline` lets a container add."""
 _APPARMOR_ANNOTATION = "container.apparmor.security.beta.kubernetes.io/"
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 
@@ -59,6 +64,11 @@ def violations(pod: Pod, *, allow_root: bool = False) -> list[Violation]:
     """All violations of `restricted`, which holds the rules of `baseline` too."""
     rules = (*_RULES, *(() if allow_root else _USER_RULES), *(() if _is_windows(pod) else _LINUX_RULES))
     return [violation for rule in rules for violation in rule(pod)]
+
+
+def baseline_violations(pod: Pod) -> list[Violation]:
+    """All violations of `baseline`, which most pods keep."""
+    return [violation for rule in _BASELINE_RULES for violation in rule(pod)]
 
 
 def _is_windows(pod: Pod) -> bool:
@@ -211,9 +221,28 @@ def _capabilities(pod: Pod) -> Iterator[Violation]:
             yield Violation((*place, "add"), message, "Remove it.")
 
 
-_RULES: tuple[Rule, ...] = (
+def _host_paths(pod: Pod) -> Iterator[Violation]:
+    for index, volume in enumerate(items(pod.spec, "volumes")):
+        if "hostPath" in volume:
+            path = (*pod.spec_path, "volumes", index, "hostPath")
+            yield Violation(path, "The pod mounts a directory of its node.", "Use a claim, or an emptyDir.")
+
+
+def _risky_capabilities(pod: Pod) -> Iterator[Violation]:
+    for path, container in pod.containers:
+        place = (*path, _SECURITY, "capabilities", "add")
+        for added in sorted(set(mapping(container, _SECURITY, "capabilities").get("add") or ()) - _CAPABILITIES):
+            yield Violation(place, f"The capability {added} is forbidden.", "Remove it.")
+
+
+def _unconfined(pod: Pod) -> Iterator[Violation]:
+    for path, context in _contexts(pod):
+        if mapping(context, "seccompProfile").get("type") == "Unconfined":
+            yield Violation((*path, "seccompProfile", "type"), 'Found "Unconfined".', "Remove the field.")
+
+
+_ALL_LEVELS: tuple[Rule, ...] = (
     _host_namespaces,
-    _volumes,
     _privileged,
     _host_process,
     _host_ports,
@@ -223,6 +252,8 @@ _RULES: tuple[Rule, ...] = (
     _apparmor,
     _selinux,
 )
+_BASELINE_RULES: tuple[Rule, ...] = (*_ALL_LEVELS, _host_paths, _risky_capabilities, _unconfined)
+_RULES: tuple[Rule, ...] = (*_ALL_LEVELS, _volumes)
 _USER_RULES: tuple[Rule, ...] = (_run_as_non_root, _run_as_user)
 _LINUX_RULES: tuple[Rule, ...] = (_seccomp, _escalation, _capabilities)
 """Rules that do not apply to pods of Windows nodes."""

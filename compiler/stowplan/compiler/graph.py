@@ -1,0 +1,121 @@
+"""What specs have to do with each other: shared cache directories, ports and claims, and datasets nobody uses."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from stowplan.compiler.manifest_fields import mapping
+from stowplan.compiler.model import Program, Spec
+from stowplan.compiler.source import Document, Report
+from stowplan.library.dialects import paddle_job
+from stowplan.library.dialects.context import Context
+from stowplan.library.dialects.pod_references import claims
+from stowplan.library.dialects.pod_template import is_usable
+from stowplan.library.dialects.sample_set import cached_dataset
+from stowplan.library.drivers.registry import STORAGE_DRIVERS
+from stowplan.schema.diagnostics import FieldPath, Finding, finding
+from stowplan.schema.paddle_job import HOST_PORT_ANNOTATION, PaddleJob
+from stowplan.schema.sample_set import SampleSet
+
+_SEVERAL_NODES = ("ReadWriteMany", "ReadOnlyMany")
+
+
+def check(program: Program, specs: Sequence[Spec], report: Report) -> None:
+    """Look at all specs together and add what is found to `report`."""
+    context = Context(program.platform, "")
+    directories: dict[str, Spec] = {}
+    blocks: list[tuple[range, Spec]] = []
+    single = dict(_single_node_claims(program))
+    used = _used(specs)
+    for spec in specs:
+        match spec.model:
+            case SampleSet():
+                found = [*_caches(spec, spec.model, context, directories), *_unused(spec, used)]
+            case PaddleJob():
+                found = [*_ports(spec, spec.model, context, blocks), *_claims(spec, spec.model, single)]
+            case _:
+                found = []
+        report.add_findings(spec.document, found)
+
+
+def _caches(spec: Spec, model: SampleSet, context: Context, users: dict[str, Spec]) -> Iterator[Finding]:
+    """Two mounts that share a cache directory each evict by their own limit, so together they overrun both."""
+    dataset = cached_dataset(model, context)
+    for directory in STORAGE_DRIVERS[dataset.driver].cache_directories(dataset, context.site):
+        first = users.setdefault(directory.rstrip("/"), spec)
+        if first is not spec:
+            message = (
+                f"{directory} is a cache directory of {first.id} too; on a shared node each ignores the other's size."
+            )
+            hint = "Give each dataset directories of its own."
+            yield finding("SP305", _directory_path(model, directory), message, hint)
+
+
+def _directory_path(model: SampleSet, directory: str) -> FieldPath:
+    """Where a cache directory was given; for one by default, where it could be."""
+    levels = model.spec.cache.levels or [] if model.spec.cache else []
+    for index, level in enumerate(levels):
+        if directory in (level.path or "").split(":"):
+            return ("spec", "cache", "levels", index, "path")
+    options = model.spec.csi.juice_fs_mount_options if model.spec.csi else None
+    if options and options.cache_dir:
+        return ("spec", "csi", "juiceFSMountOptions", "cache-dir")
+    return ("spec", "cache", "levels")
+
+
+def _used(specs: Sequence[Spec]) -> dict[str, set[str]]:
+    """Names of the datasets that training jobs mount, by namespace; a namespace without such jobs is not there."""
+    used: dict[str, set[str]] = {}
+    for spec in specs:
+        if isinstance(spec.model, PaddleJob):
+            names = used.setdefault(spec.id.namespace, set())
+            reference = spec.model.spec.sample_set_ref
+            names |= {reference.name} if reference and reference.name else set()
+    return used
+
+
+def _unused(spec: Spec, used: Mapping[str, set[str]]) -> Iterator[Finding]:
+    """Said only where jobs of the same namespace could use it: other datasets are mounted by what is not here."""
+    if spec.id.namespace in used and spec.id.name not in used[spec.id.namespace]:
+        message = f"No job in namespace {spec.id.namespace} mounts the dataset."
+        hint = "Name it in the `sampleSetRef` of a job, or remove it if nothing else mounts its claim."
+        yield finding("SP307", ("metadata", "name"), message, hint)
+
+
+def _ports(spec: Spec, model: PaddleJob, context: Context, blocks: list[tuple[range, Spec]]) -> Iterator[Finding]:
+    if model.spec.intranet != "Host":
+        return
+    taken = [block for block in paddle_job.ports_of(model, context)[0].values() if block]
+    if not taken:
+        return
+    own = range(taken[0].start, taken[-1].stop)
+    for block, other in blocks:
+        if own.start < block.stop and block.start < own.stop:
+            message = f"Ports {own.start}-{own.stop - 1} overlap with {block.start}-{block.stop - 1} of {other.id}."
+            hint = f'Choose others for one of them, such as the annotation `{HOST_PORT_ANNOTATION}: "{block.stop}"`.'
+            yield finding("SP310", ("spec", "intranet"), message, hint)
+            break
+    blocks.append((own, spec))
+
+
+def _single_node_claims(program: Program) -> Iterator[tuple[tuple[str, str], Document]]:
+    """Claims among the plain objects of the repository that only one node may mount, by namespace and name."""
+    for document in program.passed_through:
+        data = document.root.data
+        modes = mapping(data, "spec").get("accessModes")
+        if data.get("kind") == "PersistentVolumeClaim" and modes and not set(modes) & set(_SEVERAL_NODES):
+            metadata = mapping(data, "metadata")
+            namespace = metadata.get("namespace") or program.platform.default_namespace
+            yield (str(namespace), str(metadata.get("name"))), document
+
+
+def _claims(spec: Spec, model: PaddleJob, single: Mapping[tuple[str, str], Document]) -> Iterator[Finding]:
+    for name in paddle_job.ROLES:
+        role = getattr(model.spec, name)
+        if role is None or role.replicas < 2 or not is_usable(role.template):
+            continue
+        for index, claim in claims(role.template):
+            if (spec.id.namespace, claim) in single:
+                place = single[spec.id.namespace, claim].locate(("spec", "accessModes"))
+                message = f"{role.replicas} pods of {name} mount the claim {claim}, which one node can mount ({place})."
+                hint = "Use a claim with ReadWriteMany, or only one pod."
+                path = ("spec", name, "template", "spec", "volumes", index, "persistentVolumeClaim", "claimName")
+                yield finding("SP309", path, message, hint)
