@@ -107,11 +107,20 @@ def _levels(objects: Objects, platform: Platform) -> list[ObjectFinding]:
 
 def _history(objects: Objects, previous: Mapping[ObjectId, Json], platform: Platform) -> list[ObjectFinding]:
     """What became of the objects that were written before."""
-    return [
+    moved = [
         *immutability.check(objects, previous),
         *removals.check(objects, previous, _severity(platform.policy.removal)),
+    ]
+    renamed = removals.named_anew(objects, previous)
+    return [
+        *(_with_reason(found) if found.spec in renamed else found for found in moved),
         *reruns.check(objects, previous, _severity(platform.policy.rerun)),
     ]
+
+
+def _with_reason(found: ObjectFinding) -> ObjectFinding:
+    reason = f"If `names` was changed in {PLATFORM_FILE}, change it back: it names what holds the data of all specs."
+    return replace(found, found=replace(found.found, hint=f"{reason} {found.found.hint}"))
 
 
 def _severity(policy: str) -> Severity:
@@ -130,7 +139,8 @@ class _Places:
         """The finding at its spec's name; in a plain object of the user's at the very field."""
         plain = self._plain.get(found.object) if found.spec is None else None
         document = plain or (self._specs.get(found.spec) if found.spec else None)
-        path = found.found.path if plain else _NAME if document else ()
+        edits = sorted(found.edits, key=document.locate) if document else []
+        path = found.found.path if plain else edits[0] if edits else _NAME if document else ()
         anchor = found.found.anchor if plain else Anchor.VALUE
         field = "" if found.found.path in (path, _NAME) else dotted(found.found.path)
         subject = f"{found.object}, {field}" if field else str(found.object)

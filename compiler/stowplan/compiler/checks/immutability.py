@@ -1,8 +1,10 @@
 """Did a field change that Kubernetes does not let change?"""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
+from stowplan.compiler.checks.edits import edited
 from stowplan.compiler.checks.fixed_fields import fixed
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object, Objects
@@ -24,14 +26,26 @@ _HINTS = {
 }
 
 
+_MADE_FROM: dict[str, FieldPath] = {"nodePublishSecretRef": ("spec", "secretRef")}
+"""What fields of ours are made from, where that is one field of a spec."""
+
+
 def check(objects: Objects, previous: Mapping[ObjectId, Json]) -> list[ObjectFinding]:
     """Each object against the one of the same identity that was written before."""
     found: list[ObjectFinding] = []
     for obj in objects:
         old = previous.get(obj.id)
         if old is not None:
-            found += _check(obj, old)
+            found += [replace(each, edits=_causes(each, objects, previous)) for each in _check(obj, old)]
     return found
+
+
+def _causes(found: ObjectFinding, objects: Objects, previous: Mapping[ObjectId, Json]) -> tuple[FieldPath, ...]:
+    """The edited fields of the spec that changed this one: those it is made from, or the only one there is."""
+    fields = edited(found.spec, objects, previous) if found.spec else ()
+    made_from = [origin for part, origin in _MADE_FROM.items() if part in found.found.path]
+    own = tuple(field for field in fields if any(field[: len(origin)] == origin for origin in made_from))
+    return own or (fields if len(fields) == 1 else ())
 
 
 def _check(obj: Object, old: Json) -> Iterator[ObjectFinding]:

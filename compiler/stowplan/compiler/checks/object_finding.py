@@ -13,13 +13,15 @@ class ObjectFinding:
     """What is wrong with an object, or with its absence.
 
     `found.path` is a path inside the object. `spec` is the spec that it was compiled from, or None. `source` is the
-    user's file that it comes from, empty where that is not known.
+    user's file that it comes from, empty where that is not known. `edits` are fields of the spec that are its cause;
+    users are shown the first of them, or the name of the spec where there is none.
     """
 
     object: ObjectId
     found: Finding
     spec: SpecId | None = None
     source: str = ""
+    edits: tuple[FieldPath, ...] = ()
 
 
 def about(

@@ -30,6 +30,17 @@ def check(objects: Objects, previous: Mapping[ObjectId, Json], severity: Severit
     return found
 
 
+def named_anew(objects: Objects, previous: Mapping[ObjectId, Json]) -> frozenset[SpecId]:
+    """Specs that are still compiled, but to claims or volumes of other names."""
+    gone = (
+        _spec(known, body)
+        for known, body in previous.items()
+        if known.kind in _KINDS and not known.group and not objects.exists(known)
+    )
+    present = {obj.output.spec for obj in objects}
+    return frozenset(spec for spec in gone if spec is not None and spec in present)
+
+
 def _finding(lost: Sequence[ObjectId], severity: Severity) -> Finding:
     others = [str(other) for other in sorted(lost)[:-1]]
     what = f"It and {' and '.join(others)} are" if others else "It is"

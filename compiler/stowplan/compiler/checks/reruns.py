@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
+from stowplan.compiler.checks.edits import custom_resource, edited
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object, Objects
 from stowplan.compiler.manifest_fields import annotation, mapping
@@ -35,7 +37,10 @@ def check(objects: Objects, previous: Mapping[ObjectId, Json], severity: Severit
         if before and spec and obj.id not in previous:
             replaced.setdefault(spec, []).append((before, obj))
     return [
-        _finding(jobs, Severity.ERROR if _deletes(spec, objects) else severity)
+        replace(
+            _finding(jobs, Severity.ERROR if _deletes(spec, objects) else severity),
+            edits=edited(spec, objects, previous),
+        )
         for spec, jobs in replaced.items()
         if not _meant(spec, objects, previous)
     ]
@@ -62,17 +67,15 @@ def _finding(jobs: list[tuple[ObjectId, Object]], severity: Severity) -> ObjectF
 
 def _deletes(spec: SpecId, objects: Objects) -> bool:
     """Whether the run removes data, so that it must not happen again because a dataset that it refers to changed."""
-    for obj in objects.of_kind(spec.kind):
-        if (obj.id.namespace, obj.id.name) == (spec.namespace, spec.name):
-            own = mapping(obj.body, "spec")
-            options = mapping(own, "syncOptions")
-            return own.get("type") == "rmr" or bool(options.get("delete-src") or options.get("delete-dst"))
-    return False
+    obj = custom_resource(spec, objects)
+    own = mapping(obj.body, "spec") if obj else {}
+    options = mapping(own, "syncOptions")
+    return own.get("type") == "rmr" or bool(options.get("delete-src") or options.get("delete-dst"))
 
 
 def _meant(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) -> bool:
     """Whether the run annotation of the custom resource differs from the one written before."""
-    for obj in objects.of_kind(spec.kind):
-        if (obj.id.namespace, obj.id.name) == (spec.namespace, spec.name) and obj.id in previous:
-            return annotation(obj.body, RUN_ANNOTATION) != annotation(previous[obj.id], RUN_ANNOTATION)
-    return False
+    obj = custom_resource(spec, objects)
+    if obj is None or obj.id not in previous:
+        return False
+    return annotation(obj.body, RUN_ANNOTATION) != annotation(previous[obj.id], RUN_ANNOTATION)

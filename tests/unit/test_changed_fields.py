@@ -1,0 +1,106 @@
+"""What an edit would replace or cannot change is told at the field that was edited."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit.users import PLATFORM, SPEC, laid_out, run, told
+
+TASK = """\
+---
+apiVersion: batch.paddlepaddle.org/v1alpha1
+kind: SampleJob
+metadata:
+  name: more
+spec:
+  type: sync
+  sampleSetRef:
+    name: imagenet
+  secretRef:
+    name: imagenet
+  syncOptions:
+    source: s3://more.s3.eu-west-1.amazonaws.com/
+    threads: 5
+"""
+
+
+@pytest.fixture
+def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(laid_out(tmp_path, SPEC + TASK))
+    assert run("synth").exit_code == 0
+    return tmp_path
+
+
+def places(repo: Path, before: str, after: str, platform: str = PLATFORM) -> set[tuple[str, str, int]]:
+    """Code, field and line of what is told after an edit."""
+    edited = (SPEC + TASK).replace(before, after)
+    assert edited != SPEC + TASK
+    laid_out(repo, edited, platform)
+    return {(each["code"], each["fieldPath"], each["line"]) for each in told("synth")}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "field", "line"),
+    [
+        ("partitions: 1", "partitions: 2", "spec.partitions", 6),
+        ("/train/", "/test/", "spec.source.uri", 8),
+        ("  cache:\n", "  tolerations: [{key: gpu, operator: Exists}]\n  cache:\n", "spec.tolerations", 11),
+    ],
+)
+def test_a_replaced_run_is_told_at_the_edited_field(repo: Path, before: str, after: str, field: str, line: int) -> None:
+    found = {place for place in places(repo, before, after) if place[0] == "SP542"}
+    assert ("SP542", field, line) in found
+    assert found <= {("SP542", field, line), *((code, path, at) for code, path, at in found if "sampleSetRef" in path)}
+
+
+def test_a_task_is_told_at_its_own_edit(repo: Path) -> None:
+    assert places(repo, "threads: 5", "threads: 7") == {("SP542", "spec.syncOptions.threads", 28)}
+
+
+def test_a_task_whose_dataset_was_edited_is_told_where_it_refers_to_it(repo: Path) -> None:
+    warmup = TASK.partition("  secretRef")[0].replace("sync", "warmup")
+    laid_out(repo, SPEC + warmup)
+    assert run("synth").exit_code == 0
+    laid_out(repo, SPEC.replace("  cache:\n", "  tolerations: [{key: gpu, operator: Exists}]\n  cache:\n") + warmup)
+    assert {(each["fieldPath"], each["line"]) for each in told("synth")} == {
+        ("spec.tolerations", 11),
+        ("spec.sampleSetRef.name", 24),
+    }
+
+
+def test_of_several_edits_the_first_is_told(repo: Path) -> None:
+    edited = SPEC.replace("partitions: 1", "partitions: 2").replace("cacheSize: 1024", "cacheSize: 2048")
+    laid_out(repo, edited)
+    assert {(each["fieldPath"], each["line"]) for each in told("synth")} == {("spec.partitions", 6)}
+
+
+def test_a_fixed_field_is_told_at_what_it_is_made_from(repo: Path) -> None:
+    edited = SPEC.replace("partitions: 1", "partitions: 2").replace("    name: imagenet", "    name: other")
+    laid_out(repo, edited)
+    found = {each["code"]: each["fieldPath"] for each in told("synth")}
+    assert found["SP540"] == "spec.secretRef.name"
+
+
+def test_what_no_edit_of_the_spec_explains_stays_at_its_name(repo: Path) -> None:
+    laid_out(repo, platform=PLATFORM + "names: upstream\n")
+    assert {each["fieldPath"] for each in told("synth") if each["code"] == "SP540"} == {"metadata.name"}
+
+
+# Names of the platform.
+
+
+def hints(repo: Path, platform: str) -> list[dict[str, Any]]:
+    laid_out(repo, SPEC + TASK, platform)
+    return told("synth")
+
+
+def test_data_that_is_named_anew_is_told_with_the_reason(repo: Path) -> None:
+    found = hints(repo, PLATFORM + "names: upstream\n")
+    assert {each["code"] for each in found} >= {"SP540", "SP541"}
+    assert all("`names`" in each["hint"] for each in found if each["code"] in ("SP540", "SP541"))
+
+
+def test_a_removed_dataset_has_nothing_to_do_with_names(repo: Path) -> None:
+    (repo / "specs/imagenet.yaml").write_text(SPEC.replace("name: imagenet\nspec", "name: speech\nspec"))
+    assert [each["code"] for each in told("synth") if "`names`" in each["hint"]] == []
