@@ -15,6 +15,7 @@ from stowplan.compiler.inventory import Inventory
 from stowplan.compiler.source import Report
 from stowplan.compiler.write import write
 from stowplan.schema.meta import Model
+from stowplan.schema.paddle_job import PaddleJob
 from stowplan.schema.platform import Platform
 from stowplan.schema.sample_job import SampleJob
 from stowplan.schema.sample_set import SampleSet
@@ -26,6 +27,11 @@ HOW = "run `make generate` and commit the result"
 
 UNUSED = {
     "Platform.argocd.destination.name": "a destination has a name or a server; the kitchen sink has a server",
+    **{
+        f"PaddleJob.spec.{role}.{key}": "it never had an effect, which is a warning"
+        for role in ("ps", "worker", "heter")
+        for key in ("requests", "limits")
+    },
 }
 """Fields that the kitchen sink leaves out, and why."""
 
@@ -49,7 +55,7 @@ def test_check_finds_the_output_up_to_date(name: str) -> None:
     assert result.exit_code == 0, result.output
 
 
-@pytest.mark.parametrize("kind", [SampleSet, SampleJob, Platform])
+@pytest.mark.parametrize("kind", [PaddleJob, SampleSet, SampleJob, Platform])
 def test_kitchen_sink_uses_every_field(kind: type[Model]) -> None:
     there = {f"{kind.__name__}.{path}" for path in fields(kind)}
     used = {f"{kind.__name__}.{path}" for document in kitchen_sink(kind) for path in given(document)}

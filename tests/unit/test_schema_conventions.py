@@ -15,6 +15,7 @@ from stowplan.schema.meta import KubernetesType, Model, kubernetes_type
 FREE_MAPPINGS = {
     "ObjectMeta.labels": "Kubernetes: keys are the users'",
     "ObjectMeta.annotations": "Kubernetes: keys are the users'",
+    "SchedulingPolicy.minResources": "Kubernetes: names of resources, and quantities that the compiler reads",
     "SyncConfig.flags": "written by the compiler from checked options",
 }
 """Mappings with keys of any name. Embedded Kubernetes types are marked instead."""
@@ -34,6 +35,9 @@ UNBOUNDED_STRINGS = {
     "ClearOptions": LEGACY,
     "SampleJobSpec.schedule": "its form is checked as a cron expression",
     "SampleJobSpec.timeZone": "the API server knows the time zones",
+    "PaddleJobSpec": LEGACY,
+    "SchedulingPolicy": LEGACY,
+    "DatasetMount": LEGACY,
     **{f"MountOptions.{key}": LEGACY for key in ("metrics", "cache-dir", "free-space-ratio", "sub-dir")},
     **{
         f"MountOptions.{key}": HANDED_ON for key in ("cache-expire", "cache-mode", "cache-scan-interval", "backup-meta")
@@ -46,6 +50,8 @@ UNBOUNDED_STRINGS = {
     "Partition": STATUS,
     "SampleSetStatus": STATUS,
     "SampleJobStatus": STATUS,
+    "PaddleJobStatus": STATUS,
+    "ObjectReference": STATUS,
     "Attempt": STATUS,
     "Condition": STATUS,
     "SyncConfig": CONFIG,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 from stowplan.library.ir import Origin
 from stowplan.library.manifest import Json
@@ -62,7 +62,7 @@ class GangRequest:
     """What a job asks of a scheduler that starts all of its pods or none. None stands for the whole of the job."""
 
     min_member: int | None = None
-    min_resources: Mapping[str, Any] | None = None
+    min_resources: Mapping[str, object] | None = None
     queue: str | None = None
     priority_class: str | None = None
 

@@ -36,7 +36,7 @@ class SchedulingPolicy(Model):
     )
     queue: str | None = Field(default=None, description="Queue of the job. Without it, the platform's.")
     priority_class: str | None = Field(default=None, description="PriorityClass of the job.")
-    min_resources: dict[str, Any] | None = Field(
+    min_resources: dict[str, object] | None = Field(
         default=None,
         description="Resources that must be free at the same time. Without it, the sum of what the pods request.",
     )

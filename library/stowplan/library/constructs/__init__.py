@@ -12,7 +12,7 @@ from stowplan.library.constructs.charts import BATCH, SpecChart, chart_id, compo
 from stowplan.library.constructs.extension_app import Displaced, Extended, ExtensionApp  # noqa: E402
 from stowplan.library.constructs.manifest_set import ManifestSet  # noqa: E402
 from stowplan.library.constructs.reading import SpecError  # noqa: E402
-from stowplan.library.constructs.specs import SampleJob, SampleSet  # noqa: E402
+from stowplan.library.constructs.specs import PaddleJob, SampleJob, SampleSet  # noqa: E402
 
 __all__ = [
     "BATCH",
@@ -20,6 +20,7 @@ __all__ = [
     "Extended",
     "ExtensionApp",
     "ManifestSet",
+    "PaddleJob",
     "SampleJob",
     "SampleSet",
     "SpecChart",

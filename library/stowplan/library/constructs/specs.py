@@ -12,11 +12,11 @@ from stowplan.library.constructs.reading import read_spec, refuse_errors
 from stowplan.library.dialects.context import Context
 from stowplan.library.dialects.registry import lower
 from stowplan.library.manifest import Unit
-from stowplan.schema import sample_job, sample_set
+from stowplan.schema import paddle_job, sample_job, sample_set
 from stowplan.schema.diagnostics import Finding
 from stowplan.schema.platform import Platform
 
-AnySpec = TypeVar("AnySpec", sample_set.SampleSet, sample_job.SampleJob)
+AnySpec = TypeVar("AnySpec", sample_set.SampleSet, sample_job.SampleJob, paddle_job.PaddleJob)
 
 
 class SampleSet(ManifestSet):
@@ -71,6 +71,32 @@ class SampleJob(ManifestSet):
         super().__init__(scope, construct_id, unit=unit)
 
 
+class PaddleJob(ManifestSet):
+    """A PaddleJob and everything that it compiles to; the same objects as `stowplan synth` writes.
+
+    `sample_set` is the dataset that `spec` refers to, if it does, in one of the forms that `SampleJob` takes. For the
+    rest see there.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        spec: paddle_job.PaddleJob | Mapping[str, Any],
+        sample_set: "SampleSet | sample_set.SampleSet | Mapping[str, Any] | None" = None,
+        platform: Platform | None = None,
+        source: str = "",
+    ) -> None:
+        self.platform = platform or (sample_set.platform if isinstance(sample_set, SampleSet) else Platform())
+        model, notes = read_spec(paddle_job.PaddleJob, spec, self.platform)
+        self.model = _placed(model, scope, self.platform)
+        datasets = (_dataset(sample_set, scope, self.platform),) if sample_set is not None else ()
+        unit, found = _lower(self.model, self.platform, source, datasets)
+        self.findings = (*notes, *found)
+        super().__init__(scope, construct_id, unit=unit)
+
+
 def _dataset(
     given: SampleSet | sample_set.SampleSet | Mapping[str, Any], scope: Construct, platform: Platform
 ) -> sample_set.SampleSet:
@@ -89,7 +115,7 @@ def _placed(model: AnySpec, scope: Construct, platform: Platform) -> AnySpec:
 
 
 def _lower(
-    model: sample_set.SampleSet | sample_job.SampleJob,
+    model: sample_set.SampleSet | sample_job.SampleJob | paddle_job.PaddleJob,
     platform: Platform,
     source: str,
     datasets: tuple[sample_set.SampleSet, ...],

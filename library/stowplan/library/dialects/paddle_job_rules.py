@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Literal
 
+from stowplan.library import quantities
 from stowplan.library.dialects import pod_template
 from stowplan.library.names import HASH_LENGTH, LABEL_LIMIT
 from stowplan.library.training import TrainingGroup
@@ -137,6 +138,10 @@ def _names_server(model: PaddleJob) -> bool:
 
 def _minimum(model: PaddleJob) -> Iterator[Finding]:
     policy = model.spec.scheduling_policy
+    for name, quantity in ((policy and policy.min_resources) or {}).items():
+        if quantities.amount(quantity) is None:
+            at: FieldPath = ("spec", "schedulingPolicy", "minResources", name)
+            yield finding("SP206", at, f'"{quantity}" is no quantity.', "Give one such as `500m`, `4` or `16Gi`.")
     if policy is None or policy.min_available is None:
         return
     most = sum(max(role.replicas, 0) for _, role in _roles(model))

@@ -1,7 +1,6 @@
 """PodGroups: what Volcano and the coscheduling plug-in count pods by."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from stowplan.library import labels
 from stowplan.library.builders import pod_requests
@@ -29,7 +28,7 @@ def pod_group(api_version: str, group: TrainingGroup, spec: Json, run: str) -> M
     return Manifest(body, stem=group.names.base, run=True)
 
 
-def min_resources(group: TrainingGroup, pods: Mapping[str, Json]) -> dict[str, Any]:
+def min_resources(group: TrainingGroup, pods: Mapping[str, Json]) -> Mapping[str, object]:
     """What the user gave, else the sum of what all pods request."""
     if group.gang.min_resources is not None:
         return dict(group.gang.min_resources)
