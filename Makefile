@@ -6,7 +6,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXAMPLES := $(patsubst examples/%/stowplan.yaml,%,$(wildcard examples/*/stowplan.yaml))
 
-.PHONY: check control-plane demo test lint types layers unit generate synth clean
+.PHONY: argocd check control-plane demo test lint types layers unit generate synth clean
 
 demo: .venv/ready synth
 	@echo
@@ -41,6 +41,10 @@ unit: .venv/ready
 # Builds what tests/cluster runs, with Go, unless KUBEBUILDER_ASSETS or the cache has it.
 control-plane: .venv/ready
 	$(BIN)/python -m tests.cluster.binaries
+
+# The tests with a real Argo CD, on the newest Kubernetes: many minutes, so `make test` leaves them out. Needs Go and redis-server.
+argocd: .venv/ready
+	$(BIN)/pytest tests/cluster/test_argocd.py tests/cluster/test_argocd_rules.py --argocd
 
 # Writes what is generated from the models: CRDs and editor schemas, then the examples' output. That begins with
 # nothing, since runs that were compiled by an older version would be kept.

@@ -16,12 +16,19 @@ from tests.cluster.shared import load_one
 from tests.cluster.sync import establish
 from tests.cluster.tools import ARGOCD
 
-NAMESPACE = "gitops"
-"""Not `argocd`, where other tests of the same cluster put the Applications of the examples."""
 API_VERSION = "argoproj.io/v1alpha1"
 
-_SECONDS = 240
-"""That a commit has to be synced, on a machine that others use too."""
+SECONDS = 600
+"""How long to wait for Argo CD to do something, on a machine that others use too. It polls every few seconds."""
+
+
+@dataclass(frozen=True)
+class Programs:
+    """What Argo CD consists of here."""
+
+    controllers: Path
+    """The application controller and the repository server, as one program."""
+    redis: Path
 
 
 @dataclass(frozen=True)
@@ -30,23 +37,39 @@ class ArgoCD:
 
     client: Client
     controller: Process
+    namespace: str
 
     def application(self, name: str) -> Manifest:
-        return self.client.get(ref(API_VERSION, "Application", name, NAMESPACE))
+        return self.client.get(ref(API_VERSION, "Application", name, self.namespace))
+
+    def operation(self, name: str) -> Manifest:
+        """The running operation or the last one; empty in the moment in which a new one begins."""
+        operation: Manifest = self.application(name).get("status", {}).get("operationState", {})
+        return operation
+
+    def seen(self, name: str) -> str:
+        """The commit that the Application was compared with last."""
+        revision: str = self.application(name).get("status", {}).get("sync", {}).get("revision", "")
+        return revision
+
+    def complaints(self, name: str) -> str:
+        """The messages of the Application's conditions."""
+        conditions = self.application(name).get("status", {}).get("conditions", [])
+        return "\n".join(condition["message"] for condition in conditions)
 
     def applications(self) -> dict[str, Manifest]:
         """All Applications by name."""
-        return {item["metadata"]["name"]: item for item in self.client.list(API_VERSION, "Application", NAMESPACE)}
+        return {item["metadata"]["name"]: item for item in self.client.list(API_VERSION, "Application", self.namespace)}
 
     def terminate(self, name: str) -> None:
         """End the running operation, as `argocd app terminate-op` does."""
         changes: Manifest = {"status": {"operationState": {"phase": "Terminating"}}}
-        self.client.patch(ref(API_VERSION, "Application", name, NAMESPACE), changes)
+        self.client.patch(ref(API_VERSION, "Application", name, self.namespace), changes)
 
-    def await_sync(self, revision: str, names: set[str], seconds: float = _SECONDS) -> None:
+    def await_sync(self, revision: str, names: set[str]) -> None:
         """Wait until exactly the Applications `names` exist, all Synced to the commit with no operation left open."""
         try:
-            wait_for(lambda: self._unsettled(revision, names) == {}, seconds, what="sync")
+            wait_for(lambda: self._unsettled(revision, names) == {}, SECONDS, what="sync")
         except TimeoutError:
             unsettled = json.dumps(self._unsettled(revision, names), indent=1)
             raise TimeoutError(f"not synced to {revision}: {unsettled}") from None
@@ -54,7 +77,7 @@ class ArgoCD:
     def await_health(self, name: str, health: str) -> None:
         """Wait until the Application is `Progressing`, `Healthy` or what else Argo CD knows."""
         try:
-            wait_for(lambda: self._health(name) == health, _SECONDS, what=health)
+            wait_for(lambda: self._health(name) == health, SECONDS, what=health)
         except TimeoutError:
             raise TimeoutError(
                 f"{name} not {health}: {json.dumps(summary(self.application(name)), indent=1)}"
@@ -120,35 +143,37 @@ def crds() -> list[Manifest]:
 
 
 @contextmanager
-def running(cluster: Cluster, program: Path, redis: Path, folder: Path) -> Iterator[ArgoCD]:
+def running(cluster: Cluster, namespace: str, programs: Programs, folder: Path) -> Iterator[ArgoCD]:
     """Install Argo CD in the cluster and run it, with a poll every few seconds, until the block ends.
 
-    The folder gets the logs, the clones and Redis' files.
+    It looks at the Applications of its own namespace alone. That is never `argocd`, where other tests of the same
+    cluster put the Applications of the examples. The folder gets the logs, the clones and Redis' files.
     """
     for manifest in crds():
         establish(cluster.admin, manifest)
-    _install(cluster)
+    _install(cluster, namespace)
     processes = Processes(folder)
     try:
-        cache = _start_redis(processes, redis, folder)
-        repository = _start_repo_server(processes, program, cache, folder)
-        controller = _start_controller(processes, program, cluster, cache, repository)
-        yield ArgoCD(cluster.admin, controller)
+        cache = _start_redis(processes, programs.redis, folder)
+        repository = _start_repo_server(processes, programs.controllers, cache, folder)
+        arguments = [f"--namespace={namespace}", f"--redis={cache}", f"--repo-server={repository}"]
+        controller = _start_controller(processes, programs.controllers, cluster, arguments)
+        yield ArgoCD(cluster.admin, controller, namespace)
     finally:
         processes.stop()
 
 
-def _install(cluster: Cluster) -> None:
+def _install(cluster: Cluster, namespace: str) -> None:
     """What `manifests/base/config` of Argo CD brings, and its default AppProject."""
-    cluster.namespace(NAMESPACE)
+    cluster.namespace(namespace)
     labels = {"app.kubernetes.io/part-of": "argocd"}
     for kind, name in [("ConfigMap", "argocd-cm"), ("ConfigMap", "argocd-rbac-cm"), ("Secret", "argocd-secret")]:
-        manifest = ref("v1", kind, name, NAMESPACE)
+        manifest = ref("v1", kind, name, namespace)
         manifest["metadata"]["labels"] = labels
         if kind == "Secret":
             manifest["data"] = {"server.secretkey": base64.b64encode(b"of-no-use-to-anyone").decode()}
         cluster.admin.apply(manifest, manager="harness")
-    project = ref(API_VERSION, "AppProject", "default", NAMESPACE)
+    project = ref(API_VERSION, "AppProject", "default", namespace)
     anything = [{"group": "*", "kind": "*"}]
     project["spec"] = {
         "sourceRepos": ["*"],
@@ -162,7 +187,7 @@ def _start_redis(processes: Processes, program: Path, folder: Path) -> str:
     port = free_port()
     arguments = ["--bind", "127.0.0.1", "--port", str(port), "--save", "", "--dir", str(folder)]
     process = processes.start(program, arguments)
-    process.await_ready(lambda: listens(port), 10)
+    process.await_ready(lambda: listens(port), 120)
     return f"127.0.0.1:{port}"
 
 
@@ -186,19 +211,17 @@ def _start_repo_server(processes: Processes, program: Path, cache: str, folder: 
         "ARGOCD_GPG_ENABLED": "false",
     }
     process = _start(processes, program, arguments, environment)
-    process.await_ready(lambda: listens(port), 30)
+    process.await_ready(lambda: listens(port), 120)
     return f"127.0.0.1:{port}"
 
 
-def _start_controller(processes: Processes, program: Path, cluster: Cluster, cache: str, repository: str) -> Process:
+def _start_controller(processes: Processes, program: Path, cluster: Cluster, more: list[str]) -> Process:
     metrics = free_port()
     arguments = [
         "argocd-application-controller",
         f"--kubeconfig={cluster.kubeconfig}",
-        f"--namespace={NAMESPACE}",
+        *more,
         f"--metrics-port={metrics}",
-        f"--redis={cache}",
-        f"--repo-server={repository}",
         "--repo-server-plaintext",
         "--persist-resource-health",
         "--app-resync=5",
@@ -207,7 +230,7 @@ def _start_controller(processes: Processes, program: Path, cluster: Cluster, cac
     # Argo CD's own way to run outside of the cluster: its "in-cluster" address is where the kubeconfig points.
     environment = {"ARGOCD_FAKE_IN_CLUSTER": "true", "KUBECONFIG": str(cluster.kubeconfig)}
     process = _start(processes, program, arguments, environment)
-    process.await_ready(lambda: listens(metrics), 30)
+    process.await_ready(lambda: listens(metrics), 120)
     return process
 
 

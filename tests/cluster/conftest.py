@@ -5,21 +5,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster import jobsets
+from tests.cluster import argocd, jobsets
 from tests.cluster.binaries import Found, Missing, obtain
 from tests.cluster.client import Manifest
 from tests.cluster.control_plane import Cluster, running
 from tests.cluster.crds import CRDS
-from tests.cluster.plugin import minors
+from tests.cluster.plugin import argocd_minors, minors
 from tests.cluster.shared import engine_crd, load_one
 from tests.cluster.sync import establish
-from tests.cluster.tools import JOBSET, Tool, control_plane
+from tests.cluster.tools import ARGOCD, JOBSET, Tool, control_plane
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Every test that uses the cluster runs once per minor."""
+    """Every test that uses the cluster runs once per minor; with Argo CD, on the newest alone unless told otherwise."""
     if "minor" in metafunc.fixturenames:
-        metafunc.parametrize("minor", minors(metafunc.config), indirect=True, scope="session")
+        wanted = argocd_minors if "argocd_programs" in metafunc.fixturenames else minors
+        metafunc.parametrize("minor", wanted(metafunc.config), indirect=True, scope="session")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -64,6 +65,17 @@ def jobset_cluster(cluster: Cluster) -> Cluster:
     establish(cluster.admin, engine_crd("jobset.x-k8s.io", "JobSet"))
     jobsets.start(cluster, programs["jobset"])
     return cluster
+
+
+@pytest.fixture(scope="session")
+def argocd_programs(request: pytest.FixtureRequest) -> argocd.Programs:
+    """What runs Argo CD; skips unless it was asked for. Then it must be there."""
+    if not request.config.getoption("--argocd"):
+        pytest.skip("runs with --argocd: many minutes, most of them waiting")
+    program, redis = obtain(ARGOCD), argocd.redis_server()
+    assert isinstance(program, Found), str(program)
+    assert redis is not None, "no redis-server, which Argo CD needs"
+    return argocd.Programs(program.paths["argocd-controllers"], redis)
 
 
 @pytest.fixture(scope="session")

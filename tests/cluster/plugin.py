@@ -21,13 +21,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help=f"run the cluster tests on Kubernetes {OLDEST} too, and build it if it is not cached",
     )
-    parser.addoption("--argocd", action="store_true", help="run the tests with Argo CD: many minutes for each minor")
+    parser.addoption(
+        "--argocd",
+        action="store_true",
+        help=f"run the tests with Argo CD: many minutes; on Kubernetes {NEWEST}, with --all-minors on {OLDEST} too",
+    )
 
 
 def minors(config: pytest.Config) -> list[str]:
     """The newest minor always; the oldest one when its programs are at hand or asked for."""
     at_hand = config.getoption("--all-minors", default=False) or all(find(tool) for tool in control_plane(OLDEST))
     return [OLDEST, NEWEST] if at_hand else [NEWEST]
+
+
+def argocd_minors(config: pytest.Config) -> list[str]:
+    """The minors of the tests with Argo CD, to which the minor hardly matters."""
+    return [OLDEST, NEWEST] if config.getoption("--all-minors", default=False) else [NEWEST]
 
 
 @pytest.hookimpl(trylast=True)
