@@ -96,7 +96,7 @@ class Attendance:
         """Asks for the end of one Job, at the version that was judged: one that is suspended by now is left alone."""
         self._tell_doom(name, ports)
         changes: Manifest = {
-            "metadata": {"uid": state.uid, "resourceVersion": state.version},
+            "metadata": {"resourceVersion": state.version},
             "spec": {"activeDeadlineSeconds": END_AT_ONCE},
         }
         match await self.client.merge_patch(job(self.settings.namespace, name), changes, FIELD_MANAGER):

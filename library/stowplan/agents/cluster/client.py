@@ -20,6 +20,9 @@ WATCH_SECONDS = 240
 SILENCE_SECONDS = 90.0
 """A watch with nothing to say gets a bookmark about once a minute: after a longer silence the server is gone."""
 
+_PLAIN_JSON = {"Accept": "application/json", "Accept-Encoding": "identity"}
+"""Kubernetes 1.37 sends each event of a compressed watch as a gzip member of its own; httpx reads the first alone."""
+
 MERGE_PATCH = "application/merge-patch+json"
 
 
@@ -60,7 +63,7 @@ class Client:
             verify=self._tls,
             trust_env=False,
             timeout=REQUEST_SECONDS,
-            headers={"User-Agent": user_agent, "Accept": "application/json"},
+            headers={"User-Agent": user_agent, **_PLAIN_JSON},
         )
 
     async def __aenter__(self) -> Self:
@@ -101,9 +104,8 @@ class Client:
                 if response.is_error:
                     yield _refusal(response.status_code, await response.aread())
                     return
-                async for line in response.aiter_lines():
-                    if line:
-                        yield _event(line)
+                async for line in _lines(response.aiter_raw()):
+                    yield _event(line)
         except (httpx.HTTPError, OSError, ValueError, LookupError, TypeError) as error:
             yield self._unreachable(error)
 
@@ -140,7 +142,16 @@ def _object(answer: object) -> Manifest:
     return answer
 
 
-def _event(line: str) -> WatchEvent | Trouble:
+async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Lines that are not empty. Only a line feed ends one: `str.splitlines` also ends them inside of JSON strings."""
+    rest = b""
+    async for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in filter(bytes.strip, lines):
+            yield line
+
+
+def _event(line: bytes) -> WatchEvent | Trouble:
     """An `ERROR` line carries a Status, such as 410 Gone for a version that the server no longer has."""
     event = json.loads(line)
     if event["type"] == "ERROR":
