@@ -1,6 +1,6 @@
 """The health scripts on objects as the server gives them back, with a status that the agent's own account applied.
 
-The cases are those of the layout for Argo CD, so each of its documents is also known to fit the CRD.
+On kinds without an agent that reports, an admin applies it. The cases are those of the layout for Argo CD, so each of its documents is also known to fit the CRD.
 """
 
 from collections.abc import Iterator
@@ -10,8 +10,8 @@ import pytest
 
 from stowplan.library.health import FOLDER
 from tests.cluster import sync
-from tests.cluster.accounts import Account, accounts
-from tests.cluster.client import ApiError, Client, Manifest, wait_for
+from tests.cluster.accounts import accounts
+from tests.cluster.client import ApiError, Client, Manifest, ref, wait_for
 from tests.cluster.control_plane import Cluster
 from tests.cluster.plugin import Recorder
 from tests.cluster.shared import load_one, parameters
@@ -33,6 +33,7 @@ kind: SampleJob
 metadata: {{name: imagenet}}
 spec: {{type: rmr, sampleSetRef: {{name: imagenet}}, rmrOptions: {{paths: [old]}}}}
 """
+WITHOUT_AGENT = [ref("batch.paddlepaddle.org/v1", "PaddleJob", "resnet", NAMESPACE)]
 CASES = {
     f"{tests.parent.name}-{Path(case['inputPath']).stem}": (tests.parent, case)
     for tests in sorted(FOLDER.glob("*/*/health_test.yaml"))
@@ -41,17 +42,19 @@ CASES = {
 
 
 @pytest.fixture(scope="module")
-def agents(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[Account, Client]]]:
-    """The account of each kind's agent, and a client with its token."""
+def reporters(
+    cluster: Cluster, served: dict[str, Manifest], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, tuple[Manifest, Client]]]:
+    """By kind, the resource that is reported on, and a client of whoever reports."""
     cluster.namespace(NAMESPACE)
     result = compiled(tmp_path_factory.mktemp("health"), {"specs.yaml": SPECS})
     assert result.errors == []
     manifests = sync.apply(cluster.admin, [output.manifest.body for output in result.outputs])
-    found = accounts(manifests).values()
-    yield {
-        account.target["kind"]: (account, cluster.client_for_service_account(account.namespace, account.name))
-        for account in found
+    agents = {
+        account.target["kind"]: (account.target, cluster.client_for_service_account(account.namespace, account.name))
+        for account in accounts(manifests).values()
     }
+    yield agents | {target["kind"]: (target, cluster.admin) for target in WITHOUT_AGENT}
     for manifest in manifests:
         if manifest["kind"] != "CustomResourceDefinition":
             cluster.admin.delete(manifest)
@@ -59,18 +62,21 @@ def agents(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.mark.parametrize("case", parameters(CASES, "health tests"))
 def test_health_of_what_the_server_holds(
-    cluster: Cluster, agents: dict[str, tuple[Account, Client]], case: tuple[Path, Manifest], record_property: Recorder
+    cluster: Cluster,
+    reporters: dict[str, tuple[Manifest, Client]],
+    case: tuple[Path, Manifest],
+    record_property: Recorder,
 ) -> None:
     folder, expected = case
     document = load_one(folder / expected["inputPath"])
-    account, agent = agents[document["kind"]]
-    target = account.target
+    target, reporter = reporters[document["kind"]]
     _make(cluster.admin, target, document)
     if status := document.get("status"):
-        _report(agent, {**target, "status": status})
+        _report(reporter, {**target, "status": status})
 
     live = cluster.admin.get(target)
     assert live["metadata"]["generation"] == document["metadata"]["generation"]
+    assert live.get("status") == document.get("status")
     assert assess((folder / "health.lua").read_text(encoding="utf-8"), live) == expected["healthStatus"]
     record_property("health judged on objects that the server holds", 1)
 

@@ -29,7 +29,8 @@ def test_every_fixture_is_used() -> None:
 
 
 def test_there_is_a_script_for_each_kind() -> None:
-    assert sorted(scripts()) == ["batch.paddlepaddle.org_SampleJob", "batch.paddlepaddle.org_SampleSet"]
+    kinds = ("PaddleJob", "SampleJob", "SampleSet")
+    assert sorted(scripts()) == [f"batch.paddlepaddle.org_{kind}" for kind in kinds]
 
 
 def test_the_sandbox_has_no_more_than_argo_cd_offers() -> None:
