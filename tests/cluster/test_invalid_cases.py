@@ -14,10 +14,11 @@ from tests.cluster.shared import REPOSITORY, parameters
 
 CASES = REPOSITORY / "tests" / "cases_invalid"
 GROUP = "batch.paddlepaddle.org"
-VERSION = "v1alpha1"
 NAMESPACE = "invalid-cases"
-LEGACY = {"SampleJob": f"{GROUP}_samplejobs", "SampleSet": f"{GROUP}_samplesets"}
-"""The old operator's CRDs by kind."""
+VERSIONS = {"PaddleJob": "v1", "SampleJob": "v1alpha1", "SampleSet": "v1alpha1"}
+"""Of the kinds that the old operator served."""
+LEGACY = {kind: f"{GROUP}_{kind.lower()}s" for kind in VERSIONS}
+"""Its CRDs."""
 ALIASES = "SP107"
 """Cases whose aliases no client expands; what they would become does not fit into memory."""
 
@@ -33,7 +34,7 @@ _Loader.yaml_implicit_resolvers = {
 
 
 def _cases() -> dict[str, list[Manifest]]:
-    """By the name of the case, the documents of the two kinds that a client could send."""
+    """By the name of the case, the documents of the old kinds that a client could send."""
     files: dict[str, list[Path]] = {}
     for path in sorted(CASES.rglob("SP*/specs/**/*.yaml")) + sorted(CASES.glob("SP*.yaml")):
         files.setdefault(path.relative_to(CASES).parts[0].removesuffix(".yaml"), []).append(path)
@@ -87,10 +88,11 @@ def _refused(server: Client, group: str, documents: list[Manifest], *, strict: b
 
 def _refusal(server: Client, group: str, document: Manifest, *, strict: bool) -> ApiError | None:
     """As a client asks that was told to use the tests' namespace, whatever the document says."""
-    path = server.collection(ref(f"{group}/{VERSION}", document["kind"], "", NAMESPACE))
+    version = VERSIONS[document["kind"]]
+    path = server.collection(ref(f"{group}/{version}", document["kind"], "", NAMESPACE))
     moved = dict(document)
-    if moved.get("apiVersion") == f"{GROUP}/{VERSION}":
-        moved["apiVersion"] = f"{group}/{VERSION}"
+    if moved.get("apiVersion") == f"{GROUP}/{version}":
+        moved["apiVersion"] = f"{group}/{version}"
     if isinstance(moved.get("metadata"), dict):
         moved["metadata"] = {**moved["metadata"], "namespace": NAMESPACE}
     return refusal(server, path, moved, strict=strict)
