@@ -1,6 +1,7 @@
 """The health scripts on objects as the server gives them back, with a status that the agent's own account applied.
 
-On kinds without an agent that reports, an admin applies it. The cases are those of the layout for Argo CD, so each of its documents is also known to fit the CRD.
+On kinds without an agent that reports, an admin applies it. The cases are those of the layout for Argo CD, so each of
+its documents is also known to fit the CRD.
 """
 
 from collections.abc import Iterator
