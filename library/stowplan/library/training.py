@@ -28,21 +28,35 @@ class Hosts:
 class Role:
     """Pods that do the same.
 
-    `template` is the user's PodTemplateSpec. Success of the roles that `decide` is that of the job; the others are
-    helpers, which end with them. `port` is the first of the ports that the role's processes use.
+    `template` is a PodTemplateSpec; what the framework knows goes into its container number `container`. Roles that
+    `decide` end by themselves, the others are helpers, which end with them. `ports` are those that the role's
+    processes listen on; a helper whose first one stays closed fails the group, unless it is not `watched`. A pod of a
+    `tolerant` role that failed is tried again by itself, so the others need not end. `rules` judge exit codes.
     """
 
     name: str
     size: int
     template: Json
     decides: bool
-    port: int
+    ports: tuple[int, ...] = ()
     restart: Literal["Never", "OnFailure"] = "Never"
+    container: int = 0
+    watched: bool = True
+    host_network: bool = False
+    tolerant: bool = False
+    restarts: int = RESTARTS
+    deadline: int | None = None
+    rules: tuple[Json, ...] = ()
+
+    @property
+    def port(self) -> int:
+        """The first of its ports."""
+        return self.ports[0]
 
     @property
     def retries(self) -> int:
         """Failures that its Job outlives: none where a failed pod fails the job, else so many restarts."""
-        return 0 if self.decides and self.restart == "Never" else RESTARTS * self.size
+        return 0 if self.decides and self.restart == "Never" and not self.rules else self.restarts * self.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +114,8 @@ class Framework(Protocol):
 class TrainingGroup:
     """A training job. No role is empty, and at least one decides.
 
-    With `host_network` the pods share the network of their nodes. An elastic group has a `minimum`: its deciding role
-    may run with so many pods, so nothing in its pods may depend on its size. `extra_labels` go to pods by role.
+    An elastic group has a `minimum`: its deciding role may run with so many pods, so nothing in its pods may depend on
+    its size. `success` names the roles whose success is that of the job; all that decide, where it is empty.
     """
 
     origin: Origin
@@ -110,11 +124,9 @@ class TrainingGroup:
     roles: tuple[Role, ...]
     mounts: tuple[DatasetMount, ...] = ()
     gang: GangRequest = field(default_factory=GangRequest)
-    host_network: bool = False
     minimum: int | None = None
     run: str = ""
-    extra_labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    extra_annotations: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    success: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:

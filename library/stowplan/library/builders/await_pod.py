@@ -72,7 +72,7 @@ def _configuration(group: TrainingGroup, role: Role, site: Site, run: str) -> Ma
     config = AwaitConfig(
         namespace=group.origin.spec.namespace,
         jobs=[group.names.stem(each.name, each.size) for each in group.deciders],
-        ports=[role.port],
+        ports=[role.port] if role.watched else [],
         helperTimeoutSeconds=site.platform.engines.helper_timeout_seconds,
     )
     name = _config_name(group, role, run)

@@ -1,26 +1,33 @@
 """Indexed Jobs of training roles."""
 
-from typing import Any
+from collections.abc import Sequence
 
 from stowplan.library.manifest import Json
+from stowplan.library.training import Role
 
 LOST_NODE: Json = {"action": "Ignore", "onPodConditions": [{"status": "True", "type": "DisruptionTarget"}]}
 """A pod that lost its node is replaced and not counted as failed. Kubernetes allows rules only with `Never`."""
 
 
-def job_spec(size: int, template: Json, *, retries: int, rules: list[Json]) -> Json:
+def job_spec(role: Role, template: Json, *, rules: Sequence[Json] = ()) -> Json:
     """One pod for each index, all at a time. A pod that is replaced is gone before its successor starts.
 
     There is no time to live: Argo CD would see a removed Job as missing and train again.
     """
-    spec: dict[str, Any] = {
-        "backoffLimit": retries,
+    judged = [*rules, *role.rules, *([LOST_NODE] if template["spec"]["restartPolicy"] == "Never" else [])]
+    spec: Json = {
         "completionMode": "Indexed",
-        "completions": size,
-        "parallelism": size,
+        "completions": role.size,
+        "parallelism": role.size,
         "podReplacementPolicy": "Failed",
         "template": template,
     }
-    if rules:
-        spec["podFailurePolicy"] = {"rules": rules}
+    if role.deadline:
+        spec["activeDeadlineSeconds"] = role.deadline
+    if role.tolerant:
+        spec["backoffLimitPerIndex"] = role.restarts
+    else:
+        spec["backoffLimit"] = role.retries
+    if judged:
+        spec["podFailurePolicy"] = {"rules": judged}
     return spec

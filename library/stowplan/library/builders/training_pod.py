@@ -34,12 +34,12 @@ def template(
     spec = given["spec"]
     for container in containers(spec):
         _merge(container)
-    first = spec["containers"][0]
+    first = spec["containers"][role.container]
     first["env"] = environment(first.get("env") or [], group.framework.environment(group, role, hosts))
     _mount(spec, first, group.mounts)
     if group.mounts:
         _place(spec, group, role, run)
-    if group.host_network:
+    if role.host_network:
         _use_host_network(spec, first, role)
     spec["subdomain"] = subdomain
     spec["restartPolicy"] = restart
@@ -91,13 +91,13 @@ def _place(spec: Json, group: TrainingGroup, role: Role, run: str) -> None:
 
 
 def _use_host_network(spec: Json, first: Json, role: Role) -> None:
-    """The port is declared, so that the scheduler keeps pods that would take it from each other on different nodes."""
+    """Ports are declared, so that the scheduler keeps pods that would take them from each other on different nodes."""
     spec["hostNetwork"] = True
     spec.setdefault("dnsPolicy", "ClusterFirstWithHostNet")
-    port = {"containerPort": role.port, "hostPort": role.port, "protocol": _PROTOCOL}
-    known = {merge_key("ports", each) for each in first.get("ports") or ()}
-    if merge_key("ports", port) not in known:
-        first["ports"] = [*(first.get("ports") or ()), port]
+    own = list(first.get("ports") or ())
+    known = {merge_key("ports", each) for each in own}
+    ports = [{"containerPort": port, "hostPort": port, "protocol": _PROTOCOL} for port in role.ports]
+    first["ports"] = [*own, *(port for port in ports if merge_key("ports", port) not in known)]
 
 
 def _metadata(given: Json, group: TrainingGroup, role: Role, run: str) -> Json:
@@ -108,8 +108,5 @@ def _metadata(given: Json, group: TrainingGroup, role: Role, run: str) -> Json:
         **labels.standard(spec, role.name),
         **own,
         **labels.role_selector(spec, run, role.name),
-        **group.extra_labels.get(role.name, {}),
     }
-    if notes := {**(given.get("annotations") or {}), **group.extra_annotations.get(role.name, {})}:
-        metadata["annotations"] = notes
     return metadata

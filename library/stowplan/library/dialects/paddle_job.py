@@ -10,7 +10,7 @@ from stowplan.library.engines.gang.registry import GANG_ENGINES
 from stowplan.library.engines.registry import JOB_ENGINES
 from stowplan.library.frameworks.paddle import PORTS, Elastic, Paddle
 from stowplan.library.ir import Origin
-from stowplan.library.manifest import ExternalReference, Manifest, Unit
+from stowplan.library.manifest import ExternalReference, Json, Manifest, Unit
 from stowplan.library.names import TrainingNames
 from stowplan.library.training import DatasetMount, GangRequest, Role, TrainingGroup
 from stowplan.schema.diagnostics import Finding, has_errors
@@ -80,9 +80,10 @@ def _group(
         Role(
             name=name,
             size=role.replicas,
-            template=role.template or {},
+            template=_marked(role.template or {}, name),
             decides=name == decides,
-            port=ports[name].start,
+            ports=(ports[name].start,),
+            host_network=model.spec.intranet == "Host",
             restart=paddle_job_rules.restart(model, name),
         )
         for name, role in present.items()
@@ -96,12 +97,17 @@ def _group(
         roles=roles,
         mounts=mounts,
         gang=_gang(model),
-        host_network=model.spec.intranet == "Host",
         minimum=(minimum or sum(role.size for role in roles)) if elastic else None,
         run=model.metadata.annotations.get(RUN_ANNOTATION, ""),
-        extra_labels={name: {"paddle-res-type": name} for name in present},
-        extra_annotations={name: {"paddle-resource": name} for name in present},
     )
+
+
+def _marked(template: Json, role: str) -> Json:
+    """The template with the label and the annotation by which the old operator told roles."""
+    metadata = template.get("metadata") or {}
+    own_labels = {**(metadata.get("labels") or {}), "paddle-res-type": role}
+    notes = {**(metadata.get("annotations") or {}), "paddle-resource": role}
+    return {**template, "metadata": {**metadata, "labels": own_labels, "annotations": notes}}
 
 
 def _gang(model: PaddleJob) -> GangRequest:

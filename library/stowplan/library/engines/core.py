@@ -49,7 +49,7 @@ class CoreEngine:
             group.origin,
             stem=group.names.base,
             selector=labels.run_selector(group.origin.spec, run),
-            ports=[role.port for role in group.roles],
+            ports=[port for role in group.roles for port in role.ports],
         )
         return [
             service,
@@ -73,11 +73,7 @@ class CoreEngine:
 
 
 def _spec(role: Role, pods: Mapping[str, Json]) -> Json:
-    template = pods[role.name]
-    rules = [] if role.decides else [await_pod.FAILED]
-    if template["spec"]["restartPolicy"] == "Never":
-        rules.append(indexed_job.LOST_NODE)
-    return indexed_job.job_spec(role.size, template, retries=role.retries, rules=rules)
+    return indexed_job.job_spec(role, pods[role.name], rules=() if role.decides else (await_pod.FAILED,))
 
 
 def _job(group: TrainingGroup, role: Role, pods: Mapping[str, Json], marks: WorkloadMarks, run: str) -> Manifest:

@@ -69,13 +69,15 @@ def _spec(group: TrainingGroup, pods: Mapping[str, Json], run: str) -> Json:
         },
         "replicatedJobs": [_replicated(role, pods[role.name]) for role in group.roles],
         "startupPolicy": {"startupPolicyOrder": "AnyOrder"},
-        "successPolicy": {"operator": "All", "targetReplicatedJobs": [role.name for role in group.deciders]},
+        "successPolicy": {
+            "operator": "All",
+            "targetReplicatedJobs": list(group.success or [role.name for role in group.deciders]),
+        },
     }
 
 
 def _replicated(role: Role, template: Json) -> Json:
-    rules = [indexed_job.LOST_NODE] if template["spec"]["restartPolicy"] == "Never" else []
-    job = indexed_job.job_spec(role.size, template, retries=role.retries, rules=rules)
+    job = indexed_job.job_spec(role, template)
     return {"groupName": _GROUP, "name": role.name, "replicas": 1, "template": {"spec": job}}
 
 
