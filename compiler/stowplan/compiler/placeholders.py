@@ -1,4 +1,4 @@
-"""Placeholders such as `<your bucket>`, which examples carry and which must not reach a cluster."""
+"""Placeholders such as `<your bucket>` and `{{ bucket }}`, which must not reach a cluster."""
 
 import re
 from collections.abc import Iterator
@@ -9,6 +9,29 @@ from stowplan.schema.diagnostics import FieldPath, Finding, finding
 _WHOLE = re.compile(r"<[A-Za-z][\w .-]*>")
 _INSIDE = re.compile(r"<[A-Z][A-Z0-9_]+>")
 """Inside a longer text only what is written in capitals is taken for a placeholder."""
+
+
+_TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
+_FREE = frozenset({"annotations", "template"})
+"""Fields below which texts are not ours: what stands in annotations and pods may be a template for somebody else."""
+
+
+def templates(value: Data, path: FieldPath = ()) -> Iterator[Finding]:
+    """One finding for each text below `value` that a template engine should have filled in."""
+    match value:
+        case str():
+            found = _TEMPLATE.search(value)
+            if found:
+                shown = "".join(c if c.isprintable() else " " for c in found[0][:60])
+                message = f"The template {shown} was left in; specs are plain YAML."
+                yield finding("SP114", path, message, "Let the template engine write the file first.")
+        case dict():
+            for key, below in value.items():
+                if key not in _FREE:
+                    yield from templates(below, (*path, key))
+        case list():
+            for index, below in enumerate(value):
+                yield from templates(below, (*path, index))
 
 
 def findings(value: Data, path: FieldPath = ()) -> Iterator[Finding]:

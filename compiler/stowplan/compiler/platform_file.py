@@ -13,7 +13,8 @@ def platform(document: Document | None, report: Report) -> Platform | None:
     """The platform; None where its file is missing or has errors, which are in the report."""
     if document is None:
         return None
-    left_in = list(placeholders.findings(document.root.data))
+    data = document.root.data
+    left_in = [*placeholders.findings(data), *placeholders.templates(data)]
     model, found = read(Platform, document.root.data)
     notes = [*_notes(model), *platform_values.findings(model)] if model else []
     found = left_in or [*found, *notes]

@@ -66,7 +66,7 @@ def _identity(document: Document, platform: Platform) -> SpecId:
 
 def _spec(document: Document, platform: Platform, report: Report) -> Spec | None:
     kind = document.root.data["kind"]
-    left_in = list(placeholders.findings(document.root.data))
+    left_in = [*placeholders.findings(document.root.data), *placeholders.templates(document.root.data)]
     data, found = modernise(kind, document.root.data)
     found += left_in or _version(kind, data)
     if has_errors(found):

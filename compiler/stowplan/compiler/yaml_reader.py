@@ -9,6 +9,7 @@ from typing import Protocol
 
 import yaml
 
+from stowplan.compiler import lookalikes
 from stowplan.compiler.source import Diagnostic, Document, Lines, Location, Mark, diagnose_at
 from stowplan.compiler.yaml_tree import TreeBuilder, named, shown
 from stowplan.schema.diagnostics import Finding, Severity, finding
@@ -40,6 +41,10 @@ _ESCAPE = ("A backslash in double quotes begins an escape, and YAML knows none l
 _FLOW_OPEN = 'The list or mapping that opens here is never closed, or a "," is missing in it.'
 _FLOW = 'The list or mapping that opens at {} is not closed here, or a "," is missing.'
 _TEMPLATE = ("A template begins here; specs are plain YAML.", "Let the template engine write the file first.")
+_CONFLICT = (
+    "A Git merge conflict was left in: a mark of it stands here.",
+    "Keep one side, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>.",
+)
 _NAME = (
     'A "*", "&" or "!" must be followed by a name.',
     'Put text that begins with one of them in quotes, as in "*/5 * * * *".',
@@ -134,6 +139,10 @@ class _Reader:
 
     def _is_refused(self) -> bool:
         """Whether libyaml must not see the text."""
+        conflict = lookalikes.conflict(self._text)
+        if conflict is not None:
+            self._find(conflict, "SP101", *_CONFLICT)
+            return True
         forbidden = _FORBIDDEN.search(self._text)
         if forbidden is not None:
             self._find(
@@ -172,7 +181,8 @@ class _Reader:
             else:
                 return None
         except yaml.MarkedYAMLError as error:
-            self._explain(error)
+            if not any(found.code == "SP117" for _, found in builder.found):
+                self._explain(error, latest)
         self._report(builder)
         following = _SEPARATOR.search(self._text, latest + 1)
         return following.start() if following else None
@@ -194,11 +204,15 @@ class _Reader:
         for mark, found in builder.found:
             self._add(Location(self._file, mark.line, mark.column), found)
 
-    def _explain(self, error: yaml.MarkedYAMLError) -> None:
-        """libyaml's problem in plain words, at its cause."""
+    def _explain(self, error: yaml.MarkedYAMLError, latest: int) -> None:
+        """libyaml's problem in plain words, at its cause; `latest` is where the document begins."""
         problem = error.problem or ""
         message, hint = _PROBLEMS.get(problem, (f"The YAML cannot be parsed: {problem}.", "Look for a stray sign."))
         place = self._offset(error.problem_mark)
+        blank = lookalikes.first_blank(self._text, latest, place)
+        if blank is not None:
+            self._add(self._location(blank), lookalikes.problem(self._text[blank]))
+            return
         opened = self._offset(error.context_mark) if error.context_mark else place
         tab = self._begins(_TAB_IN_INDENT, place)
         template = self._begins(_TEMPLATE_TAG, opened)
@@ -228,8 +242,11 @@ class _Reader:
         self._find(offset, "SP108", f"The file holds more than {MAX_DOCUMENTS:,} documents.", "Split the file.")
 
     def _find(self, offset: int, code: str, message: str, hint: str) -> None:
+        self._add(self._location(offset), finding(code, (), message, hint))
+
+    def _location(self, offset: int) -> Location:
         mark = self._lines.mark(offset)
-        self._add(Location(self._file, mark.line, mark.column), finding(code, (), message, hint))
+        return Location(self._file, mark.line, mark.column)
 
     def _add(self, location: Location, found: Finding) -> None:
         self.diagnostics.append(diagnose_at(location, found))

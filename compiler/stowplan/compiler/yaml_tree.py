@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import yaml
 
-from stowplan.compiler import scalars
+from stowplan.compiler import lookalikes, scalars
 from stowplan.compiler.source import Data, Mark, Node
 from stowplan.schema.diagnostics import FieldPath, Finding, Severity, finding
 
@@ -110,10 +110,19 @@ class TreeBuilder:
         if isinstance(parent, _Mapping) and parent.entry is None and _merges(event):
             self._begin_merge(parent, mark)
             return
+        if event.implicit[0] and event.tag is None:
+            self._look_closely(event.value, mark, parent)
         built = _Built(Node(self._value(event, mark), mark, self._key_mark(mark)))
         if event.anchor is not None:
             self._anchors[event.anchor] = built
         self._put(built, event.value)
+
+    def _look_closely(self, text: str, mark: Mark, parent: _List | _Mapping | None) -> None:
+        """Refuse an unquoted text with a character that was meant to be a quote or a blank."""
+        key = isinstance(parent, _Mapping) and parent.entry is None
+        character = None if text.isascii() else lookalikes.stray(text, key=key)
+        if character is not None:
+            self.found.append((mark, lookalikes.problem(character, (*self._path(), text) if key else self._path())))
 
     def _value(self, event: yaml.ScalarEvent, mark: Mark) -> Data:
         if event.tag is None and not event.implicit[0]:

@@ -34,6 +34,7 @@ READING = {
     "SP114": Code(_E, "A placeholder was left in"),
     "SP115": Code(_W, "No specs were found"),
     "SP116": Code(_W, "A file that looks like a spec was passed over"),
+    "SP117": Code(_E, "A character only looks like a quote or a blank"),
 }
 
 SCHEMA = {

@@ -1,0 +1,57 @@
+"""What looks like YAML to people and is none: typographic quotes, blanks of other kinds, marks of a merge conflict.
+
+Word processors, chats and web pages put such characters in. YAML takes them for text, and what it then says is far
+from the cause.
+"""
+
+import re
+import unicodedata
+
+from stowplan.schema.diagnostics import FieldPath, Finding, finding
+
+_BLANKS = "\u00a0\u1680\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff"
+_INVISIBLE = re.compile("[\u200b\u2060\ufeff]")
+_AROUND = re.compile(f"^(?:- *)?([{_BLANKS}])|:([{_BLANKS}])|([{_BLANKS}])$")
+"""Blanks at the ends of a text, after what should be the end of a key, or after the sign of a list item."""
+
+_OPENING, _CLOSING = "\u201c\u201e\u201f\u00ab\u2018\u201a", "\u201d\u201c\u00bb\u2019\u2018"
+_DOUBLE = re.compile("[\u201c-\u201f]")
+
+_IN_STRUCTURE = re.compile(f"^[ ]*(?:- +)*(?:[^\\s#'\"]+:|-)?[ ]*([{_BLANKS}])", re.MULTILINE)
+"""A blank of another kind where a line is indented, or where a key or the sign of a list item ends."""
+
+_CONFLICT = re.compile(r"^(?:[<>|]{7} .*|={7})\r?$", re.MULTILINE)
+
+
+def stray(text: str, *, key: bool) -> str | None:
+    """The first character of an unquoted text, a key or a value, that was meant to be a quote or a blank."""
+    for pattern in (_INVISIBLE, _AROUND):
+        found = pattern.search(text)
+        if found:
+            return found[found.lastindex or 0]
+    doubles = _DOUBLE.findall(text)
+    if text[:1] in tuple(_OPENING) and (key or text[-1] in _CLOSING) and len(doubles) in (0, 2):
+        return text[0]
+    return doubles[0] if len(doubles) == 1 else None
+
+
+def first_blank(text: str, start: int, end: int) -> int | None:
+    """Where in `text[start:end]` a blank of another kind stands in place of an indent or behind a key."""
+    found = _IN_STRUCTURE.search(text, start, end)
+    return found.start(1) if found else None
+
+
+def conflict(text: str) -> int | None:
+    """Where a mark of a merge conflict begins."""
+    found = _CONFLICT.search(text)
+    return found.start() if found else None
+
+
+def problem(character: str, path: FieldPath = ()) -> Finding:
+    """SP117 for a character that is not what it looks like."""
+    name = f"U+{ord(character):04X} ({unicodedata.name(character, 'without a name').lower()})"
+    if unicodedata.category(character)[0] == "P":
+        message = f"The character {name} looks like a quote, but YAML takes it for text."
+        return finding("SP117", path, message, "Type a straight quote, \" or ', in its place, or none.")
+    message = f"The character {name} looks like a blank or like nothing, but YAML takes it for text."
+    return finding("SP117", path, message, "Type a plain space in its place, or remove it.")
