@@ -6,7 +6,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXAMPLES := $(patsubst examples/%/stowplan.yaml,%,$(wildcard examples/*/stowplan.yaml))
 
-.PHONY: argocd check control-plane demo test lint types layers unit generate synth clean
+.PHONY: argocd check control-plane demo test lint types layers unit generate requirements synth clean
 
 demo: .venv/ready synth
 	@echo
@@ -52,6 +52,13 @@ generate: .venv/ready
 	$(BIN)/python -c "from pathlib import Path; from stowplan.compiler import export; export.write(Path())"
 	rm -rf out
 	$(MAKE) synth
+
+# What the images are made of, as the lock file has it.
+requirements: .venv/ready
+	@for group in control wheel; do \
+	  $(BIN)/uv export --quiet --frozen --no-header --only-group $$group --format requirements.txt \
+	    --output-file library/images/requirements-$$group.txt || exit 1; \
+	done
 
 # The lock file names every version; uv itself is one of them.
 .venv/ready: pyproject.toml uv.lock
