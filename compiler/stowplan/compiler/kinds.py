@@ -24,6 +24,10 @@ API_VERSIONS: Mapping[str, str] = {
 }
 
 
+OF_OLD_OPERATORS = frozenset({"DataCube", "MxJob", "PaddleJob", "SampleJob", "SampleSet", "TrainingJob"})
+"""The kinds that Stowplan takes over; it does not compile all of them yet."""
+
+
 def allowed(platform: Platform, api_version: str, kind: str) -> GroupKind | None:
     """The entry of `passThrough` that lets objects of this kind through, if there is one."""
     group = group_of(api_version)

@@ -140,9 +140,20 @@ def _foreign(document: Document, platform: Platform) -> list[Finding]:
         message = f"{kind} is a plain Kubernetes object, not a spec."
         hint = "Keep it outside the specs folder, or list its kind in `passThrough` of the platform file."
         return [finding("SP209", ("kind",), message, hint)]
+    return [finding("SP207", ("kind",), *_unknown_kind(version, kind))]
+
+
+def _unknown_kind(version: str, kind: str) -> tuple[str, str]:
+    """Message and hint."""
+    unchanged = "To write it unchanged, list it in `passThrough` of the platform file."
+    known = f"The kinds of spec are {', '.join(sorted(kinds.MODELS))}."
+    if kind in kinds.OF_OLD_OPERATORS:
+        message = f'"{kind}" is a kind of the old operators that this version does not compile yet.'
+        return message, f"Keep the file outside the specs folder. {known} {unchanged}"
     message = f'"{kind}" of {version} is not a kind of spec.'
-    hint = f"{did_you_mean(kind, kinds.MODELS)} To write it unchanged, list it in `passThrough` of the platform file."
-    return [finding("SP207", ("kind",), message, hint)]
+    if kind == "List" or kind.removesuffix("List") in kinds.MODELS:
+        return message, 'Write its `items` as documents of their own, each begun by a line "---".'
+    return message, f"{did_you_mean(kind, kinds.MODELS)} {unchanged}"
 
 
 def _nameless(data: dict[str, Any], field: str) -> Finding:

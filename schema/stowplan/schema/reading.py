@@ -21,6 +21,7 @@ from stowplan.schema.wording import (
     describe,
     describe_size,
     found_but,
+    in_mebibytes,
     mistyped,
     not_an_option,
 )
@@ -114,7 +115,9 @@ def _explain(kind: type[Model], detail: ErrorDetails) -> Finding:
             return finding("SP205", path, *found_but(describe_size(value), _LIMITS[error](context)))
         case error:
             allowed = _TYPES.get(error, "another type")
-            return finding("SP203", path, *mistyped(value, allowed, _fields(kind, path) if path else ()))
+            message, hint = mistyped(value, allowed, _fields(kind, path) if path else ())
+            size = in_mebibytes(value) if path and path[-1] in _IN_MEBIBYTES else None
+            return finding("SP203", path, message, size or hint)
 
 
 def _stray(kind: type[Model], path: FieldPath) -> Finding:
@@ -124,6 +127,9 @@ def _stray(kind: type[Model], path: FieldPath) -> Finding:
     hint = f"Put it below `{below[0]}`." if below and not nearest(name, known) else did_you_mean(name, known)
     return finding("SP201", path, f'"{name}" is not a field here.', hint, anchor=Anchor.KEY)
 
+
+_IN_MEBIBYTES = frozenset({"cacheSize", "cache-size", "buffer-size", "max-readahead"})
+"""Fields that take a number of MiB."""
 
 _TYPES = {
     "bool_type": TRUE_OR_FALSE,

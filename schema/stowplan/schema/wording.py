@@ -5,6 +5,7 @@ Each function gives a message or a part of one, or a message with its hint.
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 from stowplan.schema.diagnostics import nearest
@@ -66,6 +67,18 @@ def mistyped(value: Any, allowed: str, fields: Sequence[str] = ()) -> tuple[str,
     elif fields and allowed == A_MAPPING:
         hint = f"Give {allowed}; its fields are {', '.join(sorted(fields))}."
     return message, hint
+
+
+_SIZE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?([kmgtp])(i?)b?", re.IGNORECASE)
+
+
+def in_mebibytes(value: Any) -> str | None:
+    """The hint for a size with a unit, such as `100Gi`, where a number of MiB is wanted; None for anything else."""
+    found = _SIZE.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        return None
+    size = Decimal(found[1]) * (1024 if found[3] else 1000) ** ("kmgtp".index(found[2].lower()) + 1)
+    return f"The unit is MiB and is not written: give {int(size) >> 20}."
 
 
 def not_an_option(value: Any, options: Sequence[object]) -> tuple[str, str]:

@@ -17,6 +17,10 @@ def findings(uri: str, path: FieldPath) -> list[Finding]:
     if not delimiter or "://" in rest:
         message = f'"{redacted(uri)}" is not of the form NAME://BUCKET[.ENDPOINT][/PREFIX].'
         return [finding("SP402", path, message, "Write for example s3://bucket.s3.eu-west-1.amazonaws.com/train/.")]
+    if storage == "jfs":
+        message = "`jfs://` names a JuiceFS volume; a dataset is copied from an object storage into its volume."
+        hint = "Give the URI of the object storage, or set `noSync: true` if the data is in the volume already."
+        return [finding("SP402", path, message, hint)]
     if storage not in STORAGES:
         message = f'"{storage}" is not a storage that JuiceFS can copy from.'
         return [finding("SP402", path, message, did_you_mean(storage, STORAGES))]

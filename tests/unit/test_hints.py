@@ -1,0 +1,83 @@
+"""Hints that name the real cause of a common mistake."""
+
+from pathlib import Path
+
+import pytest
+
+from stowplan.compiler.pipeline import validate_repository
+from stowplan.compiler.source import Diagnostic, Report
+from tests.unit.users import PLATFORM, SPEC, laid_out
+
+
+def error(repo: Path, before: str, after: str, platform: str = PLATFORM) -> Diagnostic:
+    """The only error after an edit of the spec."""
+    assert before in SPEC
+    laid_out(repo, SPEC.replace(before, after, 1), platform)
+    report = Report()
+    validate_repository(repo, report)
+    (found,) = (each for each in report.diagnostics if each.severity == "error")
+    return found
+
+
+@pytest.mark.parametrize("kind", ["TrainingJob", "MxJob", "DataCube"])
+def test_a_kind_of_the_old_operators_that_is_not_there_yet_is_called_so(tmp_path: Path, kind: str) -> None:
+    found = error(tmp_path, "kind: SampleSet", f"kind: {kind}")
+    assert found.code == "SP207"
+    assert "does not compile yet" in found.message
+    assert "Did you mean" not in found.hint
+
+
+@pytest.mark.parametrize(("version", "kind"), [("v1", "List"), ("batch.paddlepaddle.org/v1alpha1", "SampleSetList")])
+def test_a_list_of_objects_is_to_be_written_as_documents(tmp_path: Path, version: str, kind: str) -> None:
+    text = f"apiVersion: {version}\nkind: {kind}\nitems: []\n"
+    laid_out(tmp_path, text)
+    report = Report()
+    validate_repository(tmp_path, report)
+    (found,) = report.diagnostics
+    assert found.code == "SP207"
+    assert "items" in found.hint
+    assert "---" in found.hint
+
+
+def test_a_volume_is_no_source(tmp_path: Path) -> None:
+    found = error(tmp_path, "s3://imagenet.s3.eu-west-1.amazonaws.com/train/", "jfs://imagenet/train/")
+    assert found.code == "SP402"
+    assert "JuiceFS volume" in found.message
+    assert "noSync: true" in found.hint
+
+
+@pytest.mark.parametrize(
+    ("written", "number"),
+    [
+        ("100Gi", "102400"),
+        ("100GiB", "102400"),
+        ("'100 Gi'", "102400"),
+        ("1.5Ti", "1572864"),
+        ("512Mi", "512"),
+        ("512M", "488"),
+        ("100GB", "95367"),
+        ("100g", "95367"),
+        ("2048Ki", "2"),
+    ],
+)
+def test_a_size_with_a_unit_is_given_back_in_mebibytes(tmp_path: Path, written: str, number: str) -> None:
+    found = error(tmp_path, "cacheSize: 1024", f"cacheSize: {written}")
+    assert (found.code, found.hint) == ("SP203", f"The unit is MiB and is not written: give {number}.")
+
+
+def test_so_is_one_of_a_mount_option_and_of_the_platform(tmp_path: Path) -> None:
+    options = "  csi: {juiceFSMountOptions: {buffer-size: 1Gi}}\n  cache:\n"
+    assert error(tmp_path, "  cache:\n", options).hint.endswith("give 1024.")
+    platform = f"{PLATFORM}juicefs: {{cacheSize: 10Gi}}\n"
+    assert error(tmp_path, "imagenet", "imagenet", platform).hint.endswith("give 10240.")
+
+
+@pytest.mark.parametrize(
+    ("written", "hint"), [("lots", "Give a whole number."), ("'1024'", "Write it without quotes.")]
+)
+def test_other_texts_are_not(tmp_path: Path, written: str, hint: str) -> None:
+    assert error(tmp_path, "cacheSize: 1024", f"cacheSize: {written}").hint == hint
+
+
+def test_a_number_of_other_things_has_no_unit(tmp_path: Path) -> None:
+    assert error(tmp_path, "partitions: 1", "partitions: 1Gi").hint == "Give a whole number."
