@@ -75,7 +75,8 @@ class Deciders:
     def failure(self, stem: str = "worker") -> str:
         """Waits until the Job has failed, and gives the reason."""
         wait_for(lambda: "Failed" in true_conditions(self.cluster.admin.get(self.job(stem))), what="failure")
-        return next(each["reason"] for each in self.status(stem)["conditions"] if each["type"] == "Failed")
+        reasons: dict[str, str] = {each["type"]: each["reason"] for each in self.status(stem)["conditions"]}
+        return reasons["Failed"]
 
     def account(self) -> None:
         """The ServiceAccount, without rights."""

@@ -56,15 +56,10 @@ class Client:
 
     def __init__(self, access: Access, user_agent: str) -> None:
         self._access = access
-        self._tls = access.tls()
-        # Nothing from the environment: a proxy or a .netrc of the image is not for the API server.
-        self._http = httpx.AsyncClient(
-            base_url=access.server,
-            verify=self._tls,
-            trust_env=False,
-            timeout=REQUEST_SECONDS,
-            headers={"User-Agent": user_agent, **_PLAIN_JSON},
-        )
+        self._headers = {"User-Agent": user_agent, **_PLAIN_JSON}
+        self._authorities = access.authorities.read_bytes()
+        self._http = self._connections()
+        self._retired: list[httpx.AsyncClient] = []
 
     async def __aenter__(self) -> Self:
         return self
@@ -72,7 +67,8 @@ class Client:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._http.aclose()
+        for each in (self._http, *self._retired):
+            await each.aclose()
 
     async def get(self, place: Place) -> Answer:
         """The object as it is now."""
@@ -124,15 +120,32 @@ class Client:
     def _authorization(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self._access.token()}"}
 
+    def _connections(self) -> httpx.AsyncClient:
+        # Nothing from the environment: a proxy or a .netrc of the image is not for the API server.
+        return httpx.AsyncClient(
+            base_url=self._access.server,
+            verify=self._access.tls(),
+            trust_env=False,
+            timeout=REQUEST_SECONDS,
+            headers=self._headers,
+        )
+
     def _unreachable(self, error: Exception) -> Unreachable:
-        """Also learns authorities that came since: a server with a certificate of a new one is a stranger before."""
         try:
-            self._tls.load_verify_locations(cafile=str(self._access.authorities))
+            self._renew_authorities()
         except OSError as unreadable:
             error = unreadable
         # The text of a ValueError may quote what was read, and that may be the token.
         text = str(error) if isinstance(error, httpx.HTTPError | OSError) else ""
         return Unreachable(f"{type(error).__name__}: {text}".rstrip(": "))
+
+    def _renew_authorities(self) -> None:
+        """A server with a certificate of an authority that came since is a stranger to the connections of before."""
+        now = self._access.authorities.read_bytes()
+        if now != self._authorities:
+            renewed = self._connections()
+            self._retired.append(self._http)
+            self._authorities, self._http = now, renewed
 
 
 def _object(answer: object) -> Manifest:
