@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from ipaddress import ip_interface, ip_network
 from urllib.parse import urlsplit
 
-from stowplan.compiler.quantities import is_quantity, larger
 from stowplan.library.names import is_dns_subdomain
+from stowplan.library.quantities import amount, larger
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 from stowplan.schema.platform import Amounts, ArgoCD, Platform, Resources
 from stowplan.schema.wording import describe, found_but
@@ -143,7 +143,7 @@ def _resources(resources: Resources, path: FieldPath) -> Iterator[Finding]:
 def _amounts(amounts: Amounts, path: FieldPath) -> Iterator[Finding]:
     for name in ("cpu", "memory"):
         value = getattr(amounts, name)
-        if not is_quantity(value):
+        if amount(value) is None:
             yield _form((*path, name), value, "a quantity such as 500m or 1Gi")
         elif larger("0", value):
             yield finding("SP205", (*path, name), *found_but(describe(value), "a quantity of at least 0"))

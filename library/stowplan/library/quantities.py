@@ -1,7 +1,7 @@
 """Kubernetes quantities as numbers, and back."""
 
 import re
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 
 _FORM = re.compile(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))(?:([KMGTPE]i)|([numkMGTPE])|([eE][+-]?[0-9]{1,3}))?")
 _POWERS = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
@@ -36,7 +36,7 @@ def text(number: Decimal) -> str:
 
     What is finer than a thousandth is rounded up, as Kubernetes does.
     """
-    thousandths = -int(-number * 1000 // 1)
+    thousandths = int((number * 1000).to_integral_value(ROUND_CEILING))
     if thousandths % 1000:
         return f"{thousandths}m"
     whole = thousandths // 1000

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object, Objects
 from stowplan.compiler.manifest_fields import mapping
-from stowplan.compiler.quantities import larger
 from stowplan.library.manifest import Json
+from stowplan.library.quantities import larger
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.meta import ObjectId
 
