@@ -9,7 +9,9 @@ from typing import Any
 from stowplan.compiler import kinds, placeholders, platform_file, secret_keys
 from stowplan.compiler.kubernetes_schemas import definition_problems
 from stowplan.compiler.model import Program, Sources, Spec, SpecModel
+from stowplan.compiler.schema_problems import LIST_MAP_KEYS, SchemaProblem
 from stowplan.compiler.source import PLATFORM_FILE, Document, Report
+from stowplan.library.builders.training_pod import MERGE_KEYS
 from stowplan.library.names import is_dns_label, is_dns_subdomain
 from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, dotted, finding, has_errors
 from stowplan.schema.legacy import modernise
@@ -20,6 +22,7 @@ from stowplan.schema.sample_set import SampleSet
 from stowplan.schema.wording import ANY_TEXT, mistyped
 
 _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+_POD_TEMPLATE = "io.k8s.api.core.v1.PodTemplateSpec"
 _SERVICE_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 
@@ -67,7 +70,7 @@ def _identity(document: Document, platform: Platform) -> SpecId:
 def _spec(document: Document, platform: Platform, report: Report) -> Spec | None:
     kind = document.root.data["kind"]
     left_in = [*placeholders.findings(document.root.data), *placeholders.templates(document.root.data)]
-    data, found = modernise(kind, document.root.data)
+    data, found = modernise(kinds.MODELS[kind], document.root.data)
     found += left_in or _version(kind, data)
     if has_errors(found):
         report.add_findings(document, found)
@@ -115,7 +118,13 @@ def _metadata(model: SpecModel, data: dict[str, Any], platform: Platform) -> Ite
 def _embedded(model: Model, platform: Platform) -> Iterator[Finding]:
     for path, definition, value in embedded(model):
         for problem in definition_problems(platform.kubernetes_version, definition, value):
-            yield finding("SP213", (*path, *problem.path), problem.message, problem.hint, anchor=problem.anchor)
+            if not _is_merged(definition, problem):
+                yield finding("SP213", (*path, *problem.path), problem.message, problem.hint, anchor=problem.anchor)
+
+
+def _is_merged(definition: str, problem: SchemaProblem) -> bool:
+    """Whether it is about entries of a training pod's container that stand twice: lowering keeps the last one."""
+    return definition == _POD_TEMPLATE and problem.keyword == LIST_MAP_KEYS and problem.path[-1] in MERGE_KEYS
 
 
 def _digest(model: SpecModel, namespace: str) -> str:
