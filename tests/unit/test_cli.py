@@ -383,6 +383,7 @@ def test_schemas_are_written(repo: Path) -> None:
     assert files(repo / "schema") == {name: text.encode() for name, text in schemas().items()}
 
 
-def test_a_code_is_explained() -> None:
-    result = run("explain", "sp204")
+@pytest.mark.parametrize("code", ["SP204", "sp204", "204"])
+def test_a_code_is_explained(code: str) -> None:
+    result = run("explain", code)
     assert (result.exit_code, result.stdout) == (0, page("SP204"))

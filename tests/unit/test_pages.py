@@ -92,8 +92,17 @@ def test_no_page_without_a_code() -> None:
 
 
 def test_a_code_is_found_in_any_case() -> None:
-    assert page("sp204") == page("SP204")
-    assert page("SP999") is None
+    assert page("sp204") == page("SP204") is not None
+
+
+@pytest.mark.parametrize("code", ["541", "SP 541", "sp-541", " SP541 ", "SP541:", "[SP541]"])
+def test_a_code_is_found_as_people_write_it(code: str) -> None:
+    assert page(code) == page("SP541")
+
+
+@pytest.mark.parametrize("code", ["SP999", "999", "SP", "", "54", "SP5410", "5 41", "../SP541"])
+def test_what_is_no_code_has_no_page(code: str) -> None:
+    assert page(code) is None
 
 
 @pytest.mark.parametrize("code", [code for code in CATALOGUE if code not in NOT_COMPILED])

@@ -1,13 +1,17 @@
 """The pages of the diagnostic codes: one Markdown file each, beside this module."""
 
+import re
 from pathlib import Path
 
 from stowplan.schema.codes import CATALOGUE
 
+_CODE = re.compile(r"[\s\[(`'\"]*(?:SP[\s-]*)?([0-9]{3})[\s\])`'\":.,]*", re.IGNORECASE | re.ASCII)
+
 
 def page(code: str) -> str | None:
-    """The page of a code, in whatever case it is given; None where there is no such code."""
-    name = code.upper()
+    """The page of a code, given as `SP204`, `sp-204`, `[SP204]:` or `204`; None where there is no such code."""
+    found = _CODE.fullmatch(code)
+    name = f"SP{found[1]}" if found else ""
     if name not in CATALOGUE:
         return None
     return Path(__file__).with_name(f"{name}.md").read_text(encoding="utf-8")
