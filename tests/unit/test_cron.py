@@ -71,3 +71,43 @@ def test_schedule(expression: str) -> None:
 )
 def test_no_schedule(expression: str) -> None:
     assert cron.problem(expression) is not None
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "0 0 31 2 *",
+        "0 0 30 2 *",
+        "0 0 30-31 2 *",
+        "0 0 30,31 feb ?",
+        "0 0 31 4,6,9,11 *",
+        "0 0 31 2-2 *",
+        "0 0 30/1 2 *",
+        "0 0 31 4-11/5 */1",
+    ],
+)
+def test_a_schedule_that_never_comes(expression: str) -> None:
+    assert cron.problem(expression) is None
+    assert cron.never(expression)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "0 0 29 2 *",
+        "0 0 31 1,2 *",
+        "0 0 31 2 mon",
+        "0 0 31 2 */2",
+        "0 0 28/3 2 *",
+        "0 0 * 2 *",
+        "0 0 */31 2 *",
+        "0 0 31 * *",
+        "0 0 31 2-3 *",
+        "0 0 30 4-11/5 *",
+        "@yearly",
+        "@every 1h",
+    ],
+)
+def test_a_schedule_that_comes(expression: str) -> None:
+    assert cron.problem(expression) is None
+    assert not cron.never(expression)

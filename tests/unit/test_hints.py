@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from stowplan.compiler.kinds import MODELS, OF_OLD_OPERATORS
 from stowplan.compiler.pipeline import validate_repository
 from stowplan.compiler.source import Diagnostic, Report
 from tests.unit.users import PLATFORM, SPEC, laid_out
@@ -19,7 +20,7 @@ def error(repo: Path, before: str, after: str, platform: str = PLATFORM) -> Diag
     return found
 
 
-@pytest.mark.parametrize("kind", ["TrainingJob", "MxJob", "DataCube"])
+@pytest.mark.parametrize("kind", sorted(OF_OLD_OPERATORS - MODELS.keys()))
 def test_a_kind_of_the_old_operators_that_is_not_there_yet_is_called_so(tmp_path: Path, kind: str) -> None:
     found = error(tmp_path, "kind: SampleSet", f"kind: {kind}")
     assert found.code == "SP207"

@@ -34,7 +34,7 @@ UNBOUNDED_STRINGS = {
     "RmrOptions": LEGACY,
     "ClearOptions": LEGACY,
     "SampleJobSpec.schedule": "its form is checked as a cron expression",
-    "SampleJobSpec.timeZone": "the API server knows the time zones",
+    "SampleJobSpec.timeZone": "it is looked up in the IANA database",
     "PaddleJobSpec": LEGACY,
     "SchedulingPolicy": LEGACY,
     "DatasetMount": LEGACY,

@@ -45,6 +45,40 @@ def problem(expression: str) -> Problem | None:
     return None
 
 
+_LONGEST_MONTHS = dict(zip(range(1, 13), (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31), strict=True))
+
+
+def never(expression: str) -> bool:
+    """Whether a sound expression names only days that no year has, such as the 31st of February.
+
+    Where both the day of the month and that of the week are limited, either is enough; a `*` with a step limits.
+    """
+    if expression.startswith("@"):
+        return False
+    _, _, days, months, weekdays = expression.split()
+    if not _is_any(weekdays):
+        return False
+    first = min(_values(days, _FIELDS[2]))
+    return all(first > _LONGEST_MONTHS[month] for month in _values(months, _FIELDS[3]))
+
+
+def _is_any(text: str) -> bool:
+    """Whether a field holds a `*` or `?` without a step, or with a step of 1."""
+    return any(re.fullmatch(r"[*?](/0*1)?", part) for part in text.split(","))
+
+
+def _values(text: str, field: tuple[str, int, int, dict[str, int]]) -> frozenset[int]:
+    """The numbers that a sound field stands for."""
+    _, low, high, words = field
+    found: set[int] = set()
+    for match in filter(None, map(_PART.fullmatch, text.split(","))):
+        whole = match["low"] in ("*", "?")
+        first = low if whole else _number(match["low"], words) or low
+        last = (_number(match["high"], words) or high) if match["high"] else high if whole or match["step"] else first
+        found.update(range(first, last + 1, int(match["step"] or 1)))
+    return frozenset(found)
+
+
 def _hint(name: str, low: int, high: int, words: dict[str, int]) -> str:
     named = f", one of {', '.join(words)}" if words else ""
     sunday = " Sunday is 0." if name == "day of week" else ""

@@ -84,6 +84,7 @@ RULES = {
     "SP415": Code(_E, "A schedule is not a cron expression"),
     "SP416": Code(_E, "A path lies outside the cache directories"),
     "SP417": Code(_W, "The task deletes data at its source"),
+    "SP418": Code(_E, "A schedule never comes"),
     "SP430": Code(_W, "A word is not one that the old operator knew"),
     "SP431": Code(_I, "Pods are kept, whatever the clean-up policy says"),
     "SP432": Code(_I, "Pods reach each other by DNS names"),

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from stowplan.library import cron
+from stowplan.library import cron, time_zones
 from stowplan.library.builders import job
 from stowplan.library.builders.custom_resource import custom_resource
 from stowplan.library.dialects import access, dataset_path, dataset_reference, sample_set, secrets, source_uri
@@ -69,6 +69,11 @@ def _schedule(model: SampleJob) -> list[Finding]:
     found = []
     if model.spec.schedule is not None and (problem := cron.problem(model.spec.schedule)):
         found.append(finding("SP415", ("spec", "schedule"), problem.message, problem.hint))
+    elif model.spec.schedule is not None and cron.never(model.spec.schedule):
+        message = f'"{model.spec.schedule}" names only days that no year has, so the task never runs.'
+        found.append(finding("SP418", ("spec", "schedule"), message, "Name a day that its months have."))
+    if model.spec.time_zone is not None and (wrong := time_zones.problem(model.spec.time_zone)):
+        found.append(finding("SP204", ("spec", "timeZone"), wrong.message, wrong.hint))
     if model.spec.schedule is not None and RUN_ANNOTATION in model.metadata.annotations:
         message = "The annotation starts nothing on a task that runs by a schedule."
         path = ("metadata", "annotations", RUN_ANNOTATION)
