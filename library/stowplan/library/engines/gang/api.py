@@ -90,6 +90,12 @@ def has_own_scheduler(group: TrainingGroup) -> bool:
     return any(role.template["spec"].get("schedulerName") for role in group.roles)
 
 
+def priority(group: TrainingGroup) -> list[ExternalReference]:
+    """The PriorityClass that the job asks for."""
+    name = group.gang.priority_class
+    return [ExternalReference("PriorityClass", "", name)] if name else []
+
+
 def minimum(group: TrainingGroup) -> int:
     """Pods that must start together."""
     return group.gang.min_member or group.size

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from stowplan.library.engines.gang.api import PodMarks, Shared, WorkloadMarks, has_own_scheduler, minimum
+from stowplan.library.engines.gang.api import PodMarks, Shared, WorkloadMarks, has_own_scheduler, minimum, priority
 from stowplan.library.engines.gang.pod_group import min_resources, pod_group
 from stowplan.library.ir import Site
 from stowplan.library.manifest import ExternalReference, Json, Manifest
@@ -54,7 +54,8 @@ class Coscheduling:
         return [pod_group(_API_VERSION, group, spec, run)]
 
     def externals(self, group: TrainingGroup, site: Site) -> list[ExternalReference]:
-        return []
+        """The priority class of the pods."""
+        return [] if has_own_scheduler(group) else priority(group)
 
     def shared_fields(self) -> tuple[Shared, ...]:
         return ()

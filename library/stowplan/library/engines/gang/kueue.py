@@ -5,7 +5,7 @@
 
 from collections.abc import Mapping
 
-from stowplan.library.engines.gang.api import PodMarks, Shared, WorkloadMarks
+from stowplan.library.engines.gang.api import PodMarks, Shared, WorkloadMarks, priority
 from stowplan.library.ir import Site
 from stowplan.library.manifest import ExternalReference, Json, Manifest
 from stowplan.library.training import Role, TrainingGroup
@@ -59,8 +59,8 @@ class Kueue:
         return []
 
     def externals(self, group: TrainingGroup, site: Site) -> list[ExternalReference]:
-        """The LocalQueue."""
-        return [ExternalReference("LocalQueue", group.origin.spec.namespace, _queue(group, site))]
+        """The LocalQueue, and the priority class of the pods."""
+        return [ExternalReference("LocalQueue", group.origin.spec.namespace, _queue(group, site)), *priority(group)]
 
     def shared_fields(self) -> tuple[Shared, ...]:
         """What Kueue writes on admission: fewer pods, and the taints of the nodes that it chose."""

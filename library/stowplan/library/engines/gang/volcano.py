@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from stowplan.library.engines.gang.api import PodMarks, Shared, WorkloadMarks, has_own_scheduler, minimum
+from stowplan.library.engines.gang.api import PodMarks, Shared, WorkloadMarks, has_own_scheduler, minimum, priority
 from stowplan.library.engines.gang.pod_group import min_resources, pod_group
 from stowplan.library.ir import Site
 from stowplan.library.manifest import ExternalReference, Json, Manifest
@@ -56,9 +56,11 @@ class Volcano:
         return [pod_group(_API_VERSION, group, spec, run)]
 
     def externals(self, group: TrainingGroup, site: Site) -> list[ExternalReference]:
-        """The queue, where it is not the one that Volcano brings."""
+        """The queue, where it is not the one that Volcano brings, and the priority class of the PodGroup."""
+        if has_own_scheduler(group):
+            return []
         queue = _queue(group, site)
-        return [] if queue == DEFAULT_QUEUE or has_own_scheduler(group) else [ExternalReference("Queue", "", queue)]
+        return [*([] if queue == DEFAULT_QUEUE else [ExternalReference("Queue", "", queue)]), *priority(group)]
 
     def shared_fields(self) -> tuple[Shared, ...]:
         return ()
