@@ -122,6 +122,14 @@ class SampleJobNames:
         return self.base if partition is None else f"{self.base}-{partition}"
 
 
+MOST_PODS = 5000
+"""Pods of one role; a cluster has at most as many nodes."""
+
+_INDEX_ROOM = len(f"-{MOST_PODS - 1}")
+"""Kept free for the index of any pod, so that a name does not change with the size of its role."""
+
+STEM_LIMIT = LABEL_LIMIT - _INDEX_ROOM - HASH_LENGTH - 1
+
 BLANK_RUN = "0" * HASH_LENGTH
 """Stands for the hash of a run where the hash itself is computed; no hash has a 0."""
 
@@ -141,22 +149,22 @@ class TrainingNames:
     def base(self) -> str:
         return f"{self.name.replace('.', '-')}-{self.word}"
 
-    def stem(self, role: str, size: int) -> str:
+    def stem(self, role: str) -> str:
         """Beginning of the name of a role's Job, such as `resnet-paddlejob-worker`; the run's hash follows."""
-        return shorten(f"{self.base}-{role}", LABEL_LIMIT - len(f"-{size - 1}") - HASH_LENGTH - 1)
+        return shorten(f"{self.base}-{role}", STEM_LIMIT)
 
-    def job(self, role: str, size: int, run: str) -> str:
+    def job(self, role: str, run: str) -> str:
         """Name of a role's Job."""
-        return f"{self.stem(role, size)}-{run}"
+        return f"{self.stem(role)}-{run}"
 
     def service(self, run: str) -> str:
         """Name of the Service that gives the pods their DNS names; one of Kubernetes begins with a letter."""
         stem = self.base if self.base[0].isalpha() else f"job-{self.base}"
         return with_hash(stem, run)
 
-    def job_set(self, roles: Sequence[tuple[str, int]], run: str) -> str:
+    def job_set(self, roles: Sequence[str], run: str) -> str:
         """Name of the JobSet: pods are `<JobSet>-<role>-0-<index>`."""
-        rest = max(len(f"-{role}-0-{size - 1}") for role, size in roles)
+        rest = max(len(f"-{role}-0") for role in roles) + _INDEX_ROOM
         stem = self.base if self.base[0].isalpha() else f"job-{self.base}"
         return with_hash(stem, run, LABEL_LIMIT - rest)
 

@@ -21,7 +21,7 @@ MODULE = "stowplan.agents.await_group"
 GROUP_FAILED = 1
 """Exit code of await when a deciding Job failed or is gone."""
 
-_CONFIG, _SCRATCH, _TOKEN = "await-config", "await-scratch", "await-token"
+_CONFIG, _SCRATCH, _TOKEN = VOLUMES = ("await-config", "await-scratch", "await-token")
 _TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105 - a path
 _TOKEN_SECONDS = 3607
 """Life of the token: what Kubernetes itself asks for in the tokens of pods."""
@@ -68,13 +68,22 @@ def account(template: Json) -> str:
     return template["spec"].get("serviceAccountName") or template["spec"].get("serviceAccount") or DEFAULT_ACCOUNT
 
 
-def _configuration(group: TrainingGroup, role: Role, site: Site, run: str) -> Manifest:
-    config = AwaitConfig(
+def configurations(group: TrainingGroup, site: Site) -> list[Json]:
+    """What the await agents of a group are told, as plain data."""
+    return [_config(group, role, site).model_dump(mode="json") for role in group.helpers]
+
+
+def _config(group: TrainingGroup, role: Role, site: Site) -> AwaitConfig:
+    return AwaitConfig(
         namespace=group.origin.spec.namespace,
-        jobs=[group.names.stem(each.name, each.size) for each in group.deciders],
+        jobs=[group.names.stem(each.name) for each in group.deciders],
         ports=[role.port] if role.watched else [],
         helperTimeoutSeconds=site.platform.engines.helper_timeout_seconds,
     )
+
+
+def _configuration(group: TrainingGroup, role: Role, site: Site, run: str) -> Manifest:
+    config = _config(group, role, site)
     name = _config_name(group, role, run)
     stem = f"{group.names.base}-{CONTAINER}-{role.name}"
     return named_config_map(name, group.origin, CONTAINER, config, namespace=group.origin.spec.namespace, stem=stem)
@@ -86,7 +95,7 @@ def _config_name(group: TrainingGroup, role: Role, run: str) -> str:
 
 
 def _role(group: TrainingGroup, name: str, stem: str, run: str) -> Manifest:
-    jobs = sorted(group.names.job(role.name, role.size, run) for role in group.deciders)
+    jobs = sorted(group.names.job(role.name, run) for role in group.deciders)
     rule = {"apiGroups": ["batch"], "resources": ["jobs"], "resourceNames": jobs, "verbs": ["get", "patch", "watch"]}
     meta = metadata("Role", name, group.origin, CONTAINER, namespace=group.origin.spec.namespace)
     body = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": meta, "rules": [rule]}

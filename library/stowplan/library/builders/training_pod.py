@@ -85,15 +85,26 @@ def _place(spec: Json, group: TrainingGroup, role: Role, run: str) -> None:
         for field, terms in mount.near.items():
             pod_affinity[field] = [*(pod_affinity.get(field) or ()), *terms]
     spec["affinity"] = {**affinity, "podAffinity": pod_affinity}
-    if role.size > 1:
-        constraint = spread(labels.role_selector(group.origin.spec, run, role.name))
-        spec["topologySpreadConstraints"] = [*(spec.get("topologySpreadConstraints") or ()), constraint]
+    if role.size > 1 or group.elastic:
+        _spread(spec, spread(labels.role_selector(group.origin.spec, run, role.name)))
+
+
+def _spread(spec: Json, constraint: Json) -> None:
+    """Add a constraint, unless the user has one for the same nodes: Kubernetes takes no two of them."""
+    own = spec.get("topologySpreadConstraints") or ()
+    keys = ("topologyKey", "whenUnsatisfiable")
+    if not any(all(each.get(key) == constraint[key] for key in keys) for each in own):
+        spec["topologySpreadConstraints"] = [*own, constraint]
 
 
 def _use_host_network(spec: Json, first: Json, role: Role) -> None:
-    """Ports are declared, so that the scheduler keeps pods that would take them from each other on different nodes."""
+    """Ports are declared, so that the scheduler keeps pods that would take them from each other on different nodes.
+
+    `ClusterFirst` is what the API server fills in, so it is no wish; on the host network it resolves no Service.
+    """
     spec["hostNetwork"] = True
-    spec.setdefault("dnsPolicy", "ClusterFirstWithHostNet")
+    if spec.get("dnsPolicy", "ClusterFirst") == "ClusterFirst":
+        spec["dnsPolicy"] = "ClusterFirstWithHostNet"
     own = list(first.get("ports") or ())
     known = {merge_key("ports", each) for each in own}
     ports = [{"containerPort": port, "hostPort": port, "protocol": _PROTOCOL} for port in role.ports]

@@ -1,31 +1,33 @@
 """What is wrong with a PaddleJob, or worth knowing about it."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Literal
 
 from stowplan.library import quantities
 from stowplan.library.dialects import pod_template
-from stowplan.library.names import HASH_LENGTH, LABEL_LIMIT
+from stowplan.library.manifest import Json
+from stowplan.library.names import MOST_PODS, STEM_LIMIT, is_dns_label, is_dns_subdomain
 from stowplan.library.training import TrainingGroup
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, finding
 from stowplan.schema.paddle_job import HOST_PORT_ANNOTATION, PaddleJob, PaddleRole
 from stowplan.schema.platform import Platform
 
-MOST_PODS = 5000
-"""Pods of one role; a cluster has at most as many nodes."""
-
 _KEEPS = ("", "Never")
 _CLEANS = ("Always", "OnCompletion", "OnFailure")
 _INTRANETS = ("PodIP", "Service", "Host")
-_OLD_PORT = "2379"
+_OLD_PORT = 2379
+_OLD_PORT_IN_TEXT = re.compile(rf"(?<![0-9]){_OLD_PORT}(?![0-9])")
 _ELASTIC_SERVER = "PADDLE_ELASTIC_SERVER"
 _ROLES = ("ps", "worker", "heter")
+_DECIDES = ("worker", "heter", "ps")
 
 
 def findings(model: PaddleJob, platform: Platform) -> list[Finding]:
     """All findings that need nothing but the job and the platform."""
-    found = [*_sizes(model), *_words(model), *_gloo(model), *_elasticity(model, platform), *_minimum(model)]
+    found = [*_sizes(model), *_words(model), *_gloo(model), *_elasticity(model, platform)]
+    found += [*_minimum(model), *_names(model)]
     for name, role in _roles(model):
         found += _role(model, name, role, platform)
     return found
@@ -35,6 +37,12 @@ def is_elastic(model: PaddleJob) -> bool:
     """Any number switches it on; the old operator could do it for jobs of workers alone."""
     others = (model.spec.ps, model.spec.heter)
     return model.spec.elastic is not None and not any(role and role.replicas > 0 for role in others)
+
+
+def decider(model: PaddleJob) -> str | None:
+    """The role whose success is that of the job: the others serve it. None where no role has pods."""
+    present = {name for name, role in _roles(model) if role.replicas > 0}
+    return next((name for name in _DECIDES if name in present), None)
 
 
 def restart(model: PaddleJob, name: str) -> Literal["Never", "OnFailure"]:
@@ -50,10 +58,10 @@ def long_names(group: TrainingGroup) -> Iterator[Finding]:
     """Names of Jobs that were cut."""
     for role in group.roles:
         wanted = f"{group.names.base}-{role.name}"
-        if group.names.stem(role.name, role.size) != wanted:
-            room = LABEL_LIMIT - HASH_LENGTH - 1 - len(f"-{role.size - 1}")
+        if group.names.stem(role.name) != wanted:
             message = (
-                f"{wanted} is longer than {room} characters, so a hash takes the place of its end in Jobs and pods."
+                f"{wanted} is longer than {STEM_LIMIT} characters, so a hash takes the place of its end in Jobs and"
+                " pods."
             )
             hint = "Shorten the name if you want to recognise its pods."
             yield finding("SP505", ("metadata", "name"), message, hint)
@@ -151,6 +159,21 @@ def _minimum(model: PaddleJob) -> Iterator[Finding]:
         yield finding("SP433", ("spec", "schedulingPolicy", "minAvailable"), message, hint)
 
 
+def _names(model: PaddleJob) -> Iterator[Finding]:
+    """Names that become parts of objects, where nobody would see which field they come from."""
+    policy = model.spec.scheduling_policy
+    if policy and policy.queue and not is_dns_label(policy.queue):
+        yield _misnamed(("spec", "schedulingPolicy", "queue"), policy.queue, "`-`, at most 63")
+    if policy and policy.priority_class and not is_dns_subdomain(policy.priority_class):
+        yield _misnamed(("spec", "schedulingPolicy", "priorityClass"), policy.priority_class, "`-` and `.`")
+
+
+def _misnamed(path: FieldPath, name: str, others: str) -> Finding:
+    message = f'"{name}" is not a name that Kubernetes allows here.'
+    hint = f"Use lower-case letters, digits and {others}, beginning and ending with a letter or digit."
+    return finding("SP210", path, message, hint)
+
+
 def _role(model: PaddleJob, name: str, role: PaddleRole, platform: Platform) -> Iterator[Finding]:
     path: FieldPath = ("spec", name)
     for key in ("limits", "requests"):
@@ -163,21 +186,25 @@ def _role(model: PaddleJob, name: str, role: PaddleRole, platform: Platform) -> 
         if role.replicas:
             yield pod_template.missing(name, (*path, "template") if template is not None else path)
         return
-    yield from pod_template.findings(template, (*path, "template"))
+    yield from pod_template.findings(template, (*path, "template"), host_network=model.spec.intranet == "Host")
     yield from _restart(model, name, template["spec"].get("restartPolicy"))
-    if platform.paddle.base_port != int(_OLD_PORT) and _OLD_PORT in json.dumps(template):
-        message = (
-            f"The template mentions {_OLD_PORT}, the port of old releases; the job uses {platform.paddle.base_port}."
-        )
-        hint = f"Use the variable PADDLE_PORT, or set `paddle.basePort: {_OLD_PORT}` in the platform file."
-        yield finding("SP446", (*path, "template"), message, hint, anchor=Anchor.KEY)
+    yield from _old_port(model, name, template, platform.paddle.base_port)
+
+
+def _old_port(model: PaddleJob, name: str, template: Json, port: int) -> Iterator[Finding]:
+    """Elastic workers meet at an etcd, whose port this is."""
+    if is_elastic(model) or port == _OLD_PORT or not _OLD_PORT_IN_TEXT.search(json.dumps(template)):
+        return
+    message = f"The template mentions {_OLD_PORT}, the port of old releases; the job uses {port}."
+    hint = f"Use the variable PADDLE_PORT, or set `paddle.basePort: {_OLD_PORT}` in the platform file."
+    yield finding("SP446", ("spec", name, "template"), message, hint, anchor=Anchor.KEY)
 
 
 def _restart(model: PaddleJob, name: str, given: str | None) -> Iterator[Finding]:
     path: FieldPath = ("spec", name, "template", "spec", "restartPolicy")
-    if given == "Always" and name == "worker":
-        message = "A worker that is always started again never completes; it is compiled with OnFailure."
+    if given == "Always" and name == decider(model):
+        message = "A pod that is always started again never completes; it is compiled with OnFailure."
         yield finding("SP438", path, message, "Write OnFailure or Never.")
-    if given and given != "OnFailure" and is_elastic(model):
+    elif given and given != "OnFailure" and is_elastic(model):
         message = f"Elastic workers are started again when they fail, so {given} is not used."
         yield finding("SP406", path, message, "Write OnFailure, or remove it.")

@@ -5,6 +5,7 @@ message comes late or not at all.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from stowplan.library import quantities
 from stowplan.library.builders.training_pod import CONTAINER_LISTS, MERGE_KEYS, merge_key
@@ -31,14 +32,19 @@ def missing(role: str, path: FieldPath) -> Finding:
     return finding("SP437", path, message, "Give `template.spec.containers`.")
 
 
-def findings(template: Json, path: FieldPath) -> list[Finding]:
-    """All findings of a usable template. `path` leads to it in its document."""
+def findings(template: Json, path: FieldPath, *, host_network: bool = False) -> list[Finding]:
+    """All findings of a usable template. `path` leads to it in its document.
+
+    With `host_network` its pods will be on the network of their nodes, whatever the template says.
+    """
     spec = template["spec"]
     rules: Sequence[Callable[[Json, FieldPath], Iterator[Finding]]] = (
         _duplicates,
         _extended_resources,
         _missing_volumes,
-        _host_network,
+        _same_names,
+        partial(_name_service, host_network=host_network),
+        partial(_host_ports, host_network=host_network),
         _old_node_labels,
         _set_by_us,
     )
@@ -98,11 +104,48 @@ def _missing_volumes(spec: Json, path: FieldPath) -> Iterator[Finding]:
                 yield finding("SP442", at, message, f"Add it to `volumes`, or mount one of: {names or 'none yet'}.")
 
 
-def _host_network(spec: Json, path: FieldPath) -> Iterator[Finding]:
-    if spec.get("hostNetwork") and spec.get("dnsPolicy") not in ("ClusterFirstWithHostNet", "None"):
+def _same_names(spec: Json, path: FieldPath) -> Iterator[Finding]:
+    """Init containers and containers share their names; within each list, the schema says so."""
+    inits = {container.get("name") for container in spec.get("initContainers") or ()}
+    for index, container in enumerate(spec["containers"]):
+        if container.get("name") in inits:
+            message = f'An init container is called "{container["name"]}" too; names are unique in a pod.'
+            yield finding("SP450", (*path, "containers", index, "name"), message, "Rename one of the two.")
+
+
+def taken(template: Json, container: str, volumes: Sequence[str], path: FieldPath) -> Iterator[Finding]:
+    """Names in a helper's template that Stowplan itself uses in the pod. `path` leads to the template."""
+    spec, at = template["spec"], (*path, "spec")
+    own = [(place, entry, (container,)) for place, entry in _containers(spec, at)]
+    own += [((*at, "volumes", index), entry, volumes) for index, entry in enumerate(spec.get("volumes") or ())]
+    for place, entry, names in own:
+        if entry.get("name") in names:
+            message = f'Stowplan adds something called "{entry["name"]}" to these pods.'
+            yield finding("SP450", (*place, "name"), message, "Choose another name.")
+
+
+def _name_service(spec: Json, path: FieldPath, *, host_network: bool) -> Iterator[Finding]:
+    """Pods find each other by the names of a Service, which only the cluster's own name service knows."""
+    policy = spec.get("dnsPolicy", "ClusterFirst")
+    if policy == "Default":
+        message = "With the name service of its node a pod resolves no Service, so the pods do not find each other."
+        yield finding("SP441", (*path, "dnsPolicy"), message, "Remove it.")
+    elif spec.get("hostNetwork") and policy == "ClusterFirst" and not host_network:
         message = "On the network of its node a pod resolves no Service, unless `dnsPolicy` says so."
         at = (*path, "hostNetwork")
         yield finding("SP441", at, message, "Add `dnsPolicy: ClusterFirstWithHostNet`.", anchor=Anchor.KEY)
+
+
+def _host_ports(spec: Json, path: FieldPath, *, host_network: bool) -> Iterator[Finding]:
+    """On the network of a node, a container's port is one of the node."""
+    if not (host_network or spec.get("hostNetwork")):
+        return
+    for place, container in _containers(spec, path):
+        for index, port in enumerate(container.get("ports") or ()):
+            if port.get("hostPort") and port["hostPort"] != port.get("containerPort"):
+                message = f"Found {port['hostPort']}; on the network of the node it can only be {port['containerPort']}."
+                at = (*place, "ports", index, "hostPort")
+                yield finding("SP451", at, message, "Remove it, or give both the same number.")
 
 
 def _old_node_labels(spec: Json, path: FieldPath) -> Iterator[Finding]:
@@ -136,7 +179,7 @@ def _set_by_us(spec: Json, path: FieldPath) -> Iterator[Finding]:
 def long_variables(environment: Environment, path: FieldPath) -> Iterator[Finding]:
     """Variables that no process could be started with: Linux takes at most 128 KiB for one (MAX_ARG_STRLEN)."""
     for variable in environment.defaults:
-        size = len(f"{variable['name']}={variable['value']}") + 1
+        size = len(f"{variable['name']}={variable.get('value', '')}") + 1
         if size > _LONGEST_VARIABLE:
             message = f"{variable['name']} would have {size} bytes; Linux takes {_LONGEST_VARIABLE} at most."
             yield finding("SP448", path, message, "Use fewer pods, or a shorter name for the job.")

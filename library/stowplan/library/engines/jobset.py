@@ -1,10 +1,15 @@
-"""JobSet (`jobset.x-k8s.io/v1alpha2`, 0.8 and later): all roles in one object, which ends as a whole."""
+"""JobSet (`jobset.x-k8s.io/v1alpha2`, 0.8 and later): all roles in one object, which ends as a whole.
 
-from collections.abc import Mapping
+A JobSet has a fixed size, so the deciding role of an elastic job is an Indexed Job beside it, and the helpers in the
+JobSet end with that Job, by await agents.
+"""
+
+from collections.abc import Mapping, Sequence
 
 from stowplan.library import names
-from stowplan.library.builders import indexed_job, training_pod
+from stowplan.library.builders import await_pod, indexed_job, training_pod
 from stowplan.library.builders.metadata import metadata
+from stowplan.library.engines import indexed
 from stowplan.library.engines.gang.api import GangEngine, WorkloadMarks, marked
 from stowplan.library.ir import Site
 from stowplan.library.labels import SYNC_OPTIONS
@@ -22,62 +27,81 @@ class JobSetEngine:
     name = "jobset"
 
     def hosts(self, group: TrainingGroup, run: str) -> dict[str, Hosts]:
-        """`<JobSet>-<role>-0-<index>.<JobSet>`: the controller makes a Service of the JobSet's name."""
-        own = _name(group, run)
-        return {role.name: Hosts(f"{own}-{role.name}-0-", f".{own}") for role in group.roles}
+        """`<JobSet>-<role>-0-<index>.<Service>`; the controller makes the Service unless there is one."""
+        own, after = _name(group, run), f".{_subdomain(group, run)}"
+        inside = {role.name: Hosts(f"{own}-{role.name}-0-", after) for role in _members(group)}
+        return inside | {role.name: indexed.hosts(group, role, run) for role in _apart(group)}
 
     def pods(self, group: TrainingGroup, gang: GangEngine, site: Site, run: str) -> Mapping[str, Json]:
         """Templates of all roles. A helper that fails is started again, as a sidecar would be."""
         hosts = self.hosts(group, run)
-        templates = {
-            role.name: training_pod.template(
-                group,
-                role,
-                hosts,
-                run=run,
-                subdomain=_name(group, run),
-                restart=role.restart if role.decides else "OnFailure",
-            )
-            for role in group.roles
-        }
-        return {role.name: marked(templates[role.name], gang.pod(group, role, site, run)) for role in group.roles}
+        if group.elastic:
+            return {role.name: indexed.pod(group, role, gang, site, run, hosts) for role in group.roles}
+        return {role.name: _pod(group, role, gang, site, run, hosts) for role in group.roles}
 
     def run(self, group: TrainingGroup, gang: GangEngine, site: Site) -> str:
         """Nothing of a JobSet but `suspend` may change in place."""
-        spec = _spec(group, self.pods(group, gang, site, names.BLANK_RUN), names.BLANK_RUN)
-        return names.content_hash(spec, group.run)
+        pods = self.pods(group, gang, site, names.BLANK_RUN)
+        spec = _spec(group, pods, names.BLANK_RUN) if _members(group) else {}
+        apart = [indexed.fixed(group, role, pods[role.name], gang) for role in _apart(group)]
+        return names.content_hash(spec, apart, gang.workload(group, site).hashed, group.run)
 
     def manifests(self, group: TrainingGroup, gang: GangEngine, site: Site) -> list[Manifest]:
-        """The gang's objects and the JobSet."""
+        """The gang's objects and the JobSet; for an elastic job also what its separate Job needs."""
         run = self.run(group, gang, site)
         pods = self.pods(group, gang, site, run)
-        return [*gang.manifests(group, pods, site, run), _job_set(group, pods, gang.workload(group, site), run)]
+        marks = gang.workload(group, site)
+        job_sets = [_job_set(group, pods, marks, run)] if _members(group) else []
+        apart = [indexed.job(group, role, pods[role.name], marks, run) for role in _apart(group)]
+        beside = [indexed.service(group, run), *await_pod.manifests(group, site, run)] if apart else []
+        return [*beside, *gang.manifests(group, pods, site, run), *job_sets, *apart]
+
+
+def _members(group: TrainingGroup) -> Sequence[Role]:
+    """The roles in the JobSet."""
+    return group.helpers if group.elastic else group.roles
+
+
+def _apart(group: TrainingGroup) -> Sequence[Role]:
+    """The roles that are Jobs of their own."""
+    return group.deciders if group.elastic else ()
 
 
 def _name(group: TrainingGroup, run: str) -> str:
-    return group.names.job_set([(role.name, role.size) for role in group.roles], run)
+    return group.names.job_set([role.name for role in group.roles], run)
+
+
+def _subdomain(group: TrainingGroup, run: str) -> str:
+    return group.names.service(run) if group.elastic else _name(group, run)
+
+
+def _pod(
+    group: TrainingGroup, role: Role, gang: GangEngine, site: Site, run: str, hosts: Mapping[str, Hosts]
+) -> Json:
+    restart = role.restart if role.decides else "OnFailure"
+    template = training_pod.template(group, role, hosts, run=run, subdomain=_subdomain(group, run), restart=restart)
+    return marked(template, gang.pod(group, role, site, run))
 
 
 def _spec(group: TrainingGroup, pods: Mapping[str, Json], run: str) -> Json:
     """What the webhook would fill in is written out, so that Git has what runs."""
+    members = _members(group)
+    success = group.success or [role.name for role in members if role.decides or group.elastic]
     return {
         "failurePolicy": {"maxRestarts": 0, "restartStrategy": "Recreate"},
         "network": {
             "enableDNSHostnames": True,
             "publishNotReadyAddresses": True,
-            "subdomain": _name(group, run),
+            "subdomain": _subdomain(group, run),
         },
-        "replicatedJobs": [_replicated(role, pods[role.name]) for role in group.roles],
+        "replicatedJobs": [_replicated(group, role, pods[role.name]) for role in members],
         "startupPolicy": {"startupPolicyOrder": "AnyOrder"},
-        "successPolicy": {
-            "operator": "All",
-            "targetReplicatedJobs": list(group.success or [role.name for role in group.deciders]),
-        },
+        "successPolicy": {"operator": "All", "targetReplicatedJobs": list(success)},
     }
 
 
-def _replicated(role: Role, template: Json) -> Json:
-    job = indexed_job.job_spec(role, template)
+def _replicated(group: TrainingGroup, role: Role, template: Json) -> Json:
+    job = indexed.spec(role, template) if group.elastic else indexed_job.job_spec(role, template)
     return {"groupName": _GROUP, "name": role.name, "replicas": 1, "template": {"spec": job}}
 
 

@@ -28,6 +28,12 @@ class WorkloadMarks:
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def hashed(self) -> Json:
+        """What of them is part of a run's hash; empty without marks."""
+        marks = {"annotations": dict(self.annotations), "labels": dict(self.labels)}
+        return {key: value for key, value in marks.items() if value}
+
 
 @dataclass(frozen=True, slots=True)
 class Shared:
@@ -43,9 +49,13 @@ class Shared:
 
 
 class GangEngine(Protocol):
-    """Turns what a job asks of its scheduler into marks and objects."""
+    """Turns what a job asks of its scheduler into marks and objects.
+
+    One that `resizes` sets the size of an elastic Job on its own, and lets nobody change it while the Job runs.
+    """
 
     name: str
+    resizes: bool
 
     def validate(self, group: TrainingGroup, platform: Platform) -> list[Finding]:
         """What is wrong with the request, at paths below `spec.schedulingPolicy` of its document."""
@@ -56,7 +66,7 @@ class GangEngine(Protocol):
         ...
 
     def workload(self, group: TrainingGroup, site: Site) -> WorkloadMarks:
-        """Marks of the Jobs or the JobSet."""
+        """Marks of the Jobs or the JobSet; they become part of the run's hash, since they act when it starts."""
         ...
 
     def manifests(self, group: TrainingGroup, pods: Mapping[str, Json], site: Site, run: str) -> list[Manifest]:

@@ -20,6 +20,7 @@ class Coscheduling:
     """A PodGroup without a queue."""
 
     name = "coscheduling"
+    resizes = False
 
     def validate(self, group: TrainingGroup, platform: Platform) -> list[Finding]:
         """The plug-in has no queues."""

@@ -23,6 +23,7 @@ class Kueue:
     """A queue label; for elastic jobs, that fewer pods will do (partial admission, on by default since Kueue 0.5)."""
 
     name = "kueue"
+    resizes = True
 
     def validate(self, group: TrainingGroup, platform: Platform) -> list[Finding]:
         """A job needs a queue, one workload, and no minimum of its own unless it is elastic."""
@@ -63,12 +64,13 @@ class Kueue:
         return [ExternalReference("LocalQueue", group.origin.spec.namespace, _queue(group, site)), *priority(group)]
 
     def shared_fields(self) -> tuple[Shared, ...]:
-        """What Kueue writes on admission: fewer pods, and the taints of the nodes that it chose."""
-        job = ("/spec/completions", "/spec/parallelism", "/spec/template/spec/tolerations")
+        """What Kueue writes on admission: fewer pods, and labels and taints of the nodes that it chose."""
+        fields = ("nodeSelector", "tolerations")
+        job = ("/spec/completions", "/spec/parallelism", *(f"/spec/template/spec/{field}" for field in fields))
         template = ".spec.replicatedJobs[].template.spec.template.spec"
         return (
             Shared("batch", "Job", paths=job),
-            Shared("jobset.x-k8s.io", "JobSet", queries=(f"{template}.tolerations",)),
+            Shared("jobset.x-k8s.io", "JobSet", queries=tuple(f"{template}.{field}" for field in fields)),
         )
 
 

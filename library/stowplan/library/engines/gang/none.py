@@ -14,6 +14,7 @@ class NoGang:
     """Pods as they are."""
 
     name = "none"
+    resizes = False
 
     def validate(self, group: TrainingGroup, platform: Platform) -> list[Finding]:
         """A wish that nobody grants is worth a word."""

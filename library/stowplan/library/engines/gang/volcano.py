@@ -21,6 +21,7 @@ class Volcano:
     """What paddle-operator did with `--scheduling=volcano`, without holding pods back: that is the scheduler's part."""
 
     name = "volcano"
+    resizes = False
 
     def validate(self, group: TrainingGroup, platform: Platform) -> list[Finding]:
         """Volcano takes every field of the policy."""

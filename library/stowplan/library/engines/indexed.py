@@ -1,0 +1,77 @@
+"""Roles as Indexed Jobs of their own, whichever engine makes them."""
+
+from collections.abc import Mapping
+
+from stowplan.library import labels
+from stowplan.library.builders import await_pod, indexed_job, training_pod
+from stowplan.library.builders.job import MUTABLE
+from stowplan.library.builders.metadata import metadata
+from stowplan.library.builders.service import pod_names_service
+from stowplan.library.engines.gang.api import GangEngine, WorkloadMarks, marked
+from stowplan.library.ir import Site
+from stowplan.library.manifest import Json, Manifest
+from stowplan.library.training import Hosts, Role, TrainingGroup
+
+_SIZE = frozenset({"completions", "parallelism"})
+"""Fields that may change in place together (elastic Indexed Jobs, since 1.31)."""
+
+
+def hosts(group: TrainingGroup, role: Role, run: str) -> Hosts:
+    """`<Job>-<index>.<Service>`: an Indexed Job gives its pods these host names."""
+    return Hosts(f"{group.names.job(role.name, run)}-", f".{group.names.service(run)}")
+
+
+def pod(
+    group: TrainingGroup, role: Role, gang: GangEngine, site: Site, run: str, everyone: Mapping[str, Hosts]
+) -> Json:
+    """The template of a role: of a decider as it is, of a helper with await as its main container."""
+    template = training_pod.template(
+        group,
+        role,
+        everyone,
+        run=run,
+        subdomain=group.names.service(run),
+        restart=role.restart if role.decides else "Never",
+    )
+    if not role.decides:
+        template = await_pod.with_await(template, group, role, site, run)
+    return marked(template, gang.pod(group, role, site, run))
+
+
+def spec(role: Role, template: Json) -> Json:
+    """The spec of a role's Job."""
+    return indexed_job.job_spec(role, template, rules=() if role.decides else (await_pod.FAILED,))
+
+
+def fixed(group: TrainingGroup, role: Role, template: Json, gang: GangEngine) -> list[object]:
+    """What of a role's Job cannot change in place, for the hash of the run."""
+    mutable = MUTABLE
+    if group.elastic and role.decides:
+        mutable = MUTABLE - _SIZE if gang.resizes else MUTABLE | _SIZE
+    return [role.name, {key: value for key, value in spec(role, template).items() if key not in mutable}]
+
+
+def job(group: TrainingGroup, role: Role, template: Json, marks: WorkloadMarks, run: str) -> Manifest:
+    """The Job of a role."""
+    meta = metadata(
+        "Job",
+        group.names.job(role.name, run),
+        group.origin,
+        role.name,
+        namespace=group.origin.spec.namespace,
+        extra_labels=marks.labels,
+        annotations=marks.annotations,
+    )
+    body = {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": spec(role, template)}
+    return Manifest(body, stem=f"{group.names.base}-{role.name}", run=True)
+
+
+def service(group: TrainingGroup, run: str) -> Manifest:
+    """The Service of all pods of a run."""
+    return pod_names_service(
+        group.names.service(run),
+        group.origin,
+        stem=group.names.base,
+        selector=labels.run_selector(group.origin.spec, run),
+        ports=[port for role in group.roles for port in role.ports],
+    )
