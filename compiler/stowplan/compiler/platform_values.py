@@ -41,7 +41,7 @@ def findings(platform: Platform) -> Iterator[Finding]:
     yield from _egress(platform)
     if not is_dns_subdomain(platform.juicefs.csi_driver):
         yield _form(("juicefs", "csiDriver"), platform.juicefs.csi_driver, "a name such as csi.juicefs.com")
-    for agent in ("runtime", "task"):
+    for agent in ("runtime", "task", "control"):
         yield from _resources(getattr(platform.resources, agent), ("resources", agent))
 
 

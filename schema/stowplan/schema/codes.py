@@ -96,7 +96,7 @@ RULES = {
     "SP438": Code(_W, "A worker would never complete"),
     "SP439": Code(_E, "There is no room for the job's ports"),
     "SP440": Code(_E, "The request of a device differs from its limit"),
-    "SP441": Code(_W, "Pods on the host network would resolve no Service"),
+    "SP441": Code(_W, "A pod would resolve no Service"),
     "SP442": Code(_E, "A container mounts a volume that its pod lacks"),
     "SP443": Code(_W, "A pod asks for a node label that nobody sets"),
     "SP444": Code(_E, "A mount stands in the place of the dataset's"),
@@ -105,6 +105,8 @@ RULES = {
     "SP447": Code(_E, "The gang engine cannot run the job so"),
     "SP448": Code(_E, "A variable is longer than Linux allows"),
     "SP449": Code(_E, "The job has no pods"),
+    "SP450": Code(_E, "A name in a pod is taken"),
+    "SP451": Code(_E, "A port of a node differs from that of the container"),
 }
 
 OUTPUT = {

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from stowplan.library.builders import await_pod
 from stowplan.library.builders.config_map import plain_config_map
 from stowplan.library.builders.custom_resource import custom_resource
 from stowplan.library.dialects import dataset_mount, host_ports, paddle_job_rules, pod_references, pod_template
@@ -11,7 +12,7 @@ from stowplan.library.engines.registry import JOB_ENGINES
 from stowplan.library.frameworks.paddle import PORTS, Elastic, Paddle
 from stowplan.library.ir import Origin
 from stowplan.library.manifest import ExternalReference, Json, Manifest, Unit
-from stowplan.library.names import TrainingNames
+from stowplan.library.names import SUBDOMAIN_LIMIT, TrainingNames, shorten
 from stowplan.library.training import DatasetMount, GangRequest, Role, TrainingGroup
 from stowplan.schema.diagnostics import Finding, has_errors
 from stowplan.schema.meta import RUN_ANNOTATION, SpecId
@@ -20,9 +21,6 @@ from stowplan.schema.paddle_job import HOST_PORT_ANNOTATION, PaddleJob, PaddleRo
 KIND = "PaddleJob"
 ROLES = ("ps", "worker", "heter")
 """In the order in which they take their ports on the host network."""
-
-_DECIDES = ("worker", "heter", "ps")
-"""The first of these that a job has decides its success; the others serve it."""
 
 _SIZE = "np"
 
@@ -74,7 +72,7 @@ def _group(
     spec = _identity(model, context)
     names = TrainingNames(spec.name, KIND.lower())
     present = dict(_present(model))
-    decides = next(name for name in _DECIDES if name in present)
+    decides = paddle_job_rules.decider(model)
     elastic = paddle_job_rules.is_elastic(model)
     roles = tuple(
         Role(
@@ -123,7 +121,7 @@ def _elastic(spec: SpecId, names: TrainingNames, context: Context) -> Elastic:
 
 
 def _size_name(names: TrainingNames) -> str:
-    return f"{names.base}-size"
+    return shorten(f"{names.base}-size", SUBDOMAIN_LIMIT)
 
 
 def _group_findings(model: PaddleJob, group: TrainingGroup, context: Context) -> list[Finding]:
@@ -137,9 +135,12 @@ def _group_findings(model: PaddleJob, group: TrainingGroup, context: Context) ->
         found += pod_template.reserved(role.template, [each["name"] for each in environment.fixed], path)
         found += pod_template.long_variables(environment, ("spec", role.name, "replicas"))
         found += dataset_mount.clashes(role.template, group.mounts, (*path, "spec"))
+        if not role.decides:
+            found += pod_template.taken(role.template, await_pod.CONTAINER, await_pod.VOLUMES, path)
     reference = model.spec.sample_set_ref
-    if reference and reference.name and dataset_mount.is_required(model.metadata, context):
-        found += dataset_mount.crowded(group.roles, context.sample_sets[group.origin.spec.namespace, reference.name])
+    dataset = context.sample_sets.get((group.origin.spec.namespace, (reference and reference.name) or ""))
+    if dataset and dataset_mount.is_required(model.metadata, context):
+        found += dataset_mount.crowded(group.roles, dataset)
     return found
 
 

@@ -1,7 +1,8 @@
 """PaddlePaddle: the variables that `paddle.distributed.launch` and `fleet` read.
 
 Names and values are those of paddle-operator, save that hosts are DNS names. Both look their own rank up: the launcher
-takes the place of `POD_IP` in `PADDLE_TRAINERS`, a server that of `POD_IP:PADDLE_PORT` in its list.
+takes the place of `POD_IP` in `PADDLE_TRAINERS`, a server that of `POD_IP:PADDLE_PORT` in its list. For heterogeneous
+workers, whose variables `fleet` never understood, those of `fleet` stand beside the old ones.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,7 +21,16 @@ GLOO_PORT = 18
 INDEX = "PADDLE_TRAINER_ID"
 _INDEX_FIELD = f"metadata.annotations['{labels.JOB_INDEX}']"
 
-_TRAINING_ROLES = {"ps": "PSERVER", "worker": "TRAINER", "heter": "HETER"}
+_TRAINING_ROLES = {"ps": "PSERVER", "worker": "TRAINER", "heter": "HETER_TRAINER"}
+"""What `fleet` takes for `TRAINING_ROLE`; it refuses any other word."""
+
+_OLD_ROLES = {**_TRAINING_ROLES, "heter": "HETER"}
+"""What the old operator wrote. `PADDLE_TRAINING_ROLE` keeps it for scripts: jobs with servers do not read that."""
+
+_STAGES = {"worker": "1", "heter": "2"}
+"""Heterogeneous training is a pipeline of stages for `fleet`, since 2.2."""
+
+_DEVICES = ("gpu", "xpu")
 _GLOO_OVER_HTTP = "3"
 _ELASTIC_TIMEOUT = "60"
 
@@ -44,15 +54,14 @@ class Paddle:
 
     def environment(self, group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts]) -> Environment:
         """Variables of one role: who the pod is, and who else there is."""
-        kind = _TRAINING_ROLES[role.name]
         who = (
             {"name": INDEX, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": _INDEX_FIELD}}},
             _variable("POD_IP", hosts[role.name].of(f"$({INDEX})")),
-            _variable("TRAINING_ROLE", kind),
-            _variable("PADDLE_TRAINING_ROLE", kind),
+            _variable("TRAINING_ROLE", _TRAINING_ROLES[role.name]),
+            _variable("PADDLE_TRAINING_ROLE", _OLD_ROLES[role.name]),
         )
         if self.elastic:
-            return Environment((*who, *_elastic(self.elastic)))
+            return Environment((*who, *_size(self.elastic)), tuple(_variable(*each) for each in _etcd(self.elastic)))
         return Environment(who, tuple(_variable(*pair) for pair in self._meeting(group, role, hosts)))
 
     def _meeting(self, group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts]) -> Iterator[tuple[str, str]]:
@@ -68,6 +77,8 @@ class Paddle:
             yield "PADDLE_TRAINER_ENDPOINTS", _endpoints(worker, hosts)
         if heter := roles.get("heter"):
             yield "PADDLE_HETER_ENDPOINTS", _endpoints(heter, hosts)
+        if worker and heter:
+            yield from _heterogeneous(role, worker, heter, hosts)
         if server and self.gloo > 0:
             yield "PADDLE_WITH_GLOO", str(self.gloo)
             yield "PADDLE_GLOO_RENDEZVOUS", _GLOO_OVER_HTTP
@@ -78,13 +89,39 @@ def _endpoints(role: Role, hosts: Mapping[str, Hosts]) -> str:
     return ",".join(f"{hosts[role.name].of(index)}:{role.port}" for index in range(role.size))
 
 
-def _elastic(elastic: Elastic) -> Iterator[Json]:
+def _heterogeneous(role: Role, worker: Role, heter: Role, hosts: Mapping[str, Hosts]) -> Iterator[tuple[str, str]]:
+    """What `fleet` reads: the first list until 2.1, the rest from 2.2 on."""
+    yield "PADDLE_HETER_TRAINER_IP_PORT_LIST", _endpoints(heter, hosts)
+    yield "PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST", _endpoints(heter, hosts)
+    if role.name not in _STAGES:
+        return
+    yield "STAGE_ID", _STAGES[role.name]
+    yield "STAGE_NUM", str(len(_STAGES))
+    yield "PADDLE_STAGE_TRAINERS_NUM", f"[{worker.size}, {heter.size}]"
+    if role.name == worker.name:
+        yield "PADDLE_NEXT_HETER_TRAINER_IP_PORT_LIST", _endpoints(heter, hosts)
+    else:
+        yield "PADDLE_PREVIOUS_HETER_TRAINER_IP_PORT_LIST", _endpoints(worker, hosts)
+        yield "HETER_DEVICE_TYPE", _device(role)
+
+
+def _device(role: Role) -> str:
+    """The kind of device that the role's first container asks for, by the name of the resource."""
+    limits = (role.template["spec"]["containers"][0].get("resources") or {}).get("limits") or {}
+    names = [str(name).lower() for name in limits]
+    return next((device for device in _DEVICES if any(device in name for name in names)), "cpu")
+
+
+def _size(elastic: Elastic) -> Iterator[Json]:
     name, key = elastic.size
     yield _variable("PADDLE_ELASTIC_JOB_ID", elastic.job_id)
     yield {"name": "PADDLE_ELASTIC_NP", "valueFrom": {"configMapKeyRef": {"name": name, "key": key}}}
-    yield _variable("PADDLE_ELASTIC_TIMEOUT", _ELASTIC_TIMEOUT)
+
+
+def _etcd(elastic: Elastic) -> Iterator[tuple[str, str]]:
+    yield "PADDLE_ELASTIC_TIMEOUT", _ELASTIC_TIMEOUT
     if elastic.servers:
-        yield _variable("PADDLE_ELASTIC_SERVER", ",".join(elastic.servers))
+        yield "PADDLE_ELASTIC_SERVER", ",".join(elastic.servers)
 
 
 def _variable(name: str, value: str) -> Json:
