@@ -48,13 +48,13 @@ def examples(code: str, section: str) -> list[tuple[str, str]]:
 
 
 def compiled(text: str, code: str, repo: Path) -> list[Diagnostic]:
-    """What is said of a repository that holds the example alone: as its platform file, or below its specs."""
+    """What is said of a repository that holds the example alone: a platform file, then specs, or one of the two."""
     documents = _mappings(text)
-    is_platform = any(document.get("kind") == "Platform" for document in documents)
+    platform, _, specs = text.partition("\n---\n") if documents[:1] == _platforms(documents) else ("", "", text)
     (repo / "specs").mkdir()
-    (repo / "stowplan.yaml").write_text(text if is_platform else PLATFORM + _pass_through(documents, code))
-    if not is_platform:
-        (repo / "specs/example.yaml").write_text(text)
+    (repo / "stowplan.yaml").write_text(platform or PLATFORM + _pass_through(documents, code))
+    if specs:
+        (repo / "specs/example.yaml").write_text(specs)
     report = Report()
     validate_repository(repo, report)
     return report.diagnostics
@@ -65,6 +65,10 @@ def _mappings(text: str) -> list[dict[str, Any]]:
         return [document for document in yaml.safe_load_all(text) if isinstance(document, dict)]
     except yaml.YAMLError:
         return []
+
+
+def _platforms(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [document for document in documents if document.get("kind") == "Platform"]
 
 
 def _pass_through(documents: list[dict[str, Any]], code: str) -> str:
