@@ -1,0 +1,175 @@
+"""Pods as Kubernetes makes them of compiled objects: the names that controllers give, and the kubelet's environment."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from stowplan.library.labels import JOB_INDEX, JOB_NAME, ROLE
+from stowplan.library.manifest import Json
+from tests.repositories import Result
+
+CONTAINER = "paddle"
+"""Name of the container that trains, in every template of the launcher test."""
+
+_REFERENCE = re.compile(r"\$\$|\$\(([^()]*)\)")
+_ENTRY = re.compile(r"metadata\.(annotations|labels)\['([^']+)'\]")
+
+
+@dataclass(frozen=True, eq=False)
+class Pod:
+    """One pod. `name` is what DNS has of it, if a Service selects it."""
+
+    role: str
+    index: int
+    namespace: str
+    hostname: str
+    subdomain: str
+    labels: Mapping[str, str]
+    on_host: bool
+    host_ports: frozenset[int]
+    command: tuple[str, ...]
+    env: Mapping[str, str]
+
+    @property
+    def title(self) -> str:
+        """What tests call it, such as `worker-0`."""
+        return f"{self.role}-{self.index}"
+
+    @property
+    def name(self) -> str:
+        return f"{self.hostname}.{self.subdomain}"
+
+
+def pods(result: Result) -> list[Pod]:
+    """All pods of all Jobs and JobSets."""
+    bodies = objects(result)
+    return [_pod(job, index, bodies) for job in _jobs(bodies) for index in range(job["spec"]["completions"])]
+
+
+def objects(result: Result, *kinds: str) -> list[Json]:
+    """The objects of these kinds, or all."""
+    bodies = [output.manifest.body for output in result.outputs]
+    return [body for body in bodies if not kinds or body["kind"] in kinds]
+
+
+def resolved(result: Result, found: Iterable[Pod]) -> Iterator[Pod]:
+    """The pods whose names DNS has before they are ready: those that a headless Service of their subdomain selects."""
+    services = list(_services(objects(result)))
+    yield from (pod for pod in found if any(_names(service, pod) for service in services))
+
+
+def _names(service: Json, pod: Pod) -> bool:
+    meta, spec = service["metadata"], service["spec"]
+    if (meta["namespace"], meta["name"]) != (pod.namespace, pod.subdomain):
+        return False
+    early = spec["clusterIP"] == "None" and spec["publishNotReadyAddresses"]
+    return bool(early and spec["selector"].items() <= pod.labels.items())
+
+
+def _jobs(bodies: Iterable[Json]) -> Iterator[Json]:
+    """Jobs as they are, and those that the JobSet controller makes: `<JobSet>-<role>-<number>`."""
+    for body in bodies:
+        if body["kind"] == "Job":
+            yield body
+        elif body["kind"] == "JobSet":
+            for replicated in body["spec"]["replicatedJobs"]:
+                for number in range(replicated["replicas"]):
+                    yield _child(body, replicated, number)
+
+
+def _child(job_set: Json, replicated: Json, number: int) -> Json:
+    name = job_set["metadata"]["name"]
+    spec = replicated["template"]["spec"]
+    template = spec["template"]
+    labels = {**template["metadata"]["labels"], **_job_set_label(name)}
+    subdomain = _subdomain(job_set)
+    template = {"metadata": {**template["metadata"], "labels": labels}, "spec": {**template["spec"], **subdomain}}
+    meta = {"name": f"{name}-{replicated['name']}-{number}", "namespace": job_set["metadata"]["namespace"]}
+    return {"kind": "Job", "metadata": meta, "spec": {**spec, "template": template}}
+
+
+def _services(bodies: Iterable[Json]) -> Iterator[Json]:
+    """Services as they are, and the one that the JobSet controller makes for its pods."""
+    for body in bodies:
+        if body["kind"] == "Service":
+            yield body
+        elif body["kind"] == "JobSet" and (subdomain := _subdomain(body)):
+            spec = {
+                "clusterIP": "None",
+                "publishNotReadyAddresses": body["spec"]["network"]["publishNotReadyAddresses"],
+                "selector": _job_set_label(body["metadata"]["name"]),
+            }
+            meta = {"name": subdomain["subdomain"], "namespace": body["metadata"]["namespace"]}
+            yield {"kind": "Service", "metadata": meta, "spec": spec}
+
+
+def _job_set_label(name: str) -> dict[str, str]:
+    return {"jobset.sigs.k8s.io/jobset-name": name}
+
+
+def _subdomain(job_set: Json) -> dict[str, str]:
+    network = job_set["spec"]["network"]
+    return {"subdomain": network["subdomain"]} if network["enableDNSHostnames"] else {}
+
+
+def _pod(job: Json, index: int, bodies: Iterable[Json]) -> Pod:
+    """A pod of an Indexed Job. Its host name is `<Job>-<index>`, its index stands in a label and an annotation."""
+    home, name = job["metadata"]["namespace"], job["metadata"]["name"]
+    assert job["spec"]["completionMode"] == "Indexed"
+    template = job["spec"]["template"]
+    spec, number = template["spec"], {JOB_INDEX: str(index)}
+    meta = {
+        "namespace": home,
+        "labels": {**template["metadata"]["labels"], JOB_NAME: name, **number},
+        "annotations": {**template["metadata"].get("annotations", {}), **number},
+    }
+    container = _container(spec)
+    maps = {each["metadata"]["name"]: each["data"] for each in bodies if each["kind"] == "ConfigMap"}
+    env = _environment(container["env"], meta, maps)
+    return Pod(
+        role=meta["labels"][ROLE],
+        index=index,
+        namespace=home,
+        hostname=f"{name}-{index}",
+        subdomain=spec["subdomain"],
+        labels=meta["labels"],
+        on_host=spec.get("hostNetwork", False),
+        host_ports=frozenset(port["hostPort"] for port in container.get("ports", ()) if "hostPort" in port),
+        command=tuple(_expanded(word, env) for word in (*container["command"], *container["args"])),
+        env=env,
+    )
+
+
+def _container(spec: Json) -> Json:
+    """The container that trains; in the pods of helpers it may be a sidecar."""
+    containers = [*spec.get("initContainers", ()), *spec["containers"]]
+    found: Json = next(container for container in containers if container["name"] == CONTAINER)
+    return found
+
+
+def _environment(variables: Iterable[Json], meta: Json, maps: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """In their order: a value may refer to variables before it, and nothing that comes from elsewhere is expanded."""
+    env: dict[str, str] = {}
+    for variable in variables:
+        source: Any = variable.get("valueFrom")
+        if source is None:
+            env[variable["name"]] = _expanded(variable.get("value", ""), env)
+        elif "configMapKeyRef" in source:
+            env[variable["name"]] = maps[source["configMapKeyRef"]["name"]][source["configMapKeyRef"]["key"]]
+        else:
+            env[variable["name"]] = _field(source["fieldRef"]["fieldPath"], meta)
+    return env
+
+
+def _field(path: str, meta: Json) -> str:
+    if path == "metadata.namespace":
+        return str(meta["namespace"])
+    entry = _ENTRY.fullmatch(path)
+    assert entry, path
+    return str(meta[entry[1]][entry[2]])
+
+
+def _expanded(text: str, env: Mapping[str, str]) -> str:
+    """`$(NAME)` of a known variable is its value, of an unknown one stays; `$$` is a dollar sign."""
+    return _REFERENCE.sub(lambda found: "$" if found[1] is None else env.get(found[1], found[0]), text)
