@@ -119,9 +119,10 @@ def _size(elastic: Elastic) -> Iterator[Json]:
 
 
 def _etcd(elastic: Elastic) -> Iterator[tuple[str, str]]:
+    """Paddle takes the name of a single server apart at its only colon, so it gets the first."""
     yield "PADDLE_ELASTIC_TIMEOUT", _ELASTIC_TIMEOUT
     if elastic.servers:
-        yield "PADDLE_ELASTIC_SERVER", ",".join(elastic.servers)
+        yield "PADDLE_ELASTIC_SERVER", elastic.servers[0]
 
 
 def _variable(name: str, value: str) -> Json:
