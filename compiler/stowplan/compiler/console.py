@@ -39,7 +39,9 @@ def print_text(console: Console, diagnostics: Sequence[Diagnostic], texts: Mappi
 
 def summary(diagnostics: Sequence[Diagnostic]) -> str:
     """`2 errors, 1 warning, 0 infos`."""
-    counts = Counter(each.severity for each in diagnostics)
+    counts: Counter[Severity] = Counter()
+    for each in diagnostics:
+        counts[each.severity] += each.more or 1
     return ", ".join(f"{counts[s]} {s}{'' if counts[s] == 1 else 's'}" for s in Severity)
 
 
@@ -55,6 +57,7 @@ def as_json(diagnostics: Sequence[Diagnostic], extra: Mapping[str, Any]) -> str:
             "fieldPath": each.field_path,
             "message": each.message,
             "hint": each.hint,
+            **({"more": each.more} if each.more else {}),
         }
         for each in diagnostics
     ]

@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -113,7 +114,10 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """A finding with its place; what users see. Sorts by place, then code, path and text."""
+    """A finding with its place; what users see. Sorts by place, then code, path and text.
+
+    One with a number in `more` stands for that many of its code and file that are not told one by one.
+    """
 
     code: str
     severity: Severity
@@ -121,6 +125,7 @@ class Diagnostic:
     field_path: str
     message: str
     hint: str
+    more: int = 0
 
     @property
     def sort_key(self) -> tuple[Location, str, str, str]:
@@ -137,15 +142,39 @@ def diagnose(document: Document, found: Finding) -> Diagnostic:
     return diagnose_at(document.locate(found.path, found.anchor), found)
 
 
+MOST_ALIKE = 100
+"""Diagnostics of one code and severity in one file that are told one by one. Nobody reads more, and a hostile file
+could hold hundreds of thousands."""
+
+_Alike = tuple[str, str, Severity]
+
+
 class Report:
     """The diagnostics of one run. Stages only add; the command line reads."""
 
     def __init__(self) -> None:
         self._seen: dict[Diagnostic, None] = {}
+        self._alike: Counter[_Alike] = Counter()
+        self._rest: dict[_Alike, Diagnostic] = {}
 
     def add(self, *diagnostics: Diagnostic) -> None:
-        """Keep each diagnostic once."""
-        self._seen.update(dict.fromkeys(diagnostics))
+        """Keep each diagnostic once, and count those that are too many of their kind."""
+        for each in diagnostics:
+            if each in self._seen:
+                continue
+            alike = (each.location.file, each.code, each.severity)
+            if each.more or self._alike[alike] >= MOST_ALIKE:
+                self._leave_out(alike, each)
+            else:
+                self._alike[alike] += 1
+                self._seen[each] = None
+
+    def _leave_out(self, alike: _Alike, each: Diagnostic) -> None:
+        rest = self._rest.get(alike)
+        more = (each.more or 1) + (rest.more if rest else 0)
+        place = min(each.location, rest.location) if rest else each.location
+        message = f"{more:,} more of {each.code} in this file are not told one by one."
+        self._rest[alike] = Diagnostic(each.code, each.severity, place, "", message, "Correct the others first.", more)
 
     def add_findings(self, document: Document, findings: Iterable[Finding]) -> None:
         """Keep findings of one document, placed in it; but none of a value that was refused on reading."""
@@ -154,9 +183,9 @@ class Report:
     @property
     def diagnostics(self) -> list[Diagnostic]:
         """All of them, sorted by place and code."""
-        return sorted(self._seen, key=lambda d: d.sort_key)
+        return sorted((*self._seen, *self._rest.values()), key=lambda d: d.sort_key)
 
     @property
     def failed(self) -> bool:
         """Whether there is an error."""
-        return any(d.severity is Severity.ERROR for d in self._seen)
+        return any(d.severity is Severity.ERROR for d in (*self._seen, *self._rest.values()))

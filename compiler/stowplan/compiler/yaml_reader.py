@@ -10,7 +10,7 @@ from typing import Protocol
 import yaml
 
 from stowplan.compiler import lookalikes
-from stowplan.compiler.source import Diagnostic, Document, Lines, Location, Mark, diagnose_at
+from stowplan.compiler.source import Diagnostic, Document, Lines, Location, Mark, Report, diagnose_at
 from stowplan.compiler.yaml_tree import TreeBuilder, named, shown
 from stowplan.schema.diagnostics import Finding, Severity, finding
 
@@ -107,7 +107,7 @@ def read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
     """
     reader = _Reader(text.removeprefix("\ufeff"), file)
     reader.read()
-    return reader.documents, reader.diagnostics
+    return reader.documents, reader.report.diagnostics
 
 
 class _ParserMark(Protocol):
@@ -119,7 +119,7 @@ class _ParserMark(Protocol):
 class _Reader:
     def __init__(self, text: str, file: str) -> None:
         self.documents: list[Document] = []
-        self.diagnostics: list[Diagnostic] = []
+        self.report = Report()
         self._text = text
         self._file = file
         self._lines = Lines(text)
@@ -249,7 +249,7 @@ class _Reader:
         return Location(self._file, mark.line, mark.column)
 
     def _add(self, location: Location, found: Finding) -> None:
-        self.diagnostics.append(diagnose_at(location, found))
+        self.report.add(diagnose_at(location, found))
 
     def _place(self, event: yaml.Event) -> Mark:
         return self._lines.mark(self._offset(event.start_mark))
