@@ -5,22 +5,28 @@ from collections.abc import Mapping
 from stowplan.compiler.kubernetes_schemas import known_kinds
 from stowplan.compiler.model import SpecModel
 from stowplan.library.manifest import group_of
+from stowplan.schema.mx_job import MxJob
 from stowplan.schema.paddle_job import PaddleJob
 from stowplan.schema.platform import GroupKind, Platform
 from stowplan.schema.sample_job import SampleJob
 from stowplan.schema.sample_set import SampleSet
+from stowplan.schema.training_job import TrainingJob
 
 MODELS: Mapping[str, type[SpecModel]] = {
+    "MxJob": MxJob,
     "PaddleJob": PaddleJob,
     "SampleJob": SampleJob,
     "SampleSet": SampleSet,
+    "TrainingJob": TrainingJob,
 }
 
 GROUP = "batch.paddlepaddle.org"
 API_VERSIONS: Mapping[str, str] = {
+    "MxJob": "mxnet.mlkube.io/v1beta1",
     "PaddleJob": f"{GROUP}/v1",
     "SampleJob": f"{GROUP}/v1alpha1",
     "SampleSet": f"{GROUP}/v1alpha1",
+    "TrainingJob": "paddlepaddle.org/v1alpha1",
 }
 
 

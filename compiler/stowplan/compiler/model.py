@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from stowplan.compiler.source import Document
 from stowplan.library.manifest import ExternalReference, Manifest
 from stowplan.schema.meta import SpecId
+from stowplan.schema.mx_job import MxJob
 from stowplan.schema.paddle_job import PaddleJob
 from stowplan.schema.platform import Platform
 from stowplan.schema.sample_job import SampleJob
 from stowplan.schema.sample_set import SampleSet
+from stowplan.schema.training_job import TrainingJob
 
-SpecModel = SampleSet | SampleJob | PaddleJob
+SpecModel = SampleSet | SampleJob | PaddleJob | TrainingJob | MxJob
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,6 +107,16 @@ RULES = {
     "SP449": Code(_E, "The job has no pods"),
     "SP450": Code(_E, "A name in a pod is taken"),
     "SP451": Code(_E, "A port of a node differs from that of the container"),
+    "SP470": Code(_E, "Trainers that come and go need a fault-tolerant job"),
+    "SP471": Code(_W, "The size of the job is fixed on this platform"),
+    "SP472": Code(_W, "Trainers have no port of their own"),
+    "SP473": Code(_E, "A command line cannot be split"),
+    "SP474": Code(_W, "A command line is written for a shell"),
+    "SP475": Code(_E, "A role stands twice"),
+    "SP476": Code(_E, "The roles do not fit the mode"),
+    "SP477": Code(_E, "No container has the name that trains"),
+    "SP478": Code(_I, "Exit codes decide whether a pod is tried again"),
+    "SP479": Code(_W, "A variable of the framework is overridden"),
 }
 
 OUTPUT = {

@@ -10,12 +10,14 @@ from typing import Any
 
 from stowplan.schema.custom_resource import Column, CustomResource
 from stowplan.schema.meta import LARGEST_INT32
+from stowplan.schema.mx_job import MxJob
 from stowplan.schema.paddle_job import PaddleJob
 from stowplan.schema.plain_schema import Schema, plain_schema
 from stowplan.schema.sample_job import SampleJob
 from stowplan.schema.sample_set import SampleSet
+from stowplan.schema.training_job import TrainingJob
 
-CUSTOM_RESOURCES: tuple[type[CustomResource], ...] = (PaddleJob, SampleJob, SampleSet)
+CUSTOM_RESOURCES: tuple[type[CustomResource], ...] = (MxJob, PaddleJob, SampleJob, SampleSet, TrainingJob)
 """Every kind that has a CRD, sorted by name."""
 
 CATEGORIES = ("mlops",)

@@ -26,5 +26,8 @@ class CustomResource(Model):
 
     SHORT_NAMES: ClassVar[tuple[str, ...]] = ()
     COLUMNS: ClassVar[tuple[Column, ...]]
+    FOLDED_KEYS: ClassVar[bool] = False
+    """Whether the old API had no schema, so that Go's decoder took keys in any case."""
+
     STATUS: ClassVar[type[Model]]
     """The model of `status`. Agents write it, users never."""

@@ -59,6 +59,46 @@ class Paddle(Model):
         max_length=16,
         description="Endpoints of the etcd that elastic Paddle jobs meet at, such as `etcd.ml:2379`.",
     )
+    etcd_image: str = Field(
+        default="quay.io/coreos/etcd:v3.5.15",
+        max_length=512,
+        description="Image of the etcd beside the master of fault-tolerant TrainingJobs.",
+    )
     host_ports: HostPorts = Field(
         default=HostPorts(), description="Ports that jobs with `intranet: Host` take their blocks from."
+    )
+
+
+class AcceleratorVolume(Model):
+    """A directory of the node that a device needs."""
+
+    name: DnsLabel = Field(description="Name of the volume.")
+    host_path: str = Field(description="Directory of the node.", max_length=4096)
+    mount_path: str = Field(description="Where the container finds it.", max_length=4096)
+
+
+class AcceleratorVariable(Model):
+    """An environment variable that a device needs."""
+
+    name: str = Field(description="Its name.", max_length=253)
+    value: str = Field(description="Its value.", max_length=32768)
+
+
+class Accelerator(Model):
+    """What a container gets that asks for a device: the controller configuration of the MXNet operator."""
+
+    volumes: list[AcceleratorVolume] = Field(
+        default_factory=list, max_length=32, description="Directories of the node."
+    )
+    env_vars: list[AcceleratorVariable] = Field(
+        default_factory=list, max_length=64, description="Environment variables."
+    )
+
+
+class Mxnet(Model):
+    """Defaults of MXNet jobs."""
+
+    success: Literal["scheduler", "worker"] = Field(
+        default="scheduler",
+        description="Whose success is that of a distributed job. The old operator looked at the scheduler.",
     )

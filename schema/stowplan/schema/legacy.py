@@ -1,10 +1,12 @@
 """What old documents carry and ours do not: dropped or renamed on reading, each with a finding."""
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.custom_resource import CustomResource
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, dotted, finding
+from stowplan.schema.key_case import fold_keys
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -21,6 +23,26 @@ SET_BY_CLUSTER = (
 )
 """Fields of an object's metadata that only the API server and controllers write."""
 
+API_VERSIONS: Mapping[str, Mapping[str, str]] = {
+    "TrainingJob": {"paddlepaddle.org/v1": "paddlepaddle.org/v1alpha1"},
+}
+"""By kind: a version that documents carry, and the one that was ever served."""
+
+OUTPUTS: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "TrainingJob": tuple(
+        ("spec", role, key) for role in ("master", "pserver", "trainer") for key in ("replicaSpec", "index_succeed")
+    ),
+}
+"""By kind: fields of the spec that the old operator wrote itself."""
+
+MOVED: Mapping[str, tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]] = {
+    "TrainingJob": ((("spec", "trainer", "passes"), ("spec", "passes")),),
+}
+"""By kind: where examples put a field, and where it belongs."""
+
+DEVICES = {"alpha.kubernetes.io/nvidia-gpu": "nvidia.com/gpu"}
+"""Names of devices that Kubernetes has dropped (1.11), and what device plug-ins call them."""
+
 _OLD_FINALIZERS = ("paddlepaddle.org/sampleset-", "paddlepaddle.org/samplejob-", "finalizers.paddlepaddle.org")
 
 SPELLINGS: Mapping[str, tuple[tuple[tuple[str, ...], str, str], ...]] = {
@@ -29,19 +51,72 @@ SPELLINGS: Mapping[str, tuple[tuple[tuple[str, ...], str, str], ...]] = {
 """By kind: the mapping that holds the field, a spelling that is accepted, and the canonical one."""
 
 
-def modernise(kind: str, document: Mapping[str, Any]) -> tuple[dict[str, Any], list[Finding]]:
+def modernise(model: type[CustomResource], document: Mapping[str, Any]) -> tuple[dict[str, Any], list[Finding]]:
     """A copy of `document` without what only a cluster sets, in canonical spelling, and what was changed."""
-    data = copy.deepcopy(dict(document))
-    found: list[Finding] = []
+    kind, data = model.__name__, copy.deepcopy(dict(document))
+    found = list(fold_keys(model, data)) if model.FOLDED_KEYS else []
     if "status" in data:
         found.append(_dropped(data, (), "status"))
     metadata = data.get("metadata")
     if isinstance(metadata, dict):
         found += [_dropped(metadata, ("metadata",), key) for key in SET_BY_CLUSTER if key in metadata]
         found += _annotations(metadata) + _finalizers(metadata)
-    for holder, spelling, canonical in SPELLINGS.get(kind, ()):
-        found += _rename(data, holder, spelling, canonical)
-    return data, found
+    found += _version(kind, data)
+    found += [_dropped(holder, path[:-1], path[-1]) for path in OUTPUTS.get(kind, ()) if (holder := _holds(data, path))]
+    for old, new in MOVED.get(kind, ()):
+        found += _move(data, old, new)
+    for place, spelling, canonical in SPELLINGS.get(kind, ()):
+        found += _rename(data, place, spelling, canonical)
+    return data, found + list(_devices(data.get("spec"), ("spec",)))
+
+
+def _version(kind: str, data: dict[str, Any]) -> list[Finding]:
+    given = data.get("apiVersion")
+    served = API_VERSIONS.get(kind, {}).get(given) if isinstance(given, str) else None
+    if served is None:
+        return []
+    data["apiVersion"] = served
+    message = f'"{given}" is read as "{served}", the only version that was ever served.'
+    return [finding("SP212", ("apiVersion",), message, "Nothing to do.")]
+
+
+def _holds(data: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any] | None:
+    """The mapping that holds the field at `path`, if there is one."""
+    node: Any = data
+    for key in path[:-1]:
+        node = node.get(key) if isinstance(node, dict) else None
+    return node if isinstance(node, dict) and path[-1] in node else None
+
+
+def _move(data: dict[str, Any], old: tuple[str, ...], new: tuple[str, ...]) -> list[Finding]:
+    source, target = _holds(data, old), _holds(data, new[:-1])
+    if source is None or target is None or not isinstance(target[new[-2]], dict):
+        return []
+    value = source.pop(old[-1])
+    target[new[-2]].setdefault(new[-1], value)
+    message = f'"{dotted(old)}" is read as "{dotted(new)}", where the old operator looked for it.'
+    return [finding("SP212", old, message, "Nothing to do.", anchor=Anchor.KEY)]
+
+
+def _devices(node: Any, path: FieldPath) -> Iterator[Finding]:
+    """Dropped device names among requests and limits, however deep; they get their present names."""
+    if isinstance(node, list):
+        for index, item in enumerate(node):
+            yield from _devices(item, (*path, index))
+    elif isinstance(node, dict):
+        for key in sorted(map(str, node)):
+            below = node.get(key)
+            if key in ("limits", "requests") and isinstance(below, dict):
+                yield from _renamed_devices(below, (*path, key))
+            yield from _devices(below, (*path, key))
+
+
+def _renamed_devices(amounts: dict[str, Any], path: FieldPath) -> Iterator[Finding]:
+    for old, new in DEVICES.items():
+        if old in amounts and new not in amounts:
+            amounts[new] = amounts.pop(old)
+            message = f'"{old}" is read as "{new}", what device plug-ins call it.'
+            yield finding("SP212", (*path, old), message, "Nothing to do.", anchor=Anchor.KEY)
 
 
 def _dropped(holder: dict[str, Any], base: FieldPath, key: str) -> Finding:

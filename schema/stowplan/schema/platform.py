@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from stowplan.schema.engines import Engines, Paddle
+from stowplan.schema.engines import Accelerator, Engines, Mxnet, Paddle
 from stowplan.schema.meta import Digest, DnsLabel, Model
 
 KUBERNETES_VERSIONS = ("1.34", "1.35", "1.36", "1.37")
@@ -250,6 +250,12 @@ class Platform(Model):
     juicefs: JuiceFS = Field(default=JuiceFS(), description="The JuiceFS installation.")
     engines: Engines = Field(default=Engines(), description="The job controllers and schedulers that the cluster has.")
     paddle: Paddle = Field(default=Paddle(), description="Defaults of Paddle jobs.")
+    mxnet: Mxnet = Field(default=Mxnet(), description="Defaults of MXNet jobs.")
+    accelerators: dict[str, Accelerator] = Field(
+        default_factory=dict,
+        max_length=64,
+        description="What containers of MXNet jobs get that ask for a device, by the name of the resource.",
+    )
     argocd: ArgoCD = Field(default=ArgoCD(), description="How Argo CD finds and syncs the output.")
     policy: Policy = Field(default=Policy(), description="What is refused, and what only warned about.")
     namespaces: Namespaces = Field(default=Namespaces(), description="Whether namespaces are part of the output.")

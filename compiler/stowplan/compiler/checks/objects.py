@@ -10,10 +10,11 @@ from stowplan.compiler.manifest_fields import identity, mapping, wave_of
 from stowplan.compiler.model import Output
 from stowplan.library import labels
 from stowplan.library.builders.await_pod import CONTAINER
+from stowplan.library.dialects.training_job_pods import ETCD
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId
 
-TRAINING_KINDS = frozenset({"PaddleJob"})
+TRAINING_KINDS = frozenset({"MxJob", "PaddleJob", "TrainingJob"})
 """Kinds of spec whose pods are users' templates."""
 
 
@@ -42,7 +43,10 @@ class Object:
         if not self.authored:
             return ()
         spec = self.output.spec
-        return tuple(map(_without_users, self.pods)) if spec and spec.kind in TRAINING_KINDS else self.pods
+        if spec is None or spec.kind not in TRAINING_KINDS:
+            return self.pods
+        ours = (CONTAINER, ETCD) if spec.kind == "TrainingJob" else (CONTAINER,)
+        return tuple(_only(pod, ours) for pod in self.pods)
 
     @property
     def brought_pods(self) -> tuple[Pod, ...]:
@@ -51,8 +55,9 @@ class Object:
         return self.pods if spec and spec.kind in TRAINING_KINDS else ()
 
 
-def _without_users(pod: Pod) -> Pod:
-    ours = tuple((path, container) for path, container in pod.containers if container.get("name") == CONTAINER)
+def _only(pod: Pod, names: Sequence[str]) -> Pod:
+    """The pod with nothing but the containers of these names."""
+    ours = tuple((path, container) for path, container in pod.containers if container.get("name") in names)
     return replace(pod, metadata={}, spec={}, containers=ours)
 
 

@@ -15,7 +15,7 @@ from stowplan.agents.log import FORMATS, Format
 from stowplan.schema.agent_config import CONFIG_DIRECTORY, CONFIG_FILE, RUN_ENV
 from stowplan.schema.await_config import POD_IP_ENV, RUN_HASH_LENGTH, AwaitConfig, job_name
 
-_RUN = re.compile(rf".+-[a-z2-7]{{{RUN_HASH_LENGTH}}}")
+_RUN = re.compile(rf"(.+-)?[a-z2-7]{{{RUN_HASH_LENGTH}}}")
 
 _ABOUT = """\
 Waits for the Jobs that decide the success of a training group, beside a helper that would not end by itself, and fails
@@ -79,7 +79,7 @@ def settings(given: Arguments, environment: Mapping[str, str]) -> Settings | str
         return f"The configuration {given.config} is wrong: {_first(error)}"
     run, pod_ip = environment.get(RUN_ENV, ""), environment.get(POD_IP_ENV, "")
     if not _RUN.fullmatch(run):
-        return f"{RUN_ENV} must be the name of the pod's Job, `<stem>-<hash>`, but it is {run!r}"
+        return f"{RUN_ENV} must be the hash of the run, or a name that ends in it, but it is {run!r}"
     if config.ports and not _is_address(pod_ip):
         return f"{POD_IP_ENV} must be the address of the pod, but it is {pod_ip!r}"
     reach = access.from_pod(environment, given.account)

@@ -5,7 +5,7 @@ A native sidecar (stable since Kubernetes 1.33) is ended with the pod's main con
 
 from collections.abc import Sequence
 
-from stowplan.library import names
+from stowplan.library import labels, names
 from stowplan.library.builders import pod
 from stowplan.library.builders.config_map import named_config_map
 from stowplan.library.builders.metadata import metadata
@@ -13,7 +13,7 @@ from stowplan.library.builders.rbac import role_binding
 from stowplan.library.ir import Site
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.training import Role, TrainingGroup
-from stowplan.schema.agent_config import CONFIG_DIRECTORY, POD_ENV
+from stowplan.schema.agent_config import CONFIG_DIRECTORY, POD_ENV, RUN_ENV
 from stowplan.schema.await_config import POD_IP_ENV, AwaitConfig
 
 CONTAINER = "await"
@@ -111,7 +111,7 @@ def _container(site: Site) -> Json:
             {"name": "HOME", "value": pod.SCRATCH},
             pod.field_env(POD_ENV, "metadata.name"),
             pod.field_env(POD_IP_ENV, "status.podIP"),
-            pod.run_env(),
+            pod.field_env(RUN_ENV, f"metadata.labels['{labels.RUN_HASH}']"),
         ],
         "resources": site.platform.resources.control.model_dump(),
         "securityContext": {

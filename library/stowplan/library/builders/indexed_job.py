@@ -14,7 +14,7 @@ def job_spec(role: Role, template: Json, *, rules: Sequence[Json] = ()) -> Json:
 
     There is no time to live: Argo CD would see a removed Job as missing and train again.
     """
-    judged = [*rules, *role.rules, *([LOST_NODE] if template["spec"]["restartPolicy"] == "Never" else [])]
+    judged = [*rules, *role.rules, LOST_NODE] if template["spec"]["restartPolicy"] == "Never" else []
     spec: Json = {
         "completionMode": "Indexed",
         "completions": role.size,

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
+from stowplan.schema.custom_resource import CustomResource
 from stowplan.schema.diagnostics import Finding, dotted, has_errors
 from stowplan.schema.legacy import modernise
-from stowplan.schema.meta import Model
 from stowplan.schema.platform import Platform
 from stowplan.schema.reading import read
 
-AnyModel = TypeVar("AnyModel", bound=Model)
+AnyModel = TypeVar("AnyModel", bound=CustomResource)
 
 
 class SpecError(ValueError):
@@ -31,7 +31,7 @@ def read_spec(
     """
     if not isinstance(data, Mapping):
         return data, []
-    modern, found = modernise(kind.__name__, data)
+    modern, found = modernise(kind, data)
     model, problems = read(kind, modern, unknown=platform.policy.unknown_fields)
     found += problems
     refuse_errors(f"This {kind.__name__}", found)

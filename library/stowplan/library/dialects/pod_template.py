@@ -116,6 +116,7 @@ def _same_names(spec: Json, path: FieldPath) -> Iterator[Finding]:
 def taken(template: Json, container: str, volumes: Sequence[str], path: FieldPath) -> Iterator[Finding]:
     """Names in a helper's template that Stowplan itself uses in the pod. `path` leads to the template."""
     spec, at = template["spec"], (*path, "spec")
+    own: list[tuple[FieldPath, Json, Sequence[str]]]
     own = [(place, entry, (container,)) for place, entry in _containers(spec, at)]
     own += [((*at, "volumes", index), entry, volumes) for index, entry in enumerate(spec.get("volumes") or ())]
     for place, entry, names in own:
@@ -143,7 +144,9 @@ def _host_ports(spec: Json, path: FieldPath, *, host_network: bool) -> Iterator[
     for place, container in _containers(spec, path):
         for index, port in enumerate(container.get("ports") or ()):
             if port.get("hostPort") and port["hostPort"] != port.get("containerPort"):
-                message = f"Found {port['hostPort']}; on the network of the node it can only be {port['containerPort']}."
+                message = (
+                    f"Found {port['hostPort']}; on the network of the node it can only be {port['containerPort']}."
+                )
                 at = (*place, "ports", index, "hostPort")
                 yield finding("SP451", at, message, "Remove it, or give both the same number.")
 

@@ -22,8 +22,7 @@ class CoreEngine:
 
     def pods(self, group: TrainingGroup, gang: GangEngine, site: Site, run: str) -> Mapping[str, Json]:
         """Templates of the deciders as they are, of the helpers with await as their main container."""
-        hosts = self.hosts(group, run)
-        return {role.name: indexed.pod(group, role, gang, site, run, hosts) for role in group.roles}
+        return indexed.pods(group, gang, site, run, self.hosts(group, run))
 
     def run(self, group: TrainingGroup, gang: GangEngine, site: Site) -> str:
         """One hash for all roles, since the host names of one stand in the variables of the others."""

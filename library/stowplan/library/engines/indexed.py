@@ -21,21 +21,19 @@ def hosts(group: TrainingGroup, role: Role, run: str) -> Hosts:
     return Hosts(f"{group.names.job(role.name, run)}-", f".{group.names.service(run)}")
 
 
-def pod(
-    group: TrainingGroup, role: Role, gang: GangEngine, site: Site, run: str, everyone: Mapping[str, Hosts]
-) -> Json:
-    """The template of a role: of a decider as it is, of a helper with await as its main container."""
-    template = training_pod.template(
-        group,
-        role,
-        everyone,
-        run=run,
-        subdomain=group.names.service(run),
-        restart=role.restart if role.decides else "Never",
-    )
-    if not role.decides:
-        template = await_pod.with_await(template, group, role, site, run)
-    return marked(template, gang.pod(group, role, site, run))
+def pods(
+    group: TrainingGroup, gang: GangEngine, site: Site, run: str, everyone: Mapping[str, Hosts]
+) -> dict[str, Json]:
+    """The templates of all roles: of a decider as it is, of a helper with await as its main container."""
+    templates = {}
+    for role in group.roles:
+        restart = role.restart if role.decides else "Never"
+        subdomain = group.names.service(run)
+        template = training_pod.template(group, role, everyone, run=run, subdomain=subdomain, restart=restart)
+        if not role.decides:
+            template = await_pod.with_await(template, group, role, site, run)
+        templates[role.name] = marked(template, gang.pod(group, role, site, run))
+    return templates
 
 
 def spec(role: Role, template: Json) -> Json:
@@ -60,7 +58,7 @@ def job(group: TrainingGroup, role: Role, template: Json, marks: WorkloadMarks, 
         role.name,
         namespace=group.origin.spec.namespace,
         extra_labels=marks.labels,
-        annotations=marks.annotations,
+        annotations=marks.annotations if role.decides else None,
     )
     body = {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": spec(role, template)}
     return Manifest(body, stem=f"{group.names.base}-{role.name}", run=True)

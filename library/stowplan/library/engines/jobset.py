@@ -36,15 +36,17 @@ class JobSetEngine:
         """Templates of all roles. A helper that fails is started again, as a sidecar would be."""
         hosts = self.hosts(group, run)
         if group.elastic:
-            return {role.name: indexed.pod(group, role, gang, site, run, hosts) for role in group.roles}
-        return {role.name: _pod(group, role, gang, site, run, hosts) for role in group.roles}
+            return indexed.pods(group, gang, site, run, hosts)
+        templates = {role.name: _template(group, role, run, hosts) for role in group.roles}
+        return {role.name: marked(templates[role.name], gang.pod(group, role, site, run)) for role in group.roles}
 
     def run(self, group: TrainingGroup, gang: GangEngine, site: Site) -> str:
         """Nothing of a JobSet but `suspend` may change in place."""
         pods = self.pods(group, gang, site, names.BLANK_RUN)
         spec = _spec(group, pods, names.BLANK_RUN) if _members(group) else {}
         apart = [indexed.fixed(group, role, pods[role.name], gang) for role in _apart(group)]
-        return names.content_hash(spec, apart, gang.workload(group, site).hashed, group.run)
+        told = await_pod.configurations(group, site) if apart else []
+        return names.content_hash(spec, apart, told, gang.workload(group, site).hashed, group.run)
 
     def manifests(self, group: TrainingGroup, gang: GangEngine, site: Site) -> list[Manifest]:
         """The gang's objects and the JobSet; for an elastic job also what its separate Job needs."""
@@ -75,12 +77,9 @@ def _subdomain(group: TrainingGroup, run: str) -> str:
     return group.names.service(run) if group.elastic else _name(group, run)
 
 
-def _pod(
-    group: TrainingGroup, role: Role, gang: GangEngine, site: Site, run: str, hosts: Mapping[str, Hosts]
-) -> Json:
+def _template(group: TrainingGroup, role: Role, run: str, hosts: Mapping[str, Hosts]) -> Json:
     restart = role.restart if role.decides else "OnFailure"
-    template = training_pod.template(group, role, hosts, run=run, subdomain=_subdomain(group, run), restart=restart)
-    return marked(template, gang.pod(group, role, site, run))
+    return training_pod.template(group, role, hosts, run=run, subdomain=_subdomain(group, run), restart=restart)
 
 
 def _spec(group: TrainingGroup, pods: Mapping[str, Json], run: str) -> Json:
@@ -113,7 +112,7 @@ def _job_set(group: TrainingGroup, pods: Mapping[str, Json], marks: WorkloadMark
         "group",
         namespace=group.origin.spec.namespace,
         extra_labels=marks.labels,
-        annotations={**marks.annotations, SYNC_OPTIONS: "SkipDryRunOnMissingResource=true"},
+        annotations={SYNC_OPTIONS: "SkipDryRunOnMissingResource=true"},
     )
     body = {"apiVersion": API_VERSION, "kind": "JobSet", "metadata": meta, "spec": _spec(group, pods, run)}
     return Manifest(body, stem=group.names.base, run=True)

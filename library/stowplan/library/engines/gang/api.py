@@ -23,7 +23,7 @@ class PodMarks:
 
 @dataclass(frozen=True, slots=True)
 class WorkloadMarks:
-    """What the engine wants in the metadata of the Jobs, or of the JobSet."""
+    """What the engine wants in the metadata of the Jobs or the JobSet; annotations only of the deciding Job."""
 
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)

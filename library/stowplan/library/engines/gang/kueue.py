@@ -32,17 +32,14 @@ class Kueue:
             message = "The job names no queue, and the platform has none; Kueue would never admit it."
             hint = "Give `schedulingPolicy.queue`, or `engines.queue` in the platform file."
             found.append(finding("SP447", (*_POLICY, "queue"), message, hint))
-        if platform.engines.jobs == "core" and len(group.roles) > 1:
+        fixed = group.helpers if group.elastic else group.roles
+        if platform.engines.jobs == "core" and len(fixed) > 1:
             message = (
-                f"With `engines.jobs: core` each of the {len(group.roles)} roles is a Job of its own, which Kueue would"
-                " admit one without the other."
+                f"With `engines.jobs: core` each of the {len(fixed)} roles of fixed size is a Job of its own, which"
+                " Kueue would admit one without the other."
             )
             hint = "Set `engines.jobs: jobset` in the platform file: a JobSet is admitted as a whole."
             found.append(finding("SP447", ("spec",), message, hint, anchor=Anchor.KEY))
-        if group.elastic and platform.engines.jobs == "jobset":
-            message = "Kueue admits a JobSet only as a whole, so the job is not elastic on `engines.jobs: jobset`."
-            hint = "Set `engines.jobs: core` for elastic jobs, or remove `elastic`."
-            found.append(finding("SP447", ("spec", "elastic"), message, hint, anchor=Anchor.KEY))
         return [*found, *_ignored(group)]
 
     def pod(self, group: TrainingGroup, role: Role, site: Site, run: str) -> PodMarks:
@@ -50,9 +47,9 @@ class Kueue:
         return PodMarks(priority_class=group.gang.priority_class)
 
     def workload(self, group: TrainingGroup, site: Site) -> WorkloadMarks:
-        """The queue, and how few pods an elastic job takes."""
+        """The queue, and how few pods the deciding role of an elastic job takes."""
         labels = {QUEUE: _queue(group, site)}
-        if group.minimum is None or group.minimum >= group.size:
+        if group.minimum is None or group.minimum >= sum(role.size for role in group.deciders):
             return WorkloadMarks(labels)
         return WorkloadMarks(labels, {EQUAL_COMPLETIONS: "true", MIN_PARALLELISM: str(group.minimum)})
 

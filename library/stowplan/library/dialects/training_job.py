@@ -1,0 +1,103 @@
+"""`TrainingJob` lowered: a training group of the framework paddle-legacy, on the platform's engines."""
+
+from collections.abc import Iterator
+
+from stowplan.library.builders.custom_resource import custom_resource
+from stowplan.library.dialects import pod_references, training_job_rules
+from stowplan.library.dialects.context import Context, Lowered
+from stowplan.library.dialects.group_findings import group_findings
+from stowplan.library.dialects.training_job_pods import ETCD_PORT, MASTER_PORT, framework, template
+from stowplan.library.dialects.training_job_shape import Shape, shape
+from stowplan.library.engines.gang.registry import GANG_ENGINES
+from stowplan.library.engines.registry import JOB_ENGINES
+from stowplan.library.ir import Origin
+from stowplan.library.manifest import ExternalReference, Manifest, Unit
+from stowplan.library.names import TrainingNames
+from stowplan.library.training import GangRequest, Role, TrainingGroup
+from stowplan.schema.diagnostics import has_errors
+from stowplan.schema.meta import RUN_ANNOTATION, SpecId
+from stowplan.schema.training_job import TrainingJob
+
+KIND = "TrainingJob"
+
+_RESTARTS = 5
+"""Restarts of a parameter server before its job fails: the old operator's `-restartlimit`."""
+
+
+def lower(model: TrainingJob, context: Context) -> Lowered:
+    """All objects of a TrainingJob; none when it cannot work."""
+    spec = SpecId(KIND, context.namespace(model.metadata.namespace), model.metadata.name)
+    found = training_job_rules.findings(model, context.platform)
+    if has_errors(found):
+        return Lowered(Unit(spec, ()), tuple(found))
+    group = _group(model, spec, context)
+    found += group_findings(group, context, size_path=lambda role: ("spec", role.name, "min-instance"))
+    if has_errors(found):
+        return Lowered(Unit(spec, ()), tuple(found))
+    return Lowered(Unit(spec, tuple(_manifests(model, group, context)), _externals(group, context)), tuple(found))
+
+
+def _group(model: TrainingJob, spec: SpecId, context: Context) -> TrainingGroup:
+    layout = shape(model, context.platform)
+    return TrainingGroup(
+        origin=Origin(spec, context.sources.get((spec.kind, spec.namespace, spec.name), "")),
+        names=TrainingNames(spec.name, KIND.lower()),
+        framework=framework(model),
+        roles=tuple(_roles(model, layout, context)),
+        gang=GangRequest(
+            queue=None,
+            priority_class=model.spec.annotations.priority if model.spec.annotations else None,
+        ),
+        minimum=layout.minimum,
+        run=model.metadata.annotations.get(RUN_ANNOTATION, ""),
+    )
+
+
+def _roles(model: TrainingJob, layout: Shape, context: Context) -> Iterator[Role]:
+    """Helpers first, as the old operator created them."""
+    platform = context.platform
+    if layout.master:
+        ports = (MASTER_PORT, ETCD_PORT) if layout.own_etcd else (MASTER_PORT,)
+        yield Role(
+            name="master",
+            size=1,
+            template=template(model, "master", layout, platform),
+            decides=False,
+            ports=ports,
+            host_network=layout.on_host("master"),
+            restarts=_RESTARTS,
+        )
+    if layout.servers:
+        yield Role(
+            name="pserver",
+            size=layout.servers,
+            template=template(model, "pserver", layout, platform),
+            decides=False,
+            ports=tuple(layout.server_ports),
+            host_network=layout.on_host("pserver"),
+            restarts=_RESTARTS,
+        )
+    annotations = model.spec.annotations
+    yield Role(
+        name="trainer",
+        size=layout.trainers,
+        template=template(model, "trainer", layout, platform),
+        decides=True,
+        ports=tuple(layout.trainer_ports),
+        host_network=layout.on_host("trainer"),
+        tolerant=layout.tolerant,
+        deadline=(annotations.walltime if annotations else None) or None,
+    )
+
+
+def _manifests(model: TrainingJob, group: TrainingGroup, context: Context) -> list[Manifest]:
+    engines = context.platform.engines
+    gang, engine = GANG_ENGINES[engines.gang], JOB_ENGINES[engines.jobs]
+    return [custom_resource(model, group.origin), *engine.manifests(group, gang, context.site)]
+
+
+def _externals(group: TrainingGroup, context: Context) -> tuple[ExternalReference, ...]:
+    home = group.origin.spec.namespace
+    named = {reference for role in group.roles for reference in pod_references.externals(role.template, home)}
+    named |= set(GANG_ENGINES[context.platform.engines.gang].externals(group, context.site))
+    return tuple(sorted(named))

@@ -1,0 +1,93 @@
+"""PaddlePaddle before Fluid, and its launcher `paddle_k8s`: the variables that images for Baidu's operator read.
+
+The launcher asked the API server for the addresses of other pods and ranked its own among them. Here they are given:
+hosts as DNS names, the rank from the index of the pod.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from stowplan.library import labels
+from stowplan.library.manifest import Json
+from stowplan.library.training import Environment, Hosts, Role, TrainingGroup
+
+INDEX = "PADDLE_INIT_TRAINER_ID"
+_INDEX_FIELD = f"metadata.annotations['{labels.JOB_INDEX}']"
+_FLUID_ROLES = {"trainer": "TRAINER", "pserver": "PSERVER"}
+
+
+@dataclass(frozen=True, slots=True)
+class PaddleLegacy:
+    """What the spec says beside its roles. `trainer_count` is the number of devices or CPUs of one trainer."""
+
+    job: str
+    entrypoint: str
+    workspace: str
+    port: int
+    dense_ports: int
+    sparse_ports: int
+    passes: int
+    trainer_count: int
+    uses_gpu: bool
+    external_etcd: str | None = None
+    name: str = "paddle-legacy"
+
+    def environment(self, group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts]) -> Environment:
+        """All of them give way to the user's, as in the old operator. The etcd beside a master needs none."""
+        pairs = {**dict(self._described(group)), **dict(self._meeting(group, role, hosts))}
+        plain = tuple({"name": name, "value": value} for name, value in pairs.items())
+        return Environment((), (*plain, *_own(role)))
+
+    def _described(self, group: TrainingGroup) -> Iterator[tuple[str, str]]:
+        """The variables of the old operator. An elastic job is told its bounds: its size is not fixed."""
+        sizes = {each.name: each.size for each in group.roles}
+        trainers = sizes["trainer"]
+        yield "PADDLE_JOB_NAME", self.job
+        if group.minimum is None:
+            yield "TRAINERS", str(trainers)
+        else:
+            yield "TRAINERS_MIN", str(group.minimum)
+            yield "TRAINERS_MAX", str(trainers)
+        yield "PSERVERS", str(sizes.get("pserver", 0))
+        yield "ENTRY", self.entrypoint
+        yield "TOPOLOGY", self.entrypoint
+        yield "TRAINER_PACKAGE", self.workspace
+        yield "PADDLE_INIT_PORT", str(self.port)
+        yield "PADDLE_INIT_TRAINER_COUNT", str(self.trainer_count)
+        yield "PADDLE_INIT_PORTS_NUM", str(self.dense_ports)
+        yield "PADDLE_INIT_PORTS_NUM_FOR_SPARSE", str(self.sparse_ports)
+        if group.minimum is None:
+            yield "PADDLE_INIT_NUM_GRADIENT_SERVERS", str(trainers)
+        yield "PADDLE_INIT_NUM_PASSES", str(self.passes)
+        yield "PADDLE_INIT_USE_GPU", "1" if self.uses_gpu else "0"
+        yield "LD_LIBRARY_PATH", "/usr/local/cuda/lib64"
+
+    def _meeting(self, group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts]) -> Iterator[tuple[str, str]]:
+        """What the launcher found out by asking: old names, and those that it exported for Fluid."""
+        roles = {each.name: each for each in group.roles}
+        if server := roles.get("pserver"):
+            servers = [hosts["pserver"].of(index) for index in range(server.size)]
+            yield "PADDLE_INIT_PSERVERS", ",".join(servers)
+            yield "PADDLE_PSERVER_IPS", ",".join(servers)
+        if group.minimum is None:
+            trainers = [hosts["trainer"].of(index) for index in range(roles["trainer"].size)]
+            yield "PADDLE_TRAINER_IPS", ",".join(trainers)
+        if role.name in _FLUID_ROLES:
+            yield "PADDLE_TRAINING_ROLE", _FLUID_ROLES[role.name]
+        if "master" in roles:
+            yield "MASTER_IP", hosts["master"].of(0)
+            yield "ETCD_IP", self.external_etcd or hosts["master"].of(0)
+
+
+def _own(role: Role) -> Iterator[Json]:
+    """What only the pod itself knows."""
+    if role.name == "trainer":
+        yield _field(INDEX, _INDEX_FIELD)
+        yield _field("PADDLE_TRAINER_ID", _INDEX_FIELD)
+    yield _field("NAMESPACE", "metadata.namespace")
+    yield _field("POD_IP", "status.podIP")
+    yield _field("POD_NAME", "metadata.name")
+
+
+def _field(name: str, path: str) -> Json:
+    return {"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}
