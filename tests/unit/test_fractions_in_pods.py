@@ -9,12 +9,13 @@ from tests.repositories import compiled
 
 _SPECS = """\
 kind: Platform
-engines: {{jobs: {jobs}}}
+engines: {{jobs: {jobs}, gang: volcano}}
 ---
 apiVersion: batch.paddlepaddle.org/v1
 kind: PaddleJob
 metadata: {{name: a}}
 spec:
+  schedulingPolicy: {{minResources: {{cpu: 0.5, memory: 2}}}}
   worker:
     replicas: 1
     template:
@@ -37,3 +38,5 @@ def test_fraction_becomes_text(tmp_path: Path, jobs: str) -> None:
     requests = {"cpu": "0.5", "memory": 1_000_000_000}
     assert pod["containers"][0]["resources"] == {"requests": requests, "limits": {"cpu": 2, "memory": "2Gi"}}
     assert pod["volumes"] == [{"name": "shm", "emptyDir": {"sizeLimit": "0.0000001"}}]
+    (group,) = (output.manifest.body for output in result.outputs if output.manifest.kind == "PodGroup")
+    assert group["spec"]["minResources"] == {"cpu": "0.5", "memory": 2}

@@ -1,7 +1,9 @@
 """Kubernetes quantities as numbers, and back."""
 
 import re
+from collections.abc import Mapping
 from decimal import ROUND_CEILING, Decimal
+from typing import Any
 
 _FORM = re.compile(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))(?:([KMGTPE]i)|([numkMGTPE])|([eE][+-]?[0-9]{1,3}))?")
 _POWERS = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
@@ -44,3 +46,15 @@ def text(number: Decimal) -> str:
         if whole and whole % (1 << 10 * power) == 0:
             return f"{whole >> 10 * power}{_BINARY[power - 1]}"
     return str(whole)
+
+
+def without_fractions(value: Any) -> Any:
+    """A copy of plain data in which fractions are texts.
+
+    Pods hold no fractions but quantities, and of those the CRDs of engines take texts and whole numbers only.
+    """
+    if isinstance(value, Mapping):
+        return {key: without_fractions(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [without_fractions(item) for item in value]
+    return f"{Decimal(repr(value)).normalize():f}" if isinstance(value, float) else value

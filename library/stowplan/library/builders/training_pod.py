@@ -5,10 +5,9 @@ one stays, as in a strategic merge of the old operators.
 """
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
-from stowplan.library import labels
+from stowplan.library import labels, quantities
 from stowplan.library.builders.affinity import spread
 from stowplan.library.manifest import Json
 from stowplan.library.training import DatasetMount, Environment, Hosts, Role, TrainingGroup
@@ -30,7 +29,7 @@ def template(
     group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts], *, run: str, subdomain: str, restart: str
 ) -> Json:
     """The PodTemplateSpec of a role: the user's, with variables, mounts, labels and what makes pods find each other."""
-    given = _plain(role.template)
+    given = quantities.without_fractions(role.template)
     spec = given["spec"]
     for container in containers(spec):
         _merge(container)
@@ -44,15 +43,6 @@ def template(
     spec["subdomain"] = subdomain
     spec["restartPolicy"] = restart
     return {"metadata": _metadata(given.get("metadata") or {}, group, role, run), "spec": spec}
-
-
-def _plain(value: Any) -> Any:
-    """A copy. Pods hold no fractions but quantities, and of those the CRDs of engines take texts and whole numbers."""
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return f"{Decimal(repr(value)).normalize():f}" if isinstance(value, float) else value
 
 
 def containers(spec: Json) -> list[Json]:
