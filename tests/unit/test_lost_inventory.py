@@ -1,5 +1,6 @@
 """Without its inventory, nothing of what was committed is deleted, replaced or run again in silence."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -93,3 +94,32 @@ def test_an_inventory_of_a_newer_stowplan_is_never_overwritten(repo: Path) -> No
     before = files(repo / "out")
     assert codes("synth", "--recompile", "all") == ["error SP511"]
     assert files(repo / "out") == before
+
+
+def git(*arguments: str) -> str:
+    identity = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"]
+    done = subprocess.run(["git", *identity, *arguments], capture_output=True, text=True, check=False)
+    return done.stdout + done.stderr
+
+
+def commit(message: str) -> None:
+    git("add", "-A")
+    git("commit", "-m", message)
+
+
+def test_an_inventory_in_conflict_is_repaired_as_the_hint_says(repo: Path) -> None:
+    git("init", "-b", "main")
+    commit("one")
+    for branch in ("left", "right"):
+        git("checkout", "-b", branch, "main")
+        spec = SPEC.replace("name: imagenet\nspec", f"name: {branch}\nspec").replace("/data/", f"/data/{branch}/")
+        (repo / f"specs/{branch}.yaml").write_text(spec)
+        assert run("synth").exit_code == 0
+        commit(branch)
+    assert "CONFLICT" in git("merge", "left")
+    assert codes("synth") == ["error SP511"]
+    git("checkout", "--theirs", f"out/{NAME}")
+    result = run("synth")
+    assert (result.exit_code, "starts when synced" in result.stdout) == (0, False)
+    assert result.stdout.splitlines()[0] == "0 errors, 0 warnings, 0 infos"
+    assert run("synth", "--check").exit_code == 0
