@@ -91,7 +91,7 @@ def _assist(wire: Wire, cluster: Cluster) -> None:
     check(ENV["HETER_DEVICE_TYPE"] in ("cpu", "gpu", "xpu"), "HETER_DEVICE_TYPE is none that Paddle knows")
     mine = {rank for rank in range(len(cluster.trainers)) if rank % len(cluster.heters) == number}
     with wire.listen(cluster.own) as listener:
-        seen = set()
+        seen: set[int] = set()
         for _ in mine:
             with wire.accept(listener, f"only {seen} of {mine} came") as trainer:
                 seen.add(wire.receive(trainer))

@@ -1,10 +1,12 @@
 """PaddleJobs of the launcher test: what their containers run is `tests.launcher.program`."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from stowplan.library.dialects.paddle_job import ROLES
 from tests.launcher.kubelet import CONTAINER
 from tests.repositories import Result, compiled
 
@@ -16,21 +18,22 @@ PATIENCE = 30.0
 _MODULE = "tests.launcher.program"
 
 
-def job(folder: Path, mode: str, *, engine: str = "core", patience: float = PATIENCE, **spec: Any) -> Result:
+def job(
+    folder: Path, mode: str, spec: Mapping[str, Any], *, engine: str = "core", patience: float = PATIENCE
+) -> Result:
     """A PaddleJob compiled; roles are given by their number of pods."""
-    roles = {role: _role(spec.pop(role), mode, patience) for role in ("ps", "worker", "heter") if role in spec}
-    platform = {
+    platform: dict[str, Any] = {
         "apiVersion": "stowplan.dev/v1alpha1",
         "kind": "Platform",
         "images": {"registry": "registry.example.com/ml", "tag": "1"},
         "engines": {"jobs": engine},
         "paddle": {"elasticServers": [ETCD, _SECOND]},
     }
-    model = {
+    model: dict[str, Any] = {
         "apiVersion": "batch.paddlepaddle.org/v1",
         "kind": "PaddleJob",
         "metadata": {"name": "resnet", "namespace": "ml"},
-        "spec": {**spec, **roles},
+        "spec": {key: _role(value, mode, patience) if key in ROLES else value for key, value in spec.items()},
     }
     result = compiled(folder, {"job.yaml": yaml.safe_dump_all([platform, model], sort_keys=False)})
     assert not result.errors

@@ -3,21 +3,21 @@
 Stands for the store of Paddle's launcher and of Gloo (`PUT` and `GET` by prefix), and for the etcd of elastic jobs.
 """
 
-import http.client
 import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from socketserver import TCPServer
+from io import BufferedIOBase
+from socketserver import StreamRequestHandler, ThreadingTCPServer
 from typing import Any
 
 from tests.launcher.wire import Wire, check, split
 
 
-class Store(ThreadingHTTPServer):
+class Store(ThreadingTCPServer):
     """Its values, and a condition that changes with them."""
 
+    allow_reuse_address = True
     daemon_threads = False  # answers are finished before it closes
 
     def __init__(self, address: tuple[str, int]) -> None:
@@ -25,43 +25,28 @@ class Store(ThreadingHTTPServer):
         self.values: dict[str, Any] = {}
         self.changed = threading.Condition()
 
-    def server_bind(self) -> None:
-        """Without the look for the name of the address, which the base class does."""
-        TCPServer.server_bind(self)
-
     def below(self, prefix: str) -> dict[str, Any]:
         return {key: value for key, value in self.values.items() if key.startswith(prefix)}
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(StreamRequestHandler):
+    """Answers one request with the values below its path."""
+
     server: Store
 
-    def do_PUT(self) -> None:
-        value = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+    def handle(self) -> None:
+        line, value = _message(self.rfile)
+        if not line:  # somebody only looked whether the port is open
+            return
+        method, key, _ = line.split()
         with self.server.changed:
-            self.server.values[self.path] = value
+            if method == "PUT":
+                self.server.values[key] = value
+            elif method == "DELETE":
+                self.server.values.pop(key, None)
             self.server.changed.notify_all()
-        self._answer({})
-
-    def do_GET(self) -> None:
-        with self.server.changed:
-            found = self.server.below(self.path)
-        self._answer(found)
-
-    def do_DELETE(self) -> None:
-        with self.server.changed:
-            self.server.values.pop(self.path, None)
-        self._answer({})
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - a name of the base class
-        """Says nothing."""
-
-    def _answer(self, found: dict[str, Any]) -> None:
-        body = json.dumps(found).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+            found = self.server.below(key)
+        self.wfile.write(_bytes("HTTP/1.0 200 OK", found))
 
 
 @contextmanager
@@ -116,11 +101,23 @@ def meet(wire: Wire, endpoint: str, scope: str, *, rank: int, size: int, word: A
 
 def _ask(wire: Wire, endpoint: str, method: str, key: str, value: Any = None) -> dict[str, Any]:
     """One request; tried until somebody listens."""
-    connection = http.client.HTTPConnection(*split(endpoint))
-    connection.sock = wire.connect(endpoint)
-    try:
-        connection.request(method, key, json.dumps(value))
-        found: dict[str, Any] = json.loads(connection.getresponse().read())
-    finally:
-        connection.close()
-    return found
+    with wire.connect(endpoint) as peer, peer.makefile("rb") as answer:
+        peer.sendall(_bytes(f"{method} {key} HTTP/1.0", value))
+        status, found = _message(answer)
+    check(status.endswith("200 OK"), f"{endpoint} answers {status}")
+    return dict(found)
+
+
+def _bytes(first: str, value: Any) -> bytes:
+    """A request or a response: HTTP's modules would take longer to import than all the rest runs."""
+    body = json.dumps(value).encode()
+    return f"{first}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def _message(stream: BufferedIOBase) -> tuple[str, Any]:
+    """First line and body of what `_bytes` made; nothing where the stream has ended."""
+    first = stream.readline().decode().strip()
+    length = 0
+    while header := stream.readline().strip():
+        length = int(header.partition(b":")[2])
+    return first, json.loads(stream.read(length) or b"null")

@@ -30,7 +30,6 @@ GROUPS: dict[str, tuple[str, dict[str, Any]]] = {
     "service": ("launch", {"worker": 3, "intranet": "Service"}),
     "host": ("launch", {"worker": 2, "intranet": "Host"}),
     "host-2.3": ("launch-2.3", {"worker": 2, "intranet": "Host"}),
-    "ps": ("fleet", {"ps": 2, "worker": 2}),
     "ps-gloo-workers": ("fleet", {"ps": 2, "worker": 2, "withGloo": 1}),
     "ps-gloo-all": ("fleet", {"ps": 2, "worker": 2, "withGloo": 2}),
     "ps-host": ("fleet", {"ps": 2, "worker": 2, "intranet": "Host", "withGloo": 1}),
@@ -43,7 +42,7 @@ GROUPS: dict[str, tuple[str, dict[str, Any]]] = {
 @pytest.mark.parametrize("name", GROUPS)
 def test_forms_a_group(name: str, engine: str, tmp_path: Path) -> None:
     mode, spec = GROUPS[name]
-    result = job(tmp_path / "repo", mode, engine=engine, **spec)
+    result = job(tmp_path / "repo", mode, spec, engine=engine)
     found = pods(result)
     with machine.running(tmp_path / "run", found, machine.placed(resolved(result, found))) as group:
         assert group.codes() == {pod.title: 0 for pod in found}, group.said()
@@ -51,7 +50,7 @@ def test_forms_a_group(name: str, engine: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_name_is_resolved_once(engine: str, tmp_path: Path) -> None:
-    result = job(tmp_path, "fleet", engine=engine, ps=1, worker=2, heter=1)
+    result = job(tmp_path, "fleet", {"ps": 1, "worker": 2, "heter": 1}, engine=engine)
     found = pods(result)
     assert [pod.name for pod in resolved(result, found)] == [pod.name for pod in found]
     assert len({pod.name for pod in found}) == len(found)
@@ -59,7 +58,8 @@ def test_every_name_is_resolved_once(engine: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_roles_share_nodes_but_no_ports_on_the_host_network(engine: str, tmp_path: Path) -> None:
-    result = job(tmp_path, "fleet", engine=engine, ps=2, worker=2, heter=2, intranet="Host")
+    spec = {"ps": 2, "worker": 2, "heter": 2, "intranet": "Host"}
+    result = job(tmp_path, "fleet", spec, engine=engine)
     node = [pod for pod in pods(result) if pod.index == 0]
     taken = [port for pod in node for port in pod.host_ports]
     assert len(taken) == len(set(taken)) == 3
@@ -114,7 +114,7 @@ WRONG = [
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: f"{wrong.mode}-{wrong.pod}-{wrong.change.__name__}")
 def test_no_group_with_a_wrong_variable(wrong: Wrong, tmp_path: Path) -> None:
     patience = 1.0 if wrong.reason == NOBODY else PATIENCE
-    result = job(tmp_path / "repo", wrong.mode, patience=patience, **wrong.spec)
+    result = job(tmp_path / "repo", wrong.mode, wrong.spec, patience=patience)
     found = {each.title: each for each in pods(result)}
     names = machine.placed(resolved(result, found.values()))
     changed = {wrong.pod: wrong.change(found[wrong.pod].env, found["worker-0"].env)}
@@ -125,7 +125,7 @@ def test_no_group_with_a_wrong_variable(wrong: Wrong, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_no_group_without_a_service(engine: str, tmp_path: Path) -> None:
-    result = job(tmp_path / "repo", "launch", engine=engine, worker=2)
+    result = job(tmp_path / "repo", "launch", {"worker": 2}, engine=engine)
     with machine.running(tmp_path / "run", pods(result), {}) as group:
         assert any(group.codes().values())
         assert "Name or service not known" in group.said()
@@ -133,7 +133,7 @@ def test_no_group_without_a_service(engine: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_elastic_workers_meet_at_the_etcd(engine: str, tmp_path: Path) -> None:
-    meet_at_etcd(tmp_path, job(tmp_path / "repo", "elastic", engine=engine, elastic=1, worker=3))
+    meet_at_etcd(tmp_path, job(tmp_path / "repo", "elastic", {"elastic": 1, "worker": 3}, engine=engine))
 
 
 def test_elastic_workers_meet_again_with_another_size(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_elastic_workers_meet_again_with_another_size(tmp_path: Path) -> None:
     for size in (3, 4, 2):
         folder = tmp_path / str(size)
         spec = {"elastic": 1, "worker": size, "schedulingPolicy": {"minAvailable": 2}}
-        result = job(folder / "repo", "elastic", **spec)
+        result = job(folder / "repo", "elastic", spec)
         meet_at_etcd(folder, result)
         assert {pod.env["PADDLE_ELASTIC_NP"] for pod in pods(result)} == {"2" if size == 2 else f"2:{size}"}
         (body,) = objects(result, "Job")

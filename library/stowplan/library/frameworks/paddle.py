@@ -106,8 +106,8 @@ def _heterogeneous(role: Role, worker: Role, heter: Role, hosts: Mapping[str, Ho
 
 
 def _device(role: Role) -> str:
-    """The kind of device that the role's first container asks for, by the name of the resource."""
-    limits = (role.template["spec"]["containers"][0].get("resources") or {}).get("limits") or {}
+    """The kind of device that the role's container asks for, by the name of the resource."""
+    limits = (role.template["spec"]["containers"][role.container].get("resources") or {}).get("limits") or {}
     names = [str(name).lower() for name in limits]
     return next((device for device in _DEVICES if any(device in name for name in names)), "cpu")
 

@@ -1,0 +1,49 @@
+"""Variables of Paddle's roles that no training group can tell apart; see `tests/launcher` for how groups form."""
+
+from typing import Any
+
+import pytest
+
+from stowplan.library.frameworks.paddle import Elastic, Paddle
+from stowplan.library.names import TrainingNames
+from stowplan.library.training import Hosts, Role, TrainingGroup
+from tests.unit.specs import ORIGIN
+
+HOSTS = {name: Hosts(f"{name}-", ".job") for name in ("ps", "worker", "heter")}
+
+
+def variables(name: str, *others: str, paddle: Paddle | None = None, limits: dict[str, Any] | None = None) -> Any:
+    """All variables with a plain value of one role in a group."""
+    template = {"spec": {"containers": [{"name": "paddle", "resources": {"limits": limits}}]}}
+    roles = {each: Role(each, 2, template, decides=each == "worker", ports=(36000,)) for each in (name, *others)}
+    group = TrainingGroup(ORIGIN, TrainingNames("ctr", "paddlejob"), paddle or Paddle(), tuple(roles.values()))
+    found = group.framework.environment(group, roles[name], HOSTS)
+    return {each["name"]: each["value"] for each in (*found.fixed, *found.defaults) if "value" in each}
+
+
+@pytest.mark.parametrize(
+    ("limits", "device"),
+    [
+        (None, "cpu"),
+        ({"cpu": 4, "memory": "8Gi"}, "cpu"),
+        ({"cpu": 4, "nvidia.com/gpu": 1}, "gpu"),
+        ({"aliyun.com/gpu-mem": 4}, "gpu"),
+        ({"kunlunxin.com/XPU": 1}, "xpu"),
+    ],
+)
+def test_device_of_heterogeneous_workers(limits: dict[str, Any] | None, device: str) -> None:
+    assert variables("heter", "worker", limits=limits)["HETER_DEVICE_TYPE"] == device
+
+
+def test_words_for_heterogeneous_workers() -> None:
+    found = variables("heter", "worker")
+    assert (found["TRAINING_ROLE"], found["PADDLE_TRAINING_ROLE"]) == ("HETER_TRAINER", "HETER")
+
+
+def test_no_stages_without_heterogeneous_workers() -> None:
+    assert not [name for name in variables("worker", "ps") if "STAGE" in name or "HETER" in name]
+
+
+def test_first_of_several_etcds() -> None:
+    paddle = Paddle(elastic=Elastic("ml-ctr", ("etcd-0:2379", "etcd-1:2379"), ("size", "np")))
+    assert variables("worker", paddle=paddle)["PADDLE_ELASTIC_SERVER"] == "etcd-0:2379"
