@@ -31,6 +31,6 @@ def pod_group(api_version: str, group: TrainingGroup, spec: Json, run: str) -> M
 def min_resources(group: TrainingGroup, pods: Mapping[str, Json]) -> Mapping[str, object]:
     """What the user gave, else the sum of what all pods request."""
     if group.gang.min_resources is not None:
-        given: dict[str, Any] = quantities.without_fractions(group.gang.min_resources)
+        given: Mapping[str, object] = quantities.without_fractions(group.gang.min_resources)
         return given
     return pod_requests.total((role.size, pods[role.name]["spec"]) for role in group.roles)
