@@ -77,6 +77,17 @@ def test_fails_with_a_job_that_fails(deciders: Deciders, start: Start) -> None:
         assert last(agent)["reason"].startswith("BackoffLimitExceeded: ")
 
 
+def test_ends_what_still_runs_of_a_failed_group(deciders: Deciders, start: Start) -> None:
+    deciders.grant(["scheduler", "worker"])
+    deciders.make("scheduler", pods=1)
+    deciders.make()
+    with start(jobs=["scheduler", "worker"]) as agent:
+        wait_for(agent.said(RUNNING))
+        deciders.end(exit_code=1)
+        assert agent.exit_code() == 1
+    assert deciders.failure("scheduler") == "DeadlineExceeded"
+
+
 def test_sees_an_outcome_from_before_its_start(deciders: Deciders, start: Start) -> None:
     deciders.make()
     deciders.end(exit_code=1)

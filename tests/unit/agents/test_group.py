@@ -1,6 +1,7 @@
 """The decision of await: events in, decision out."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 
@@ -64,6 +65,13 @@ def test_all_jobs_must_be_complete_and_one_failure_is_enough() -> None:
     assert known.decide() is None
     assert known.saw("worker", COMPLETE).decide() == Succeeded()
     assert known.saw("worker", FAILED).decide() == Failed("worker", "BackoffLimitExceeded")
+
+
+def test_what_still_runs_of_a_failed_group_is_named() -> None:
+    known = group(["ended", "ending", "failed", "running"], [], TIMEOUT)
+    known = known.saw("ended", COMPLETE).saw("running", RUNNING).saw("failed", FAILED)
+    known = known.saw("ending", replace(RUNNING, deadline_seconds=1))
+    assert known.decide() == Failed("failed", "BackoffLimitExceeded", ("running",))
 
 
 def test_a_port_that_stays_closed_dooms_the_jobs_at_the_version_that_was_judged() -> None:

@@ -17,6 +17,10 @@ from stowplan.schema.exit_codes import ExitCode
 
 FIELD_MANAGER = "stowplan-await"
 
+_ENDING: Manifest = {"spec": {"activeDeadlineSeconds": END_AT_ONCE}}
+_TRIES, _PAUSE = 5, 1.0
+"""How often the end of a Job is asked for where the server does not answer, and the seconds between."""
+
 
 async def attend(settings: Settings, client: Client, log: Log) -> int:
     """Waits until the outcome stands, and gives the exit code."""
@@ -84,8 +88,10 @@ class Attendance:
             case Succeeded():
                 self.log.info("All deciding Jobs are complete")
                 return ExitCode.DONE
-            case Failed(name, reason):
+            case Failed(name, reason, others):
                 self.log.error("The group failed", job=name, reason=reason)
+                for other in others:
+                    await self._end(other)
                 return GROUP_FAILED
             case Doomed(ports, jobs) if after_probe:
                 codes = [await self._fail(name, state, ports) for name, state in jobs.items()]
@@ -107,6 +113,21 @@ class Attendance:
             case _:
                 self.changing[name].lasts(None, monotonic())
         return None
+
+    async def _end(self, name: str) -> None:
+        """Ends a Job whose group has failed, at whatever version: no news can make it useful again."""
+        for _ in range(_TRIES):
+            answer = await self.client.merge_patch(job(self.settings.namespace, name), _ENDING, FIELD_MANAGER)
+            match answer:
+                case Unreachable():
+                    await asyncio.sleep(_PAUSE)
+                case Refused():
+                    self.log.error("Cannot end a deciding Job of the failed group", job=name, error=str(answer))
+                    return
+                case _:
+                    self.log.info("Made a deciding Job of the failed group end", job=name)
+                    return
+        self.log.error("The server cannot be reached, so a deciding Job of the failed group runs on", job=name)
 
     def _trouble(self, verb: str, name: str, trouble: Trouble, patience: Patience) -> int | None:
         status = trouble.status if isinstance(trouble, Refused) else None

@@ -19,10 +19,11 @@ class Succeeded:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """One deciding Job failed or went away."""
+    """One deciding Job failed or went away. `others` still run, for nothing."""
 
     job: str
     reason: str
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +63,20 @@ class Group:
         """What is to be done now; None is to wait on."""
         for name, job in self.jobs.items():
             if job.phase in _FAILED:
-                return Failed(name, job.reason)
+                return Failed(name, job.reason, tuple(self._running()))
         if all(job.phase is Phase.COMPLETE for job in self.jobs.values()):
             return Succeeded()
         return self._doom()
 
     def _doom(self) -> Doomed | None:
         ports = tuple(sorted(port for port, seconds in self.closed.items() if seconds > self.timeout))
-        jobs = {name: job for name, job in self.jobs.items() if job.phase is Phase.RUNNING}
-        jobs = {name: job for name, job in jobs.items() if job.deadline_seconds != END_AT_ONCE}
+        jobs = self._running()
         return Doomed(ports, jobs) if ports and jobs else None
+
+    def _running(self) -> dict[str, JobState]:
+        """The deciding Jobs that run, and were not asked to end."""
+        running = {name: job for name, job in self.jobs.items() if job.phase is Phase.RUNNING}
+        return {name: job for name, job in running.items() if job.deadline_seconds != END_AT_ONCE}
 
 
 def group(jobs: Sequence[str], ports: Sequence[int], timeout: float) -> Group:

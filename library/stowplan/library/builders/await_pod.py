@@ -14,13 +14,11 @@ from stowplan.library.ir import Site
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.training import Role, TrainingGroup
 from stowplan.schema.agent_config import CONFIG_DIRECTORY, POD_ENV, RUN_ENV
-from stowplan.schema.await_config import POD_IP_ENV, AwaitConfig
+from stowplan.schema.await_config import GROUP_FAILED, POD_IP_ENV, AwaitConfig
+from stowplan.schema.exit_codes import ExitCode
 
 CONTAINER = "await"
 MODULE = "stowplan.agents.await_group"
-GROUP_FAILED = 1
-"""Exit code of await when a deciding Job failed or is gone."""
-
 _CONFIG, _SCRATCH, _TOKEN = VOLUMES = ("await-config", "await-scratch", "await-token")
 _TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105 - a path
 _TOKEN_SECONDS = 3607
@@ -41,9 +39,13 @@ def with_await(template: Json, group: TrainingGroup, role: Role, site: Site, run
 
 FAILED: Json = {
     "action": "FailJob",
-    "onExitCodes": {"containerName": CONTAINER, "operator": "In", "values": [GROUP_FAILED]},
+    "onExitCodes": {
+        "containerName": CONTAINER,
+        "operator": "In",
+        "values": [GROUP_FAILED, int(ExitCode.BAD_SPEC), int(ExitCode.AUTH)],
+    },
 }
-"""Rule of the helpers' Job: it fails at once when the deciders failed."""
+"""Rule of the helpers' Job: it fails at once when the deciders failed, or when await cannot do its work."""
 
 
 def manifests(group: TrainingGroup, site: Site, run: str) -> list[Manifest]:
