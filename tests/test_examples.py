@@ -15,10 +15,12 @@ from stowplan.compiler.inventory import Inventory
 from stowplan.compiler.source import Report
 from stowplan.compiler.write import write
 from stowplan.schema.meta import Model
+from stowplan.schema.mx_job import MxJob
 from stowplan.schema.paddle_job import PaddleJob
 from stowplan.schema.platform import Platform
 from stowplan.schema.sample_job import SampleJob
 from stowplan.schema.sample_set import SampleSet
+from stowplan.schema.training_job import TrainingJob
 from tests.repositories import EXAMPLES, REPOSITORY, example
 from tests.unit.outputs import files
 
@@ -32,6 +34,17 @@ UNUSED = {
         for role in ("ps", "worker", "heter")
         for key in ("requests", "limits")
     },
+    **{
+        f"TrainingJob.spec.{key}": "it never had an effect, which is a warning"
+        for key in ("mountpath", "nfsmount", "matrix", "annotations.userid", "annotations.usergroupid")
+    },
+    **{
+        f"TrainingJob.spec.{role}.etcd-endpoint": "only the master's is read" for role in ("pserver", "trainer")
+    },
+    "TrainingJob.spec.local_job": "`frame_work` decides where it is given",
+    "TrainingJob.spec.is_nccl": "`frame_work` decides where it is given",
+    "TrainingJob.spec.podGroupName": "the kitchen sink has a gang engine",
+    "MxJob.spec.RuntimeId": "it has no effect any more",
 }
 """Fields that the kitchen sink leaves out, and why."""
 
@@ -55,7 +68,7 @@ def test_check_finds_the_output_up_to_date(name: str) -> None:
     assert result.exit_code == 0, result.output
 
 
-@pytest.mark.parametrize("kind", [PaddleJob, SampleSet, SampleJob, Platform])
+@pytest.mark.parametrize("kind", [MxJob, PaddleJob, SampleSet, SampleJob, TrainingJob, Platform])
 def test_kitchen_sink_uses_every_field(kind: type[Model]) -> None:
     there = {f"{kind.__name__}.{path}" for path in fields(kind)}
     used = {f"{kind.__name__}.{path}" for document in kitchen_sink(kind) for path in given(document)}
