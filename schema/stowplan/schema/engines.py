@@ -57,7 +57,7 @@ class Paddle(Model):
     elastic_servers: list[Annotated[str, Field(max_length=253)]] = Field(
         default_factory=list,
         max_length=16,
-        description="Endpoints of the etcd that elastic Paddle jobs meet at, such as `etcd.ml:2379`.",
+        description="Endpoints of the etcd that elastic Paddle jobs meet at, such as `etcd.ml:2379`. Paddle takes one, so jobs get the first.",
     )
     etcd_image: str = Field(
         default="quay.io/coreos/etcd:v3.5.15",
