@@ -1,7 +1,7 @@
 """Compiled repositories as they would lie before Argo CD: the examples under `out/`, and the old systems' documents."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,6 +32,8 @@ class Example:
     name: str
     manifests: list[Manifest]
     argo_cd: list[Manifest]
+    beside: list[Manifest] = field(default_factory=list)
+    """What it names and somebody else makes."""
 
     @property
     def awaited_namespaces(self) -> list[str]:
@@ -56,17 +58,20 @@ def examples() -> dict[str, Callable[[], Example]]:
 
 def corpus() -> dict[str, Callable[[], Example]]:
     """How to get the old systems' documents, compiled together, by the name `corpus`; none where they are absent."""
-    return {"corpus": _compiled_corpus} if repositories.CORPUS else {}
+    if not repositories.CORPUS:
+        return {}
+    return {"corpus": lambda: compile_example("corpus", repositories.corpus(), f"{repositories.PLATFORM}{_ARGO_CD}")}
 
 
-def _compiled_corpus() -> Example:
+def compile_example(name: str, files: dict[str, str], platform: str, beside: Sequence[Manifest] = ()) -> Example:
+    """Files of specs, by path, compiled by the command line with a platform file."""
     with TemporaryDirectory() as folder:
         repo = Path(folder)
-        repositories.lay_out(repo, repositories.corpus())
-        (repo / "stowplan.yaml").write_text(f"{repositories.PLATFORM}{_ARGO_CD}")
+        repositories.lay_out(repo, files)
+        (repo / "stowplan.yaml").write_text(platform)
         result = CliRunner().invoke(app, ["synth", folder], catch_exceptions=False)
         assert result.exit_code == 0, result.output
-        return _load("corpus", repo / "out")
+        return replace(_load(name, repo / "out"), beside=list(beside))
 
 
 def agent_pod_specs(example: Example) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Every object of every compiled example, and of the corpus, is taken by a real API server as Argo CD would send it.
+"""Every object of all compiled examples, use cases and the corpus is taken by a real API server as Argo CD sends it.
 
 An example that needs an engine's kinds is skipped where that engine's CRDs are absent.
 """
@@ -15,6 +15,7 @@ from tests.cluster.examples import Example, agent_pod_specs, corpus, examples
 from tests.cluster.ownership import shared, unowned
 from tests.cluster.plugin import Recorder
 from tests.cluster.shared import engine_crd, parameters
+from tests.cluster.use_cases import use_cases
 
 _ENGINE_GROUPS = {
     "argoproj.io",
@@ -41,10 +42,14 @@ class Applied:
 
 @pytest.fixture(
     scope="module",
-    params=[*parameters(examples(), "examples under out"), *parameters(corpus(), "../shared/corpus")],
+    params=[
+        *parameters(examples(), "examples under out"),
+        *parameters(use_cases(), "use cases"),
+        *parameters(corpus(), "../shared/corpus"),
+    ],
 )
 def example(request: pytest.FixtureRequest) -> Example:
-    """Each folder of `out/`, then the documents of the replaced systems."""
+    """Each folder of `out/`, then jobs for each pair of engines, then the documents of the replaced systems."""
     get: Callable[[], Example] = request.param
     return get()
 
@@ -53,15 +58,17 @@ def example(request: pytest.FixtureRequest) -> Example:
 def applied(cluster: Cluster, example: Example, request: pytest.FixtureRequest) -> Iterator[Applied]:
     """The example in namespaces that enforce what it promises; all it leaves behind is removed."""
     client = cluster.admin
-    _serve_engines(client, example.manifests)
+    _serve_engines(client, [*example.manifests, *example.beside])
     if any(manifest["kind"] == "JobSet" for manifest in example.manifests):
         request.getfixturevalue("jobset_cluster")
     for namespace in example.awaited_namespaces:
         cluster.namespace(namespace, example.pod_security(namespace))
     try:
+        sync.apply(client, example.beside)
         yield Applied(example, client, sync.apply(client, example.manifests))
     finally:
         sync.remove(client, [manifest for manifest in example.manifests if manifest["kind"] not in _STAYS])
+        sync.remove(client, example.beside)
         for namespace in example.awaited_namespaces:
             cluster.release_namespace(namespace)
 
