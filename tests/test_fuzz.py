@@ -234,7 +234,7 @@ def judged(repo: Path, specs: str, platform: str = PLATFORM) -> None:
         assert found["code"] in CATALOGUE
         assert found["message"]
         assert found["hint"]
-        lines = LINE_BREAK.split(written_files[found["file"]].removeprefix("\ufeff"))
+        lines = LINE_BREAK.split({**written_files, "specs": ""}[found["file"]].removeprefix("\ufeff"))
         assert 1 <= found["line"] <= len(lines)
         assert 1 <= found["column"] <= len(lines[found["line"] - 1]) + 1
     places = [(found["file"], found["line"], found["column"]) for found in diagnostics]
