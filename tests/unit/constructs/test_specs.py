@@ -14,13 +14,15 @@ from constructs import IConstruct
 
 from stowplan.compiler.pipeline import compile_repository
 from stowplan.compiler.source import Report
-from stowplan.library.constructs import SampleJob, SampleSet, SpecChart, SpecError
+from stowplan.library.constructs import MxJob, PaddleJob, SampleJob, SampleSet, SpecChart, SpecError, TrainingJob
 from stowplan.library.constructs.charts import object_id
 from stowplan.library.dialects.context import Context
 from stowplan.library.dialects.registry import lower
 from stowplan.schema.platform import Platform
 from stowplan.schema.sample_job import SampleJob as SampleJobModel
 from stowplan.schema.sample_set import SampleSet as SampleSetModel
+from tests.repositories import EXAMPLES
+from tests.repositories import example as compiled_example
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "constructs"
 FLOWERS: dict[str, Any] = {
@@ -178,3 +180,27 @@ def test_what_is_no_error_stays_with_the_construct() -> None:
     made = SampleSet(chart(), "flowers", spec=flowers(cache={"levels": [{"mediumType": "SSD", "path": "/a"}]}))
     assert made.findings
     assert not [found for found in made.findings if found.severity == "error"]
+
+
+@pytest.mark.parametrize(
+    ("example", "kind"),
+    [("wide-and-deep", PaddleJob), ("trainingjob", TrainingJob), ("mxnet", MxJob), ("gang-jobset", PaddleJob)],
+)
+def test_training_jobs_have_the_objects_that_synth_writes(example: str, kind: Any) -> None:
+    folder = EXAMPLES[example]
+    platform = Platform.model_validate(yaml.safe_load((folder / "stowplan.yaml").read_text()))
+    documents = {path: yaml.safe_load(path.read_text()) for path in sorted(folder.glob("specs/*.yaml"))}
+    datasets = [document for document in documents.values() if document["kind"] == "SampleSet"]
+    own: dict[Any, Any] = {}
+    for path, document in documents.items():
+        if document["kind"] == kind.__name__:
+            more = {"sample_set": datasets[0]} if datasets else {}
+            here = chart()
+            kind(here, "job", spec=document, platform=platform, source=str(path.relative_to(folder)), **more)
+            own |= {object_id(body): body for body in here.to_json()}
+    written = {
+        each.manifest.id: each.manifest.body
+        for each in compiled_example(example).outputs
+        if each.spec and each.spec.kind == kind.__name__
+    }
+    assert own == written

@@ -12,7 +12,7 @@ from stowplan.library.constructs.charts import BATCH, SpecChart, chart_id, compo
 from stowplan.library.constructs.extension_app import Displaced, Extended, ExtensionApp  # noqa: E402
 from stowplan.library.constructs.manifest_set import ManifestSet  # noqa: E402
 from stowplan.library.constructs.reading import SpecError  # noqa: E402
-from stowplan.library.constructs.specs import PaddleJob, SampleJob, SampleSet  # noqa: E402
+from stowplan.library.constructs.specs import MxJob, PaddleJob, SampleJob, SampleSet, TrainingJob  # noqa: E402
 
 __all__ = [
     "BATCH",
@@ -20,11 +20,13 @@ __all__ = [
     "Extended",
     "ExtensionApp",
     "ManifestSet",
+    "MxJob",
     "PaddleJob",
     "SampleJob",
     "SampleSet",
     "SpecChart",
     "SpecError",
+    "TrainingJob",
     "chart_id",
     "compose",
 ]

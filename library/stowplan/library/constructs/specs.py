@@ -1,6 +1,7 @@
 """The kinds as constructs for a cdk8s app of one's own."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, TypeVar
 
@@ -12,11 +13,12 @@ from stowplan.library.constructs.reading import read_spec, refuse_errors
 from stowplan.library.dialects.context import Context
 from stowplan.library.dialects.registry import lower
 from stowplan.library.manifest import Unit
-from stowplan.schema import paddle_job, sample_job, sample_set
+from stowplan.schema import mx_job, paddle_job, sample_job, sample_set, training_job
 from stowplan.schema.diagnostics import Finding
 from stowplan.schema.platform import Platform
 
-AnySpec = TypeVar("AnySpec", sample_set.SampleSet, sample_job.SampleJob, paddle_job.PaddleJob)
+Spec = sample_set.SampleSet | sample_job.SampleJob | paddle_job.PaddleJob | training_job.TrainingJob | mx_job.MxJob
+AnySpec = TypeVar("AnySpec", bound=Spec)
 
 
 class SampleSet(ManifestSet):
@@ -38,10 +40,8 @@ class SampleSet(ManifestSet):
         source: str = "",
     ) -> None:
         self.platform = platform or Platform()
-        model, notes = read_spec(sample_set.SampleSet, spec, self.platform)
-        self.model = _placed(model, scope, self.platform)
-        unit, found = _lower(self.model, self.platform, source, ())
-        self.findings = (*notes, *found)
+        given = _Given(scope, self.platform, source)
+        self.model, unit, self.findings = _compiled(sample_set.SampleSet, spec, given)
         super().__init__(scope, construct_id, unit=unit)
 
 
@@ -63,11 +63,10 @@ class SampleJob(ManifestSet):
         source: str = "",
     ) -> None:
         self.platform = platform or (sample_set.platform if isinstance(sample_set, SampleSet) else Platform())
-        model, notes = read_spec(sample_job.SampleJob, spec, self.platform)
-        self.model = _placed(model, scope, self.platform)
         dataset = _dataset(sample_set, scope, self.platform)
-        unit, found = _lower(self.model, self.platform, source, (dataset,))
-        self.findings = (*notes, *found)
+        self.model, unit, self.findings = _compiled(
+            sample_job.SampleJob, spec, _Given(scope, self.platform, source, (dataset,))
+        )
         super().__init__(scope, construct_id, unit=unit)
 
 
@@ -89,11 +88,47 @@ class PaddleJob(ManifestSet):
         source: str = "",
     ) -> None:
         self.platform = platform or (sample_set.platform if isinstance(sample_set, SampleSet) else Platform())
-        model, notes = read_spec(paddle_job.PaddleJob, spec, self.platform)
-        self.model = _placed(model, scope, self.platform)
         datasets = (_dataset(sample_set, scope, self.platform),) if sample_set is not None else ()
-        unit, found = _lower(self.model, self.platform, source, datasets)
-        self.findings = (*notes, *found)
+        self.model, unit, self.findings = _compiled(
+            paddle_job.PaddleJob, spec, _Given(scope, self.platform, source, datasets)
+        )
+        super().__init__(scope, construct_id, unit=unit)
+
+
+class TrainingJob(ManifestSet):
+    """A TrainingJob and everything that it compiles to; for the rest see `SampleSet`."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        spec: training_job.TrainingJob | Mapping[str, Any],
+        platform: Platform | None = None,
+        source: str = "",
+    ) -> None:
+        self.platform = platform or Platform()
+        self.model, unit, self.findings = _compiled(
+            training_job.TrainingJob, spec, _Given(scope, self.platform, source)
+        )
+        super().__init__(scope, construct_id, unit=unit)
+
+
+class MxJob(ManifestSet):
+    """An MxJob and everything that it compiles to; for the rest see `SampleSet`."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        spec: mx_job.MxJob | Mapping[str, Any],
+        platform: Platform | None = None,
+        source: str = "",
+    ) -> None:
+        self.platform = platform or Platform()
+        given = _Given(scope, self.platform, source)
+        self.model, unit, self.findings = _compiled(mx_job.MxJob, spec, given)
         super().__init__(scope, construct_id, unit=unit)
 
 
@@ -103,6 +138,26 @@ def _dataset(
     if isinstance(given, SampleSet):
         return given.model
     return _placed(read_spec(sample_set.SampleSet, given, platform)[0], scope, platform)
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What every construct is given beside its spec."""
+
+    scope: Construct
+    platform: Platform
+    source: str
+    datasets: tuple[sample_set.SampleSet, ...] = ()
+
+
+def _compiled(
+    kind: type[AnySpec], spec: AnySpec | Mapping[str, Any], given: _Given
+) -> tuple[AnySpec, Unit, tuple[Finding, ...]]:
+    """The model with a namespace, its unit, and what is worth knowing about the spec though it is no error."""
+    model, notes = read_spec(kind, spec, given.platform)
+    placed = _placed(model, given.scope, given.platform)
+    unit, found = _lower(placed, given.platform, given.source, given.datasets)
+    return placed, unit, (*notes, *found)
 
 
 def _placed(model: AnySpec, scope: Construct, platform: Platform) -> AnySpec:
@@ -115,7 +170,7 @@ def _placed(model: AnySpec, scope: Construct, platform: Platform) -> AnySpec:
 
 
 def _lower(
-    model: sample_set.SampleSet | sample_job.SampleJob | paddle_job.PaddleJob,
+    model: Spec,
     platform: Platform,
     source: str,
     datasets: tuple[sample_set.SampleSet, ...],
