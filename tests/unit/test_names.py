@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stowplan.library import names
-from stowplan.library.names import SampleJobNames, SampleSetNames
+from stowplan.library.names import MOST_PODS, SampleJobNames, SampleSetNames, TrainingNames
 
 LABELS = st.from_regex(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", fullmatch=True)
 
@@ -97,3 +97,12 @@ def test_no_two_sample_sets_share_a_volume() -> None:
 def test_objects_of_a_sample_job() -> None:
     own = SampleJobNames("work")
     assert (own.base, own.task(None), own.task(3)) == ("work-samplejob", "work-samplejob", "work-samplejob-3")
+
+
+@pytest.mark.parametrize("name", ["a", "1st.of-many", "n" * 63])
+def test_webhook_of_jobset_takes_the_name(name: str) -> None:
+    """It wants room for the names of pods with a random suffix, by which they do not go."""
+    own = TrainingNames(name, "paddlejob").job_set(["ps", "worker"], "abcdefgh")
+    longest = f"{own}-worker-0-{MOST_PODS - 1}-abcde"
+    assert names.is_dns_label(longest)
+    assert longest[0].isalpha()

@@ -128,6 +128,8 @@ MOST_PODS = 5000
 _INDEX_ROOM = len(f"-{MOST_PODS - 1}")
 """Kept free for the index of any pod, so that a name does not change with the size of its role."""
 
+_POD_SUFFIX = len("-abcde")
+
 STEM_LIMIT = LABEL_LIMIT - _INDEX_ROOM - HASH_LENGTH - 1
 
 BLANK_RUN = "0" * HASH_LENGTH
@@ -163,8 +165,8 @@ class TrainingNames:
         return with_hash(stem, run)
 
     def job_set(self, roles: Sequence[str], run: str) -> str:
-        """Name of the JobSet: pods are `<JobSet>-<role>-0-<index>`."""
-        rest = max(len(f"-{role}-0") for role in roles) + _INDEX_ROOM
+        """Name of the JobSet: pods are `<JobSet>-<role>-0-<index>-<suffix>`, which its webhook takes for a label."""
+        rest = max(len(f"-{role}-0") for role in roles) + _INDEX_ROOM + _POD_SUFFIX
         stem = self.base if self.base[0].isalpha() else f"job-{self.base}"
         return with_hash(stem, run, LABEL_LIMIT - rest)
 

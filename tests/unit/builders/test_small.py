@@ -7,7 +7,7 @@ from stowplan.library.builders.namespace import namespace
 from stowplan.library.builders.network_policy import network_policy
 from stowplan.library.builders.pod_disruption_budget import one_at_a_time
 from stowplan.library.builders.rbac import role_binding, service_account, status_role
-from stowplan.library.builders.service import headless_service
+from stowplan.library.builders.service import headless_service, pod_names_service
 from stowplan.library.builders.stateful_set import stateful_set
 from stowplan.library.ir import Origin
 from stowplan.schema.agent_config import RmrConfig, Target
@@ -194,3 +194,9 @@ def test_affinity() -> None:
     assert affinity.preferred(term) == {
         "preferredDuringSchedulingIgnoredDuringExecution": [{"podAffinityTerm": term, "weight": 100}]
     }
+
+
+def test_service_of_pods_without_ports_has_none() -> None:
+    """Server-side apply drops an empty list, and nobody would own it."""
+    made = pod_names_service("work", ORIGIN, stem="work", selector={"app": "a"}, ports=[])
+    assert made.body["spec"] == {"clusterIP": "None", "publishNotReadyAddresses": True, "selector": {"app": "a"}}

@@ -21,9 +21,10 @@ def pod_names_service(
 ) -> Manifest:
     """The Service of a training run: its pods find each other by name, from before they are ready."""
     meta = metadata("Service", name, origin, "rendezvous", namespace=origin.spec.namespace)
+    named = [{"name": f"p-{port}", "port": port, "protocol": "TCP"} for port in sorted(set(ports))]
     spec = {
         "clusterIP": "None",
-        "ports": [{"name": f"p-{port}", "port": port, "protocol": "TCP"} for port in sorted(set(ports))],
+        **({"ports": named} if named else {}),
         "publishNotReadyAddresses": True,
         "selector": dict(selector),
     }
