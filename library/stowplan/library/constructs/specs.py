@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from cdk8s import Chart
 from constructs import Construct
@@ -166,7 +166,7 @@ def _placed(model: AnySpec, scope: Construct, platform: Platform) -> AnySpec:
         return model
     namespace = Chart.of(scope).namespace or platform.default_namespace
     metadata = model.metadata.model_copy(update={"namespace": namespace})
-    return model.model_copy(update={"metadata": metadata})
+    return cast("AnySpec", model.model_copy(update={"metadata": metadata}))
 
 
 def _lower(
