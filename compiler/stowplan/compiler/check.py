@@ -29,7 +29,8 @@ from stowplan.compiler.checks import (
     waves,
 )
 from stowplan.compiler.checks.object_finding import ObjectFinding
-from stowplan.compiler.checks.objects import Objects, read
+from stowplan.compiler.checks.objects import Object, Objects, read
+from stowplan.compiler.checks.template_fields import in_template
 from stowplan.compiler.manifest_fields import identity
 from stowplan.compiler.model import Output, Program
 from stowplan.compiler.source import PLATFORM_FILE, Diagnostic, Document, Location, Report
@@ -61,7 +62,7 @@ def check(outputs: Sequence[Output], program: Program, previous: Mapping[ObjectI
         *_security(objects, program.platform),
         *_history(objects, previous, program.platform),
     ]
-    places = _Places(program)
+    places = _Places(program, everything)
     report.add(*(places.diagnostic(found) for found in findings))
 
 
@@ -130,18 +131,20 @@ def _severity(policy: str) -> Severity:
 class _Places:
     """Where in the user's files an object comes from."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, everything: Sequence[Object]) -> None:
+        self._objects = {obj.id: obj for obj in everything}
         self._specs = {spec.id: spec.document for spec in program.specs}
         self._plain = dict(_plain_objects(program))
         self._platform = program.platform_document
 
     def diagnostic(self, found: ObjectFinding) -> Diagnostic:
-        """The finding at its spec's name; in a plain object of the user's at the very field."""
+        """The finding at its spec's name; in a plain object or a pod template of the user's at the very field."""
         plain = self._plain.get(found.object) if found.spec is None else None
         document = plain or (self._specs.get(found.spec) if found.spec else None)
         edits = sorted(found.edits, key=document.locate) if document else []
-        path = found.found.path if plain else edits[0] if edits else _NAME if document else ()
-        anchor = found.found.anchor if plain else Anchor.VALUE
+        own = found.found.path if plain else self._in_template(found, document)
+        path = own if own is not None else edits[0] if edits else _NAME if document else ()
+        anchor = found.found.anchor if own is not None else Anchor.VALUE
         field = "" if found.found.path in (path, _NAME) else dotted(found.found.path)
         subject = f"{found.object}, {field}" if field else str(found.object)
         return Diagnostic(
@@ -152,6 +155,10 @@ class _Places:
             f"{subject}: {found.found.message}",
             found.found.hint,
         )
+
+    def _in_template(self, found: ObjectFinding, document: Document | None) -> FieldPath | None:
+        obj = self._objects.get(found.object)
+        return in_template(found.found.path, obj, document.root.data) if obj and document else None
 
     def _without_document(self, source: str) -> Location:
         """For what an extension or the platform file made, and what is gone."""

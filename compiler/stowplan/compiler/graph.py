@@ -24,7 +24,7 @@ def check(program: Program, specs: Sequence[Spec], report: Report) -> None:
     directories: dict[str, Spec] = {}
     blocks: list[tuple[range, Spec]] = []
     single = dict(_single_node_claims(program))
-    used = _used(specs)
+    used = _used(program, specs)
     for spec in specs:
         match spec.model:
             case SampleSet():
@@ -61,15 +61,23 @@ def _directory_path(model: SampleSet, directory: str) -> FieldPath:
     return ("spec", "cache", "levels")
 
 
-def _used(specs: Sequence[Spec]) -> dict[str, set[str]]:
-    """Names of the datasets that training jobs mount, by namespace; a namespace without such jobs is not there."""
+def _used(program: Program, specs: Sequence[Spec]) -> dict[str, set[str]]:
+    """Names of the datasets that training jobs mount, by namespace.
+
+    A namespace without such jobs is not there, nor one with a job that may mean another dataset than it says.
+    """
+    present = {(spec.id.namespace, spec.id.name) for spec in specs if isinstance(spec.model, SampleSet)}
     used: dict[str, set[str]] = {}
+    unclear = {refused.namespace for refused in program.refused if refused.kind == paddle_job.KIND}
     for spec in specs:
+        reference = spec.model.spec.sample_set_ref if isinstance(spec.model, PaddleJob) else None
         if isinstance(spec.model, PaddleJob):
-            names = used.setdefault(spec.id.namespace, set())
-            reference = spec.model.spec.sample_set_ref
-            names |= {reference.name} if reference and reference.name else set()
-    return used
+            used.setdefault(spec.id.namespace, set())
+        if reference and (spec.id.namespace, reference.name) not in present:
+            unclear.add(spec.id.namespace)
+        elif reference and reference.name:
+            used[spec.id.namespace].add(reference.name)
+    return {namespace: names for namespace, names in used.items() if namespace not in unclear}
 
 
 def _unused(spec: Spec, used: Mapping[str, set[str]]) -> Iterator[Finding]:

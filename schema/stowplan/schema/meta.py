@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
+from pydantic_core import CoreSchema, core_schema
 
 
 class Model(BaseModel):
@@ -55,13 +55,24 @@ class KubernetesType:
     `definition` is the name in the official OpenAPI document, such as `io.k8s.api.core.v1.Toleration`. The compiler
     checks the value against that definition of the platform's Kubernetes version. Our CRDs keep it as it is, and check
     it against `shape`, a JSON Schema of a mapping, when one is given; it must not be stricter than any version's.
+    Fields that are null count as not given, as for the API server: `kubectl` prints `creationTimestamp: null`.
     """
 
     definition: str
     shape: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(_given, handler(source))
+
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         return {**handler(schema), **copy.deepcopy(dict(self.shape))}
+
+
+def _given(value: Any) -> Any:
+    """Plain data without the fields that are null."""
+    if isinstance(value, dict):
+        return {key: _given(below) for key, below in value.items() if below is not None}
+    return [_given(item) for item in value] if isinstance(value, list) else value
 
 
 _DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"

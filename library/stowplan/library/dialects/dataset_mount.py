@@ -11,6 +11,7 @@ from stowplan.schema import paddle_job
 from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, finding, has_errors
 from stowplan.schema.meta import ObjectMeta
 from stowplan.schema.sample_set import SampleSet
+from stowplan.schema.wording import counted
 
 _REF: FieldPath = ("spec", "sampleSetRef")
 _PLACEMENTS = ("preferred", "required")
@@ -54,7 +55,7 @@ def crowded(roles: tuple[Role, ...], model: SampleSet) -> Iterator[Finding]:
     nodes = model.spec.partitions or 0
     for role in roles:
         if role.size > nodes:
-            message = f"{role.size} pods of {role.name} must share {nodes} cache nodes."
+            message = f"{role.size} pods of {role.name} must share {counted(nodes, 'cache node')}."
             hint = "Raise `partitions` of the SampleSet, or let the placement be `preferred`."
             yield finding("SP308", ("spec", role.name, "replicas"), message, hint)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from stowplan.library.builders import await_pod
 from stowplan.library.builders.config_map import plain_config_map
 from stowplan.library.builders.custom_resource import custom_resource
 from stowplan.library.dialects import dataset_mount, host_ports, paddle_job_rules, pod_references, pod_template
@@ -135,8 +134,6 @@ def _group_findings(model: PaddleJob, group: TrainingGroup, context: Context) ->
         found += pod_template.reserved(role.template, [each["name"] for each in environment.fixed], path)
         found += pod_template.long_variables(environment, ("spec", role.name, "replicas"))
         found += dataset_mount.clashes(role.template, group.mounts, (*path, "spec"))
-        if not role.decides:
-            found += pod_template.taken(role.template, await_pod.CONTAINER, await_pod.VOLUMES, path)
     reference = model.spec.sample_set_ref
     dataset = context.sample_sets.get((group.origin.spec.namespace, (reference and reference.name) or ""))
     if dataset and dataset_mount.is_required(model.metadata, context):

@@ -1,11 +1,11 @@
 """What is wrong with a PaddleJob, or worth knowing about it."""
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Literal
 
 from stowplan.library import quantities
+from stowplan.library.builders import await_pod
 from stowplan.library.dialects import pod_template
 from stowplan.library.manifest import Json
 from stowplan.library.names import MOST_PODS, STEM_LIMIT, is_dns_label, is_dns_subdomain
@@ -18,7 +18,7 @@ _KEEPS = ("", "Never")
 _CLEANS = ("Always", "OnCompletion", "OnFailure")
 _INTRANETS = ("PodIP", "Service", "Host")
 _OLD_PORT = 2379
-_OLD_PORT_IN_TEXT = re.compile(rf"(?<![0-9]){_OLD_PORT}(?![0-9])")
+_OLD_PORT_IN_TEXT = re.compile(rf"(?<![0-9A-Za-z]){_OLD_PORT}(?![0-9A-Za-z])")
 _ELASTIC_SERVER = "PADDLE_ELASTIC_SERVER"
 _ROLES = ("ps", "worker", "heter")
 _DECIDES = ("worker", "heter", "ps")
@@ -163,14 +163,14 @@ def _names(model: PaddleJob) -> Iterator[Finding]:
     """Names that become parts of objects, where nobody would see which field they come from."""
     policy = model.spec.scheduling_policy
     if policy and policy.queue and not is_dns_label(policy.queue):
-        yield _misnamed(("spec", "schedulingPolicy", "queue"), policy.queue, "`-`, at most 63")
+        yield _misnamed(("spec", "schedulingPolicy", "queue"), policy.queue, " and `-`, at most 63")
     if policy and policy.priority_class and not is_dns_subdomain(policy.priority_class):
-        yield _misnamed(("spec", "schedulingPolicy", "priorityClass"), policy.priority_class, "`-` and `.`")
+        yield _misnamed(("spec", "schedulingPolicy", "priorityClass"), policy.priority_class, ", `-` and `.`")
 
 
 def _misnamed(path: FieldPath, name: str, others: str) -> Finding:
     message = f'"{name}" is not a name that Kubernetes allows here.'
-    hint = f"Use lower-case letters, digits and {others}, beginning and ending with a letter or digit."
+    hint = f"Use lower-case letters, digits{others}, beginning and ending with a letter or digit."
     return finding("SP210", path, message, hint)
 
 
@@ -188,16 +188,28 @@ def _role(model: PaddleJob, name: str, role: PaddleRole, platform: Platform) -> 
         return
     yield from pod_template.findings(template, (*path, "template"), host_network=model.spec.intranet == "Host")
     yield from _restart(model, name, template["spec"].get("restartPolicy"))
+    if name != decider(model):
+        yield from pod_template.taken(template, await_pod.CONTAINER, await_pod.VOLUMES, (*path, "template"))
     yield from _old_port(model, name, template, platform.paddle.base_port)
 
 
 def _old_port(model: PaddleJob, name: str, template: Json, port: int) -> Iterator[Finding]:
     """Elastic workers meet at an etcd, whose port this is."""
-    if is_elastic(model) or port == _OLD_PORT or not _OLD_PORT_IN_TEXT.search(json.dumps(template)):
+    if is_elastic(model) or port == _OLD_PORT:
         return
-    message = f"The template mentions {_OLD_PORT}, the port of old releases; the job uses {port}."
-    hint = f"Use the variable PADDLE_PORT, or set `paddle.basePort: {_OLD_PORT}` in the platform file."
-    yield finding("SP446", ("spec", name, "template"), message, hint, anchor=Anchor.KEY)
+    for path in _mentions(template, ("spec", name, "template")):
+        message = f"This is {_OLD_PORT}, the port of old releases; the job uses {port}."
+        hint = f"Use the variable PADDLE_PORT, or set `paddle.basePort: {_OLD_PORT}` in the platform file."
+        yield finding("SP446", path, message, hint)
+
+
+def _mentions(value: object, path: FieldPath) -> Iterator[FieldPath]:
+    """Where the old port stands in plain data, as a number or in a text."""
+    if isinstance(value, dict | list):
+        for key, below in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _mentions(below, (*path, key))
+    elif _OLD_PORT_IN_TEXT.search(str(value)):
+        yield path
 
 
 def _restart(model: PaddleJob, name: str, given: str | None) -> Iterator[Finding]:
