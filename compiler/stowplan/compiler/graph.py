@@ -109,7 +109,8 @@ def _single_node_claims(program: Program) -> Iterator[tuple[tuple[str, str], Doc
     for document in program.passed_through:
         data = document.root.data
         modes = mapping(data, "spec").get("accessModes")
-        if data.get("kind") == "PersistentVolumeClaim" and modes and not set(modes) & set(_SEVERAL_NODES):
+        many = not isinstance(modes, list) or any(mode in _SEVERAL_NODES for mode in modes)
+        if data.get("kind") == "PersistentVolumeClaim" and not many:
             metadata = mapping(data, "metadata")
             namespace = metadata.get("namespace") or program.platform.default_namespace
             yield (str(namespace), str(metadata.get("name"))), document
