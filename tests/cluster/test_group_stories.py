@@ -1,0 +1,353 @@
+"""How training groups end, on real controllers and with the await agents that were compiled for them."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from stowplan.compiler.model import Output
+from tests.cluster import sync
+from tests.cluster.attendants import Attendants, attending, end
+from tests.cluster.client import Manifest, ref, true_conditions, wait_for
+from tests.cluster.control_plane import Cluster
+from tests.cluster.plugin import Recorder
+from tests.cluster.processes import free_port
+from tests.repositories import compiled
+
+NUMBERS = itertools.count()
+PATIENCE = 3
+"""Seconds that a helper may stay away."""
+
+_SPECS = """\
+kind: Platform
+defaultNamespace: {home}
+images: {{registry: registry.example.com/ml, tag: "1"}}
+paddle: {{basePort: {port}}}
+engines: {{jobs: {jobs}, helperTimeoutSeconds: {patience}}}
+---
+apiVersion: batch.paddlepaddle.org/v1
+kind: PaddleJob
+metadata: {{name: ctr}}
+spec:
+  ps:
+    replicas: 2
+    template:
+      metadata: {{annotations: {{kwok.stowplan.dev/hold: "true"}}}}
+      spec: {{automountServiceAccountToken: false, containers: [{{name: main, image: local/server}}]}}
+  worker:
+    replicas: 2
+    template:
+      metadata: {{annotations: {{kwok.stowplan.dev/hold: "true"}}}}
+      spec: {{containers: [{{name: main, image: "local/train:{image}"}}]}}
+"""
+
+
+@dataclass(frozen=True)
+class Story:
+    """A namespace of its own, and what is compiled for it."""
+
+    cluster: Cluster
+    home: str
+    jobs: str
+    port: int
+    folder: Path
+
+    def apply(self, image: str = "1") -> list[Manifest]:
+        """Sync one run beside what is there already; gives its objects."""
+        text = _SPECS.format(home=self.home, jobs=self.jobs, port=self.port, patience=PATIENCE, image=image)
+        folder = self.folder / f"image-{image}"
+        folder.mkdir()
+        result = compiled(folder, {"specs.yaml": text})
+        assert result.errors == []
+        return sync.apply(self.cluster.admin, [_body(output) for output in result.outputs])
+
+    def job(self, manifests: list[Manifest], role: str) -> Manifest:
+        """Names the Job of a role."""
+        if self.jobs == "jobset":
+            return ref("batch/v1", "Job", f"{self.job_set(manifests)['metadata']['name']}-{role}-0", self.home)
+        (job,) = (each for each in _of_kind(manifests, "Job") if _role(each) == role)
+        return ref("batch/v1", "Job", job["metadata"]["name"], self.home)
+
+    def job_set(self, manifests: list[Manifest]) -> Manifest:
+        (job_set,) = _of_kind(manifests, "JobSet")
+        return ref(job_set["apiVersion"], "JobSet", job_set["metadata"]["name"], self.home)
+
+    def pods(self, job: Manifest) -> list[Manifest]:
+        """Of a Job."""
+        labels = f"batch.kubernetes.io/job-name={job['metadata']['name']}"
+        return self.cluster.admin.list("v1", "Pod", self.home, labels)
+
+    def running(self, job: Manifest, count: int = 2) -> bool:
+        """Whether so many pods of a Job run."""
+        pods = self.pods(job)
+        return len(pods) == count and all(pod["status"].get("phase") == "Running" for pod in pods)
+
+    def end(self, job: Manifest, exit_code: int = 0, *, indexes: tuple[str, ...] = ("0", "1")) -> None:
+        """Let pods of a Job end."""
+        for pod in self.pods(job):
+            if pod["metadata"]["labels"]["batch.kubernetes.io/job-completion-index"] in indexes:
+                end(self.cluster, pod, exit_code)
+
+    def ended(self, thing: Manifest, condition: str) -> str:
+        """Whether a condition holds: its reason, else nothing."""
+        for each in self.cluster.admin.get(thing).get("status", {}).get("conditions") or []:
+            if each["type"] == condition and each["status"] == "True":
+                return str(each["reason"])
+        return ""
+
+
+def _body(output: Output) -> Manifest:
+    return output.manifest.body
+
+
+def _of_kind(manifests: list[Manifest], kind: str) -> list[Manifest]:
+    return [each for each in manifests if each["kind"] == kind]
+
+
+def _role(job: Manifest) -> str:
+    role: str = job["metadata"]["labels"]["app.kubernetes.io/component"]
+    return role
+
+
+@pytest.fixture
+def core(cluster: Cluster, tmp_path: Path) -> Iterator[Story]:
+    """A story on Jobs of Kubernetes."""
+    yield from _story(cluster, "core", tmp_path)
+
+
+@pytest.fixture
+def jobset(jobset_cluster: Cluster, tmp_path: Path) -> Iterator[Story]:
+    """A story on JobSets."""
+    yield from _story(jobset_cluster, "jobset", tmp_path)
+
+
+def _story(cluster: Cluster, jobs: str, folder: Path) -> Iterator[Story]:
+    home = cluster.namespace(f"story-{jobs}-{next(NUMBERS)}", "baseline")
+    yield Story(cluster, home, jobs, free_port(), folder)
+    cluster.admin.delete(ref("v1", "Namespace", home))
+
+
+def _attending(story: Story, *, helpers_listen: bool = True) -> Iterator[Attendants]:
+    folder = story.folder / "agents"
+    folder.mkdir()
+    with attending(story.cluster, story.home, folder, story.port, helpers_listen=helpers_listen) as attendants:
+        yield attendants
+
+
+@pytest.fixture
+def agents(core: Story) -> Iterator[Attendants]:
+    """The agents of the story."""
+    yield from _attending(core)
+
+
+@pytest.fixture
+def agents_of_dead_helpers(core: Story) -> Iterator[Attendants]:
+    """The agents of helpers that never listen."""
+    yield from _attending(core, helpers_listen=False)
+
+
+@pytest.fixture(autouse=True)
+def told(record_property: Recorder) -> None:
+    """Count the stories."""
+    record_property("stories of training groups", 1)
+
+
+def test_servers_end_with_workers_that_succeed(core: Story, agents: Attendants) -> None:
+    run = core.apply()
+    servers, workers = core.job(run, "ps"), core.job(run, "worker")
+    agents.until(lambda: core.running(servers) and core.running(workers), what="running pods")
+    agents.until(lambda: len(agents.by_pod) == 2 and all("is running" in each.log for each in agents.by_pod.values()))
+    core.end(workers, indexes=("0",))
+    agents.until(lambda: core.cluster.admin.get(workers)["status"].get("succeeded") == 1, what="the first success")
+    assert all(each.process.poll() is None for each in agents.by_pod.values())
+
+    core.end(workers, indexes=("1",))
+    agents.until(lambda: core.ended(servers, "Complete"), what="the end of the servers")
+    assert core.ended(workers, "Complete")
+    assert [each.process.returncode for each in agents.by_pod.values()] == [0, 0]
+
+
+def test_one_failed_worker_fails_the_group(core: Story, agents: Attendants) -> None:
+    run = core.apply()
+    servers, workers = core.job(run, "ps"), core.job(run, "worker")
+    agents.until(lambda: core.running(servers) and core.running(workers), what="running pods")
+    core.end(workers, exit_code=137, indexes=("1",))
+    assert agents.until(lambda: core.ended(servers, "Failed"), what="failure of the servers") == "PodFailurePolicy"
+    assert core.ended(workers, "Failed") == "BackoffLimitExceeded"
+    agents.until(lambda: not any(_is_active(pod) for pod in (*core.pods(servers), *core.pods(workers))))
+    assert 1 in {each.process.returncode for each in agents.by_pod.values()}
+
+
+def _is_active(pod: Manifest) -> bool:
+    return pod["status"].get("phase") in {"Pending", "Running"}
+
+
+def test_server_that_stays_away_fails_the_group(core: Story, agents_of_dead_helpers: Attendants) -> None:
+    run = core.apply()
+    agents = agents_of_dead_helpers
+    servers, workers = core.job(run, "ps"), core.job(run, "worker")
+    assert agents.until(lambda: core.ended(workers, "Failed"), what="failure of the workers") == "DeadlineExceeded"
+    assert agents.until(lambda: core.ended(servers, "Failed"), what="failure of the servers") == "PodFailurePolicy"
+    assert core.cluster.admin.get(workers)["spec"]["activeDeadlineSeconds"] == 1
+
+
+def test_server_that_dies_later_fails_the_group(core: Story, agents: Attendants) -> None:
+    run = core.apply()
+    servers, workers = core.job(run, "ps"), core.job(run, "worker")
+    agents.until(lambda: core.running(workers) and len(agents.by_pod) == 2, what="running pods")
+    for each in agents.by_pod.values():
+        agents.until(lambda each=each: "is running" in each.log, what="an agent that looks")  # type: ignore[misc]
+    next(iter(agents.by_pod.values())).hush()
+    assert agents.until(lambda: core.ended(workers, "Failed"), what="failure of the workers") == "DeadlineExceeded"
+    assert agents.until(lambda: core.ended(servers, "Failed"), what="failure of the servers") == "PodFailurePolicy"
+
+
+def test_server_that_ends_with_success_is_started_again(core: Story, agents: Attendants) -> None:
+    """The kubelet restarts a sidecar whatever its exit code; its Job counts that as nothing."""
+    run = core.apply()
+    servers, workers = core.job(run, "ps"), core.job(run, "worker")
+    agents.until(lambda: core.running(workers) and len(agents.by_pod) == 2, what="running pods")
+    for attendant in agents.by_pod.values():
+        attendant.hush()
+        _restart_sidecar(core, attendant.pod, exit_code=0, count=20)
+        attendant.listen(core.port)
+    agents.until(lambda: all("is running" in each.log for each in agents.by_pod.values()))
+    assert core.running(servers)
+    assert not core.ended(servers, "Failed")
+    assert core.cluster.admin.get(servers)["status"].get("failed") is None
+
+    core.end(workers)
+    agents.until(lambda: core.ended(servers, "Complete"), what="the end of the servers")
+
+
+def _restart_sidecar(story: Story, pod: Manifest, *, exit_code: int, count: int) -> None:
+    status = story.cluster.admin.get(pod)["status"]["initContainerStatuses"]
+    last = {"terminated": {"exitCode": exit_code, "reason": "Completed" if exit_code == 0 else "Error"}}
+    sidecars = [{**each, "restartCount": count, "lastState": last} for each in status]
+    assert [each["name"] for each in sidecars] == ["main"]
+    story.cluster.admin.patch(pod, {"status": {"initContainerStatuses": sidecars}}, subresource="status")
+
+
+def test_server_that_loses_its_node_is_replaced(core: Story, agents: Attendants) -> None:
+    """Ended by SIGTERM, the agent neither completes nor fails its Job; the pod is made again, and the group goes on."""
+    run = core.apply()
+    servers, workers = core.job(run, "ps"), core.job(run, "worker")
+    agents.until(lambda: core.running(servers) and core.running(workers) and len(agents.by_pod) == 2)
+    lost = next(iter(agents.by_pod.values()))
+    agents.until(lambda: "is running" in lost.log)
+    condition = {"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}
+    conditions = [*core.cluster.admin.get(lost.pod)["status"]["conditions"], condition]
+    core.cluster.admin.patch(lost.pod, {"status": {"conditions": conditions}}, subresource="status")
+    lost.process.terminate()
+    agents.until(lambda: lost.process.poll() == 143, what="the end of the agent")
+    agents.until(lambda: len(agents.by_pod) == 3 and len([p for p in core.pods(servers) if _is_active(p)]) == 2)
+    assert not core.ended(servers, "Failed")
+    core.end(workers)
+    agents.until(lambda: core.ended(servers, "Complete"), what="the end of the servers")
+
+
+def test_old_and_new_run_do_not_meet(core: Story, agents: Attendants) -> None:
+    old, new = core.apply(), core.apply(image="2")
+    _assert_apart(core, old, new)
+    both = [core.job(run, role) for run in (old, new) for role in ("ps", "worker")]
+    agents.until(lambda: all(core.running(job) for job in both), what="running pods of both runs")
+    for run in (old, new):
+        (service,) = _of_kind(run, "Service")
+        own = {pod["metadata"]["uid"] for role in ("ps", "worker") for pod in core.pods(core.job(run, role))}
+        agents.until(lambda service=service, own=own: _behind(core, service) == own)  # type: ignore[misc]
+
+    core.end(core.job(new, "worker"))
+    agents.until(lambda: core.ended(core.job(new, "ps"), "Complete"), what="the end of the new servers")
+    assert core.running(core.job(old, "ps"))
+    core.end(core.job(old, "worker"), exit_code=1)
+    agents.until(lambda: core.ended(core.job(old, "ps"), "Failed"), what="the failure of the old servers")
+    assert core.ended(core.job(new, "ps"), "Complete")
+
+
+def _assert_apart(story: Story, old: list[Manifest], new: list[Manifest]) -> None:
+    """No name of a run's objects is that of another; only the resource itself is one."""
+    shared = {(each["kind"], each["metadata"]["name"]) for each in old} & {
+        (each["kind"], each["metadata"]["name"]) for each in new
+    }
+    assert {kind for kind, _ in shared} == {"CustomResourceDefinition", "PaddleJob"}
+    assert ("PaddleJob", "ctr") in shared
+    assert story.cluster.admin.find(next(each for each in old if each["kind"] in {"Job", "JobSet"}))
+
+
+def _behind(story: Story, service: Manifest) -> set[str]:
+    """The pods that a Service stands for, by uid."""
+    labels = f"kubernetes.io/service-name={service['metadata']['name']}"
+    slices = story.cluster.admin.list("discovery.k8s.io/v1", "EndpointSlice", story.home, labels)
+    return {endpoint["targetRef"]["uid"] for each in slices for endpoint in each.get("endpoints") or []}
+
+
+def test_job_set_ends_with_its_workers(jobset: Story) -> None:
+    run = jobset.apply()
+    servers, workers, whole = jobset.job(run, "ps"), jobset.job(run, "worker"), jobset.job_set(run)
+    _await_running(jobset, servers, workers)
+    jobset.end(workers)
+    wait_for(lambda: jobset.ended(whole, "Completed"), what="the end of the JobSet")
+    wait_for(lambda: not any(_is_active(pod) for pod in jobset.pods(servers)), what="the end of the servers")
+
+
+def _await_running(story: Story, *jobs: Manifest) -> None:
+    admin = story.cluster.admin
+    wait_for(lambda: all(admin.find(job) and story.running(job) for job in jobs), what="running pods")
+
+
+def test_one_failed_worker_fails_the_job_set(jobset: Story) -> None:
+    run = jobset.apply()
+    servers, workers, whole = jobset.job(run, "ps"), jobset.job(run, "worker"), jobset.job_set(run)
+    _await_running(jobset, servers, workers)
+    jobset.end(workers, exit_code=1, indexes=("0",))
+    wait_for(lambda: jobset.ended(whole, "Failed"), what="the failure of the JobSet")
+    wait_for(lambda: not any(_is_active(pod) for pod in (*jobset.pods(servers), *jobset.pods(workers))))
+
+
+def test_server_that_keeps_crashing_fails_the_job_set(jobset: Story) -> None:
+    """The kubelet restarts it in its pod; the Job controller counts the restarts of all pods."""
+    run = jobset.apply()
+    servers, workers, whole = jobset.job(run, "ps"), jobset.job(run, "worker"), jobset.job_set(run)
+    _await_running(jobset, servers, workers)
+    limit = jobset.cluster.admin.get(servers)["spec"]["backoffLimit"]
+    crashing = jobset.pods(servers)[0]
+    _restart(jobset, crashing, limit - 1)
+    with pytest.raises(TimeoutError):
+        wait_for(lambda: jobset.ended(whole, "Failed"), 3)
+    _restart(jobset, crashing, limit)
+    wait_for(lambda: jobset.ended(whole, "Failed"), what="the failure of the JobSet")
+    wait_for(lambda: not any(_is_active(pod) for pod in jobset.pods(workers)), what="the end of the workers")
+
+
+def _restart(story: Story, pod: Manifest, count: int) -> None:
+    status = story.cluster.admin.get(pod)["status"]["containerStatuses"]
+    containers = [{**each, "restartCount": count} for each in status]
+    story.cluster.admin.patch(pod, {"status": {"containerStatuses": containers}}, subresource="status")
+
+
+def test_job_set_goes_on_without_servers_that_ended_with_success(jobset: Story) -> None:
+    run = jobset.apply()
+    servers, workers, whole = jobset.job(run, "ps"), jobset.job(run, "worker"), jobset.job_set(run)
+    _await_running(jobset, servers, workers)
+    jobset.end(servers)
+    wait_for(lambda: jobset.ended(servers, "Complete"), what="the end of the servers")
+    assert true_conditions(jobset.cluster.admin.get(whole)).isdisjoint({"Completed", "Failed"})
+    assert jobset.running(workers)
+    jobset.end(workers)
+    wait_for(lambda: jobset.ended(whole, "Completed"), what="the end of the JobSet")
+
+
+def test_old_and_new_job_set_do_not_meet(jobset: Story) -> None:
+    old, new = jobset.apply(), jobset.apply(image="2")
+    _assert_apart(jobset, old, new)
+    _await_running(jobset, *(jobset.job(run, role) for run in (old, new) for role in ("ps", "worker")))
+    for run in (old, new):
+        service = ref("v1", "Service", jobset.job_set(run)["metadata"]["name"], jobset.home)
+        own = {pod["metadata"]["uid"] for role in ("ps", "worker") for pod in jobset.pods(jobset.job(run, role))}
+        wait_for(lambda service=service, own=own: _behind(jobset, service) == own)  # type: ignore[misc]
+    jobset.end(jobset.job(new, "worker"))
+    wait_for(lambda: jobset.ended(jobset.job_set(new), "Completed"), what="the end of the new JobSet")
+    assert jobset.running(jobset.job(old, "ps"))
+    assert jobset.running(jobset.job(old, "worker"))
