@@ -6,7 +6,10 @@ from typing import Any
 import pytest
 import yaml
 
+from stowplan.compiler.pipeline import compile_repository
+from stowplan.compiler.source import PLATFORM_FILE, Report
 from stowplan.library.health import FOLDER, scripts
+from stowplan.schema.crd import CUSTOM_RESOURCES, custom_resource_definition
 from tests.lua_sandbox import assess
 
 CASES = [
@@ -28,9 +31,40 @@ def test_every_fixture_is_used() -> None:
     assert set(FOLDER.rglob("testdata/*.yaml")) == {folder / case["inputPath"] for folder, case in CASES}
 
 
+KINDS = [
+    "batch.paddlepaddle.org_PaddleJob",
+    "batch.paddlepaddle.org_SampleJob",
+    "batch.paddlepaddle.org_SampleSet",
+    "mxnet.mlkube.io_MxJob",
+    "paddlepaddle.org_TrainingJob",
+]
+
+
 def test_there_is_a_script_for_each_kind() -> None:
-    kinds = ("PaddleJob", "SampleJob", "SampleSet")
-    assert sorted(scripts()) == [f"batch.paddlepaddle.org_{kind}" for kind in kinds]
+    specs = [custom_resource_definition(resource)["spec"] for resource in CUSTOM_RESOURCES]
+    assert sorted(f"{spec['group']}_{spec['names']['kind']}" for spec in specs) == KINDS
+    assert sorted(scripts()) == sorted(["batch_Job", *KINDS])
+
+
+PLATFORM = """
+apiVersion: stowplan.dev/v1alpha1
+kind: Platform
+engines: {gang: %s}
+argocd: {repoURL: https://git.example.com/ml/specs.git, path: out}
+"""
+
+
+@pytest.mark.parametrize(
+    ("gang", "kinds"),
+    [("none", KINDS), ("volcano", KINDS), ("coscheduling", KINDS), ("kueue", [*KINDS, "batch_Job"])],
+)
+def test_jobs_are_judged_otherwise_only_where_a_queue_suspends_them(
+    gang: str, kinds: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / PLATFORM_FILE).write_text(PLATFORM % gang)
+    outputs = compile_repository(tmp_path, tmp_path / "out", Report()).outputs
+    (patch,) = [output.manifest.body for output in outputs if output.path == "argocd-cm.patch.txt"]
+    assert patch["data"] == {f"resource.customizations.health.{kind}": scripts()[kind] for kind in kinds}
 
 
 def test_the_sandbox_has_no_more_than_argo_cd_offers() -> None:

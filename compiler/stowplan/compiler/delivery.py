@@ -30,10 +30,10 @@ def deliver(outputs: Sequence[Output], program: Program) -> list[Output]:
 
 def settings(program: Program) -> list[Output]:
     """What an admin merges into Argo CD's own settings by hand; its name keeps it out of every sync."""
-    argocd = program.platform.argocd
-    if argocd.repo_url is None:
+    platform = program.platform
+    if platform.argocd.repo_url is None:
         return []
-    manifest = settings_patch(argocd.namespace)
+    manifest = settings_patch(platform.argocd.namespace, suspends=platform.engines.gang == "kueue")
     return [Output(f"{manifest.stem}.patch.txt", manifest, spec=None, source=PLATFORM_FILE)]
 
 

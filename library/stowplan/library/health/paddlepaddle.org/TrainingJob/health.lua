@@ -1,0 +1,48 @@
+-- Health of a TrainingJob from what is reported of it. Argo CD runs this without the string and math libraries.
+local waiting = "Waiting for the first report"
+if obj.status == nil then
+  return { status = "Progressing", message = waiting }
+end
+local status = obj.status
+if status.observedGeneration ~= nil and obj.metadata.generation ~= nil
+    and status.observedGeneration < obj.metadata.generation then
+  return { status = "Progressing", message = "Waiting for a report on the newest spec" }
+end
+local holds = {}
+if status.conditions ~= nil then
+  for _, condition in ipairs(status.conditions) do
+    if condition.status == "True" then
+      holds[condition.type] = condition.message or condition.reason
+    end
+  end
+end
+local phase = status.phase
+if phase == nil or phase == "" then
+  phase = (holds.Failed and "Failed") or (holds.Complete and "Succeed")
+end
+local why = holds.Failed
+if why == nil and status.reason ~= "" then
+  why = status.reason
+end
+local ended = {
+  Succeed = { "Healthy", "The job is done" },
+  Failed = { "Degraded", why or "The job failed" },
+  failed = { "Degraded", why or "The job failed" }, -- the old operator's word where it could not create the pods
+  Timeout = { "Degraded", why or "The job took too long" },
+}
+local going = {
+  Creating = "Pods are being created",
+  Running = "The job is running",
+  Scaling = "The job gets more or fewer trainers",
+}
+local health = phase and ended[phase]
+if health then
+  return { status = health[1], message = health[2] }
+end
+if holds.Stalled then
+  return { status = "Degraded", message = holds.Stalled }
+end
+if holds.Suspended then
+  return { status = "Suspended", message = holds.Suspended }
+end
+return { status = "Progressing", message = phase and going[phase] or waiting }
