@@ -8,6 +8,7 @@ from stowplan.library.dialects.sample_set import cached_dataset
 from stowplan.library.ir import CachedDataset, Origin, Site
 from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.meta import SpecId
+from stowplan.schema.paddle_job import PaddleJob
 from stowplan.schema.platform import Platform
 from stowplan.schema.sample_job import SampleJob
 from stowplan.schema.sample_set import SampleSet
@@ -44,6 +45,22 @@ def sample_job(name: str = "work", *, annotations: dict[str, str] | None = None,
     )
 
 
+def role(
+    replicas: int = 2, *, image: str = "paddle:1", spec: Any = None, metadata: Any = None, **container: Any
+) -> Any:
+    """A role of a PaddleJob; `container` and `spec` are fields of its first container and of its pods."""
+    pod = {**(spec or {}), "containers": [{"name": "paddle", "image": image, **container}]}
+    template = {"spec": pod} if metadata is None else {"metadata": metadata, "spec": pod}
+    return {"replicas": replicas, "template": template}
+
+
+def paddle_job(name: str = "train", *, annotations: dict[str, str] | None = None, **spec: Any) -> PaddleJob:
+    metadata = {"name": name, "namespace": "ml", "annotations": annotations or {}}
+    given = spec if {"ps", "worker", "heter"} & set(spec) else {"worker": role(), **spec}
+    body = {"apiVersion": "batch.paddlepaddle.org/v1", "kind": "PaddleJob", "metadata": metadata, "spec": given}
+    return PaddleJob.model_validate(body)
+
+
 def context(*datasets: SampleSet, **fields: Any) -> Context:
     known = {(each.metadata.namespace or "default", each.metadata.name): each for each in datasets}
     return Context(platform(**fields), VERSION, known)
@@ -54,8 +71,8 @@ def dataset(**spec: Any) -> CachedDataset:
     return cached_dataset(sample_set(**spec), context())
 
 
-def lowered(model: SampleSet | SampleJob, **fields: Any) -> Lowered:
-    """What a spec compiles to; a SampleJob works on `sample_set()`."""
+def lowered(model: SampleSet | SampleJob | PaddleJob, **fields: Any) -> Lowered:
+    """What a spec compiles to; others may refer to `sample_set()`."""
     return lower(model, context(sample_set(), **fields))
 
 

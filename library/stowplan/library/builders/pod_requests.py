@@ -9,21 +9,21 @@ from stowplan.library.manifest import Json
 
 
 def requests(spec: Json) -> dict[str, Decimal]:
-    """Amounts by resource: of all containers and sidecars together, or of an init container that asks for more.
+    """Amounts by resource: of all containers and sidecars together, or more while an init container runs.
 
-    A limit without a request is a request (Kubernetes defaults it so). What is no quantity is left out.
+    An init container runs beside the sidecars before it. A limit without a request is a request (Kubernetes defaults it
+    so). What is no quantity is left out.
     """
-    total: defaultdict[str, Decimal] = defaultdict(Decimal)
-    inits = spec.get("initContainers") or ()
-    running = [*(each for each in inits if each.get("restartPolicy") == "Always"), *spec["containers"]]
-    for container in running:
+    running: defaultdict[str, Decimal] = defaultdict(Decimal)
+    most: defaultdict[str, Decimal] = defaultdict(Decimal)
+    for container in spec.get("initContainers") or ():
         for name, number in _container(container).items():
-            total[name] += number
-    for container in inits:
-        if container.get("restartPolicy") != "Always":
-            for name, number in _container(container).items():
-                total[name] = max(total[name], number)
-    return dict(total)
+            most[name] = max(most[name], running[name] + number)
+            running[name] += number if container.get("restartPolicy") == "Always" else 0
+    for container in spec["containers"]:
+        for name, number in _container(container).items():
+            running[name] += number
+    return {name: max(most[name], running[name]) for name in running | most}
 
 
 def total(pods: Iterable[tuple[int, Json]]) -> dict[str, str]:

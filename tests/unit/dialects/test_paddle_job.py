@@ -1,0 +1,303 @@
+"""A PaddleJob lowered: its roles, its runs, and what is wrong with it."""
+
+from typing import Any
+
+import pytest
+
+from stowplan.library import labels
+from stowplan.library.dialects.context import Context, Lowered
+from stowplan.library.dialects.registry import lower
+from stowplan.library.manifest import ExternalReference, Json
+from stowplan.library.names import HASH_LENGTH, MOST_PODS
+from stowplan.schema.meta import RUN_ANNOTATION
+from stowplan.schema.paddle_job import PaddleJob
+from tests.unit.specs import VERSION, body, codes, context, lowered, of_kind, paddle_job, platform, role, sample_set
+
+ENGINES = ["core", "jobset"]
+PS = {"ps": role(1), "worker": role(2)}
+ELASTIC = {"paddle": {"elasticServers": ["etcd.ml:2379"]}}
+
+
+def named(result: Lowered) -> set[tuple[str, str]]:
+    """Kind and name of all objects of the run."""
+    return {(each.kind, each.name) for each in result.unit.manifests if each.run}
+
+
+def suffix(result: Lowered) -> str:
+    """The hash that ends the names of a run."""
+    (found,) = {name[-HASH_LENGTH:] for _, name in named(result)}
+    return found
+
+
+def templates(result: Lowered) -> list[Json]:
+    jobs = [each.body["spec"] for each in of_kind(result, "Job")]
+    sets = [
+        job["template"]["spec"] for each in of_kind(result, "JobSet") for job in each.body["spec"]["replicatedJobs"]
+    ]
+    return [job["template"] for job in (*jobs, *sets)]
+
+
+def variables(template: Json) -> dict[str, str]:
+    spec = template["spec"]
+    every = [*spec.get("initContainers", ()), *spec["containers"]]
+    return {each["name"]: each.get("value", "") for container in every for each in container.get("env", ())}
+
+
+def hosts(result: Lowered) -> set[str]:
+    """All host names that the pods are told."""
+    texts = (variables(each).get(name, "") for each in templates(result) for name in LISTS)
+    return {host.partition(":")[0] for text in texts for host in text.split(",") if host}
+
+
+LISTS = ("PADDLE_TRAINERS", "PADDLE_TRAINER_ENDPOINTS", "PADDLE_PSERVERS_IP_PORT_LIST")
+
+
+@pytest.mark.parametrize("jobs", ENGINES)
+@pytest.mark.parametrize("edited", ["ps", "worker"])
+def test_an_edit_of_one_role_renames_all(jobs: str, edited: str) -> None:
+    engines = {"jobs": jobs}
+    before = lowered(paddle_job(**PS), engines=engines)
+    after = lowered(paddle_job(**{**PS, edited: role(PS[edited]["replicas"], image="paddle:2")}), engines=engines)
+    assert not named(before) & named(after)
+    stems = [{(kind, name[:-HASH_LENGTH]) for kind, name in named(each)} for each in (before, after)]
+    assert stems[0] == stems[1]
+
+
+@pytest.mark.parametrize("jobs", ENGINES)
+def test_pods_of_two_runs_never_meet(jobs: str) -> None:
+    """The hosts that the new pods look for are not those of the old ones, and no Service selects both."""
+    results = [lowered(paddle_job(annotations={RUN_ANNOTATION: run}, **PS), engines={"jobs": jobs}) for run in "12"]
+    old, new = results
+    assert hosts(old)
+    assert not hosts(old) & hosts(new)
+    assert not {each["spec"]["subdomain"] for each in templates(old)} & {
+        each["spec"]["subdomain"] for each in templates(new)
+    }
+    for one, other in ((old, new), (new, old)):
+        for service in of_kind(one, "Service"):
+            selector = service.body["spec"]["selector"].items()
+            assert all(selector <= each["metadata"]["labels"].items() for each in templates(one))
+            assert not any(selector <= each["metadata"]["labels"].items() for each in templates(other))
+
+
+@pytest.mark.parametrize("jobs", ENGINES)
+def test_every_pod_finds_itself_in_the_lists(jobs: str) -> None:
+    """The launcher looks for POD_IP in PADDLE_TRAINERS, a server for POD_IP:PADDLE_PORT in its list."""
+    result = lowered(paddle_job(ps=role(3), worker=role(12)), engines={"jobs": jobs})
+    server, worker = (variables(each) for each in templates(result))
+    servers, workers = server["PADDLE_PSERVERS_IP_PORT_LIST"].split(","), worker["PADDLE_TRAINERS"].split(",")
+    own = [server["POD_IP"].replace("$(PADDLE_TRAINER_ID)", str(i)) + ":" + server["PADDLE_PORT"] for i in range(3)]
+    assert own == servers
+    assert [worker["POD_IP"].replace("$(PADDLE_TRAINER_ID)", str(i)) for i in range(12)] == workers
+    assert worker["PADDLE_TRAINERS_NUM"] == "12"
+
+
+@pytest.mark.parametrize("jobs", ENGINES)
+@pytest.mark.parametrize("gang", ["none", "volcano", "coscheduling"])
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"cleanPodPolicy": "Always"},
+        {"schedulingPolicy": {"minAvailable": 2}},
+        {"schedulingPolicy": {"minResources": {"cpu": "1"}}},
+        {"ps": {**role(1), "requests": 1}},
+    ],
+    ids=lambda edit: next(iter(edit)),
+)
+def test_what_no_pod_depends_on_keeps_the_run(jobs: str, gang: str, edit: dict[str, Any]) -> None:
+    engines = {"jobs": jobs, "gang": gang}
+    assert named(lowered(paddle_job(**PS), engines=engines)) == named(
+        lowered(paddle_job(**{**PS, **edit}), engines=engines)
+    )
+
+
+@pytest.mark.parametrize("jobs", ENGINES)
+def test_labels_and_other_annotations_of_the_spec_keep_the_run(jobs: str) -> None:
+    other = paddle_job(annotations={"example.com/owner": "ads"}, **PS)
+    assert named(lowered(paddle_job(**PS), engines={"jobs": jobs})) == named(lowered(other, engines={"jobs": jobs}))
+
+
+@pytest.mark.parametrize("jobs", ENGINES)
+def test_the_run_annotation_renames(jobs: str) -> None:
+    bumped = paddle_job(annotations={RUN_ANNOTATION: "2"}, **PS)
+    assert not named(lowered(paddle_job(**PS), engines={"jobs": jobs})) & named(lowered(bumped, engines={"jobs": jobs}))
+
+
+@pytest.mark.parametrize("jobs", ENGINES)
+@pytest.mark.parametrize("name", ["train", "a-name-of-a-job-that-is-longer-than-what-a-host-name-has-room-for"])
+def test_an_elastic_job_of_another_size_is_the_same_job(jobs: str, name: str) -> None:
+    """Also where the name has to be cut, and with a dataset: one more pod is no reason to start over."""
+    mount = {"sampleSetRef": {"name": "data", "mountPath": "/data"}, "elastic": 1}
+    small, large = (
+        lowered(paddle_job(name, worker=role(size), **mount), engines={"jobs": jobs}, **ELASTIC) for size in (1, 5000)
+    )
+    assert named(small) == named(large)
+    before, after = (body(each, "Job")["spec"] for each in (small, large))
+    assert {key for key in before if before[key] != after[key]} == {"backoffLimit", "completions", "parallelism"}
+    assert (after["completions"], after["parallelism"]) == (5000, 5000)
+
+
+def test_the_size_of_an_elastic_job_is_beside_its_pods() -> None:
+    result = lowered(paddle_job(worker=role(6), elastic=1, schedulingPolicy={"minAvailable": 2}), **ELASTIC)
+    assert body(result, "ConfigMap")["data"] == {"np": "2:6"}
+    assert not body(result, "ConfigMap").get("immutable")
+    assert "6" not in {variables(each).get("PADDLE_TRAINERS_NUM") for each in templates(result)}
+
+
+@pytest.mark.parametrize("jobs", ENGINES)
+@pytest.mark.parametrize(("sizes", "decides"), [((1, 2, 1), "worker"), ((1, 0, 2), "heter"), ((2, 0, 0), "ps")])
+def test_who_decides(jobs: str, sizes: tuple[int, int, int], decides: str) -> None:
+    given = dict(zip(("ps", "worker", "heter"), map(role, sizes), strict=True))
+    result = lowered(paddle_job(**given), engines={"jobs": jobs})
+    if jobs == "jobset":
+        assert body(result, "JobSet")["spec"]["successPolicy"]["targetReplicatedJobs"] == [decides]
+    else:
+        main = {
+            each["metadata"]["labels"][labels.ROLE]: each["spec"]["containers"][0]["name"] for each in templates(result)
+        }
+        assert {name for name, container in main.items() if container != "await"} == {decides}
+
+
+@pytest.mark.parametrize(
+    ("spec", "restart"),
+    [
+        ({"worker": role()}, "Never"),
+        ({"worker": role(), "intranet": "Service"}, "OnFailure"),
+        ({"worker": role(spec={"restartPolicy": "Never"}), "intranet": "Service"}, "Never"),
+        ({"worker": role(spec={"restartPolicy": "OnFailure"})}, "OnFailure"),
+        ({"worker": role(spec={"restartPolicy": "Always"})}, "OnFailure"),
+        ({"worker": role(spec={"restartPolicy": "Never"}), "elastic": 0}, "OnFailure"),
+    ],
+)
+def test_restarts(spec: dict[str, Any], restart: str) -> None:
+    job = body(lowered(paddle_job(**spec), **ELASTIC), "Job")["spec"]
+    assert job["template"]["spec"]["restartPolicy"] == restart
+    assert ("podFailurePolicy" in job) == (restart == "Never")
+    assert (job["backoffLimit"] == 0) == (restart == "Never")
+
+
+@pytest.mark.parametrize("jobs", ENGINES)
+def test_names_have_room_for_the_largest_index(jobs: str) -> None:
+    result = lowered(paddle_job("x" * 63, worker=role(100)), engines={"jobs": jobs})
+    assert max(len(host.partition(".")[0]) for host in hosts(result)) <= 63 - len(str(MOST_PODS - 1)) + len("99")
+
+
+def test_a_name_of_253_characters() -> None:
+    result = lowered(paddle_job(".".join(["x" * 62] * 4), worker=role(), elastic=1), **ELASTIC)
+    assert "SP505" in codes(result)
+    assert max(len(each.name) for each in result.unit.manifests) <= 253
+    assert {len(each.name) for each in of_kind(result, "Job")} <= set(range(64))
+
+
+def test_what_the_repository_need_not_define_is_listed() -> None:
+    spec = {
+        "serviceAccountName": "trainer",
+        "priorityClassName": "low",
+        "imagePullSecrets": [{"name": "registry"}],
+        "volumes": [
+            {"name": "a", "persistentVolumeClaim": {"claimName": "models"}},
+            {"name": "b", "secret": {"secretName": "keys"}},
+            {"name": "c", "configMap": {"name": "settings"}},
+            {"name": "d", "projected": {"sources": [{"secret": {"name": "more"}}, {"configMap": {"name": "even"}}]}},
+        ],
+        "initContainers": [{"name": "i", "image": "i:1", "envFrom": [{"secretRef": {"name": "env"}}]}],
+    }
+    env = [
+        {"name": "A", "valueFrom": {"secretKeyRef": {"name": "hub", "key": "token"}}},
+        {"name": "B", "valueFrom": {"configMapKeyRef": {"name": "limits", "key": "b"}}},
+    ]
+    result = lowered(paddle_job(worker=role(spec=spec, env=env, envFrom=[{"configMapRef": {"name": "all"}}])))
+    assert set(result.unit.externals) == {
+        ExternalReference("ServiceAccount", "ml", "trainer"),
+        ExternalReference("PriorityClass", "", "low"),
+        ExternalReference("PersistentVolumeClaim", "ml", "models"),
+        *(ExternalReference("Secret", "ml", name) for name in ("registry", "keys", "more", "env", "hub")),
+        *(ExternalReference("ConfigMap", "ml", name) for name in ("settings", "even", "limits", "all")),
+    }
+    assert list(result.unit.externals) == sorted(result.unit.externals)
+
+
+def test_a_dataset_with_errors_of_its_own_is_no_mistake_of_the_job() -> None:
+    job = paddle_job(annotations={"stowplan.dev/cache-placement": "required"}, worker=role(), **MOUNT)
+    result = lower(job, Context(platform(), VERSION, refused=frozenset({("ml", "data")})))
+    assert codes(result) == []
+
+
+MOUNT = {"sampleSetRef": {"name": "data", "mountPath": "/data"}}
+
+
+def test_nothing_is_compiled_of_a_job_that_cannot_work() -> None:
+    result = lower(paddle_job(worker=role(), **MOUNT), context())
+    assert (codes(result), result.unit.manifests, result.unit.externals) == (["SP302"], (), ())
+
+
+@pytest.mark.parametrize("partitions", [1, 4])
+def test_more_pods_than_cache_nodes(partitions: int) -> None:
+    job = paddle_job(worker=role(4), **MOUNT)
+    required = context(sample_set(partitions=partitions), juicefs={"placement": "required"})
+    assert codes(lower(job, required)) == (["SP308"] if partitions < 4 else [])
+    assert codes(lower(job, context(sample_set(partitions=partitions)))) == []
+
+
+@pytest.mark.parametrize(
+    ("container", "said"),
+    [
+        ({"ports": [{"containerPort": 2379}]}, True),
+        ({"command": ["serve", "--port=2379"]}, True),
+        ({"env": [{"name": "SERVERS", "value": "a:2379,b:2379"}]}, True),
+        ({"ports": [{"containerPort": 12379}, {"containerPort": 23790}]}, False),
+        ({"image": "paddle@sha256:a2379b"}, False),
+    ],
+)
+def test_the_port_of_old_releases(container: dict[str, Any], *, said: bool) -> None:
+    given = {"image": "paddle:1", **container}
+    assert ("SP446" in codes(lowered(paddle_job(worker=role(**given))))) == said
+    assert "SP446" not in codes(lowered(paddle_job(worker=role(**given)), paddle={"basePort": 2379}))
+
+
+def blocks(job: PaddleJob, **fields: Any) -> list[int]:
+    return [int(variables(each)["PADDLE_PORT"]) for each in templates(lowered(job, **fields))]
+
+
+def test_ports_of_nodes_follow_from_the_name() -> None:
+    ports = {"paddle": {"hostPorts": {"first": 40000, "last": 40099}}}
+    found = [blocks(paddle_job(f"job-{i}", intranet="Host", **PS), **ports) for i in range(40)]
+    assert found == [blocks(paddle_job(f"job-{i}", intranet="Host", **PS), **ports) for i in range(40)]
+    assert {tuple(each) for each in found} == {(40000, 40020), (40040, 40060)}
+
+
+@pytest.mark.parametrize(("given", "fits"), [("1023", False), ("1024", True), ("65496", True), ("65497", False)])
+def test_ports_of_nodes_by_annotation(given: str, *, fits: bool) -> None:
+    result = lowered(paddle_job(annotations={"host-port": given}, intranet="Host", **PS))
+    assert codes(result) == ([] if fits else ["SP439"])
+
+
+@pytest.mark.parametrize("given", ["", "-1", "4e4", "\N{FULLWIDTH DIGIT FOUR}0000", "40000 ", "9" * 5000])
+def test_what_is_no_port(given: str) -> None:
+    assert codes(lowered(paddle_job(annotations={"host-port": given}, intranet="Host", **PS))) == ["SP439"]
+
+
+def test_the_gang_counts_await_and_all_roles() -> None:
+    given = {name: role(size, resources={"requests": {"cpu": "1", "memory": "1Gi"}}) for name, size in SIZES.items()}
+    found = {
+        jobs: body(lowered(paddle_job(**given), engines={"jobs": jobs, "gang": "volcano"}), "PodGroup")["spec"]
+        for jobs in ENGINES
+    }
+    assert {jobs: spec["minMember"] for jobs, spec in found.items()} == {"core": 5, "jobset": 5}
+    assert found["jobset"]["minResources"] == {"cpu": "5", "memory": "5Gi"}
+    assert found["core"]["minResources"] == {"cpu": "5020m", "memory": "5216Mi"}
+
+
+SIZES = {"ps": 2, "worker": 3}
+
+
+def test_the_users_scheduler_and_priority_stay() -> None:
+    own = {"priorityClassName": "mine"}
+    policy = {"priorityClass": "ours"}
+    result = lowered(
+        paddle_job(ps=role(1, spec=own), worker=role(1), schedulingPolicy=policy), engines={"gang": "coscheduling"}
+    )
+    assert [each["spec"]["priorityClassName"] for each in templates(result)] == ["mine", "ours"]
+    left_alone = lowered(paddle_job(worker=role(spec={"schedulerName": "mine"})), engines={"gang": "volcano"})
+    assert [each["spec"]["schedulerName"] for each in templates(left_alone)] == ["mine"]
+    assert of_kind(left_alone, "PodGroup") == []
