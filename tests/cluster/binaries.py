@@ -81,7 +81,7 @@ def _from_assets(tool: Tool) -> Found | None:
     if not all(path.is_file() for path in paths.values()):
         return None
     version = _reported_version(paths[tool.programs[0]])
-    if tool in KUBERNETES.values() and not version.startswith(f"v{tool.name.removeprefix('kubernetes-')}."):
+    if tool.minor and not version.startswith(f"v{tool.minor}."):
         return None
     return Found(tool, paths, version, "assets")
 

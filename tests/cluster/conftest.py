@@ -13,14 +13,22 @@ from tests.cluster.crds import CRDS
 from tests.cluster.plugin import argocd_minors, minors
 from tests.cluster.shared import engine_crd, load_one
 from tests.cluster.sync import establish
-from tests.cluster.tools import ARGOCD, JOBSET, Tool, control_plane
+from tests.cluster.tools import ARGOCD, JOBSET, NEWEST, Tool, control_plane
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Every test that uses the cluster runs once per minor; with Argo CD, on the newest alone unless told otherwise."""
+    """Every test that uses the cluster runs once per minor.
+
+    With Argo CD it is the newest alone unless told otherwise; a kubelet is only there for that one.
+    """
     if "minor" in metafunc.fixturenames:
-        wanted = argocd_minors if "argocd_programs" in metafunc.fixturenames else minors
-        metafunc.parametrize("minor", wanted(metafunc.config), indirect=True, scope="session")
+        metafunc.parametrize("minor", _minors(metafunc), indirect=True, scope="session")
+
+
+def _minors(metafunc: pytest.Metafunc) -> list[str]:
+    if "real_node" in metafunc.fixturenames:
+        return [NEWEST]
+    return (argocd_minors if "argocd_programs" in metafunc.fixturenames else minors)(metafunc.config)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

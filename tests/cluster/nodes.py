@@ -9,6 +9,9 @@ STAGES = Path(__file__).with_name("stages.yaml")
 COUNT = 4
 """Enough for the SampleSets of the examples, which place one cache pod per node."""
 
+_PLAYED = "kwok.stowplan.dev/node"
+"""Label of the nodes that KWOK plays: a kubelet may run another."""
+
 
 def node(name: str) -> Manifest:
     """A node with room for any test, and the host name label that podAffinity needs."""
@@ -16,7 +19,10 @@ def node(name: str) -> Manifest:
     return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux"}},
+        "metadata": {
+            "name": name,
+            "labels": {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", _PLAYED: "true"},
+        },
         "status": {"capacity": room, "allocatable": room},
     }
 
@@ -26,7 +32,7 @@ def start(processes: Processes, kwok: Path, kubeconfig: Path, client: Client) ->
     arguments = [
         f"--kubeconfig={kubeconfig}",
         f"--config={STAGES}",
-        "--manage-all-nodes",
+        f"--manage-nodes-with-label-selector={_PLAYED}=true",
         "--node-ip=127.0.0.1",
         # Without heartbeats the node controller calls a node lost after 50 s, and its pods not ready for good.
         "--node-lease-duration-seconds=40",
@@ -38,7 +44,7 @@ def start(processes: Processes, kwok: Path, kubeconfig: Path, client: Client) ->
 
 def ready(client: Client) -> bool:
     """Whether every node reports Ready and the node controller has taken away its first taints."""
-    nodes = client.list("v1", "Node")
+    nodes = client.list("v1", "Node", labels=_PLAYED)
     return len(nodes) == COUNT and all(_is_ready(item) for item in nodes)
 
 

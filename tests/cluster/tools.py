@@ -36,13 +36,18 @@ class Tool:
         return found[1]
 
     @property
+    def minor(self) -> str:
+        """The Kubernetes minor that the programs are of; empty when they are not of Kubernetes."""
+        return self.name.rpartition("-")[2] if self.module == "k8s.io/kubernetes" else ""
+
+    @property
     def flags(self) -> tuple[str, ...]:
         """The flags of `go build`: no paths of this machine, no debug information, the real version.
 
         Without DWARF the compiler takes a fifth less time and cache (measured on etcd, Go 1.26).
         """
         link = ["-s", "-w"]
-        if self.module == "k8s.io/kubernetes":
+        if self.minor:
             major, minor, _ = self.version.removeprefix("v").split(".", 2)
             values = {
                 "gitVersion": self.version,
@@ -70,6 +75,8 @@ JOBSET = Tool("jobset", "sigs.k8s.io/jobset", ("jobset",))
 ARGOCD = Tool("argocd", "github.com/argoproj/argo-cd/v3", ("argocd-controllers",))
 """Of 3.2, the last line that the module proxy has in whole: later ones keep their gitops-engine in a nested module,
 which Argo CD's own `replace` finds in a folder that module archives leave out."""
+VERSITYGW = Tool("versitygw", "github.com/versity/versitygw", ("versitygw",))
+"""An S3 server on a directory, for the tests of the transfer agent."""
 KUBERNETES = {
     minor: Tool(
         f"kubernetes-{minor}",
@@ -80,6 +87,8 @@ KUBERNETES = {
 }
 """The oldest and the newest supported minor."""
 OLDEST, NEWEST = min(KUBERNETES), max(KUBERNETES)
+KUBELET = Tool(f"kubelet-{NEWEST}", "k8s.io/kubernetes", ("kubelet",))
+"""A module of its own, since few machines can run it: after the control plane it takes a minute to build."""
 
 
 def control_plane(minor: str) -> tuple[Tool, ...]:
