@@ -18,20 +18,28 @@ pytestmark = pytest.mark.skipif(not CORPUS, reason="the documents of the old sys
 WITH_PLACEHOLDERS = [name for name, text in CORPUS.items() if PLACEHOLDER.search(json.dumps(yaml.safe_load(text)))]
 
 
+OF_PADDLE_OPERATOR = {name: text for name, text in corpus().items() if "batch.paddlepaddle.org/" in text}
+
+
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> Result:
-    """All documents of the kinds there are, compiled together."""
-    return compiled(tmp_path_factory.mktemp("corpus"), corpus())
+    """All documents of paddle-operator, compiled together: the dataset and the jobs that use it."""
+    return compiled(tmp_path_factory.mktemp("corpus"), OF_PADDLE_OPERATOR)
 
 
 def test_documents_compile(result: Result) -> None:
     assert result.errors == []
-    assert len(corpus()) >= 5
+    assert len(OF_PADDLE_OPERATOR) >= 10
 
 
-def test_warnings_are_none(result: Result) -> None:
-    """Nothing in the quick start is dead or risky; infos say where a default differs."""
-    assert [found for found in result.diagnostics if found.severity == "warning"] == []
+def test_nothing_is_warned_of_but_a_slip(result: Result) -> None:
+    """Nothing else in the quick start is dead or risky; infos say where a default differs."""
+    warnings = [found for found in result.diagnostics if found.severity == "warning"]
+    assert [(found.code, found.field_path, found.hint) for found in warnings] == [
+        ("SP430", "spec.cleanPodPolicy", 'Did you mean "Never"?')
+    ]
+    infos = {(found.code, found.field_path) for found in result.diagnostics if found.severity == "info"}
+    assert infos == {("SP411", "spec.cache"), ("SP536", "argocd")}
 
 
 def test_dataset_becomes_a_volume(result: Result) -> None:
@@ -98,6 +106,92 @@ def test_each_placeholder_is_told(name: str, tmp_path: Path) -> None:
     found = compiled(tmp_path, {"raw.yaml": CORPUS[name]}).errors
     unknown = [] if document["kind"] in MODELS else ["SP207"]
     assert sorted(problem.code for problem in found) == ["SP114"] * len(placeholders) + unknown
+
+
+PADDLE_JOBS = {"ps-demo", "resnet", "resnet50", "wide-ande-deep", "wide-ande-deep-service"}
+
+
+def test_training_jobs_become_jobs_of_their_roles(result: Result) -> None:
+    with_servers = PADDLE_JOBS - {"resnet", "resnet50"}
+    jobs = {stem for kind, stem in _objects(result) if kind == "Job" and "-paddlejob-" in stem}
+    assert jobs == {f"{name}-paddlejob-worker" for name in PADDLE_JOBS} | {
+        f"{name}-paddlejob-ps" for name in with_servers
+    }
+    sizes = {stem: _object(result, "Job", stem)["spec"]["completions"] for stem in jobs}
+    assert sorted(sizes.values()) == [1, 1, 1, 2, 2, 2, 2, 2]
+
+
+@pytest.mark.parametrize("name", sorted(PADDLE_JOBS))
+def test_every_worker_finds_itself_among_the_workers(result: Result, name: str) -> None:
+    """`paddle.distributed.launch` takes the place of POD_IP in PADDLE_TRAINERS for the rank of the pod."""
+    job = _object(result, "Job", f"{name}-paddlejob-worker")
+    service = _object(result, "Service", f"{name}-paddlejob")["metadata"]["name"]
+    own, size = _variables(job), job["spec"]["completions"]
+    assert own["PADDLE_TRAINER_ID"] == "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+    assert own["PADDLE_TRAINERS"].split(",") == [
+        own["POD_IP"].replace("$(PADDLE_TRAINER_ID)", str(index)) for index in range(size)
+    ]
+    assert own["PADDLE_TRAINERS"].split(",")[0] == f"{job['metadata']['name']}-0.{service}"
+    assert (own["PADDLE_TRAINERS_NUM"], own["TRAINING_ROLE"]) == (str(size), "TRAINER")
+
+
+@pytest.mark.parametrize("name", ["ps-demo", "wide-ande-deep", "wide-ande-deep-service"])
+def test_every_server_finds_itself_among_the_servers(result: Result, name: str) -> None:
+    """`fleet` takes the place of POD_IP:PADDLE_PORT in the list of the servers for the rank of the pod."""
+    job = _object(result, "Job", f"{name}-paddlejob-ps")
+    own, size = _variables(job), job["spec"]["completions"]
+    place = f"{own['POD_IP']}:{own['PADDLE_PORT']}"
+    assert own["PADDLE_PSERVERS_IP_PORT_LIST"].split(",") == [
+        place.replace("$(PADDLE_TRAINER_ID)", str(index)) for index in range(size)
+    ]
+    worker = _variables(_object(result, "Job", f"{name}-paddlejob-worker"))
+    assert worker["PADDLE_PSERVERS_IP_PORT_LIST"] == own["PADDLE_PSERVERS_IP_PORT_LIST"]
+
+
+def test_gloo_meets_at_the_first_server_where_it_was_asked_for(result: Result) -> None:
+    own = _variables(_object(result, "Job", "wide-ande-deep-paddlejob-worker"))
+    first = own["PADDLE_PSERVERS_IP_PORT_LIST"].partition(":")[0]
+    assert (own["PADDLE_WITH_GLOO"], own["PADDLE_GLOO_RENDEZVOUS"]) == ("1", "3")
+    assert own["PADDLE_GLOO_HTTP_ENDPOINT"] == f"{first}:{int(own['PADDLE_PORT']) + 18}"
+    assert "PADDLE_WITH_GLOO" not in _variables(_object(result, "Job", "wide-ande-deep-service-paddlejob-worker"))
+
+
+@pytest.mark.parametrize(
+    ("stem", "path"),
+    [
+        ("ps-demo-paddlejob-ps", "/mnt/imagenet"),
+        ("ps-demo-paddlejob-worker", "/mnt/imagenet"),
+        ("resnet50-paddlejob-worker", "/data"),
+    ],
+)
+def test_jobs_mount_the_dataset_near_its_caches(result: Result, stem: str, path: str) -> None:
+    pod = _object(result, "Job", stem)["spec"]["template"]["spec"]
+    volumes = {each["name"]: each for each in pod["volumes"]}
+    assert volumes["imagenet"]["persistentVolumeClaim"] == {"claimName": "imagenet"}
+    assert {"mountPath": path, "name": "imagenet"} in _trainer(pod)["volumeMounts"]
+    (term,) = pod["affinity"]["podAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
+    runtime = _object(result, "StatefulSet", "imagenet-runtime")["spec"]["template"]["metadata"]["labels"]
+    assert term["podAffinityTerm"]["labelSelector"]["matchLabels"].items() <= runtime.items()
+
+
+def test_what_a_template_says_is_kept(result: Result) -> None:
+    pod = _object(result, "Job", "resnet-paddlejob-worker")["spec"]["template"]["spec"]
+    given = yaml.safe_load(CORPUS["paddlejob-resnet-c623a1b9"])["spec"]["worker"]["template"]["spec"]
+    (container,), (before,) = pod["containers"], given["containers"]
+    assert {key: value for key, value in container.items() if key != "env"} == before
+    assert pod["volumes"] == given["volumes"]
+
+
+def _trainer(pod: dict[str, Any]) -> dict[str, Any]:
+    """The container that trains or serves: of a helper, the one that is not await."""
+    container = (pod.get("initContainers") or pod["containers"])[0]
+    assert isinstance(container, dict)
+    return container
+
+
+def _variables(job: dict[str, Any]) -> dict[str, str]:
+    env = _trainer(job["spec"]["template"]["spec"])["env"]
+    return {each["name"]: each.get("value") or each["valueFrom"]["fieldRef"]["fieldPath"] for each in env}
 
 
 def _objects(result: Result) -> dict[tuple[str, str], dict[str, Any]]:
