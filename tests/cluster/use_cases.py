@@ -77,6 +77,39 @@ spec: {worker: {replicas: 12, template: {spec: {containers: [{name: main, image:
 ---
 apiVersion: batch.paddlepaddle.org/v1
 kind: PaddleJob
+metadata: {name: empties}
+spec:
+  cleanPodPolicy: ""
+  schedulingPolicy: {}
+  worker:
+    replicas: 1
+    template:
+      metadata: {creationTimestamp: null, labels: {}, annotations: {}}
+      spec:
+        affinity: {nodeAffinity: {}}
+        hostAliases: []
+        imagePullSecrets: []
+        initContainers: []
+        nodeSelector: {}
+        securityContext: {}
+        tolerations: null
+        topologySpreadConstraints: []
+        volumes: [{name: scratch, emptyDir: {}}, {name: nothing, emptyDir: }]
+        containers:
+        - name: main
+          image: local/train
+          args: []
+          command:
+          env: [{name: EMPTY, value: ""}, {name: NOTHING}, {name: FIELD, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}]
+          envFrom: []
+          lifecycle: {}
+          ports: []
+          resources: {limits: {}, requests: null}
+          securityContext: {capabilities: {drop: [], add: null}}
+          volumeMounts: []
+---
+apiVersion: batch.paddlepaddle.org/v1
+kind: PaddleJob
 metadata: {name: hosted, namespace: HOME-host, annotations: {host-port: "36000"}}
 spec:
   intranet: Host

@@ -42,7 +42,14 @@ def template(
         _use_host_network(spec, first, role)
     spec["subdomain"] = subdomain
     spec["restartPolicy"] = restart
-    return {"metadata": _metadata(given.get("metadata") or {}, group, role, run), "spec": spec}
+    return {"metadata": _metadata(given.get("metadata") or {}, group, role, run), "spec": _without_empty_lists(spec)}
+
+
+def _without_empty_lists(value: Any) -> Any:
+    """In a pod they mean nothing, and the API server drops them, so that nobody owns what Git has."""
+    if isinstance(value, Mapping):
+        return {key: _without_empty_lists(item) for key, item in value.items() if item != []}
+    return [_without_empty_lists(item) for item in value] if isinstance(value, list) else value
 
 
 def containers(spec: Json) -> list[Json]:
@@ -104,10 +111,9 @@ def _use_host_network(spec: Json, first: Json, role: Role) -> None:
     spec["hostNetwork"] = True
     if spec.get("dnsPolicy", "ClusterFirst") == "ClusterFirst":
         spec["dnsPolicy"] = "ClusterFirstWithHostNet"
-    own = list(first.get("ports") or ())
-    known = {merge_key("ports", each) for each in own}
+    known = {merge_key("ports", port) for container in containers(spec) for port in container.get("ports") or ()}
     ports = [{"containerPort": port, "hostPort": port, "protocol": _PROTOCOL} for port in role.ports]
-    first["ports"] = [*own, *(port for port in ports if merge_key("ports", port) not in known)]
+    first["ports"] = [*(first.get("ports") or ()), *(port for port in ports if merge_key("ports", port) not in known)]
 
 
 def _metadata(given: Json, group: TrainingGroup, role: Role, run: str) -> Json:

@@ -1,4 +1,4 @@
-"""Fractions in a user's pod template are quantities; the CRDs of engines take those as text or whole numbers only."""
+"""What of a user's pod template is written in another form, because servers take it in no other."""
 
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ spec:
 
 
 @pytest.mark.parametrize("jobs", ["core", "jobset"])
-def test_fraction_becomes_text(tmp_path: Path, jobs: str) -> None:
+def test_fraction_becomes_text_since_engines_take_no_other_quantity(tmp_path: Path, jobs: str) -> None:
     result = compiled(tmp_path, {"a.yaml": _SPECS.format(jobs=jobs)})
     assert result.errors == []
     (run,) = (output.manifest.body for output in result.outputs if output.manifest.kind in {"Job", "JobSet"})
@@ -40,3 +40,16 @@ def test_fraction_becomes_text(tmp_path: Path, jobs: str) -> None:
     assert pod["volumes"] == [{"name": "shm", "emptyDir": {"sizeLimit": "0.0000001"}}]
     (group,) = (output.manifest.body for output in result.outputs if output.manifest.kind == "PodGroup")
     assert group["spec"]["minResources"] == {"cpu": "0.5", "memory": 2}
+
+
+def test_empty_list_is_left_out_since_the_server_drops_it(tmp_path: Path) -> None:
+    container = "{name: main, image: a, args: [], ports: [], securityContext: {capabilities: {drop: []}}, env: []}"
+    worker = f"{{replicas: 1, template: {{spec: {{containers: [{container}], volumes: [], nodeSelector: {{}}}}}}}}"
+    text = f"apiVersion: batch.paddlepaddle.org/v1\nkind: PaddleJob\nmetadata: {{name: a}}\nspec: {{worker: {worker}}}"
+    result = compiled(tmp_path, {"a.yaml": text})
+    assert result.errors == []
+    (job,) = (output.manifest.body for output in result.outputs if output.manifest.kind == "Job")
+    pod: dict[str, Any] = job["spec"]["template"]["spec"]
+    assert pod.keys() == {"containers", "nodeSelector", "restartPolicy", "subdomain"}
+    assert pod["containers"][0].keys() == {"name", "image", "securityContext", "env"}
+    assert pod["containers"][0]["securityContext"] == {"capabilities": {}}
