@@ -57,12 +57,20 @@ class Node:
     children: "dict[str, Node] | list[Node]" = field(default_factory=dict)
 
     def child(self, part: str | int) -> "Node | None":
-        """The node one step down, or None where there is none."""
+        """The node one step down, or None where there is none.
+
+        A key may be written in another case: see `fold_keys`.
+        """
         if isinstance(self.children, dict):
-            return self.children.get(part) if isinstance(part, str) else None
+            return self._under(part) if isinstance(part, str) else None
         if isinstance(part, int) and 0 <= part < len(self.children):
             return self.children[part]
         return None
+
+    def _under(self, key: str) -> "Node | None":
+        if isinstance(self.children, dict) and key not in self.children:
+            key = next((known for known in self.children if known.lower() == key.lower()), key)
+        return self.children.get(key) if isinstance(self.children, dict) else None
 
     def nearest(self, path: FieldPath) -> "tuple[Node, bool]":
         """The deepest node on `path`, and whether the whole path exists."""

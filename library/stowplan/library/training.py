@@ -116,6 +116,7 @@ class TrainingGroup:
 
     An elastic group has a `minimum`: its deciding role may run with so many pods, so nothing in its pods may depend on
     its size. `success` names the roles whose success is that of the job; all that decide, where it is empty.
+    `names_queue` says whether its kind has a field for the queue.
     """
 
     origin: Origin
@@ -127,6 +128,7 @@ class TrainingGroup:
     minimum: int | None = None
     run: str = ""
     success: tuple[str, ...] = ()
+    names_queue: bool = True
 
     @property
     def size(self) -> int:

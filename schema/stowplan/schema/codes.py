@@ -107,7 +107,7 @@ RULES = {
     "SP449": Code(_E, "The job has no pods"),
     "SP450": Code(_E, "A name in a pod is taken"),
     "SP451": Code(_E, "A port of a node differs from that of the container"),
-    "SP470": Code(_E, "Trainers that come and go need a fault-tolerant job"),
+    "SP470": Code(_W, "Trainers that come and go need a fault-tolerant job"),
     "SP471": Code(_W, "The size of the job is fixed on this platform"),
     "SP472": Code(_W, "Trainers have no port of their own"),
     "SP473": Code(_E, "A command line cannot be split"),
@@ -117,6 +117,8 @@ RULES = {
     "SP477": Code(_E, "No container has the name that trains"),
     "SP478": Code(_I, "Exit codes decide whether a pod is tried again"),
     "SP479": Code(_W, "A variable of the framework is overridden"),
+    "SP480": Code(_I, "The priority is that of a PriorityClass too"),
+    "SP481": Code(_W, "A job that trains with parameter servers has none"),
 }
 
 OUTPUT = {

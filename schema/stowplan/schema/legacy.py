@@ -82,18 +82,28 @@ def _version(kind: str, data: dict[str, Any]) -> list[Finding]:
 
 def _holds(data: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any] | None:
     """The mapping that holds the field at `path`, if there is one."""
+    node = _inside(data, path[:-1])
+    return node if node is not None and path[-1] in node else None
+
+
+def _inside(data: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any] | None:
+    """The mapping at `path`, if there is one."""
     node: Any = data
-    for key in path[:-1]:
+    for key in path:
         node = node.get(key) if isinstance(node, dict) else None
-    return node if isinstance(node, dict) and path[-1] in node else None
+    return node if isinstance(node, dict) else None
 
 
 def _move(data: dict[str, Any], old: tuple[str, ...], new: tuple[str, ...]) -> list[Finding]:
-    source, target = _holds(data, old), _holds(data, new[:-1])
-    if source is None or target is None or not isinstance(target[new[-2]], dict):
+    """A value of another type than a whole number stays, so that it is refused where it stands."""
+    source, target = _holds(data, old), _inside(data, new[:-1])
+    if source is None or target is None or type(source[old[-1]]) is not int:
         return []
     value = source.pop(old[-1])
-    target[new[-2]].setdefault(new[-1], value)
+    if new[-1] in target:
+        message = f'"{dotted(old)}" is left out, since "{dotted(new)}" is given too.'
+        return [finding("SP406", old, message, "Remove it.", anchor=Anchor.KEY)]
+    target[new[-1]] = value
     message = f'"{dotted(old)}" is read as "{dotted(new)}", where the old operator looked for it.'
     return [finding("SP212", old, message, "Nothing to do.", anchor=Anchor.KEY)]
 
@@ -113,10 +123,16 @@ def _devices(node: Any, path: FieldPath) -> Iterator[Finding]:
 
 def _renamed_devices(amounts: dict[str, Any], path: FieldPath) -> Iterator[Finding]:
     for old, new in DEVICES.items():
-        if old in amounts and new not in amounts:
-            amounts[new] = amounts.pop(old)
+        if old not in amounts:
+            continue
+        value, at = amounts.pop(old), (*path, old)
+        if new in amounts:
+            message = f'"{old}" is left out, since "{new}" is given too.'
+            yield finding("SP406", at, message, "Remove it.", anchor=Anchor.KEY)
+        else:
+            amounts[new] = value
             message = f'"{old}" is read as "{new}", what device plug-ins call it.'
-            yield finding("SP212", (*path, old), message, "Nothing to do.", anchor=Anchor.KEY)
+            yield finding("SP212", at, message, "Nothing to do.", anchor=Anchor.KEY)
 
 
 def _dropped(holder: dict[str, Any], base: FieldPath, key: str) -> Finding:
@@ -152,10 +168,8 @@ def _finalizers(metadata: dict[str, Any]) -> list[Finding]:
 
 
 def _rename(data: dict[str, Any], holder: tuple[str, ...], spelling: str, canonical: str) -> list[Finding]:
-    node: Any = data
-    for key in holder:
-        node = node.get(key) if isinstance(node, dict) else None
-    if not isinstance(node, dict) or spelling not in node or canonical in node:
+    node = _inside(data, holder)
+    if node is None or spelling not in node or canonical in node:
         return []
     node[canonical] = node.pop(spelling)
     message = f'"{spelling}" is read as "{canonical}", its name in this kind.'

@@ -41,14 +41,9 @@ class JobAnnotations(Model):
     )
 
 
-class MasterRole(Model):
+class JobRole(Model):
     """What is common to the pods of all roles."""
 
-    etcd_endpoint: str | None = Field(
-        default=None,
-        alias="etcd-endpoint",
-        description="An etcd of your own. Without it, one runs beside the master.",
-    )
     resources: Resources | None = Field(default=None, description="Requests and limits: Kubernetes' type.")
     image_pull_secrets: list[PullSecret] | None = Field(
         default=None, description="Secrets that images are pulled with."
@@ -74,7 +69,17 @@ class MasterRole(Model):
     )
 
 
-class ServerRole(MasterRole):
+class MasterRole(JobRole):
+    """The master, which deals out tasks."""
+
+    etcd_endpoint: str | None = Field(
+        default=None,
+        alias="etcd-endpoint",
+        description="An etcd of your own, such as `http://etcd:2379`. Without it, one runs beside the master.",
+    )
+
+
+class ServerRole(JobRole):
     """The parameter servers."""
 
     entrypoint: str | None = Field(
@@ -90,6 +95,9 @@ class TrainerRole(ServerRole):
     """The trainers."""
 
     workspace: str | None = Field(default=None, description="Directory that the entrypoint is run in.")
+    etcd_endpoint: str | None = Field(
+        default=None, alias="etcd-endpoint", description="No effect; it was never read here."
+    )
 
 
 class TrainingJobSpec(Model):

@@ -10,7 +10,7 @@ from stowplan.compiler.manifest_fields import identity, mapping, wave_of
 from stowplan.compiler.model import Output
 from stowplan.library import labels
 from stowplan.library.builders.await_pod import CONTAINER
-from stowplan.library.dialects.training_job_pods import ETCD
+from stowplan.library.dialects.training_job_etcd import ETCD
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId
 

@@ -9,12 +9,12 @@ LOST_NODE: Json = {"action": "Ignore", "onPodConditions": [{"status": "True", "t
 """A pod that lost its node is replaced and not counted as failed. Kubernetes allows rules only with `Never`."""
 
 
-def job_spec(role: Role, template: Json, *, rules: Sequence[Json] = ()) -> Json:
+def job_spec(role: Role, template: Json, *, rules: Sequence[Json]) -> Json:
     """One pod for each index, all at a time. A pod that is replaced is gone before its successor starts.
 
-    There is no time to live: Argo CD would see a removed Job as missing and train again.
+    `rules` judge exit codes. There is no time to live: Argo CD would see a removed Job as missing and train again.
     """
-    judged = [*rules, *role.rules, LOST_NODE] if template["spec"]["restartPolicy"] == "Never" else []
+    judged = [*rules, LOST_NODE] if template["spec"]["restartPolicy"] == "Never" else []
     spec: Json = {
         "completionMode": "Indexed",
         "completions": role.size,

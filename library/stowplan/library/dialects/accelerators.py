@@ -28,12 +28,13 @@ def _wanted(container: Json, accelerators: Mapping[str, Accelerator]) -> list[Ac
 
 def _equip(spec: Json, container: Json, accelerator: Accelerator) -> None:
     for volume in accelerator.volumes:
+        if any(each.get("mountPath") == volume.mount_path for each in container.get("volumeMounts") or ()):
+            continue
+        mount = {"mountPath": volume.mount_path, "name": volume.name}
+        container["volumeMounts"] = [*(container.get("volumeMounts") or ()), mount]
         if all(each.get("name") != volume.name for each in spec.get("volumes") or ()):
             added = {"name": volume.name, "hostPath": {"path": volume.host_path}}
             spec["volumes"] = [*(spec.get("volumes") or ()), added]
-        if all(each.get("mountPath") != volume.mount_path for each in container.get("volumeMounts") or ()):
-            mount = {"mountPath": volume.mount_path, "name": volume.name}
-            container["volumeMounts"] = [*(container.get("volumeMounts") or ()), mount]
     for variable in accelerator.env_vars:
         if all(each.get("name") != variable.name for each in container.get("env") or ()):
             added = {"name": variable.name, "value": variable.value}

@@ -56,6 +56,7 @@ def _group(model: MxJob, spec: SpecId, context: Context) -> TrainingGroup:
         roles=tuple(_role(entry, context) for _, entry in _entries(model)),
         run=model.metadata.annotations.get(RUN_ANNOTATION, ""),
         success=(context.platform.mxnet.success,) if distributed else (),
+        names_queue=False,
     )
 
 
@@ -82,7 +83,6 @@ def _role(entry: MxReplicaSpec, context: Context) -> Role:
         container=mx_job_rules.container_index(template),
         watched=False,
         rules=(_PERMANENT,),
-        host_network=bool(template["spec"].get("hostNetwork")) and name == SCHEDULER,
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from stowplan.library.dialects import pod_template
+from stowplan.library.frameworks.mxnet import VARIABLES
 from stowplan.library.manifest import Json
 from stowplan.library.names import MOST_PODS
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, finding
@@ -31,7 +32,7 @@ def findings(model: MxJob) -> list[Finding]:
     entries = list(model.spec.replica_specs or ())
     found = [*_mode(model), *_roles(entries), *_modes(model, entries)]
     for index, entry in enumerate(entries):
-        found += _entry(entry, (*_LIST, index))
+        found += _entry(entry, (*_LIST, index), distributed=model.spec.job_mode == DISTRIBUTED)
     if model.spec.runtime_id is not None:
         message = "`RuntimeId` has no effect: names end in a hash of what is run."
         found.append(finding("SP406", ("spec", "RuntimeId"), message, "Remove it.", anchor=Anchor.KEY))
@@ -82,7 +83,7 @@ def _modes(model: MxJob, entries: list[MxReplicaSpec]) -> Iterator[Finding]:
                 yield finding("SP476", _LIST, message, f"Add an entry with `mxReplicaType: {role}`.", anchor=Anchor.KEY)
 
 
-def _entry(entry: MxReplicaSpec, path: FieldPath) -> Iterator[Finding]:
+def _entry(entry: MxReplicaSpec, path: FieldPath, *, distributed: bool) -> Iterator[Finding]:
     yield from _replicas(entry, (*path, "replicas"))
     port = entry.ps_root_port
     if port is not None and role_of(entry) != "SCHEDULER":
@@ -102,7 +103,9 @@ def _entry(entry: MxReplicaSpec, path: FieldPath) -> Iterator[Finding]:
         yield finding("SP477", at, message, f"Call it {CONTAINER}.")
         return
     yield from pod_template.findings(template, (*path, "template"))
-    yield from _template(template, (*path, "template", "spec"))
+    yield from _restart(template, (*path, "template", "spec", "restartPolicy"))
+    if distributed:
+        yield from _overridden(template, (*path, "template", "spec"))
 
 
 def _replicas(entry: MxReplicaSpec, path: FieldPath) -> Iterator[Finding]:
@@ -116,19 +119,22 @@ def _replicas(entry: MxReplicaSpec, path: FieldPath) -> Iterator[Finding]:
         yield finding("SP205", path, message, "Write 1.")
 
 
-def _template(template: Json, path: FieldPath) -> Iterator[Finding]:
-    spec = template["spec"]
-    given = spec.get("restartPolicy")
+def _restart(template: Json, path: FieldPath) -> Iterator[Finding]:
+    given = template["spec"].get("restartPolicy")
     if given == "Always":
         message = "A pod that is always started again never completes; it is compiled with Never."
-        yield finding("SP438", (*path, "restartPolicy"), message, "Write Never.")
+        yield finding("SP438", path, message, "Write Never.")
     elif given == "OnFailure":
         message = "Pods are compiled with Never, so that the exit code decides whether another one is started."
         hint = "Nothing to do: codes from 128 on are tried again, as the old operator did."
-        yield finding("SP478", (*path, "restartPolicy"), message, hint)
+        yield finding("SP478", path, message, hint)
+
+
+def _overridden(template: Json, path: FieldPath) -> Iterator[Finding]:
+    """Variables by which the processes find each other. Others of MXNet are the user's business."""
     index = container_index(template)
-    for at, variable in enumerate(spec["containers"][index].get("env") or ()):
-        if str(variable.get("name")).startswith("DMLC_"):
+    for at, variable in enumerate(template["spec"]["containers"][index].get("env") or ()):
+        if variable.get("name") in VARIABLES:
             message = f"The template's {variable['name']} takes the place of the job's own."
             where = (*path, "containers", index, "env", at, "name")
             yield finding("SP479", where, message, "Remove it unless the pods are to meet somewhere else.")

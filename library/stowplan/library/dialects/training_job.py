@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 from stowplan.library.builders.custom_resource import custom_resource
-from stowplan.library.dialects import pod_references, training_job_rules
+from stowplan.library.dialects import pod_references, training_job_role_rules, training_job_rules
 from stowplan.library.dialects.context import Context, Lowered
 from stowplan.library.dialects.group_findings import group_findings
-from stowplan.library.dialects.training_job_pods import ETCD_PORT, MASTER_PORT, framework, template
+from stowplan.library.dialects.training_job_etcd import ETCD_PORT
+from stowplan.library.dialects.training_job_pods import MASTER_PORT, framework, template
 from stowplan.library.dialects.training_job_shape import Shape, shape
 from stowplan.library.engines.gang.registry import GANG_ENGINES
 from stowplan.library.engines.registry import JOB_ENGINES
@@ -32,6 +33,7 @@ def lower(model: TrainingJob, context: Context) -> Lowered:
         return Lowered(Unit(spec, ()), tuple(found))
     group = _group(model, spec, context)
     found += group_findings(group, context, size_path=lambda role: ("spec", role.name, "min-instance"))
+    found += training_job_role_rules.of_pods(group.roles)
     if has_errors(found):
         return Lowered(Unit(spec, ()), tuple(found))
     return Lowered(Unit(spec, tuple(_manifests(model, group, context)), _externals(group, context)), tuple(found))
@@ -44,11 +46,9 @@ def _group(model: TrainingJob, spec: SpecId, context: Context) -> TrainingGroup:
         names=TrainingNames(spec.name, KIND.lower()),
         framework=framework(model),
         roles=tuple(_roles(model, layout, context)),
-        gang=GangRequest(
-            queue=None,
-            priority_class=model.spec.annotations.priority if model.spec.annotations else None,
-        ),
+        gang=GangRequest(priority_class=training_job_rules.priority_class(model, context.platform)),
         minimum=layout.minimum,
+        names_queue=False,
         run=model.metadata.annotations.get(RUN_ANNOTATION, ""),
     )
 
@@ -85,7 +85,7 @@ def _roles(model: TrainingJob, layout: Shape, context: Context) -> Iterator[Role
         decides=True,
         ports=tuple(layout.trainer_ports),
         host_network=layout.on_host("trainer"),
-        tolerant=layout.tolerant,
+        tolerant=bool(model.spec.fault_tolerant),
         deadline=(annotations.walltime if annotations else None) or None,
     )
 

@@ -1,76 +1,101 @@
-"""What is wrong with a TrainingJob, or worth knowing about it."""
+"""What is wrong with a TrainingJob as a whole, or worth knowing about it."""
 
+import re
 from collections.abc import Iterator
 from itertools import combinations
 
-from stowplan.library import quantities
-from stowplan.library.dialects.training_job_pods import ETCD_PORT, MASTER_PORT, command
-from stowplan.library.dialects.training_job_shape import Shape, instances, is_elastic, shape, topology
-from stowplan.library.names import LABEL_LIMIT, MOST_PODS
+from stowplan.library.dialects import training_job_role_rules
+from stowplan.library.dialects.training_job_etcd import ETCD_PORT
+from stowplan.library.dialects.training_job_pods import MASTER_PORT
+from stowplan.library.dialects.training_job_shape import (
+    FRAMEWORKS,
+    TYPES,
+    Shape,
+    instances,
+    may_grow,
+    own_ports,
+    scheduler,
+    shape,
+    topology,
+)
+from stowplan.library.names import LABEL_LIMIT, MOST_PODS, is_dns_subdomain
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, finding
 from stowplan.schema.platform import Platform
-from stowplan.schema.training_job import MasterRole, ServerRole, TrainingJob
+from stowplan.schema.training_job import ServerRole, TrainingJob
 
-_FRAMEWORKS = ("paddle", "tensorflow")
-_TYPES = ("local", "multi", "nccl2")
-_ROLES = ("master", "pserver", "trainer")
-_SHELL = frozenset({"&&", "||", "|", ";", "&", ">", ">>", "<", "<<"})
 _LARGEST_PORT = 65535
+_LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-_.A-Za-z0-9]*[A-Za-z0-9])?")
+_PLACES_GROUPS = ("coscheduling", "volcano")
+"""Gang engines that place PodGroups, and leave jobs alone that name a scheduler themselves."""
 
 
 def findings(model: TrainingJob, platform: Platform) -> list[Finding]:
     """All findings of the spec itself."""
     return [
         *_framework(model),
-        *_sizes(model, platform),
+        *_sizes(model),
+        *_elasticity(model, platform),
         *_ports(model, platform),
         *_dead(model),
         *_left_out(model),
         *_wishes(model, platform),
-        *_volumes(model),
-        *(found for name in _ROLES if (role := getattr(model.spec, name)) for found in _role(name, role)),
+        *training_job_role_rules.findings(model),
     ]
+
+
+def priority_class(model: TrainingJob, platform: Platform) -> str | None:
+    """The PriorityClass of the job: its `priority`, where it can name one and the gang engine looks at it."""
+    wishes = model.spec.annotations
+    engine = platform.engines.gang
+    alone = engine == "none" or (engine in _PLACES_GROUPS and scheduler(model.spec))
+    name = wishes.priority if wishes and not alone else None
+    return name if name and is_dns_subdomain(name) else None
 
 
 def _framework(model: TrainingJob) -> Iterator[Finding]:
     work = model.spec.frame_work
     if work is None:
+        if model.spec.local_job and model.spec.is_nccl:
+            yield _without_effect(("spec", "is_nccl"), "`is_nccl` has no effect beside `local_job`.")
         return
-    for key, given, known in (("name", work.name, _FRAMEWORKS), ("type", work.type, _TYPES)):
-        if given not in known:
-            found = f'Found "{given}"' if given else "It is missing"
-            message = f"{found}; allowed are {', '.join(known)}."
-            hint = did_you_mean(given, known) if given else f"Give one of {', '.join(known)}."
-            yield finding("SP204", ("spec", "frame_work", key), message, hint)
+    if work.name and work.name not in FRAMEWORKS:
+        message = f'"{work.name}" is no framework; the job is compiled as one of paddle.'
+        yield finding("SP430", ("spec", "frame_work", "name"), message, did_you_mean(work.name, FRAMEWORKS))
+    if work.type not in TYPES:
+        found = f'Found "{work.type}"' if work.type else "It is missing"
+        message = f"{found}; allowed are {', '.join(TYPES)}."
+        hint = did_you_mean(work.type, TYPES) if work.type else f"Give one of {', '.join(TYPES)}."
+        yield finding("SP204", ("spec", "frame_work", "type"), message, hint)
     for key, value in (("local_job", model.spec.local_job), ("is_nccl", model.spec.is_nccl)):
         if value is not None:
             message = f"`{key}` has no effect beside `frame_work`, whose type decides."
-            yield finding("SP406", ("spec", key), message, "Remove it.", anchor=Anchor.KEY)
+            yield _without_effect(("spec", key), message)
 
 
-def _sizes(model: TrainingJob, platform: Platform) -> Iterator[Finding]:
+def _sizes(model: TrainingJob) -> Iterator[Finding]:
     spec = model.spec
     kind = topology(spec)
     if spec.trainer is None:
         message = "The job has no trainers."
         yield finding("SP449", ("spec",), message, "Give `trainer` with `min-instance`.", anchor=Anchor.KEY)
-        return
-    if kind != "local":
+    elif kind != "local":
         yield from _instances("trainer", spec.trainer)
-    elif (spec.trainer.min_instance or 1) > 1:
-        message = f"Found {spec.trainer.min_instance}; a local job has one trainer."
-        yield finding("SP406", ("spec", "trainer", "min-instance"), message, "Write 1, or choose another type.")
-    if kind == "ps" and spec.pserver is None:
-        message = "The job trains with parameter servers, but has none."
-        hint = "Give `pserver`, or say that it has none: `local_job`, `is_nccl`, or `frame_work.type`."
-        yield finding("SP449", ("spec",), message, hint, anchor=Anchor.KEY)
+    else:
+        for key, given in (("min-instance", spec.trainer.min_instance), ("max-instance", spec.trainer.max_instance)):
+            if given is not None and given > 1:
+                message = f"Found {given}; a local job has one trainer."
+                yield finding("SP406", ("spec", "trainer", key), message, "Write 1, or choose another type.")
+    if kind == "ps" and not (spec.pserver and spec.pserver.min_instance):
+        message = "The job trains with parameter servers, but has none, so it is compiled with trainers alone."
+        hint = "Give `pserver.min-instance`, or say that it has none: `local_job`, `is_nccl`, or `frame_work.type`."
+        path: FieldPath = ("spec", "pserver") if spec.pserver else ("spec",)
+        yield finding("SP481", path, message, hint, anchor=Anchor.KEY)
     elif kind == "ps" and spec.pserver:
         yield from _instances("pserver", spec.pserver)
         least, most = instances(spec.pserver)
-        if 0 < least < most:
+        if 0 < least < most <= MOST_PODS:
             message = f"Only trainers are elastic; there are {least} parameter servers."
-            yield finding("SP406", ("spec", "pserver", "max-instance"), message, "Remove it.", anchor=Anchor.KEY)
-    yield from _elasticity(model, platform)
+            yield _without_effect(("spec", "pserver", "max-instance"), message)
 
 
 def _instances(name: str, role: ServerRole) -> Iterator[Finding]:
@@ -86,12 +111,14 @@ def _instances(name: str, role: ServerRole) -> Iterator[Finding]:
 
 
 def _elasticity(model: TrainingJob, platform: Platform) -> Iterator[Finding]:
-    if not is_elastic(model):
+    if not may_grow(model):
         return
     least, most = instances(model.spec.trainer)
     path: FieldPath = ("spec", "trainer", "max-instance")
     if not model.spec.fault_tolerant:
-        message = f"The job may have {least} to {most} trainers, but they do not survive each other's loss."
+        message = (
+            f"Up to {most} trainers are wished for, but they do not survive each other's loss, so there are {least}."
+        )
         hint = "Set `fault_tolerant: true`, or give both the same number."
         yield finding("SP470", path, message, hint)
     elif platform.engines.gang != "kueue":
@@ -102,44 +129,48 @@ def _elasticity(model: TrainingJob, platform: Platform) -> Iterator[Finding]:
 
 def _ports(model: TrainingJob, platform: Platform) -> Iterator[Finding]:
     spec = model.spec
+    numbers = {
+        "ports_num": spec.ports_num,
+        "ports_num_for_sparse": spec.ports_num_for_sparse,
+        "trainer_ports_num": spec.trainer_ports_num,
+    }
+    negative = {key: number for key, number in numbers.items() if number is not None and number < 0}
+    for key, number in negative.items():
+        message = f"Found {number}; a number of ports is not negative."
+        yield finding("SP205", ("spec", key), message, "Give the number of ports.")
+    if negative:
+        return
     layout = shape(model, platform)
-    first = "port" if spec.port is not None else "ports_num"
-    for name, ports, key in (
-        ("pserver", layout.server_ports, first),
-        ("trainer", layout.trainer_ports, "trainer_port" if spec.frame_work else first),
-    ):
+    for name, ports in (("pserver", layout.server_ports), ("trainer", layout.trainer_ports)):
         if ports and not (ports.start >= 1 and ports.stop - 1 <= _LARGEST_PORT):
+            key = "trainer_port" if name == "trainer" and own_ports(spec) else "port" if spec.port else "ports_num"
             message = f"The {name} would listen on {ports.start} to {ports.stop - 1}; allowed are 1 to {_LARGEST_PORT}."
             yield finding("SP439", ("spec", key), message, "Give another first port, or fewer ports.")
-    if topology(spec) == "ps" and not layout.server_ports:
-        message = "The parameter servers have no port to listen on."
-        yield finding("SP439", ("spec", "ports_num"), message, "Give 1 or more.")
-    needs_own = spec.frame_work is not None and "trainer" in _listening(model)
-    if needs_own and not layout.trainer_ports:
-        message = "The trainers listen on ports of their own, but none are given."
-        hint = "Give `trainer_port` and `trainer_ports_num`, unless the program finds its own."
-        yield finding("SP472", ("spec", "frame_work", "type"), message, hint)
+    yield from _trainer_ports(model, layout)
     if spec.host_network:
         yield from _overlaps(layout)
 
 
-def _listening(model: TrainingJob) -> tuple[str, ...]:
-    """Roles that open ports in this topology."""
-    work = model.spec.frame_work
-    kind = topology(model.spec)
-    own = kind == "collective" or (kind == "ps" and work is not None and work.name == "tensorflow")
-    return ("trainer",) if own else ()
+def _trainer_ports(model: TrainingJob, layout: Shape) -> Iterator[Finding]:
+    spec = model.spec
+    if not own_ports(spec):
+        for key, number in (("trainer_port", spec.trainer_port), ("trainer_ports_num", spec.trainer_ports_num)):
+            if number:
+                message = f"`{key}` has no effect: trainers of this kind open no ports of their own."
+                yield _without_effect(("spec", key), message)
+    elif not layout.trainer_ports:
+        message = "The trainers listen on ports of their own, but none are given."
+        hint = "Give `trainer_port` and `trainer_ports_num`, unless the program finds its own."
+        yield finding("SP472", ("spec", "frame_work", "type"), message, hint)
 
 
 def _overlaps(layout: Shape) -> Iterator[Finding]:
     """On the network of one node, the ports of different roles must differ."""
-    master = range(MASTER_PORT, MASTER_PORT + 1) if layout.master else range(0)
-    etcd = range(ETCD_PORT, ETCD_PORT + 1) if layout.master and layout.own_etcd else range(0)
     taken = {
-        "the master": master,
-        "etcd": etcd,
-        "the pserver": layout.server_ports,
-        "the trainer": layout.trainer_ports,
+        "the master": range(MASTER_PORT, MASTER_PORT + 1) if layout.master else range(0),
+        "etcd": range(ETCD_PORT, ETCD_PORT + 1) if layout.master and layout.own_etcd else range(0),
+        "the pserver": layout.server_ports if layout.servers else range(0),
+        "the trainer": layout.trainer_ports if layout.on_host("trainer") else range(0),
     }
     for (one, first), (other, second) in combinations(taken.items(), 2):
         if first and second and first.start < second.stop and second.start < first.stop:
@@ -149,18 +180,23 @@ def _overlaps(layout: Shape) -> Iterator[Finding]:
 
 def _dead(model: TrainingJob) -> Iterator[Finding]:
     spec = model.spec
+    wishes = spec.annotations
     never = {
         ("mountpath",): spec.mountpath,
         ("nfsmount",): spec.nfsmount,
         ("matrix",): spec.matrix,
-        ("annotations", "userid"): spec.annotations and spec.annotations.userid,
-        ("annotations", "usergroupid"): spec.annotations and spec.annotations.usergroupid,
+        ("annotations", "userid"): wishes.userid if wishes else None,
+        ("annotations", "usergroupid"): wishes.usergroupid if wishes else None,
+        ("trainer", "etcd-endpoint"): spec.trainer.etcd_endpoint if spec.trainer else None,
+    }
+    hints = {
+        "nfsmount": "Remove it; give the volume in `volumes`.",
+        "etcd-endpoint": "Remove it; the master's is read.",
     }
     for keys, value in never.items():
         if value is not None:
             message = f"`{keys[-1]}` has no effect."
-            hint = "Remove it." if keys[-1] != "nfsmount" else "Remove it; give the volume in `volumes`."
-            yield finding("SP406", ("spec", *keys), message, hint, anchor=Anchor.KEY)
+            yield _without_effect(("spec", *keys), message, hints.get(keys[-1], "Remove it."))
 
 
 def _left_out(model: TrainingJob) -> Iterator[Finding]:
@@ -168,11 +204,10 @@ def _left_out(model: TrainingJob) -> Iterator[Finding]:
     spec = model.spec
     if spec.pserver is not None and topology(spec) != "ps":
         message = "This kind of job has no parameter servers, so these are left out."
-        yield finding("SP406", ("spec", "pserver"), message, "Remove them.", anchor=Anchor.KEY)
+        yield _without_effect(("spec", "pserver"), message, "Remove them.")
     if spec.master is not None and not spec.fault_tolerant:
         message = "Only fault-tolerant jobs have a master, so it is left out."
-        hint = "Remove it, or set `fault_tolerant: true`."
-        yield finding("SP406", ("spec", "master"), message, hint, anchor=Anchor.KEY)
+        yield _without_effect(("spec", "master"), message, "Remove it, or set `fault_tolerant: true`.")
 
 
 def _wishes(model: TrainingJob, platform: Platform) -> Iterator[Finding]:
@@ -183,58 +218,19 @@ def _wishes(model: TrainingJob, platform: Platform) -> Iterator[Finding]:
         yield finding("SP205", (*path, "walltime"), message, "Give seconds, or 0 for no limit.")
     if wishes and wishes.priority and not _is_label_value(wishes.priority):
         message = f'"{wishes.priority}" cannot be the value of a label.'
-        hint = "Use at most 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends."
+        hint = f"Use at most {LABEL_LIMIT} letters, digits, `-`, `_` and `.`, with a letter or digit at both ends."
         yield finding("SP210", (*path, "priority"), message, hint)
-    if model.spec.pod_group_name and platform.engines.gang in ("volcano", "coscheduling"):
+    if name := priority_class(model, platform):
+        message = f'The job gets the PriorityClass "{name}" too, which {platform.engines.gang} looks at.'
+        yield finding("SP480", (*path, "priority"), message, "See that the cluster has it.")
+    if model.spec.pod_group_name and platform.engines.gang in _PLACES_GROUPS and not scheduler(model.spec):
         message = "The pods belong to the PodGroup that is compiled for the job, so this one is not used."
-        yield finding("SP406", ("spec", "podGroupName"), message, "Remove it.", anchor=Anchor.KEY)
+        yield _without_effect(("spec", "podGroupName"), message)
 
 
 def _is_label_value(text: str) -> bool:
-    plain = text.replace("-", "").replace("_", "").replace(".", "")
-    return len(text) <= LABEL_LIMIT and text.isascii() and plain.isalnum() and text[0].isalnum() and text[-1].isalnum()
+    return len(text) <= LABEL_LIMIT and _LABEL_VALUE.fullmatch(text) is not None
 
 
-def _volumes(model: TrainingJob) -> Iterator[Finding]:
-    known = sorted(str(volume.get("name")) for volume in model.spec.volumes or ())
-    for index, mount in enumerate(model.spec.volume_mounts or ()):
-        if mount.get("name") not in known:
-            message = f'The job has no volume "{mount.get("name")}".'
-            hint = f"Add it to `volumes`, or mount one of: {', '.join(known) or 'none yet'}."
-            yield finding("SP442", ("spec", "VolumeMounts", index, "name"), message, hint)
-
-
-def _role(name: str, role: MasterRole) -> Iterator[Finding]:
-    path: FieldPath = ("spec", name)
-    yield from _entrypoint(role, (*path, "entrypoint"))
-    if role.grace_period_seconds is not None and role.grace_period_seconds < 0:
-        message = f"Found {role.grace_period_seconds}; a time is not negative."
-        yield finding("SP205", (*path, "grace_period_seconds"), message, "Give seconds.")
-    if name != "master" and role.etcd_endpoint is not None:
-        message = "Only the master's `etcd-endpoint` is read."
-        yield finding("SP406", (*path, "etcd-endpoint"), message, "Move it there.", anchor=Anchor.KEY)
-    for variable in role.envs or {}:
-        if not variable or "=" in variable:
-            message = f'"{variable}" cannot name an environment variable.'
-            yield finding("SP206", (*path, "envs", variable), message, "Use letters, digits and `_`.")
-    resources = role.resources or {}
-    limits = resources.get("limits") or {}
-    for device, wanted in (resources.get("requests") or {}).items():
-        if "/" in device and not quantities.equal(wanted, limits.get(device)):
-            limit = limits.get(device, "nothing")
-            message = f"Found a request of {wanted} {device} and a limit of {limit}; Kubernetes wants both alike."
-            at = (*path, "resources", "requests", device)
-            yield finding("SP440", at, message, "Give the limit alone.")
-
-
-def _entrypoint(role: MasterRole, path: FieldPath) -> Iterator[Finding]:
-    try:
-        words = command(role) or []
-    except ValueError as error:
-        message = f"The command line cannot be split: {str(error).lower()}."
-        yield finding("SP473", path, message, "Close every quote, and write `\\\\` for a backslash.")
-        return
-    operators = sorted(_SHELL.intersection(words))
-    if operators:
-        message = f"No shell runs the command, so {', '.join(operators)} would be handed to the program as it is."
-        yield finding("SP474", path, message, "Write `sh -c '…'` if a shell is meant, or put it into a script.")
+def _without_effect(path: FieldPath, message: str, hint: str = "Remove it.") -> Finding:
+    return finding("SP406", path, message, hint, anchor=Anchor.KEY)

@@ -9,9 +9,11 @@ from stowplan.schema.training_job import ServerRole, TrainingJob, TrainingJobSpe
 Topology = Literal["local", "collective", "ps"]
 
 PORT = 7164
-"""Default of `port`."""
+"""Default of `port`. As in the old operator, a 0 stands for what has a default, here and in other fields."""
 
-_TYPES: dict[str, Topology] = {"local": "local", "nccl2": "collective", "multi": "ps"}
+FRAMEWORKS = ("paddle", "tensorflow")
+TYPES: dict[str, Topology] = {"local": "local", "multi": "ps", "nccl2": "collective"}
+"""Values of `frame_work`, and the topology of each type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,6 @@ class Shape:
     servers: int
     trainers: int
     minimum: int | None
-    tolerant: bool
     server_ports: range
     trainer_ports: range
     on_host_network: frozenset[str]
@@ -40,32 +41,46 @@ class Shape:
 def topology(spec: TrainingJobSpec) -> Topology:
     """`frame_work` decides where it is given; else `local_job` and `is_nccl`, in this order."""
     if spec.frame_work is not None:
-        return _TYPES.get(spec.frame_work.type or "", "ps")
+        return TYPES.get(spec.frame_work.type or "", "ps")
     if spec.local_job:
         return "local"
     return "collective" if spec.is_nccl else "ps"
 
 
 def instances(role: ServerRole | None) -> tuple[int, int]:
-    """Smallest and largest number of pods; without a largest one, the job is not elastic."""
-    if role is None:
-        return 0, 0
-    least = role.min_instance or 0
-    return least, role.max_instance if role.max_instance is not None else least
+    """Smallest and largest number of pods; without a largest one, both are the same."""
+    least = role.min_instance or 0 if role else 0
+    return least, role.max_instance or least if role else 0
 
 
-def is_elastic(model: TrainingJob) -> bool:
-    """Whether the job asks for trainers that come and go."""
+def may_grow(model: TrainingJob) -> bool:
+    """Whether the job names a range for the number of its trainers."""
     least, most = instances(model.spec.trainer)
-    return topology(model.spec) != "local" and least < most
+    return topology(model.spec) != "local" and 0 < least < most
+
+
+def is_elastic(model: TrainingJob, platform: Platform) -> bool:
+    """Whether trainers may come and go: they survive each other's loss, and a queue admits what there is room for."""
+    return may_grow(model) and bool(model.spec.fault_tolerant) and platform.engines.gang == "kueue"
+
+
+def scheduler(spec: TrainingJobSpec) -> str | None:
+    """The scheduler that the job names for all of its pods."""
+    return (spec.annotations.scheduler if spec.annotations else None) or spec.scheduler_name or None
+
+
+def own_ports(spec: TrainingJobSpec) -> bool:
+    """Whether trainers listen on ports of their own, from `trainer_port` on."""
+    work = spec.frame_work
+    return work is not None and (work.type == "nccl2" or (work.type == "multi" and work.name == "tensorflow"))
 
 
 def shape(model: TrainingJob, platform: Platform) -> Shape:
-    """The shape on this platform: without a queue that admits fewer pods, an elastic job has its smallest size."""
+    """The shape on this platform. A job that cannot be elastic here has its smallest size."""
     spec = model.spec
     kind = topology(spec)
     least, most = instances(spec.trainer)
-    elastic = is_elastic(model) and platform.engines.gang == "kueue"
+    elastic = is_elastic(model, platform)
     return Shape(
         topology=kind,
         master=bool(spec.fault_tolerant),
@@ -73,36 +88,26 @@ def shape(model: TrainingJob, platform: Platform) -> Shape:
         servers=instances(spec.pserver)[0] if kind == "ps" else 0,
         trainers=1 if kind == "local" else most if elastic else least,
         minimum=least if elastic else None,
-        tolerant=bool(spec.fault_tolerant),
-        server_ports=_server_ports(spec) if kind == "ps" else range(0),
+        server_ports=_ports(spec) if kind == "ps" else range(0),
         trainer_ports=_trainer_ports(spec, kind),
         on_host_network=_on_host(spec, kind) if spec.host_network else frozenset(),
     )
 
 
-def _server_ports(spec: TrainingJobSpec) -> range:
-    first = spec.port if spec.port is not None else PORT
-    return range(first, first + _given(spec.ports_num) + _given(spec.ports_num_for_sparse))
+def _ports(spec: TrainingJobSpec) -> range:
+    first = spec.port or PORT
+    return range(first, first + (spec.ports_num or 1) + (spec.ports_num_for_sparse or 1))
 
 
 def _trainer_ports(spec: TrainingJobSpec, kind: Topology) -> range:
     """Trainers alone listen on the servers' ports where there is no `frame_work`, else on ports of their own."""
-    if spec.frame_work is None:
-        return _server_ports(spec) if kind == "collective" else range(0)
-    if kind == "collective" or (kind == "ps" and spec.frame_work.name == "tensorflow"):
-        first = spec.trainer_port or 0
-        return range(first, first + (spec.trainer_ports_num or 0)) if first else range(0)
-    return range(0)
-
-
-def _given(number: int | None) -> int:
-    return 1 if number is None else number
+    if spec.frame_work is None and kind == "collective":
+        return _ports(spec)
+    first = spec.trainer_port or 0
+    return range(first, first + (spec.trainer_ports_num or 0)) if own_ports(spec) and first else range(0)
 
 
 def _on_host(spec: TrainingJobSpec, kind: Topology) -> frozenset[str]:
     """Roles that `host_network` acted on in the operator's usual mode."""
-    roles = {"master", "pserver"}
-    uses_ports = kind == "collective" or (
-        kind == "ps" and spec.frame_work is not None and spec.frame_work.name == "tensorflow"
-    )
-    return frozenset(roles | ({"trainer"} if uses_ports else set()))
+    listens = kind == "collective" or own_ports(spec)
+    return frozenset({"master", "pserver"} | ({"trainer"} if listens else set()))

@@ -37,8 +37,8 @@ def pods(
 
 
 def spec(role: Role, template: Json) -> Json:
-    """The spec of a role's Job."""
-    return indexed_job.job_spec(role, template, rules=() if role.decides else (await_pod.FAILED,))
+    """The spec of a role's Job. A helper's own codes judge nothing: sidecars are started again, whatever they are."""
+    return indexed_job.job_spec(role, template, rules=role.rules if role.decides else (await_pod.FAILED,))
 
 
 def fixed(group: TrainingGroup, role: Role, template: Json, gang: GangEngine) -> list[object]:

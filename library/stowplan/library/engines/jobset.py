@@ -33,7 +33,7 @@ class JobSetEngine:
         return inside | {role.name: indexed.hosts(group, role, run) for role in _apart(group)}
 
     def pods(self, group: TrainingGroup, gang: GangEngine, site: Site, run: str) -> Mapping[str, Json]:
-        """Templates of all roles. A helper that fails is started again, as a sidecar would be."""
+        """Templates of all roles. A helper that fails is started again, as a sidecar is, unless rules say more."""
         hosts = self.hosts(group, run)
         if group.elastic:
             return indexed.pods(group, gang, site, run, hosts)
@@ -78,7 +78,7 @@ def _subdomain(group: TrainingGroup, run: str) -> str:
 
 
 def _template(group: TrainingGroup, role: Role, run: str, hosts: Mapping[str, Hosts]) -> Json:
-    restart = role.restart if role.decides else "OnFailure"
+    restart = role.restart if role.decides or role.rules else "OnFailure"
     return training_pod.template(group, role, hosts, run=run, subdomain=_subdomain(group, run), restart=restart)
 
 
@@ -100,7 +100,7 @@ def _spec(group: TrainingGroup, pods: Mapping[str, Json], run: str) -> Json:
 
 
 def _replicated(group: TrainingGroup, role: Role, template: Json) -> Json:
-    job = indexed.spec(role, template) if group.elastic else indexed_job.job_spec(role, template)
+    job = indexed.spec(role, template) if group.elastic else indexed_job.job_spec(role, template, rules=role.rules)
     return {"groupName": _GROUP, "name": role.name, "replicas": 1, "template": {"spec": job}}
 
 

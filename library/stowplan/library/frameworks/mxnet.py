@@ -7,6 +7,17 @@ from stowplan.library.training import Environment, Hosts, Role, TrainingGroup
 
 SCHEDULER = "scheduler"
 
+VARIABLES = (
+    "DMLC_PS_ROOT_PORT",
+    "DMLC_PS_ROOT_URI",
+    "DMLC_NUM_SERVER",
+    "DMLC_NUM_WORKER",
+    "DMLC_ROLE",
+    "DMLC_USE_KUBERNETES",
+)
+"""What every process of a distributed job is told. By the last one, which the old operator did not know, the scheduler
+of newer releases listens on all addresses: it would take the name that it is found by for an address of its own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mxnet:
@@ -16,16 +27,18 @@ class Mxnet:
     name: str = "mxnet"
 
     def environment(self, group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts]) -> Environment:
-        """The five variables of the old operator. A user's own of these names stay as they are."""
+        """The variables of the old operator, and one more. A user's own of these names stay as they are."""
         if not self.distributed:
             return Environment(())
         sizes = {each.name: each.size for each in group.roles}
         scheduler = next(each for each in group.roles if each.name == SCHEDULER)
-        pairs = (
-            ("DMLC_PS_ROOT_PORT", str(scheduler.port)),
-            ("DMLC_PS_ROOT_URI", hosts[SCHEDULER].of(0)),
-            ("DMLC_NUM_SERVER", str(sizes["server"])),
-            ("DMLC_NUM_WORKER", str(sizes["worker"])),
-            ("DMLC_ROLE", role.name),
+        values = (
+            str(scheduler.port),
+            hosts[SCHEDULER].of(0),
+            str(sizes["server"]),
+            str(sizes["worker"]),
+            role.name,
+            "1",
         )
+        pairs = zip(VARIABLES, values, strict=True)
         return Environment((), tuple({"name": name, "value": value} for name, value in pairs))

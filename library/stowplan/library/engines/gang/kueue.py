@@ -29,9 +29,7 @@ class Kueue:
         """A job needs a queue, one workload, and no minimum of its own unless it is elastic."""
         found = []
         if not (group.gang.queue or platform.engines.queue):
-            message = "The job names no queue, and the platform has none; Kueue would never admit it."
-            hint = "Give `schedulingPolicy.queue`, or `engines.queue` in the platform file."
-            found.append(finding("SP447", (*_POLICY, "queue"), message, hint))
+            found.append(_no_queue(group))
         fixed = group.helpers if group.elastic else group.roles
         if platform.engines.jobs == "core" and len(fixed) > 1:
             message = (
@@ -69,6 +67,15 @@ class Kueue:
             Shared("batch", "Job", paths=job),
             Shared("jobset.x-k8s.io", "JobSet", queries=tuple(f"{template}.{field}" for field in fields)),
         )
+
+
+def _no_queue(group: TrainingGroup) -> Finding:
+    if group.names_queue:
+        message = "The job names no queue, and the platform has none; Kueue would never admit it."
+        hint = "Give `schedulingPolicy.queue`, or `engines.queue` in the platform file."
+        return finding("SP447", (*_POLICY, "queue"), message, hint)
+    message = "The platform has no queue, and this kind names none; Kueue would never admit the job."
+    return finding("SP447", ("spec",), message, "Give `engines.queue` in the platform file.", anchor=Anchor.KEY)
 
 
 def _ignored(group: TrainingGroup) -> list[Finding]:
