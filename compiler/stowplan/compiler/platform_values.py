@@ -30,6 +30,9 @@ _NAMESPACES = re.compile(r"!?[a-z0-9*?\[\]{},!-]+|/.+/")
 _TOKEN = re.compile(r"(?:gh[a-z]_|github_pat_|gl[a-z]+-|x-token|oauth2).*|.{52,}")
 """A user name that is none: access tokens of well-known hosts, and texts too long for a name."""
 
+_PORT = re.compile(r"[1-9][0-9]{0,4}")
+_LAST_PORT = 65535
+
 _GIT_SCHEMES = frozenset({"https", "http", "ssh", "git", "file", "oci"})
 _GIT_FORM = "a Git URL such as https://git.example.com/ml/data.git or git@git.example.com:ml/data.git"
 
@@ -41,8 +44,22 @@ def findings(platform: Platform) -> Iterator[Finding]:
     yield from _egress(platform)
     if not is_dns_subdomain(platform.juicefs.csi_driver):
         yield _form(("juicefs", "csiDriver"), platform.juicefs.csi_driver, "a name such as csi.juicefs.com")
+    yield from _engines(platform)
     for agent in ("runtime", "task", "control"):
         yield from _resources(getattr(platform.resources, agent), ("resources", agent))
+
+
+def _engines(platform: Platform) -> Iterator[Finding]:
+    if not is_dns_subdomain(platform.engines.scheduler):
+        yield _form(("engines", "scheduler"), platform.engines.scheduler, "a name such as scheduler-plugins-scheduler")
+    for index, server in enumerate(platform.paddle.elastic_servers):
+        if not _is_endpoint(server):
+            allowed = "a host and a port without a scheme, such as etcd.ml:2379"
+            yield _form(("paddle", "elasticServers", index), server, allowed)
+    ports = platform.paddle.host_ports
+    if ports.first > ports.last:
+        message = f"Found {ports.last}; the last port is not before the first, which is {ports.first}."
+        yield finding("SP205", ("paddle", "hostPorts", "last"), message, "Exchange the two.")
 
 
 def _form(path: FieldPath, value: str, allowed: str) -> Finding:
@@ -102,6 +119,12 @@ def _is_url(url: str, schemes: frozenset[str] | set[str]) -> bool:
         return sound and not any(c.isspace() for c in url) and (parts.port or 1) > 0
     except ValueError:
         return False
+
+
+def _is_endpoint(text: str) -> bool:
+    """Whether it has a single colon, at which Paddle takes it apart."""
+    host, _, port = text.partition(":")
+    return is_dns_subdomain(host) and _PORT.fullmatch(port) is not None and int(port) <= _LAST_PORT
 
 
 def _leads_elsewhere(path: str) -> bool:
