@@ -7,6 +7,7 @@ import pytest
 from stowplan.compiler import kubernetes_schemas
 from stowplan.schema.kubernetes_shapes import NODE_AFFINITY, TOLERATION
 from stowplan.schema.meta import KubernetesType
+from stowplan.schema.paddle_job import PaddleRole
 from stowplan.schema.platform import KUBERNETES_VERSIONS
 
 Schema = dict[str, Any]
@@ -64,3 +65,11 @@ def test_a_mark_with_a_shape_can_be_compared_and_kept_in_a_set() -> None:
     mark = KubernetesType("io.k8s.api.core.v1.Toleration", TOLERATION)
     assert {mark, KubernetesType("io.k8s.api.core.v1.Toleration", TOLERATION)} == {mark}
     assert mark != KubernetesType("io.k8s.api.core.v1.Toleration")
+
+
+def test_null_is_not_given() -> None:
+    """`kubectl` prints `creationTimestamp: null` in every pod template; the API server takes it for nothing."""
+    given = {"metadata": {"creationTimestamp": None, "labels": {"a": None}}, "spec": {"containers": [{"env": None}]}}
+    role = PaddleRole.model_validate({"replicas": 1, "template": given})
+    assert role.template == {"metadata": {"labels": {}}, "spec": {"containers": [{}]}}
+    assert given["metadata"] == {"creationTimestamp": None, "labels": {"a": None}}

@@ -7,7 +7,7 @@ from typing import Protocol
 from stowplan.library.ir import Site
 from stowplan.library.manifest import ExternalReference, Json, Manifest
 from stowplan.library.training import Role, TrainingGroup
-from stowplan.schema.diagnostics import Finding
+from stowplan.schema.diagnostics import Anchor, Finding, finding
 from stowplan.schema.platform import Platform
 
 
@@ -98,6 +98,15 @@ def marked(template: Json, marks: PodMarks) -> Json:
 def has_own_scheduler(group: TrainingGroup) -> bool:
     """Whether a role names a scheduler itself. The old operator then left the whole job alone, and so do engines."""
     return any(role.template["spec"].get("schedulerName") for role in group.roles)
+
+
+def left_alone(group: TrainingGroup) -> list[Finding]:
+    """What is asked of an engine that leaves the job to another scheduler."""
+    if group.gang.unset or not has_own_scheduler(group):
+        return []
+    message = "The policy has no effect: a template names a scheduler itself, which then is that of the whole job."
+    hint = "Remove the policy, or `schedulerName` from the templates."
+    return [finding("SP406", ("spec", "schedulingPolicy"), message, hint, anchor=Anchor.KEY)]
 
 
 def priority(group: TrainingGroup) -> list[ExternalReference]:

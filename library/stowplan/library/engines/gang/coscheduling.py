@@ -2,7 +2,15 @@
 
 from collections.abc import Mapping
 
-from stowplan.library.engines.gang.api import PodMarks, Shared, WorkloadMarks, has_own_scheduler, minimum, priority
+from stowplan.library.engines.gang.api import (
+    PodMarks,
+    Shared,
+    WorkloadMarks,
+    has_own_scheduler,
+    left_alone,
+    minimum,
+    priority,
+)
 from stowplan.library.engines.gang.pod_group import min_resources, pod_group
 from stowplan.library.ir import Site
 from stowplan.library.manifest import ExternalReference, Json, Manifest
@@ -24,8 +32,8 @@ class Coscheduling:
 
     def validate(self, group: TrainingGroup, platform: Platform) -> list[Finding]:
         """The plug-in has no queues."""
-        if not group.gang.queue:
-            return []
+        if has_own_scheduler(group) or not group.gang.queue:
+            return left_alone(group)
         message = "The coscheduling plug-in has no queues, so `queue` has no effect."
         path = ("spec", "schedulingPolicy", "queue")
         return [finding("SP406", path, message, "Remove it.", anchor=Anchor.KEY)]

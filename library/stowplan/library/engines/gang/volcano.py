@@ -2,7 +2,15 @@
 
 from collections.abc import Mapping
 
-from stowplan.library.engines.gang.api import PodMarks, Shared, WorkloadMarks, has_own_scheduler, minimum, priority
+from stowplan.library.engines.gang.api import (
+    PodMarks,
+    Shared,
+    WorkloadMarks,
+    has_own_scheduler,
+    left_alone,
+    minimum,
+    priority,
+)
 from stowplan.library.engines.gang.pod_group import min_resources, pod_group
 from stowplan.library.ir import Site
 from stowplan.library.manifest import ExternalReference, Json, Manifest
@@ -25,7 +33,7 @@ class Volcano:
 
     def validate(self, group: TrainingGroup, platform: Platform) -> list[Finding]:
         """Volcano takes every field of the policy."""
-        return []
+        return left_alone(group)
 
     def pod(self, group: TrainingGroup, role: Role, site: Site, run: str) -> PodMarks:
         """The annotations that Volcano and the old operator's users look for."""
