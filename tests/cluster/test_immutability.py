@@ -3,7 +3,7 @@
 Where the compiler cannot know what the server knows, the cell says so with its reason.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pytest
 
@@ -12,20 +12,21 @@ from stowplan.compiler.manifest_fields import identity
 from stowplan.library.builders.job import Task, group_hash
 from stowplan.schema.meta import ObjectId
 from tests.cluster import sync
-from tests.cluster.cells import network, settings, storage, work
+from tests.cluster.cells import engines, network, settings, storage, work
 from tests.cluster.client import Client, Manifest, wait_for
 from tests.cluster.control_plane import Cluster
 from tests.cluster.edits import Edit, Row, Verdict, at, judge
 from tests.cluster.plugin import Recorder
-from tests.cluster.shared import parameters
+from tests.cluster.shared import engine_crd, parameters
 from tests.repositories import CASES, case
 from tests.unit.checks.given import changed, objects
 
-_CUSTOM_GROUPS = {"argoproj.io", "batch.paddlepaddle.org"}
+_CUSTOM_GROUPS = {"argoproj.io", "batch.paddlepaddle.org", "mxnet.mlkube.io", "paddlepaddle.org"}
 
 Cell = tuple[Manifest, Edit]
 
-ROWS = {**storage.ROWS, **work.ROWS, **settings.ROWS, **network.ROWS}
+BUILT_IN = {**storage.ROWS, **work.ROWS, **settings.ROWS, **network.ROWS}
+ROWS = {**BUILT_IN, **engines.ROWS}
 
 
 def cells(rows: dict[str, Row], *verdicts: Verdict) -> dict[str, Cell]:
@@ -38,18 +39,31 @@ def cells(rows: dict[str, Row], *verdicts: Verdict) -> dict[str, Cell]:
     }
 
 
-@pytest.fixture(scope="module")
-def live(cluster: Cluster) -> Iterator[dict[ObjectId, Manifest]]:
-    """The objects of all rows as the server has them, in the state in which they are edited."""
+def _live(cluster: Cluster, rows: Mapping[str, Row]) -> Iterator[dict[ObjectId, Manifest]]:
+    """The objects of rows as the server has them, in the state in which they are edited."""
     client = cluster.admin
     cluster.namespace("ml")
-    manifests = [manifest for row in ROWS.values() for manifest in (row.manifest, *row.beside)]
+    manifests = [manifest for row in rows.values() for manifest in (row.manifest, *row.beside)]
     sync.apply(client, manifests)
-    for row in ROWS.values():
+    for row in rows.values():
         _await_state(client, row)
-    yield {identity(row.manifest): client.get(row.manifest) for row in ROWS.values()}
+    yield {identity(row.manifest): client.get(row.manifest) for row in rows.values()}
     for manifest in manifests:
         client.delete(manifest)
+
+
+@pytest.fixture(scope="module")
+def live(cluster: Cluster) -> Iterator[dict[ObjectId, Manifest]]:
+    """Those that Kubernetes knows itself."""
+    yield from _live(cluster, BUILT_IN)
+
+
+@pytest.fixture(scope="module")
+def live_of_engines(jobset_cluster: Cluster) -> Iterator[dict[ObjectId, Manifest]]:
+    """Those of engines."""
+    for group in ("scheduling.volcano.sh", "scheduling.x-k8s.io"):
+        sync.establish(jobset_cluster.admin, engine_crd(group, "PodGroup"))
+    yield from _live(jobset_cluster, engines.ROWS)
 
 
 def _await_state(client: Client, row: Row) -> None:
@@ -57,10 +71,21 @@ def _await_state(client: Client, row: Row) -> None:
         wait_for(lambda: at(client.get(row.manifest), row.until), what=f"{row.until} of {row.manifest['kind']}")
 
 
-@pytest.mark.parametrize("cell", parameters(cells(ROWS, *Verdict), "cells"))
+@pytest.mark.parametrize("cell", parameters(cells(BUILT_IN, *Verdict), "cells"))
 def test_table_and_server_agree(
     cluster: Cluster, live: dict[ObjectId, Manifest], cell: Cell, record_property: Recorder
 ) -> None:
+    _assert_agree(cluster, live, cell, record_property)
+
+
+@pytest.mark.parametrize("cell", parameters(cells(engines.ROWS, *Verdict), "cells"))
+def test_table_and_engines_agree(
+    jobset_cluster: Cluster, live_of_engines: dict[ObjectId, Manifest], cell: Cell, record_property: Recorder
+) -> None:
+    _assert_agree(jobset_cluster, live_of_engines, cell, record_property)
+
+
+def _assert_agree(cluster: Cluster, live: dict[ObjectId, Manifest], cell: Cell, record_property: Recorder) -> None:
     """What is refused would be fine in a new object: the cell is about the change, not about the value."""
     manifest, edit = cell
     edited = edit.of(manifest)

@@ -100,7 +100,10 @@ spec:
           image: local/train
           args: []
           command:
-          env: [{name: EMPTY, value: ""}, {name: NOTHING}, {name: FIELD, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}]
+          env:
+          - {name: EMPTY, value: ""}
+          - {name: NOTHING}
+          - {name: NODE, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}
           envFrom: []
           lifecycle: {}
           ports: []

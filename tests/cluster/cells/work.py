@@ -15,6 +15,9 @@ _IGNORE_DISRUPTION = {
     "rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]
 }
 _IMAGE = "spec.template.spec.containers.0.image"
+_EXIT_CODES = {
+    "rules": [{"action": "FailJob", "onExitCodes": {"containerName": "main", "operator": "In", "values": [1]}}]
+}
 _ROLL_ALL = {"rollingUpdate": {"maxUnavailable": 1}}
 _ROLL_SOME = {"rollingUpdate": {"partition": 1}}
 
@@ -100,6 +103,71 @@ JOBS = {
             refused("spec.template.spec.serviceAccountName", to="a"),
             changes("spec.template.spec.tolerations", to=[{"operator": "Exists"}], because=_STARTED),
         ],
+    ),
+}
+
+
+def _resized(manifest: Manifest, completions: int, parallelism: int) -> Manifest:
+    spec: Manifest = {**manifest["spec"], "completions": completions, "parallelism": parallelism}
+    return spec
+
+
+_ELASTIC = _job(
+    "elastic",
+    completionMode="Indexed",
+    completions=4,
+    parallelism=4,
+    podFailurePolicy=_IGNORE_DISRUPTION,
+    podReplacementPolicy="Failed",
+)
+_FEWER = _job("fewer", completionMode="Indexed", completions=4, parallelism=2)
+
+TRAINING = {
+    "Job of a role": Row(
+        _ELASTIC,
+        [
+            *METADATA,
+            changes("spec.activeDeadlineSeconds", to=1),
+            changes("spec.backoffLimit", to=12),
+            refused("spec.backoffLimitPerIndex", to=1),
+            refused("spec.completionMode", to="NonIndexed"),
+            refused("spec.completions", to=5),
+            refused("spec.completions", to=3),
+            changes("spec", to=_resized(_ELASTIC, 5, 5)),
+            changes("spec", to=_resized(_ELASTIC, 1, 1)),
+            refused("spec", to=_resized(_ELASTIC, 5, 4)),
+            refused("spec.managedBy", to="kueue.x-k8s.io/multikueue"),
+            changes("spec.parallelism", to=2),
+            changes("spec.parallelism", to=5),
+            refused("spec.podFailurePolicy", to=_EXIT_CODES),
+            refused("spec.podFailurePolicy"),
+            stays("spec.podReplacementPolicy"),
+            changes("spec.suspend", to=True),
+            refused("spec.template.metadata.labels.app", to="b"),
+            refused("spec.template.metadata.annotations.a", to="b"),
+            refused("spec.template.spec.containers.0.command", to=["a"]),
+            refused("spec.template.spec.containers.0.env", to=[{"name": "A", "value": "1"}]),
+            refused("spec.template.spec.containers.0.resources", to={"requests": {"cpu": "1"}}),
+            refused("spec.template.spec.initContainers", to=[{"name": "a", "image": "a", "restartPolicy": "Always"}]),
+            refused("spec.template.spec.priorityClassName", to="system-node-critical"),
+            refused("spec.template.spec.schedulerName", to="volcano"),
+            refused("spec.template.spec.subdomain", to="other"),
+            refused("spec.template.spec.hostNetwork", to=True),
+            refused("spec.template.spec.affinity", to={"podAffinity": {}}),
+            changes("spec.ttlSecondsAfterFinished", to=60),
+        ],
+        until="status.startTime",
+    ),
+    "Job of fewer pods than indexes": Row(
+        _FEWER,
+        [
+            changes("spec.completions", to=2),
+            refused("spec.completions", to=3),
+            changes("spec", to=_resized(_FEWER, 3, 3)),
+            refused("spec", to=_resized(_FEWER, 3, 2)),
+            changes("spec.parallelism", to=4),
+        ],
+        until="status.startTime",
     ),
 }
 
@@ -215,4 +283,4 @@ OTHERS = {
     ),
 }
 
-ROWS = {**JOBS, **OTHERS}
+ROWS = {**JOBS, **TRAINING, **OTHERS}

@@ -165,6 +165,8 @@ def test_a_field_that_may_change(made: Json, path: str, value: Any) -> None:
 def test_an_elastic_indexed_job_grows_in_both_numbers() -> None:
     bigger = changed(changed(INDEXED, "spec.completions", 3), "spec.parallelism", 3)
     assert after(INDEXED, bigger) == []
+    fewer_at_a_time = changed(INDEXED, "spec.parallelism", 1)
+    assert after(fewer_at_a_time, changed(fewer_at_a_time, "spec.completions", 1)) == []
 
 
 def test_both_values_and_the_way_out_are_told() -> None:

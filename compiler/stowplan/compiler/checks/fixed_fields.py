@@ -90,7 +90,9 @@ _TABLE: dict[tuple[str, str], Fixed] = {
         below="spec", mutable=job.MUTABLE, defaults={"completionMode": "NonIndexed", "manualSelector": False}
     ),
     ("discovery.k8s.io", "EndpointSlice"): _fixed("addressType"),
-    ("jobset.x-k8s.io", "JobSet"): Fixed(below="spec", mutable=frozenset({"suspend", "ttlSecondsAfterFinished"})),
+    ("jobset.x-k8s.io", "JobSet"): Fixed(
+        below="spec", mutable=frozenset("coordinator suspend ttlSecondsAfterFinished".split())
+    ),
     ("networking.k8s.io", "IngressClass"): _fixed("spec.controller"),
     ("node.k8s.io", "RuntimeClass"): _fixed("handler"),
     (_RBAC, "ClusterRoleBinding"): _fixed("roleRef"),

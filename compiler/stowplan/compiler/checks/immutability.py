@@ -66,18 +66,16 @@ def _hint(kind: str) -> str:
 
 def _changes(own: ObjectId, old: Json, new: Json) -> Iterator[tuple[FieldPath, Any, Any]]:
     for path, before, after in fixed((own.group, own.kind), old).changes(old, new):
-        if not _elastic(own, path, old, new):
+        if not _elastic(own, path, new):
             yield _first_difference(path, before, after)
 
 
-def _elastic(own: ObjectId, path: tuple[str, ...], old: Json, new: Json) -> bool:
-    """`completions` of an Indexed Job may change together with `parallelism` (elastic Indexed Jobs, since 1.31)."""
+def _elastic(own: ObjectId, path: tuple[str, ...], new: Json) -> bool:
+    """`completions` of an Indexed Job may become what `parallelism` is (elastic Indexed Jobs, since 1.31)."""
     if own.kind != "Job" or path != ("spec", "completions"):
         return False
-    specs = [mapping(body, "spec") for body in (old, new)]
-    return all(
-        spec.get("completionMode") == "Indexed" and spec.get("completions") == spec.get("parallelism") for spec in specs
-    )
+    spec = mapping(new, "spec")
+    return spec.get("completionMode") == "Indexed" and spec.get("completions") == spec.get("parallelism", 1)
 
 
 def _first_difference(path: FieldPath, before: Any, after: Any) -> tuple[FieldPath, Any, Any]:
