@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 import stowplan.compiler.pages
+from stowplan.compiler.kinds import MODELS
 from stowplan.compiler.pages import page
 from stowplan.compiler.pipeline import validate_repository
 from stowplan.compiler.source import Diagnostic, Report
@@ -16,7 +17,6 @@ from stowplan.schema.diagnostics import Severity
 
 FOLDER = Path(stowplan.compiler.pages.__file__).parent
 SECTIONS = ["What it means", "Why it matters", "Wrong", "Right"]
-OUR_GROUP = "batch.paddlepaddle.org"
 
 FILES = "about files, not about what stands in them"
 HISTORY = "needs the output of an earlier run"
@@ -76,7 +76,7 @@ def _pass_through(documents: list[dict[str, Any]], code: str) -> str:
     kinds = [
         {"group": str(document["apiVersion"]).rpartition("/")[0], "kind": document["kind"]}
         for document in documents
-        if "kind" in document and not str(document.get("apiVersion")).startswith(OUR_GROUP)
+        if "kind" in document and document["kind"] not in MODELS
     ]
     return yaml.safe_dump({"passThrough": kinds}) if kinds and code not in ("SP207", "SP209") else ""
 
