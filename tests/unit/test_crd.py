@@ -12,6 +12,7 @@ from stowplan.schema import crd, structural
 from stowplan.schema.crd import CUSTOM_RESOURCES, custom_resource_definition
 from stowplan.schema.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta
+from stowplan.schema.paddle_job import PaddleJob
 from stowplan.schema.sample_job import SampleJob
 from stowplan.schema.sample_set import SampleSet
 
@@ -226,15 +227,16 @@ def test_crds_hold_no_defaults_titles_or_rules(resource: type[CustomResource]) -
 
 
 def test_users_need_not_give_any_field(resource: type[CustomResource]) -> None:
-    """But for those that an embedded Kubernetes type itself asks for."""
+    """But for those that an embedded Kubernetes type itself asks for, and what the old CRD asked for."""
     assert "required" not in schema_of(resource)
     fields = [node for node in nodes(schema_of(resource)["properties"]["spec"]) if PRESERVE not in node]
-    assert [node["required"] for node in fields if "required" in node] == []
+    asked = [name for node in fields for name in node.get("required", ())]
+    assert sorted(asked) == (["mountPath", *["replicas"] * 3] if resource is PaddleJob else [])
 
 
 def test_every_column_shows_a_field_of_the_schema(resource: type[CustomResource]) -> None:
     for column in version(resource)["additionalPrinterColumns"]:
-        if column != {"name": "AGE", "type": "date", "jsonPath": ".metadata.creationTimestamp"}:
+        if (column["type"], column["jsonPath"]) != ("date", ".metadata.creationTimestamp"):
             assert below(resource, column["jsonPath"].removeprefix("."))["type"] == column["type"]
 
 
@@ -247,6 +249,15 @@ def test_the_registry_is_sorted_and_names_are_unique() -> None:
 @pytest.mark.parametrize(
     ("resource", "name", "columns"),
     [
+        (
+            PaddleJob,
+            "paddlejobs.batch.paddlepaddle.org",
+            [
+                ("Status", "string", ".status.phase"),
+                ("Mode", "string", ".status.mode"),
+                ("Age", "date", ".metadata.creationTimestamp"),
+            ],
+        ),
         (SampleJob, "samplejobs.batch.paddlepaddle.org", [("PHASE", "string", ".status.phase")]),
         (
             SampleSet,
@@ -266,7 +277,7 @@ def test_kubectl_shows_the_columns_of_the_old_system(
     resource: type[CustomResource], name: str, columns: list[tuple[str, str, str]]
 ) -> None:
     assert custom_resource_definition(resource)["metadata"]["name"] == name
-    assert version(resource)["name"] == "v1alpha1"
+    assert version(resource)["name"] == ("v1" if resource is PaddleJob else "v1alpha1")
     assert [tuple(column.values()) for column in version(resource)["additionalPrinterColumns"]] == columns
 
 

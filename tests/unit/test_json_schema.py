@@ -36,12 +36,8 @@ def nodes(schema: Schema) -> Iterator[Schema]:
 
 
 def test_there_is_one_file_per_kind_and_one_for_all() -> None:
-    assert sorted(schemas()) == [
-        "platform.schema.json",
-        "samplejob.schema.json",
-        "sampleset.schema.json",
-        "stowplan.schema.json",
-    ]
+    assert sorted(schemas()) == sorted([*(f"{kind.lower()}.schema.json" for kind in KINDS), "stowplan.schema.json"])
+    assert {"PaddleJob", "Platform", "SampleJob", "SampleSet"} <= set(KINDS)
 
 
 @pytest.mark.parametrize("name", schemas())
@@ -77,7 +73,7 @@ def test_defaults_are_shown() -> None:
     ("body", "found"),
     [
         ({}, ["$: 'kind' is a required property"]),
-        (document("Sampleset"), ["$.kind: 'Sampleset' is not one of ['Platform', 'SampleJob', 'SampleSet']"]),
+        (document("Sampleset"), [f"$.kind: 'Sampleset' is not one of {sorted(KINDS)}"]),
         (
             document(apiVersion="v1"),
             ["$.apiVersion: 'v1' is not one of ['batch.paddlepaddle.org/v1alpha1']"],
