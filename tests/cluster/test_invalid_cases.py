@@ -21,6 +21,9 @@ LEGACY = {kind: f"{GROUP}_{kind.lower()}s" for kind in VERSIONS}
 """Its CRDs."""
 ALIASES = "SP107"
 """Cases whose aliases no client expands; what they would become does not fit into memory."""
+OPEN = {"SP206-min-resources", "SP213-template", "SP436-twice"}
+"""Cases with a mistake in a pod template or a quantity. Our CRDs keep both as they are, since templates with a shape
+would fill a CRD. The compiler checks them against the platform's Kubernetes version."""
 
 
 class _Loader(yaml.CSafeLoader):
@@ -72,8 +75,9 @@ def test_what_the_legacy_crd_refuses_is_refused(server: Client, case: str, recor
     """By its schema, that is: unknown fields were pruned, and some of them our CRD knows."""
     documents = DOCUMENTS[case]
     if refused := _refused(server, LEGACY_GROUP, documents, strict=False):
-        assert _refused(server, GROUP, refused, strict=False) == refused
-        record_property("invalid cases refused by the legacy CRD and by ours", case)
+        by_ours = _refused(server, GROUP, refused, strict=False) == refused
+        record_property(f"invalid cases refused by the legacy CRD, {'and' if by_ours else 'not'} by ours", case)
+        assert by_ours != (case in OPEN)
     elif not (unknown := _refused(server, LEGACY_GROUP, documents, strict=True)):
         record_property("invalid cases accepted by the legacy CRD", case)
     elif _refused(server, GROUP, unknown, strict=True) == unknown:
