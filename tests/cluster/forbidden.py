@@ -4,6 +4,33 @@ from tests.cluster.accounts import GROUP_VERSION, Account
 from tests.cluster.client import Client
 
 ELSEWHERE = ("default", "kube-system")
+_RBAC = "/apis/rbac.authorization.k8s.io/v1"
+CLUSTER_WIDE = (
+    ("GET", "/api/v1/namespaces"),
+    ("POST", "/api/v1/namespaces"),
+    ("GET", "/api/v1/nodes"),
+    ("GET", "/api/v1/nodes/node-0"),
+    ("GET", "/api/v1/nodes/node-0/proxy/pods"),
+    ("PATCH", "/api/v1/nodes/node-0"),
+    ("GET", "/api/v1/persistentvolumes"),
+    ("GET", "/api/v1/persistentvolumes/rbac-home.data"),
+    ("PATCH", "/api/v1/persistentvolumes/rbac-home.data"),
+    ("DELETE", "/api/v1/persistentvolumes/rbac-home.data"),
+    ("GET", "/api/v1/pods"),
+    ("GET", "/api/v1/secrets"),
+    ("GET", "/apis/storage.k8s.io/v1/storageclasses"),
+    ("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"),
+    ("PATCH", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/samplesets.batch.paddlepaddle.org"),
+    ("GET", f"{_RBAC}/clusterroles"),
+    ("POST", f"{_RBAC}/clusterroles"),
+    ("POST", f"{_RBAC}/clusterrolebindings"),
+    ("POST", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"),
+    ("POST", "/apis/authentication.k8s.io/v1/tokenreviews"),
+    ("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews"),
+    ("POST", "/apis/certificates.k8s.io/v1/certificatesigningrequests"),
+    ("GET", "/metrics"),
+    ("GET", "/debug/pprof/"),
+)
 
 
 def forbidden(account: Account, client: Client, others: list[str]) -> list[tuple[str, str]]:
@@ -15,9 +42,9 @@ def forbidden(account: Account, client: Client, others: list[str]) -> list[tuple
         *_on_other_resources(kinds, name),
         *(("GET", own.replace(f"/{account.home}/", f"/{other}/")) for other in others),
         *(("PATCH", own.replace(f"/{account.home}/", f"/{other}/") + "/status") for other in others),
-        *(request for namespace in (account.home, account.namespace) for request in _inside(namespace, account.name)),
-        *(request for namespace in (*others, *ELSEWHERE) for request in _reading(namespace)),
-        *_cluster_wide(),
+        *(request for namespace in (account.home, account.namespace) for request in inside(namespace, account.name)),
+        *(request for namespace in (*others, *ELSEWHERE) for request in reading(namespace)),
+        *CLUSTER_WIDE,
     ]
     return list(dict.fromkeys(requests))
 
@@ -58,7 +85,7 @@ def _on_other_resources(kinds: str, name: str) -> list[tuple[str, str]]:
     ]
 
 
-def _reading(namespace: str) -> list[tuple[str, str]]:
+def reading(namespace: str) -> list[tuple[str, str]]:
     """What may not even be seen in a namespace."""
     core, crds = f"/api/v1/namespaces/{namespace}", f"/apis/{GROUP_VERSION}/namespaces/{namespace}"
     return [
@@ -80,12 +107,12 @@ def _reading(namespace: str) -> list[tuple[str, str]]:
     ]
 
 
-def _inside(namespace: str, account: str) -> list[tuple[str, str]]:
+def inside(namespace: str, account: str) -> list[tuple[str, str]]:
     """Where the agent runs and where its resource is."""
     core, apps, batch = (f"/{api}/namespaces/{namespace}" for api in ("api/v1", "apis/apps/v1", "apis/batch/v1"))
     rbac = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}"
     return [
-        *_reading(namespace),
+        *reading(namespace),
         ("POST", f"{core}/configmaps"),
         ("POST", f"{core}/events"),
         ("POST", f"{core}/pods"),
@@ -116,34 +143,4 @@ def _inside(namespace: str, account: str) -> list[tuple[str, str]]:
         ("POST", f"{rbac}/rolebindings"),
         ("PATCH", f"{rbac}/roles/{account}"),
         ("PATCH", f"{rbac}/rolebindings/{account}"),
-    ]
-
-
-def _cluster_wide() -> list[tuple[str, str]]:
-    rbac = "/apis/rbac.authorization.k8s.io/v1"
-    return [
-        ("GET", "/api/v1/namespaces"),
-        ("POST", "/api/v1/namespaces"),
-        ("GET", "/api/v1/nodes"),
-        ("GET", "/api/v1/nodes/node-0"),
-        ("GET", "/api/v1/nodes/node-0/proxy/pods"),
-        ("PATCH", "/api/v1/nodes/node-0"),
-        ("GET", "/api/v1/persistentvolumes"),
-        ("GET", "/api/v1/persistentvolumes/rbac-home.data"),
-        ("PATCH", "/api/v1/persistentvolumes/rbac-home.data"),
-        ("DELETE", "/api/v1/persistentvolumes/rbac-home.data"),
-        ("GET", "/api/v1/pods"),
-        ("GET", "/api/v1/secrets"),
-        ("GET", "/apis/storage.k8s.io/v1/storageclasses"),
-        ("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"),
-        ("PATCH", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/samplesets.batch.paddlepaddle.org"),
-        ("GET", f"{rbac}/clusterroles"),
-        ("POST", f"{rbac}/clusterroles"),
-        ("POST", f"{rbac}/clusterrolebindings"),
-        ("POST", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"),
-        ("POST", "/apis/authentication.k8s.io/v1/tokenreviews"),
-        ("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews"),
-        ("POST", "/apis/certificates.k8s.io/v1/certificatesigningrequests"),
-        ("GET", "/metrics"),
-        ("GET", "/debug/pprof/"),
     ]
