@@ -12,7 +12,7 @@ from stowplan.schema.custom_resource import Column, CustomResource
 from stowplan.schema.meta import LARGEST_INT32
 from stowplan.schema.mx_job import MxJob
 from stowplan.schema.paddle_job import PaddleJob
-from stowplan.schema.plain_schema import Schema, plain_schema
+from stowplan.schema.plain_schema import INT_OR_STRING, Schema, plain_schema
 from stowplan.schema.sample_job import SampleJob
 from stowplan.schema.sample_set import SampleSet
 from stowplan.schema.training_job import TrainingJob
@@ -102,6 +102,8 @@ def _structural(node: Schema) -> Schema:
     A mapping of anything keeps what it holds, a mapping of known fields is pruned by the API server. Integers get the
     format of the Go type they end in; without one the API server reads them as int64 anyway.
     """
+    if node.get(INT_OR_STRING):
+        return dict(node)
     structural = {key: value for key, value in node.items() if key not in _NOT_FOR_CRDS}
     more = node.get("additionalProperties")
     if more is True:

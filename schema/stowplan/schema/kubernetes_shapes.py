@@ -64,3 +64,10 @@ TOLERATION = _object(
     },
     value=_text("Value of the taint. Empty when the operator is Exists."),
 )
+
+QUANTITY: dict[str, Any] = {
+    "anyOf": [{"type": "integer"}, {"type": "string"}],
+    "pattern": r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$",
+    "x-kubernetes-int-or-string": True,
+}
+"""An amount such as `4`, `500m` or `16Gi`, in the form that the generators of CRDs give it."""

@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from stowplan.schema.custom_resource import Column, CustomResource
+from stowplan.schema.kubernetes_shapes import QUANTITY
 from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta
 from stowplan.schema.paddle_job_status import PaddleJobStatus
 
@@ -39,6 +40,7 @@ class SchedulingPolicy(Model):
     min_resources: dict[str, object] | None = Field(
         default=None,
         description="Resources that must be free at the same time. Without it, the sum of what the pods request.",
+        json_schema_extra={"additionalProperties": QUANTITY},
     )
 
 

@@ -10,6 +10,9 @@ from stowplan.schema.meta import Model
 
 Schema = dict[str, Any]
 
+INT_OR_STRING = "x-kubernetes-int-or-string"
+"""Mark of the one union that Kubernetes knows; a schema that has it stays as it is."""
+
 _DEFINITIONS = "#/$defs/"
 _NULL: Schema = {"type": "null"}
 
@@ -26,6 +29,8 @@ def plain_schema(model: type[Model]) -> Schema:
 
 
 def _plain(node: Schema, definitions: dict[str, Schema]) -> Schema:
+    if node.get(INT_OR_STRING):
+        return node
     if "$ref" in node:
         beside = {key: value for key, value in node.items() if key != "$ref"}
         return _plain(definitions[node["$ref"].removeprefix(_DEFINITIONS)] | beside, definitions)
