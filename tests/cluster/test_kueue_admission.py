@@ -1,0 +1,114 @@
+"""What Kueue writes when it admits a job is taken by the server, and a later sync leaves it alone.
+
+Kueue itself does not run here: the test suspends and admits as Kueue's integrations of Job and JobSet do.
+"""
+
+import re
+from collections.abc import Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stowplan.library.engines.gang.kueue import Kueue
+from tests.cluster import sync
+from tests.cluster.client import Client, Manifest, true_conditions, wait_for
+from tests.cluster.control_plane import Cluster
+from tests.cluster.edits import accepts
+from tests.repositories import compiled
+
+HOME = "kueue-admission"
+_SPECS = """\
+kind: Platform
+defaultNamespace: {home}
+engines: {{jobs: {jobs}, gang: kueue, queue: training}}
+paddle: {{elasticServers: ["etcd.ml:2379"]}}
+---
+apiVersion: batch.paddlepaddle.org/v1
+kind: PaddleJob
+metadata: {{name: a}}
+spec:
+  {policy}
+  worker:
+    replicas: 4
+    template:
+      metadata: {{annotations: {{kwok.stowplan.dev/hold: "true"}}}}
+      spec:
+        nodeSelector: {{kubernetes.io/os: linux}}
+        tolerations: [{{key: gpu, operator: Exists}}]
+        containers: [{{name: main, image: local/train}}]
+"""
+_NODES = {
+    "nodeSelector": {"kubernetes.io/os": "linux", "kubernetes.io/hostname": "node-1"},
+    "tolerations": [{"key": "gpu", "operator": "Exists"}, {"key": "spot", "operator": "Exists"}],
+}
+_MARKS = {"labels": {"kueue.x-k8s.io/podset": "main"}}
+
+
+@pytest.fixture(params=["core", "jobset"])
+def admitted(jobset_cluster: Cluster, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Manifest]:
+    """A synced Job or JobSet that was held back, then admitted."""
+    admin, jobs = jobset_cluster.admin, str(request.param)
+    home = jobset_cluster.namespace(f"{HOME}-{jobs}", "baseline")
+    policy = "elastic: 1\n  schedulingPolicy: {minAvailable: 2}" if jobs == "core" else "cleanPodPolicy: Never"
+    result = compiled(tmp_path, {"a.yaml": _SPECS.format(home=home, jobs=jobs, policy=policy)})
+    assert result.errors == []
+    manifests = sync.apply(admin, [output.manifest.body for output in result.outputs])
+    (manifest,) = (each for each in manifests if each["kind"] in {"Job", "JobSet"})
+    admin.patch(manifest, {"spec": {"suspend": True}})
+    wait_for(lambda: "Suspended" in true_conditions(admin.get(manifest)), what="suspension")
+    _admit(admin, manifest)
+    yield manifest
+    sync.remove(admin, [each for each in manifests if each["kind"] != "CustomResourceDefinition"])
+
+
+def _admit(admin: Client, manifest: Manifest) -> None:
+    """One update, as Kueue makes it: what it chose, and the end of the suspension. Only a Job may get fewer pods."""
+    if manifest["kind"] == "Job":
+        template = {"metadata": _MARKS, "spec": _NODES}
+        admin.patch(manifest, {"spec": {"completions": 2, "parallelism": 2, "suspend": False, "template": template}})
+        return
+    roles = deepcopy(admin.get(manifest)["spec"]["replicatedJobs"])
+    for role in roles:
+        template = role["template"]["spec"]["template"]
+        template["spec"] |= _NODES
+        template["metadata"]["labels"] |= _MARKS["labels"]
+    admin.patch(manifest, {"spec": {"replicatedJobs": roles, "suspend": False}})
+
+
+def test_later_sync_leaves_it_alone(jobset_cluster: Cluster, admitted: Manifest) -> None:
+    admin = jobset_cluster.admin
+    before = admin.get(admitted)
+    assert before["spec"]["suspend"] is False
+    after = admin.apply(_as_argo_cd_sends(admitted, before), dry_run=True)
+    assert after["spec"] == before["spec"]
+    assert "suspend" not in admitted["spec"]
+
+
+def test_sync_that_ignores_nothing_would_undo_it(jobset_cluster: Cluster, admitted: Manifest) -> None:
+    """So the fields have to be ignored."""
+    admin = jobset_cluster.admin
+    refused = not accepts(admin, admitted)
+    assert refused or admin.apply(admitted, dry_run=True)["spec"] != admin.get(admitted)["spec"]
+
+
+def _as_argo_cd_sends(manifest: Manifest, live: Manifest) -> Manifest:
+    """With `RespectIgnoreDifferences` the ignored fields get the values of the live object."""
+    sent = deepcopy(manifest)
+    for shared in Kueue().shared_fields():
+        if shared.kind == manifest["kind"]:
+            for path in (*shared.paths, *shared.queries):
+                _take_over(sent, live, re.findall(r"[^./\[\]]+|\[\]", path))
+    return sent
+
+
+def _take_over(sent: Any, live: Any, path: list[str]) -> None:
+    first, *rest = path
+    if first == "[]":
+        for own, other in zip(sent, live, strict=True):
+            _take_over(own, other, rest)
+    elif rest:
+        _take_over(sent[first], live[first], rest)
+    elif first in live:
+        sent[first] = live[first]
