@@ -12,6 +12,7 @@ from ruamel.yaml import YAML
 
 from stowplan.compiler.model import Output
 from stowplan.compiler.render import render
+from stowplan.library.names import HASH_LENGTH
 from tests.repositories import CASES, EXAMPLES, Result, case, example
 from tests.repositories import compiled as compiled_repository
 
@@ -25,6 +26,8 @@ NAME_LIMITS = {"Service": 63, "PersistentVolume": 63, "Job": 63, "CronJob": 52, 
 LITERAL_ENVIRONMENT = {"HOME"}
 UNPRIVILEGED_VOLUMES = {"configMap", "emptyDir", "persistentVolumeClaim", "projected"}
 ROOT_TASKS = "case-platform-root-tasks"
+TRAINING = {"MxJob", "PaddleJob", "TrainingJob"}
+"""Kinds whose pods are the users' templates; only the containers of our agents in them are ours."""
 
 
 def compiled(name: str) -> Result:
@@ -43,6 +46,21 @@ def pods(body: Any) -> Iterator[dict[str, Any]]:
             yield body
         for below in body.values():
             yield from pods(below)
+
+
+def our_pods(name: str) -> Iterator[dict[str, Any]]:
+    """The pods that no user described."""
+    for output in compiled(name).outputs:
+        if not (output.spec and output.spec.kind in TRAINING):
+            yield from pods(output.manifest.body)
+
+
+def our_containers(name: str) -> Iterator[dict[str, Any]]:
+    """The containers of our agents, in whichever pod."""
+    for output in compiled(name).outputs:
+        if output.manifest.kind not in TRAINING:
+            every = (container for pod in pods(output.manifest.body) for container in pod["containers"])
+            yield from (container for container in every if "/stowplan-" in container["image"])
 
 
 def synced(name: str) -> list[Output]:
@@ -83,26 +101,49 @@ def test_names_and_labels_fit(name: str) -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_no_secret_stands_in_the_open(name: str) -> None:
     assert of_kind(name, "Secret") == []
-    for pod in (pod for body in bodies(name) for pod in pods(body)):
-        for variable in pod["containers"][0]["env"]:
+    for container in our_containers(name):
+        for variable in container["env"]:
             assert "valueFrom" in variable or variable["name"] in LITERAL_ENVIRONMENT, variable
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_every_pod_is_restricted(name: str) -> None:
-    for pod in (pod for body in bodies(name) for pod in pods(body)):
+    for pod in our_pods(name):
         context = pod["securityContext"]
         assert context["runAsNonRoot"] or name == ROOT_TASKS
         assert context["seccompProfile"] == {"type": "RuntimeDefault"}
         assert not {"hostNetwork", "hostPID", "hostIPC", "initContainers", "ephemeralContainers"} & set(pod)
         assert {key for volume in pod["volumes"] for key in volume} - {"name"} <= UNPRIVILEGED_VOLUMES
-        for container in pod["containers"]:
-            own = container["securityContext"]
-            assert own["capabilities"] == {"drop": ["ALL"]}
-            assert own["allowPrivilegeEscalation"] is False
-            assert own["readOnlyRootFilesystem"] is True
-            assert set(container["resources"]) == {"requests", "limits"}
-            assert "sh" not in container["command"]
+        assert all("/stowplan-" in container["image"] for container in pod["containers"])
+    for container in our_containers(name):
+        own = container["securityContext"]
+        assert own["capabilities"] == {"drop": ["ALL"]}
+        assert own["allowPrivilegeEscalation"] is False
+        assert own["readOnlyRootFilesystem"] is True
+        assert set(container["resources"]) == {"requests", "limits"}
+        assert "sh" not in container["command"]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_an_agent_beside_a_users_containers_is_restricted_by_itself(name: str) -> None:
+    """The pod's own context is the user's."""
+    for output in compiled(name).outputs:
+        if output.spec and output.spec.kind in TRAINING and output.manifest.kind not in TRAINING:
+            for container in (each for pod in pods(output.manifest.body) for each in pod["containers"]):
+                if container["name"] == "await":
+                    context = container["securityContext"]
+                    assert (context["runAsNonRoot"], context["runAsUser"]) == (True, 65532)
+                    assert context["seccompProfile"] == {"type": "RuntimeDefault"}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_names_of_a_run_end_alike(name: str) -> None:
+    """All objects of a training run end in its hash, and no other object does."""
+    for spec in {output.spec for output in compiled(name).outputs if output.spec and output.spec.kind in TRAINING}:
+        own = [output.manifest for output in compiled(name).outputs if output.spec == spec]
+        endings = {manifest.name[-HASH_LENGTH:] for manifest in own if manifest.run}
+        assert len(endings) == 1
+        assert not endings & {manifest.name[-HASH_LENGTH:] for manifest in own if not manifest.run}
 
 
 @pytest.mark.parametrize("name", ALL)

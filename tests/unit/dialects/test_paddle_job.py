@@ -127,7 +127,7 @@ def test_the_run_annotation_renames(jobs: str) -> None:
 @pytest.mark.parametrize("name", ["train", "a-name-of-a-job-that-is-longer-than-what-a-host-name-has-room-for"])
 def test_an_elastic_job_of_another_size_is_the_same_job(jobs: str, name: str) -> None:
     """Also where the name has to be cut, and with a dataset: one more pod is no reason to start over."""
-    mount = {"sampleSetRef": {"name": "data", "mountPath": "/data"}, "elastic": 1}
+    mount: dict[str, Any] = {"sampleSetRef": {"name": "data", "mountPath": "/data"}, "elastic": 1}
     small, large = (
         lowered(paddle_job(name, worker=role(size), **mount), engines={"jobs": jobs}, **ELASTIC) for size in (1, 5000)
     )
@@ -223,7 +223,7 @@ def test_a_dataset_with_errors_of_its_own_is_no_mistake_of_the_job() -> None:
     assert codes(result) == []
 
 
-MOUNT = {"sampleSetRef": {"name": "data", "mountPath": "/data"}}
+MOUNT: dict[str, Any] = {"sampleSetRef": {"name": "data", "mountPath": "/data"}}
 
 
 def test_nothing_is_compiled_of_a_job_that_cannot_work() -> None:
