@@ -7,6 +7,7 @@ from typing import Any
 from stowplan.schema.custom_resource import CustomResource
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, dotted, finding
 from stowplan.schema.key_case import fold_keys
+from stowplan.schema.wording import WHOLE_NUMBER, mistyped
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -95,11 +96,13 @@ def _inside(data: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any] | Non
 
 
 def _move(data: dict[str, Any], old: tuple[str, ...], new: tuple[str, ...]) -> list[Finding]:
-    """A value of another type than a whole number stays, so that it is refused where it stands."""
+    """What is moved are whole numbers; another value is refused where it stands."""
     source, target = _holds(data, old), _inside(data, new[:-1])
-    if source is None or target is None or type(source[old[-1]]) is not int:
+    if source is None or target is None:
         return []
     value = source.pop(old[-1])
+    if type(value) is not int:
+        return [finding("SP203", old, *mistyped(value, WHOLE_NUMBER))]
     if new[-1] in target:
         message = f'"{dotted(old)}" is left out, since "{dotted(new)}" is given too.'
         return [finding("SP406", old, message, "Remove it.", anchor=Anchor.KEY)]

@@ -74,6 +74,7 @@ def _roles(model: TrainingJob, layout: Shape, context: Context) -> Iterator[Role
             template=template(model, "pserver", layout, platform),
             decides=False,
             ports=tuple(layout.server_ports),
+            watched=not _chooses_port(model),
             host_network=layout.on_host("pserver"),
             restarts=_RESTARTS,
         )
@@ -88,6 +89,11 @@ def _roles(model: TrainingJob, layout: Shape, context: Context) -> Iterator[Role
         tolerant=bool(model.spec.fault_tolerant),
         deadline=(annotations.walltime if annotations else None) or None,
     )
+
+
+def _chooses_port(model: TrainingJob) -> bool:
+    """Whether the servers are told another port than the job's, so that nobody knows which one to watch."""
+    return "PADDLE_INIT_PORT" in ((model.spec.pserver.envs if model.spec.pserver else None) or {})
 
 
 def _manifests(model: TrainingJob, group: TrainingGroup, context: Context) -> list[Manifest]:

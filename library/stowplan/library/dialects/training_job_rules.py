@@ -85,6 +85,8 @@ def _sizes(model: TrainingJob) -> Iterator[Finding]:
             if given is not None and given > 1:
                 message = f"Found {given}; a local job has one trainer."
                 yield finding("SP406", ("spec", "trainer", key), message, "Write 1, or choose another type.")
+    if spec.frame_work and spec.frame_work.type not in TYPES:
+        return
     if kind == "ps" and not (spec.pserver and spec.pserver.min_instance):
         message = "The job trains with parameter servers, but has none, so it is compiled with trainers alone."
         hint = "Give `pserver.min-instance`, or say that it has none: `local_job`, `is_nccl`, or `frame_work.type`."
@@ -111,9 +113,9 @@ def _instances(name: str, role: ServerRole) -> Iterator[Finding]:
 
 
 def _elasticity(model: TrainingJob, platform: Platform) -> Iterator[Finding]:
-    if not may_grow(model):
-        return
     least, most = instances(model.spec.trainer)
+    if not may_grow(model) or most > MOST_PODS:
+        return
     path: FieldPath = ("spec", "trainer", "max-instance")
     if not model.spec.fault_tolerant:
         message = (
