@@ -1,10 +1,10 @@
 """What is wrong with a TrainingJob as a whole, or worth knowing about it."""
 
-import re
 from collections.abc import Iterator
 from itertools import combinations
 
 from stowplan.library.dialects import training_job_role_rules
+from stowplan.library.dialects.label_form import VALUE_FORM, is_label_value
 from stowplan.library.dialects.training_job_etcd import ETCD_PORT
 from stowplan.library.dialects.training_job_pods import MASTER_PORT
 from stowplan.library.dialects.training_job_shape import (
@@ -18,13 +18,12 @@ from stowplan.library.dialects.training_job_shape import (
     shape,
     topology,
 )
-from stowplan.library.names import LABEL_LIMIT, MOST_PODS, is_dns_subdomain
+from stowplan.library.names import MOST_PODS, is_dns_subdomain
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, finding
 from stowplan.schema.platform import Platform
 from stowplan.schema.training_job import ServerRole, TrainingJob
 
 _LARGEST_PORT = 65535
-_LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-_.A-Za-z0-9]*[A-Za-z0-9])?")
 _PLACES_GROUPS = ("coscheduling", "volcano")
 """Gang engines that place PodGroups, and leave jobs alone that name a scheduler themselves."""
 
@@ -218,9 +217,9 @@ def _wishes(model: TrainingJob, platform: Platform) -> Iterator[Finding]:
     if wishes and wishes.walltime is not None and wishes.walltime < 0:
         message = f"Found {wishes.walltime}; a time is not negative."
         yield finding("SP205", (*path, "walltime"), message, "Give seconds, or 0 for no limit.")
-    if wishes and wishes.priority and not _is_label_value(wishes.priority):
+    if wishes and not is_label_value(wishes.priority or ""):
         message = f'"{wishes.priority}" cannot be the value of a label.'
-        hint = f"Use at most {LABEL_LIMIT} letters, digits, `-`, `_` and `.`, with a letter or digit at both ends."
+        hint = f"Use {VALUE_FORM}."
         yield finding("SP210", (*path, "priority"), message, hint)
     if name := priority_class(model, platform):
         message = f'The job gets the PriorityClass "{name}" too, which {platform.engines.gang} looks at.'
@@ -228,10 +227,6 @@ def _wishes(model: TrainingJob, platform: Platform) -> Iterator[Finding]:
     if model.spec.pod_group_name and platform.engines.gang in _PLACES_GROUPS and not scheduler(model.spec):
         message = "The pods belong to the PodGroup that is compiled for the job, so this one is not used."
         yield _without_effect(("spec", "podGroupName"), message)
-
-
-def _is_label_value(text: str) -> bool:
-    return len(text) <= LABEL_LIMIT and _LABEL_VALUE.fullmatch(text) is not None
 
 
 def _without_effect(path: FieldPath, message: str, hint: str = "Remove it.") -> Finding:
