@@ -188,6 +188,18 @@ def test_a_null_is_allowed_as_a_field_but_not_in_a_list() -> None:
     assert (path, keyword) == ("spec.template.spec.containers[0].args[1]", "type")
 
 
+@pytest.mark.parametrize("place", [("containers",), ("containers", 0, "env"), ("tolerations",)])
+def test_a_null_is_no_object_in_a_list_either(place: tuple[str | int, ...]) -> None:
+    spec: dict[str, Any] = {"containers": [{"name": "a", "env": [{"name": "B"}]}], "tolerations": [{"key": "c"}]}
+    holder: Any = spec
+    for part in place:
+        holder = holder[part]
+    holder.append(None)
+    (problem,) = definition_problems("1.34", "io.k8s.api.core.v1.PodSpec", spec)
+    assert problem.path == (*place, 1)
+    assert problem.message == "Found nothing; allowed is an item."
+
+
 def test_two_items_of_one_merge_key_are_refused() -> None:
     env = [{"name": "A", "value": "1"}, {"name": "B"}, {"name": "A", "value": "2"}]
     path, _, text = only(problems(job({"env": env})))

@@ -19,7 +19,7 @@ from stowplan.compiler.kubernetes_rules import (
     REPLACED,
     rules_of,
 )
-from stowplan.compiler.schema_problems import LIST_MAP_KEYS, Checker, JsonSchema, SchemaProblem
+from stowplan.compiler.schema_problems import FORM, LIST_MAP_KEYS, Checker, JsonSchema, SchemaProblem
 
 _PREFIX = "#/$defs/"
 _KINDS_KEY = "x-kubernetes-group-version-kind"
@@ -121,7 +121,9 @@ def _adapted(schema: JsonSchema) -> JsonSchema:
 
 
 def _without_null(schema: JsonSchema) -> JsonSchema:
-    """Go reads a null in a list as an empty text or zero, which nobody means."""
+    """Go reads a null in a list as an empty text, zero or an empty object, which nobody means."""
+    if "$ref" in schema:
+        return {**schema, "not": {"type": "null"}, FORM: "an item"}
     types = schema.get("type")
     return {**schema, "type": [name for name in types if name != "null"]} if isinstance(types, list) else schema
 
