@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 
-from stowplan.library.builders import await_pod
 from stowplan.library.dialects import pod_template
 from stowplan.library.dialects.context import Context
 from stowplan.library.engines.gang.registry import GANG_ENGINES
@@ -27,11 +26,8 @@ def group_findings(
         environment = group.framework.environment(group, role, hosts)
         found += pod_template.long_variables(environment, size_path(role))
         if template_path:
-            path = template_path(role)
             fixed = [each["name"] for each in environment.fixed]
-            found += pod_template.reserved(role.template, fixed, path)
-            if not role.decides:
-                found += pod_template.taken(role.template, await_pod.CONTAINER, await_pod.VOLUMES, path)
+            found += pod_template.reserved(role.template, fixed, template_path(role))
     return found
 
 

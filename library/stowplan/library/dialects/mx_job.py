@@ -1,18 +1,15 @@
 """`MxJob` lowered: a training group of the framework MXNet, on the platform's engines."""
 
-from collections.abc import Iterator
 from typing import Any
 
-from stowplan.library.builders.custom_resource import custom_resource
-from stowplan.library.dialects import mx_job_rules, pod_references
+from stowplan.library.dialects import mx_job_rules
 from stowplan.library.dialects.accelerators import equipped
 from stowplan.library.dialects.context import Context, Lowered
 from stowplan.library.dialects.group_findings import group_findings
-from stowplan.library.engines.gang.registry import GANG_ENGINES
-from stowplan.library.engines.registry import JOB_ENGINES
+from stowplan.library.dialects.training_unit import unit
 from stowplan.library.frameworks.mxnet import SCHEDULER, Mxnet
 from stowplan.library.ir import Origin
-from stowplan.library.manifest import ExternalReference, Json, Manifest, Unit
+from stowplan.library.manifest import Json, Unit
 from stowplan.library.names import TrainingNames
 from stowplan.library.training import Role, TrainingGroup
 from stowplan.schema.diagnostics import FieldPath, Finding, has_errors
@@ -44,7 +41,7 @@ def lower(model: MxJob, context: Context) -> Lowered:
     found += _findings(model, group, context)
     if has_errors(found):
         return Lowered(Unit(spec, ()), tuple(found))
-    return Lowered(Unit(spec, tuple(_manifests(model, group, context)), _externals(group, context)), tuple(found))
+    return Lowered(unit(model, group, context), tuple(found))
 
 
 def _group(model: MxJob, spec: SpecId, context: Context) -> TrainingGroup:
@@ -110,17 +107,3 @@ def _findings(model: MxJob, group: TrainingGroup, context: Context) -> list[Find
         size_path=lambda role: (*places[role.name], "replicas"),
         template_path=lambda role: (*places[role.name], "template"),
     )
-
-
-def _manifests(model: MxJob, group: TrainingGroup, context: Context) -> Iterator[Manifest]:
-    engines = context.platform.engines
-    gang, engine = GANG_ENGINES[engines.gang], JOB_ENGINES[engines.jobs]
-    yield custom_resource(model, group.origin)
-    yield from engine.manifests(group, gang, context.site)
-
-
-def _externals(group: TrainingGroup, context: Context) -> tuple[ExternalReference, ...]:
-    home = group.origin.spec.namespace
-    named = {reference for role in group.roles for reference in pod_references.externals(role.template, home)}
-    named |= set(GANG_ENGINES[context.platform.engines.gang].externals(group, context.site))
-    return tuple(sorted(named))

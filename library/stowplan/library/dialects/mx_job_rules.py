@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from stowplan.library.builders import await_pod
 from stowplan.library.dialects import pod_template
 from stowplan.library.frameworks.mxnet import VARIABLES
 from stowplan.library.manifest import Json
@@ -103,6 +104,8 @@ def _entry(entry: MxReplicaSpec, path: FieldPath, *, distributed: bool) -> Itera
         yield finding("SP477", at, message, f"Call it {CONTAINER}.")
         return
     yield from pod_template.findings(template, (*path, "template"))
+    if role_of(entry) == "SERVER":
+        yield from pod_template.taken(template, await_pod.CONTAINER, await_pod.VOLUMES, (*path, "template"))
     yield from _restart(template, (*path, "template", "spec", "restartPolicy"))
     if distributed:
         yield from _overridden(template, (*path, "template", "spec"))

@@ -1,16 +1,15 @@
 """`PaddleJob` lowered: a training group of the framework Paddle, on the platform's engines."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from stowplan.library.builders.config_map import plain_config_map
-from stowplan.library.builders.custom_resource import custom_resource
-from stowplan.library.dialects import dataset_mount, host_ports, paddle_job_rules, pod_references, pod_template
+from stowplan.library.dialects import dataset_mount, host_ports, paddle_job_rules
 from stowplan.library.dialects.context import Context, Lowered
-from stowplan.library.engines.gang.registry import GANG_ENGINES
-from stowplan.library.engines.registry import JOB_ENGINES
+from stowplan.library.dialects.group_findings import group_findings
+from stowplan.library.dialects.training_unit import unit
 from stowplan.library.frameworks.paddle import PORTS, Elastic, Paddle
 from stowplan.library.ir import Origin
-from stowplan.library.manifest import ExternalReference, Json, Manifest, Unit
+from stowplan.library.manifest import Json, Manifest, Unit
 from stowplan.library.names import SUBDOMAIN_LIMIT, TrainingNames, shorten
 from stowplan.library.training import DatasetMount, GangRequest, Role, TrainingGroup
 from stowplan.schema.diagnostics import Finding, has_errors
@@ -38,7 +37,7 @@ def lower(model: PaddleJob, context: Context) -> Lowered:
     found += _group_findings(model, group, context)
     if has_errors(found):
         return Lowered(Unit(spec, ()), tuple(found))
-    return Lowered(Unit(spec, tuple(_manifests(model, group, context)), _externals(group, context)), tuple(found))
+    return Lowered(unit(model, group, context, beside=_size(group)), tuple(found))
 
 
 def ports_of(model: PaddleJob, context: Context) -> tuple[dict[str, range], list[Finding]]:
@@ -124,31 +123,19 @@ def _size_name(names: TrainingNames) -> str:
 
 
 def _group_findings(model: PaddleJob, group: TrainingGroup, context: Context) -> list[Finding]:
-    platform = context.platform
-    gang, engine = GANG_ENGINES[platform.engines.gang], JOB_ENGINES[platform.engines.jobs]
-    found = [*gang.validate(group, platform), *paddle_job_rules.long_names(group)]
-    hosts = engine.hosts(group, "0" * 8)
+    found = group_findings(
+        group,
+        context,
+        size_path=lambda role: ("spec", role.name, "replicas"),
+        template_path=lambda role: ("spec", role.name, "template"),
+    )
     for role in group.roles:
-        path = ("spec", role.name, "template")
-        environment = group.framework.environment(group, role, hosts)
-        found += pod_template.reserved(role.template, [each["name"] for each in environment.fixed], path)
-        found += pod_template.long_variables(environment, ("spec", role.name, "replicas"))
-        found += dataset_mount.clashes(role.template, group.mounts, (*path, "spec"))
+        found += dataset_mount.clashes(role.template, group.mounts, ("spec", role.name, "template", "spec"))
     reference = model.spec.sample_set_ref
     dataset = context.sample_sets.get((group.origin.spec.namespace, (reference and reference.name) or ""))
     if dataset and dataset_mount.is_required(model.metadata, context):
         found += dataset_mount.crowded(group.roles, dataset)
     return found
-
-
-def _manifests(model: PaddleJob, group: TrainingGroup, context: Context) -> Sequence[Manifest]:
-    engines = context.platform.engines
-    gang, engine = GANG_ENGINES[engines.gang], JOB_ENGINES[engines.jobs]
-    return [
-        custom_resource(model, group.origin),
-        *_size(group),
-        *engine.manifests(group, gang, context.site),
-    ]
 
 
 def _size(group: TrainingGroup) -> list[Manifest]:
@@ -158,10 +145,3 @@ def _size(group: TrainingGroup) -> list[Manifest]:
     size = str(group.size) if group.minimum == group.size else f"{group.minimum}:{group.size}"
     home = group.origin.spec.namespace
     return [plain_config_map(_size_name(group.names), group.origin, "size", {_SIZE: size}, namespace=home)]
-
-
-def _externals(group: TrainingGroup, context: Context) -> tuple[ExternalReference, ...]:
-    home = group.origin.spec.namespace
-    named = {reference for role in group.roles for reference in pod_references.externals(role.template, home)}
-    named |= set(GANG_ENGINES[context.platform.engines.gang].externals(group, context.site))
-    return tuple(sorted(named))

@@ -8,8 +8,7 @@ from stowplan.library import quantities
 from stowplan.library.builders import await_pod
 from stowplan.library.dialects import pod_template
 from stowplan.library.manifest import Json
-from stowplan.library.names import MOST_PODS, STEM_LIMIT, is_dns_label, is_dns_subdomain
-from stowplan.library.training import TrainingGroup
+from stowplan.library.names import MOST_PODS, is_dns_label, is_dns_subdomain
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, finding
 from stowplan.schema.paddle_job import HOST_PORT_ANNOTATION, PaddleJob, PaddleRole
 from stowplan.schema.platform import Platform
@@ -52,20 +51,6 @@ def restart(model: PaddleJob, name: str) -> Literal["Never", "OnFailure"]:
     if is_elastic(model) or given in ("OnFailure", "Always"):
         return "OnFailure"
     return "OnFailure" if not given and name == "worker" and model.spec.intranet == "Service" else "Never"
-
-
-def long_names(group: TrainingGroup) -> Iterator[Finding]:
-    """Names of Jobs that were cut."""
-    for role in group.roles:
-        wanted = f"{group.names.base}-{role.name}"
-        if group.names.stem(role.name) != wanted:
-            message = (
-                f"{wanted} is longer than {STEM_LIMIT} characters, so a hash takes the place of its end in Jobs and"
-                " pods."
-            )
-            hint = "Shorten the name if you want to recognise its pods."
-            yield finding("SP505", ("metadata", "name"), message, hint)
-            return
 
 
 def _roles(model: PaddleJob) -> Iterator[tuple[str, PaddleRole]]:

@@ -2,17 +2,15 @@
 
 from collections.abc import Iterator
 
-from stowplan.library.builders.custom_resource import custom_resource
-from stowplan.library.dialects import pod_references, training_job_role_rules, training_job_rules
+from stowplan.library.dialects import training_job_role_rules, training_job_rules
 from stowplan.library.dialects.context import Context, Lowered
 from stowplan.library.dialects.group_findings import group_findings
 from stowplan.library.dialects.training_job_etcd import ETCD_PORT
 from stowplan.library.dialects.training_job_pods import MASTER_PORT, framework, template
 from stowplan.library.dialects.training_job_shape import Shape, shape
-from stowplan.library.engines.gang.registry import GANG_ENGINES
-from stowplan.library.engines.registry import JOB_ENGINES
+from stowplan.library.dialects.training_unit import unit
 from stowplan.library.ir import Origin
-from stowplan.library.manifest import ExternalReference, Manifest, Unit
+from stowplan.library.manifest import ExternalReference, Unit
 from stowplan.library.names import TrainingNames
 from stowplan.library.training import GangRequest, Role, TrainingGroup
 from stowplan.schema.diagnostics import has_errors
@@ -36,7 +34,9 @@ def lower(model: TrainingJob, context: Context) -> Lowered:
     found += training_job_role_rules.of_pods(group.roles)
     if has_errors(found):
         return Lowered(Unit(spec, ()), tuple(found))
-    return Lowered(Unit(spec, tuple(_manifests(model, group, context)), _externals(group, context)), tuple(found))
+    own = training_job_rules.own_pod_group(model, context.platform)
+    named = [ExternalReference("PodGroup", spec.namespace, own)] if own else []
+    return Lowered(unit(model, group, context, named=named), tuple(found))
 
 
 def _group(model: TrainingJob, spec: SpecId, context: Context) -> TrainingGroup:
@@ -94,16 +94,3 @@ def _roles(model: TrainingJob, layout: Shape, context: Context) -> Iterator[Role
 def _chooses_port(model: TrainingJob) -> bool:
     """Whether the servers are told another port than the job's, so that nobody knows which one to watch."""
     return "PADDLE_INIT_PORT" in ((model.spec.pserver.envs if model.spec.pserver else None) or {})
-
-
-def _manifests(model: TrainingJob, group: TrainingGroup, context: Context) -> list[Manifest]:
-    engines = context.platform.engines
-    gang, engine = GANG_ENGINES[engines.gang], JOB_ENGINES[engines.jobs]
-    return [custom_resource(model, group.origin), *engine.manifests(group, gang, context.site)]
-
-
-def _externals(group: TrainingGroup, context: Context) -> tuple[ExternalReference, ...]:
-    home = group.origin.spec.namespace
-    named = {reference for role in group.roles for reference in pod_references.externals(role.template, home)}
-    named |= set(GANG_ENGINES[context.platform.engines.gang].externals(group, context.site))
-    return tuple(sorted(named))

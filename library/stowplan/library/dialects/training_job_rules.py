@@ -51,6 +51,12 @@ def priority_class(model: TrainingJob, platform: Platform) -> str | None:
     return name if name and is_dns_subdomain(name) else None
 
 
+def own_pod_group(model: TrainingJob, platform: Platform) -> str | None:
+    """The PodGroup that the pods belong to, where it is not one that is compiled."""
+    compiled = platform.engines.gang in _PLACES_GROUPS and not scheduler(model.spec)
+    return None if compiled else model.spec.pod_group_name or None
+
+
 def _framework(model: TrainingJob) -> Iterator[Finding]:
     work = model.spec.frame_work
     if work is None:
@@ -224,7 +230,7 @@ def _wishes(model: TrainingJob, platform: Platform) -> Iterator[Finding]:
     if name := priority_class(model, platform):
         message = f'The job gets the PriorityClass "{name}" too, which {platform.engines.gang} looks at.'
         yield finding("SP480", (*path, "priority"), message, "See that the cluster has it.")
-    if model.spec.pod_group_name and platform.engines.gang in _PLACES_GROUPS and not scheduler(model.spec):
+    if model.spec.pod_group_name and not own_pod_group(model, platform):
         message = "The pods belong to the PodGroup that is compiled for the job, so this one is not used."
         yield _without_effect(("spec", "podGroupName"), message)
 

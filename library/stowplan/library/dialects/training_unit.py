@@ -1,0 +1,29 @@
+"""A training group as the unit of its dialect: the custom resource, and what the engines make of the group."""
+
+from collections.abc import Iterable
+
+from stowplan.library.builders.custom_resource import custom_resource
+from stowplan.library.dialects import pod_references
+from stowplan.library.dialects.context import Context
+from stowplan.library.engines.gang.registry import GANG_ENGINES
+from stowplan.library.engines.registry import JOB_ENGINES
+from stowplan.library.manifest import ExternalReference, Manifest, Unit
+from stowplan.library.training import TrainingGroup
+from stowplan.schema.meta import Model
+
+
+def unit(
+    model: Model,
+    group: TrainingGroup,
+    context: Context,
+    *,
+    beside: Iterable[Manifest] = (),
+    named: Iterable[ExternalReference] = (),
+) -> Unit:
+    """All of them. `beside` are objects of the dialect's own, `named` are objects that only the spec itself names."""
+    engines = context.platform.engines
+    gang, engine = GANG_ENGINES[engines.gang], JOB_ENGINES[engines.jobs]
+    home = group.origin.spec.namespace
+    manifests = (custom_resource(model, group.origin), *beside, *engine.manifests(group, gang, context.site))
+    externals = {reference for role in group.roles for reference in pod_references.externals(role.template, home)}
+    return Unit(group.origin.spec, manifests, tuple(sorted({*externals, *gang.externals(group, context.site), *named})))
