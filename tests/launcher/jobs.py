@@ -1,4 +1,4 @@
-"""PaddleJobs of the launcher test: what their containers run is `tests.launcher.program`."""
+"""Jobs of the launcher test: what their containers run are programs of this folder."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,44 +7,109 @@ from typing import Any
 import yaml
 
 from stowplan.library.dialects.paddle_job import ROLES
+from stowplan.schema import mx_job
 from tests.launcher.kubelet import CONTAINER
-from tests.repositories import Result, compiled
+from tests.repositories import REPOSITORY, Result, compiled
 
 ETCD = "etcd-0.etcd.ml:2379"
 _SECOND = "etcd-1.etcd.ml:2379"
 PATIENCE = 30.0
 """Seconds that a program waits for the others; none comes near it but one whose peers never come."""
 
-_MODULE = "tests.launcher.program"
+_IMAGE = "registry.example.com/ml/train:1"
+_METADATA = {"name": "resnet", "namespace": "ml"}
+_MX_ROLES = ("SCHEDULER", "SERVER", "WORKER")
 
 
 def job(
     folder: Path, mode: str, spec: Mapping[str, Any], *, engine: str = "core", patience: float = PATIENCE
 ) -> Result:
     """A PaddleJob compiled; roles are given by their number of pods."""
+    roles = {key: _role(value, mode, patience) if key in ROLES else value for key, value in spec.items()}
+    model = {"apiVersion": "batch.paddlepaddle.org/v1", "kind": "PaddleJob", "metadata": _METADATA, "spec": roles}
+    return _compiled(folder, model, {"jobs": engine})
+
+
+def training_job(
+    folder: Path,
+    programs: Mapping[str, str],
+    spec: Mapping[str, Any],
+    *,
+    engine: str = "core",
+    gang: str = "none",
+    patience: float = PATIENCE,
+) -> Result:
+    """A TrainingJob compiled. `programs` are those of the roles, see `legacy`; a role is given by its smallest size,
+    or by both."""
+    roles: dict[str, Any] = {}
+    for name, program in programs.items():
+        least, most = spec[name] if isinstance(spec[name], tuple) else (spec[name], spec[name])
+        word, *rest = program.split()
+        entrypoint = " ".join(["python -m tests.launcher.legacy", word, str(patience), *rest])
+        roles[name] = {"min-instance": least, "max-instance": most, "entrypoint": entrypoint}
+    roles["trainer"]["workspace"] = str(REPOSITORY)
+    model = {
+        "apiVersion": "paddlepaddle.org/v1alpha1",
+        "kind": "TrainingJob",
+        "metadata": _METADATA,
+        "spec": {"image": _IMAGE, **spec, **roles},
+    }
+    return _compiled(folder, model, {"jobs": engine, "gang": gang, "queue": "training"})
+
+
+def mx_job_of(
+    folder: Path,
+    mode: str,
+    sizes: Mapping[str, int],
+    *,
+    engine: str = "core",
+    port: int | None = None,
+    host: bool = False,
+    patience: float = PATIENCE,
+) -> Result:
+    """An MxJob compiled; `sizes` are those of its roles, in capitals."""
+    container = {
+        "name": mx_job.CONTAINER,
+        "image": _IMAGE,
+        "command": ["python", "-m", "tests.launcher.ps_lite", mode, str(patience)],
+    }
+    pod: dict[str, Any] = {"containers": [container], "restartPolicy": "Never"}
+    if host:
+        pod |= {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
+    specs = [{"mxReplicaType": role, "replicas": size, "template": {"spec": pod}} for role, size in sizes.items()]
+    if port is not None:
+        specs = [{**each, "PsRootPort": port} if each["mxReplicaType"] == _MX_ROLES[0] else each for each in specs]
+    model = {
+        "apiVersion": "mxnet.mlkube.io/v1beta1",
+        "kind": "MxJob",
+        "metadata": _METADATA,
+        "spec": {"jobMode": mode, "replicaSpecs": specs},
+    }
+    return _compiled(folder, model, {"jobs": engine})
+
+
+def _compiled(folder: Path, model: Mapping[str, Any], engines: Mapping[str, str]) -> Result:
     platform: dict[str, Any] = {
         "apiVersion": "stowplan.dev/v1alpha1",
         "kind": "Platform",
         "images": {"registry": "registry.example.com/ml", "tag": "1"},
-        "engines": {"jobs": engine},
+        "engines": dict(engines),
         "paddle": {"elasticServers": [ETCD, _SECOND]},
     }
-    model: dict[str, Any] = {
-        "apiVersion": "batch.paddlepaddle.org/v1",
-        "kind": "PaddleJob",
-        "metadata": {"name": "resnet", "namespace": "ml"},
-        "spec": {key: _role(value, mode, patience) if key in ROLES else value for key, value in spec.items()},
-    }
-    result = compiled(folder, {"job.yaml": yaml.safe_dump_all([platform, model], sort_keys=False)})
-    assert not result.errors
+    result = compiled(folder, {"job.yaml": _yaml([platform, model])})
+    assert not result.errors, result.errors
     return result
+
+
+def _yaml(documents: list[Mapping[str, Any]]) -> str:
+    return str(yaml.safe_dump_all([dict(each) for each in documents], sort_keys=False))
 
 
 def _role(size: int, mode: str, patience: float) -> dict[str, Any]:
     container = {
         "name": CONTAINER,
-        "image": "registry.example.com/ml/paddle:2",
-        "command": ["python", "-m", _MODULE],
+        "image": _IMAGE,
+        "command": ["python", "-m", "tests.launcher.program"],
         "args": [mode, str(patience)],
     }
     return {"replicas": size, "template": {"spec": {"containers": [container]}}}

@@ -7,18 +7,33 @@ from typing import Any
 
 from stowplan.library.labels import JOB_INDEX, JOB_NAME, ROLE
 from stowplan.library.manifest import Json
+from stowplan.schema import mx_job
 from tests.repositories import Result
 
 CONTAINER = "paddle"
-"""Name of the container that trains, in every template of the launcher test."""
+"""Name of the container that trains, in every template of a PaddleJob; elsewhere the name is given."""
 
+ADDRESS = "<address of the pod>"
+"""Stands for the address, which nobody knows before the pod is placed."""
+
+_MINIMUM = "kueue.x-k8s.io/job-min-parallelism"
+_EQUAL = "kueue.x-k8s.io/job-completions-equal-parallelism"
 _REFERENCE = re.compile(r"\$\$|\$\(([^()]*)\)")
 _ENTRY = re.compile(r"metadata\.(annotations|labels)\['([^']+)'\]")
 
 
+@dataclass(frozen=True)
+class Sidecar:
+    """A container that runs beside the one that trains."""
+
+    name: str
+    command: tuple[str, ...]
+    env: Mapping[str, str]
+
+
 @dataclass(frozen=True, eq=False)
 class Pod:
-    """One pod. `name` is what DNS has of it, if a Service selects it."""
+    """One pod, and in it the container that trains. `name` is what DNS has of it, if a Service selects it."""
 
     role: str
     index: int
@@ -30,6 +45,8 @@ class Pod:
     host_ports: frozenset[int]
     command: tuple[str, ...]
     env: Mapping[str, str]
+    directory: str | None
+    sidecars: tuple[Sidecar, ...]
 
     @property
     def title(self) -> str:
@@ -41,10 +58,10 @@ class Pod:
         return f"{self.hostname}.{self.subdomain}"
 
 
-def pods(result: Result) -> list[Pod]:
-    """All pods of all Jobs and JobSets."""
+def pods(result: Result, sizes: Mapping[str, int] | None = None) -> list[Pod]:
+    """All pods of all Jobs and JobSets. `sizes` has the roles that a queue admits with another number of pods."""
     bodies = objects(result)
-    return [_pod(job, index, bodies) for job in _jobs(bodies) for index in range(job["spec"]["completions"])]
+    return [_pod(job, index, bodies) for job in _jobs(bodies) for index in range(_size(job, sizes or {}))]
 
 
 def objects(result: Result, *kinds: str) -> list[Json]:
@@ -65,6 +82,17 @@ def _names(service: Json, pod: Pod) -> bool:
         return False
     early = spec["clusterIP"] == "None" and spec["publishNotReadyAddresses"]
     return bool(early and spec["selector"].items() <= pod.labels.items())
+
+
+def _size(job: Json, sizes: Mapping[str, int]) -> int:
+    """Kueue changes both fields, of Jobs that let it and not below what they say."""
+    size: int = job["spec"]["completions"]
+    assert job["spec"]["parallelism"] == size
+    admitted = sizes.get(job["spec"]["template"]["metadata"]["labels"][ROLE], size)
+    if admitted != size:
+        assert int(job["metadata"]["annotations"][_MINIMUM]) <= admitted <= size
+        assert job["metadata"]["annotations"][_EQUAL] == "true"
+    return admitted
 
 
 def _jobs(bodies: Iterable[Json]) -> Iterator[Json]:
@@ -90,11 +118,14 @@ def _child(job_set: Json, replicated: Json, number: int) -> Json:
 
 
 def _services(bodies: Iterable[Json]) -> Iterator[Json]:
-    """Services as they are, and the one that the JobSet controller makes for its pods."""
+    """Services as they are, and those that the JobSet controller makes for its pods where there is none."""
+    bodies = list(bodies)
+    own = [body for body in bodies if body["kind"] == "Service"]
+    yield from own
+    taken = {(body["metadata"]["namespace"], body["metadata"]["name"]) for body in own}
     for body in bodies:
-        if body["kind"] == "Service":
-            yield body
-        elif body["kind"] == "JobSet" and (subdomain := _subdomain(body)):
+        subdomain = _subdomain(body) if body["kind"] == "JobSet" else {}
+        if subdomain and (body["metadata"]["namespace"], subdomain["subdomain"]) not in taken:
             spec = {
                 "clusterIP": "None",
                 "publishNotReadyAddresses": body["spec"]["network"]["publishNotReadyAddresses"],
@@ -124,28 +155,43 @@ def _pod(job: Json, index: int, bodies: Iterable[Json]) -> Pod:
         "labels": {**template["metadata"]["labels"], JOB_NAME: name, **number},
         "annotations": {**template["metadata"].get("annotations", {}), **number},
     }
-    container = _container(spec)
+    hostname = f"{name}-{index}"
+    meta["name"] = f"{hostname}-x7k2p"
+    container, *sidecars = _containers(spec, template["metadata"]["labels"][ROLE])
     maps = {each["metadata"]["name"]: each["data"] for each in bodies if each["kind"] == "ConfigMap"}
-    env = _environment(container["env"], meta, maps)
+    env = _environment(container.get("env", ()), meta, maps)
     return Pod(
         role=meta["labels"][ROLE],
         index=index,
         namespace=home,
-        hostname=f"{name}-{index}",
+        hostname=hostname,
         subdomain=spec["subdomain"],
         labels=meta["labels"],
         on_host=spec.get("hostNetwork", False),
         host_ports=frozenset(port["hostPort"] for port in container.get("ports", ()) if "hostPort" in port),
-        command=tuple(_expanded(word, env) for word in (*container["command"], *container["args"])),
+        command=_command(container, env),
         env=env,
+        directory=container.get("workingDir"),
+        sidecars=tuple(_sidecar(each, meta, maps) for each in sidecars),
     )
 
 
-def _container(spec: Json) -> Json:
-    """The container that trains; in the pods of helpers it may be a sidecar."""
-    containers = [*spec.get("initContainers", ()), *spec["containers"]]
-    found: Json = next(container for container in containers if container["name"] == CONTAINER)
-    return found
+def _containers(spec: Json, role: str) -> list[Json]:
+    """The container that trains, which in the pods of helpers may be a sidecar, and the sidecars beside it."""
+    sidecars = [each for each in spec.get("initContainers", ()) if each.get("restartPolicy") == "Always"]
+    names = (CONTAINER, mx_job.CONTAINER, role)
+    main = next(each for each in (*sidecars, *spec["containers"]) if each["name"] in names)
+    return [main, *(each for each in sidecars if each is not main)]
+
+
+def _sidecar(container: Json, meta: Json, maps: Mapping[str, Mapping[str, str]]) -> Sidecar:
+    env = _environment(container.get("env", ()), meta, maps)
+    return Sidecar(container["name"], _command(container, env), env)
+
+
+def _command(container: Json, env: Mapping[str, str]) -> tuple[str, ...]:
+    words = (*container["command"], *container.get("args", ()))
+    return tuple(_expanded(word, env) for word in words)
 
 
 def _environment(variables: Iterable[Json], meta: Json, maps: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
@@ -163,8 +209,10 @@ def _environment(variables: Iterable[Json], meta: Json, maps: Mapping[str, Mappi
 
 
 def _field(path: str, meta: Json) -> str:
-    if path == "metadata.namespace":
-        return str(meta["namespace"])
+    if path in ("metadata.name", "metadata.namespace"):
+        return str(meta[path.removeprefix("metadata.")])
+    if path == "status.podIP":
+        return ADDRESS
     entry = _ENTRY.fullmatch(path)
     assert entry, path
     return str(meta[entry[1]][entry[2]])

@@ -6,22 +6,25 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import count
+from itertools import cycle
 from pathlib import Path
 
-from tests.launcher.kubelet import Pod
+from tests.launcher.kubelet import ADDRESS, Pod
 from tests.repositories import REPOSITORY
 
 _LONGEST = 60
 _PAUSE = 0.01
 _UNSHARE = (("unshare", "--mount"), ("unshare", "--user", "--map-root-user", "--mount"))
 _MOUNT = 'mount --bind "$1" /etc/hosts && mount --bind "$2" /etc/nsswitch.conf && shift 2 && exec "$@"'
-_PATH = f"{Path(sys.executable).parent}:{os.defpath}"
-_last_bytes = count(2)
+_STAND_INS = Path(__file__).parent / "stand_ins"
+"""Stands for the programs of images."""
+
+_PATH = f"{_STAND_INS}:{Path(sys.executable).parent}:{os.defpath}"
+_last_bytes = cycle(range(2, 255))
 
 
 @cache
@@ -37,7 +40,7 @@ def namespace_command() -> tuple[str, ...] | None:
 
 
 def new_address() -> str:
-    """An address that nobody else uses: two bytes tell this process from other ones, the last one its pods."""
+    """An address that nobody else uses: two bytes tell this process from other ones, the last one its latest pods."""
     own = os.getpid() % (254 * 254)
     return f"127.{1 + own // 254}.{1 + own % 254}.{next(_last_bytes)}"
 
@@ -55,12 +58,16 @@ class Group:
     folder: Path
     processes: dict[Pod, "subprocess.Popen[bytes]"] = field(default_factory=dict)
 
-    def codes(self) -> dict[str, int | None]:
-        """Exit codes once all succeeded or one failed, by `<role>-<index>`. None for those that still ran then."""
+    def codes(self, deciding: str | None = None) -> dict[str, int | None]:
+        """Exit codes once all succeeded or one failed, by `<role>-<index>`. None for those that still ran then.
+
+        With a `deciding` role its pods alone must have ended.
+        """
         end = time.monotonic() + _LONGEST
         while time.monotonic() < end:
             found = {pod.title: process.poll() for pod, process in self.processes.items()}
-            if None not in found.values() or any(found.values()):
+            awaited = [found[pod.title] for pod in self.processes if deciding in (None, pod.role)]
+            if None not in awaited or any(found.values()):
                 return found
             time.sleep(_PAUSE)
         raise AssertionError(f"no end: {self.said()}")
@@ -79,29 +86,59 @@ class Group:
 def running(
     folder: Path, pods: Iterable[Pod], names: Mapping[str, str], changed: Mapping[str, Mapping[str, str]] | None = None
 ) -> Iterator[Group]:
-    """The pods, each with exactly its environment but for PATH; `names` are the addresses of all names.
+    """The pods, each with exactly its environment but for HOSTNAME and PATH; `names` are the addresses of all names.
 
     `changed` has other variables for single pods, by `<role>-<index>`.
     """
     folder.mkdir()
-    (folder / "hosts").write_text("".join(f"{address} {name}\n" for name, address in names.items()))
     (folder / "nsswitch").write_text("hosts: files\n")
     group = Group(folder)
     with ExitStack() as stack:
         for pod in pods:
+            address = names.get(pod.name) or new_address()
+            _write_hosts(folder, pod, names, address)
+            for sidecar in pod.sidecars:
+                log = folder / f"{pod.hostname}-{sidecar.name}"
+                stack.enter_context(_process(pod, sidecar.command, sidecar.env, address, log))
             env = {**pod.env, **(changed or {}).get(pod.title, {})}
-            group.processes[pod] = stack.enter_context(_process(folder, pod, env))
+            process = _process(pod, pod.command, env, address, folder / pod.hostname)
+            group.processes[pod] = stack.enter_context(process)
         yield group
 
 
+def _write_hosts(folder: Path, pod: Pod, names: Mapping[str, str], address: str) -> None:
+    """What DNS has, and what a kubelet writes: a pod knows itself by its host name."""
+    known = [*names.items(), (_hostname(pod), address)]
+    _hosts(folder / pod.hostname).write_text("".join(f"{each} {name}\n" for name, each in known))
+
+
+def _hosts(log: Path) -> Path:
+    return log.with_name(f"{log.name}.hosts")
+
+
+def _hostname(pod: Pod) -> str:
+    return f"node-{pod.index}" if pod.on_host else pod.hostname
+
+
 @contextmanager
-def _process(folder: Path, pod: Pod, env: Mapping[str, str]) -> Iterator["subprocess.Popen[bytes]"]:
-    mounts = [str(folder / "hosts"), str(folder / "nsswitch")]
-    command = [*(namespace_command() or ()), "sh", "-c", _MOUNT, "sh", *mounts, *pod.command]
-    with (folder / pod.hostname).open("wb") as log:
-        process = subprocess.Popen(command, cwd=REPOSITORY, env={**env, "PATH": _PATH}, stdout=log, stderr=log)
+def _process(
+    pod: Pod, command: Sequence[str], env: Mapping[str, str], address: str, log: Path
+) -> Iterator["subprocess.Popen[bytes]"]:
+    mounts = [str(_hosts(log.with_name(pod.hostname))), str(log.with_name("nsswitch"))]
+    program, *arguments = (word.replace(ADDRESS, address) for word in command)
+    words = [*(namespace_command() or ()), "sh", "-c", _MOUNT, "sh", *mounts, _stand_in(program), *arguments]
+    variables = {name: value.replace(ADDRESS, address) for name, value in env.items()}
+    variables |= {"HOSTNAME": _hostname(pod), "PATH": _PATH}
+    with log.open("wb") as output:
+        process = subprocess.Popen(words, cwd=pod.directory or REPOSITORY, env=variables, stdout=output, stderr=output)
     try:
         yield process
     finally:
         process.kill()
         process.wait()
+
+
+def _stand_in(program: str) -> str:
+    """What is run for a program that images have in a folder of their own."""
+    other = _STAND_INS / Path(program).name
+    return str(other) if other.exists() else program

@@ -46,8 +46,10 @@ class Wire:
         time.sleep(_PAUSE)
 
     def check_own(self, endpoint: str) -> None:
-        """Every address is local here, so nothing but the name tells whose it is."""
-        check(split(endpoint)[0] == os.environ["POD_IP"], f"{endpoint} is no endpoint of this pod")
+        """Every address is local here, so nothing but `POD_IP`, a name or an address, tells whose it is."""
+        host, _ = split(endpoint)
+        own = os.environ["POD_IP"]
+        check(own == host or own == socket.gethostbyname(host), f"{endpoint} is no endpoint of this pod")
 
     def listen(self, endpoint: str) -> socket.socket:
         """Listens on the address of that name alone."""
