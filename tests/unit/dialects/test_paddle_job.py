@@ -255,6 +255,38 @@ def test_the_port_of_old_releases(container: dict[str, Any], *, said: bool) -> N
     assert "SP446" not in codes(lowered(paddle_job(worker=role(**given)), paddle={"basePort": 2379}))
 
 
+LAUNCH = ["python", "-m", "paddle.distributed.launch"]
+
+
+@pytest.mark.parametrize(
+    ("given", "places"),
+    [
+        ({"command": [*LAUNCH, "train.py"]}, [("command", 2)]),
+        ({"command": ["python"], "args": [*LAUNCH[1:], "train.py"]}, [("args", 1)]),
+        ({"command": ["bash", "-c", "cd /src && python -m paddle.distributed.launch train.py"]}, [("command", 2)]),
+        ({"command": ["/opt/conda/bin/fleetrun", "--log_dir=/tmp", "train.py"]}, [("command", 0)]),
+        ({"command": [*LAUNCH, "--run_mode", "ps", "train.py"]}, []),
+        ({"command": [*LAUNCH, "--run_mode=ps", "train.py"]}, []),
+        ({"command": LAUNCH, "args": ["--legacy=true", "train.py"]}, []),
+        ({"command": [*LAUNCH, "--servers=a:1", "--trainers=b:1", "train.py"]}, []),
+        ({"command": ["fleetrun", "--server_num", "2", "--worker_num", "2", "train.py"]}, []),
+        ({"command": ["python", "-m", "paddle.distributed.fleet.launch", "--run_mode", "ps", "train.py"]}, []),
+        ({"command": ["python", "train.py"]}, []),
+        ({}, []),
+    ],
+)
+def test_a_launcher_that_leaves_servers_out(given: dict[str, Any], places: list[tuple[str, int]]) -> None:
+    found = lowered(paddle_job(ps=role(1), worker=role(2, **given))).findings
+    container = ("spec", "worker", "template", "spec", "containers", 0)
+    assert [each.path for each in found if each.code == "SP452"] == [(*container, *place) for place in places]
+
+
+def test_a_launcher_where_there_are_no_servers() -> None:
+    command = [*LAUNCH, "train.py"]
+    assert "SP452" not in codes(lowered(paddle_job(worker=role(2, command=command))))
+    assert "SP452" not in codes(lowered(paddle_job(ps=role(0), worker=role(2, command=command))))
+
+
 def blocks(job: PaddleJob, **fields: Any) -> list[int]:
     return [int(variables(each)["PADDLE_PORT"]) for each in templates(lowered(job, **fields))]
 

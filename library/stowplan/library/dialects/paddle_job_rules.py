@@ -18,6 +18,10 @@ _CLEANS = ("Always", "OnCompletion", "OnFailure")
 _INTRANETS = ("PodIP", "Service", "Host")
 _OLD_PORT = 2379
 _OLD_PORT_IN_TEXT = re.compile(rf"(?<![0-9A-Za-z]){_OLD_PORT}(?![0-9A-Za-z])")
+_LAUNCHER = re.compile(r"paddle\.distributed\.launch|(?:.*/)?fleetrun")
+_TOLD = re.compile(r"(?:^|\s)--(?:legacy|run_mode|(?:server|trainer|worker|heter_worker)(?:s|_num))(?=[\s=]|$)")
+"""Arguments by which the launcher, as it was or as it is, knows that there are servers."""
+
 _ELASTIC_SERVER = "PADDLE_ELASTIC_SERVER"
 _ROLES = ("ps", "worker", "heter")
 _DECIDES = ("worker", "heter", "ps")
@@ -176,6 +180,21 @@ def _role(model: PaddleJob, name: str, role: PaddleRole, platform: Platform) -> 
     if name != decider(model):
         yield from pod_template.taken(template, await_pod.CONTAINER, await_pod.VOLUMES, (*path, "template"))
     yield from _old_port(model, name, template, platform.paddle.base_port)
+    if model.spec.ps and model.spec.ps.replicas:
+        yield from _launcher(template["spec"]["containers"][0], (*path, "template", "spec", "containers", 0))
+
+
+def _launcher(container: Json, path: FieldPath) -> Iterator[Finding]:
+    """Since 2.3 it trains collectively where it is not told otherwise, with what PADDLE_TRAINER_ENDPOINTS has."""
+    words = [(key, i, str(word)) for key in ("command", "args") for i, word in enumerate(container.get(key) or ())]
+    if _TOLD.search(" ".join(word for *_, word in words)):
+        return
+    for key, index, word in words:
+        if any(_LAUNCHER.fullmatch(part) for part in word.split()):
+            message = "From Paddle 2.3 on, this launcher takes the job for collective training, without its servers."
+            hint = "Run the script itself, as `python train.py`: the variables say what this launcher would tell it."
+            yield finding("SP452", (*path, key, index), message, hint)
+            return
 
 
 def _old_port(model: PaddleJob, name: str, template: Json, port: int) -> Iterator[Finding]:
