@@ -7,11 +7,13 @@ from stowplan.library.dialects.registry import lower
 from stowplan.library.dialects.sample_set import cached_dataset
 from stowplan.library.ir import CachedDataset, Origin, Site
 from stowplan.library.manifest import Json, Manifest
-from stowplan.schema.meta import SpecId
+from stowplan.schema.meta import RUN_ANNOTATION, SpecId
+from stowplan.schema.mx_job import MxJob
 from stowplan.schema.paddle_job import PaddleJob
 from stowplan.schema.platform import Platform
 from stowplan.schema.sample_job import SampleJob
 from stowplan.schema.sample_set import SampleSet
+from stowplan.schema.training_job import TrainingJob
 
 API_VERSION = "batch.paddlepaddle.org/v1alpha1"
 ORIGIN = Origin(SpecId("SampleSet", "ml", "data"), "specs/data.yaml")
@@ -61,6 +63,29 @@ def paddle_job(name: str = "train", *, annotations: dict[str, str] | None = None
     return PaddleJob.model_validate(body)
 
 
+def training_job(name: str = "train", *, run: str = "", **spec: Any) -> TrainingJob:
+    """Two trainers, unless `spec` says more; keys are those of documents."""
+    metadata = {"name": name, "namespace": "ml", "annotations": {RUN_ANNOTATION: run} if run else {}}
+    given = {"image": "paddle:1", "trainer": {"min-instance": 2}, **spec}
+    body = {"apiVersion": "paddlepaddle.org/v1alpha1", "kind": "TrainingJob", "metadata": metadata, "spec": given}
+    return TrainingJob.model_validate(body)
+
+
+def mx_role(role: str | None = None, *, image: str = "mxnet:1", spec: Any = None, **container: Any) -> Any:
+    """An entry of a MxJob; `container` and `spec` are fields of its container and of its pods."""
+    pod = {"restartPolicy": "Never", **(spec or {}), "containers": [{"name": "mxnet", "image": image, **container}]}
+    return {"template": {"spec": pod}, **({"mxReplicaType": role} if role else {})}
+
+
+def mx_job(*entries: Any, name: str = "train", **spec: Any) -> MxJob:
+    """A distributed job with one pod of each role, unless `entries` say more."""
+    metadata = {"name": name, "namespace": "ml"}
+    roles = list(entries) or [mx_role("SCHEDULER"), mx_role("SERVER"), mx_role("WORKER")]
+    given = {"jobMode": "dist", "replicaSpecs": roles, **spec}
+    body = {"apiVersion": "mxnet.mlkube.io/v1beta1", "kind": "MxJob", "metadata": metadata, "spec": given}
+    return MxJob.model_validate(body)
+
+
 def context(*datasets: SampleSet, **fields: Any) -> Context:
     known = {(each.metadata.namespace or "default", each.metadata.name): each for each in datasets}
     return Context(platform(**fields), VERSION, known)
@@ -71,7 +96,7 @@ def dataset(**spec: Any) -> CachedDataset:
     return cached_dataset(sample_set(**spec), context())
 
 
-def lowered(model: SampleSet | SampleJob | PaddleJob, **fields: Any) -> Lowered:
+def lowered(model: SampleSet | SampleJob | PaddleJob | TrainingJob | MxJob, **fields: Any) -> Lowered:
     """What a spec compiles to; others may refer to `sample_set()`."""
     return lower(model, context(sample_set(), **fields))
 

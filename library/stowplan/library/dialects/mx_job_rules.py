@@ -73,7 +73,7 @@ def _modes(model: MxJob, entries: list[MxReplicaSpec]) -> Iterator[Finding]:
                 message = f"A local job has one WORKER and no {role_of(entry)}."
                 path = (*_LIST, index, "mxReplicaType")
                 yield finding("SP476", path, message, "Remove the entry, or write `jobMode: dist`.")
-            elif role_of(entry) == "WORKER" and entry.replicas not in (None, 1):
+            elif role_of(entry) == "WORKER" and (entry.replicas or 0) > 1:
                 message = f"Found {entry.replicas}; a local job has one worker."
                 hint = "Write 1, or `jobMode: dist` with a SCHEDULER and SERVERs."
                 yield finding("SP205", (*_LIST, index, "replicas"), message, hint)
