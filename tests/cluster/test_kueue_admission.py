@@ -1,6 +1,7 @@
 """What Kueue writes when it admits a job is taken by the server, and a later sync leaves it alone.
 
-Kueue itself does not run here: the test suspends and admits as Kueue's integrations of Job and JobSet do.
+Kueue itself does not run here: the test holds back and admits as Kueue's integrations of Job and JobSet do. Kueue's
+webhook suspends what is created; here it is created suspended, since a Job that was ever started takes no other nodes.
 """
 
 import re
@@ -54,9 +55,11 @@ def admitted(jobset_cluster: Cluster, request: pytest.FixtureRequest, tmp_path: 
     policy = "elastic: 1\n  schedulingPolicy: {minAvailable: 2}" if jobs == "core" else "cleanPodPolicy: Never"
     result = compiled(tmp_path, {"a.yaml": _SPECS.format(home=home, jobs=jobs, policy=policy)})
     assert result.errors == []
-    manifests = sync.apply(admin, [output.manifest.body for output in result.outputs])
+    manifests = [output.manifest.body for output in result.outputs]
     (manifest,) = (each for each in manifests if each["kind"] in {"Job", "JobSet"})
-    admin.patch(manifest, {"spec": {"suspend": True}})
+    held_back = {**manifest, "spec": {**manifest["spec"], "suspend": True}}
+    admin.apply(held_back, manager="kueue")
+    sync.apply(admin, manifests)
     wait_for(lambda: "Suspended" in true_conditions(admin.get(manifest)), what="suspension")
     _admit(admin, manifest)
     yield manifest
