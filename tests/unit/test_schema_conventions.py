@@ -17,6 +17,11 @@ FREE_MAPPINGS = {
     "ObjectMeta.annotations": "Kubernetes: keys are the users'",
     "SchedulingPolicy.minResources": "Kubernetes: names of resources, and quantities that the compiler reads",
     "SyncConfig.flags": "written by the compiler from checked options",
+    "JobRole.envs": "names of environment variables, which the compiler checks",
+    "JobRole.node_selector": "Kubernetes: keys and values are checked as labels",
+    "Platform.accelerators": "names of resources",
+    "MxReplicaStatus.ReplicasStates": "states that agents count pods by",
+    "ResourceStatus.resource_states": "states that agents count pods by",
 }
 """Mappings with keys of any name. Embedded Kubernetes types are marked instead."""
 
@@ -36,6 +41,15 @@ UNBOUNDED_STRINGS = {
     "SampleJobSpec.schedule": "its form is checked as a cron expression",
     "SampleJobSpec.timeZone": "it is looked up in the IANA database",
     "PaddleJobSpec": LEGACY,
+    "FrameWork": LEGACY,
+    "JobAnnotations": LEGACY,
+    "JobRole": LEGACY,
+    "MasterRole": LEGACY,
+    "ServerRole": LEGACY,
+    "TrainerRole": LEGACY,
+    "TrainingJobSpec": LEGACY,
+    "MxJobSpec": LEGACY,
+    "MxReplicaSpec": LEGACY,
     "SchedulingPolicy": LEGACY,
     "DatasetMount": LEGACY,
     **{f"MountOptions.{key}": LEGACY for key in ("metrics", "cache-dir", "free-space-ratio", "sub-dir")},
@@ -51,6 +65,11 @@ UNBOUNDED_STRINGS = {
     "SampleSetStatus": STATUS,
     "SampleJobStatus": STATUS,
     "PaddleJobStatus": STATUS,
+    "TrainingJobStatus": STATUS,
+    "ScaleRecord": STATUS,
+    "ResourceStatus": STATUS,
+    "MxJobStatus": STATUS,
+    "MxReplicaStatus": STATUS,
     "ObjectReference": STATUS,
     "Attempt": STATUS,
     "Condition": STATUS,
@@ -73,8 +92,26 @@ FLAGS = {
     "Namespaces.emit": "an object that is either written or not",
     "GroupKind.clusterScoped": "a fact about a kind",
     "AgentConfig.reportPhase": "one of two reporters",
+    "TrainingJobSpec": "old API",
+    "TrainingJobStatus.released": "old API",
+    "MxJobStatus.controlPaused": "old API",
 }
 """Booleans. A new one needs a reason: what has two values today may have three tomorrow."""
+
+ODD_KEYS = {
+    "TrainingJobSpec": "old API: in snake case, and `VolumeMounts`",
+    "JobRole": "old API: in snake case",
+    "MasterRole": "old API: `etcd-endpoint`",
+    "ServerRole": "old API: `min-instance` and `max-instance`",
+    "TrainerRole": "old API: `etcd-endpoint`",
+    "TrainingJobStatus": "old API: in snake case",
+    "ScaleRecords": "old API: `ScaleRecords`",
+    "ResourceStatus": "old API: in snake case",
+    "MxJobSpec.RuntimeId": "old API",
+    "MxReplicaSpec.PsRootPort": "old API",
+    "MxReplicaStatus": "old API: `Mx_replica_type` and `ReplicasStates`",
+}
+"""Models, or fields, with keys that are in no case of ours. Kinds whose old API had a schema have none."""
 
 CAMEL = re.compile(r"[a-z][a-zA-Z0-9]*")
 KEBAB = re.compile(r"[a-z]+(-[a-z]+)*")
@@ -165,11 +202,12 @@ def test_every_field_is_described_in_sentences() -> None:
     assert [field.path for field in fields() if not sentence.fullmatch(field.info.description or "")] == []
 
 
-def test_keys_are_in_camel_case_or_flags() -> None:
+def test_keys_are_in_camel_case_or_flags_or_have_a_reason() -> None:
     def form(field: ModelField) -> re.Pattern[str]:
         return KEBAB if field.model.__name__ in FLAG_NAMED else CAMEL
 
-    assert [field.path for field in fields() if not form(field).fullmatch(field.key)] == []
+    odd = {field.reason_in(ODD_KEYS) for field in fields() if not form(field).fullmatch(field.key)}
+    assert odd == ODD_KEYS.keys()
 
 
 def test_every_value_has_a_type() -> None:
