@@ -22,12 +22,18 @@ _MX_ROLES = ("SCHEDULER", "SERVER", "WORKER")
 
 
 def job(
-    folder: Path, mode: str, spec: Mapping[str, Any], *, engine: str = "core", patience: float = PATIENCE
+    folder: Path,
+    mode: str,
+    spec: Mapping[str, Any],
+    *,
+    engine: str = "core",
+    launcher: str = "legacy",
+    patience: float = PATIENCE,
 ) -> Result:
-    """A PaddleJob compiled; roles are given by their number of pods."""
+    """A PaddleJob compiled; roles are given by their number of pods, the launcher is that of elastic jobs."""
     roles = {key: _role(value, mode, patience) if key in ROLES else value for key, value in spec.items()}
     model = {"apiVersion": "batch.paddlepaddle.org/v1", "kind": "PaddleJob", "metadata": _METADATA, "spec": roles}
-    return _compiled(folder, model, {"jobs": engine})
+    return _compiled(folder, model, {"jobs": engine}, launcher)
 
 
 def training_job(
@@ -88,13 +94,13 @@ def mx_job_of(
     return _compiled(folder, model, {"jobs": engine})
 
 
-def _compiled(folder: Path, model: Mapping[str, Any], engines: Mapping[str, str]) -> Result:
+def _compiled(folder: Path, model: Mapping[str, Any], engines: Mapping[str, str], launcher: str = "legacy") -> Result:
     platform: dict[str, Any] = {
         "apiVersion": "stowplan.dev/v1alpha1",
         "kind": "Platform",
         "images": {"registry": "registry.example.com/ml", "tag": "1"},
         "engines": dict(engines),
-        "paddle": {"elasticServers": [ETCD, _SECOND]},
+        "paddle": {"elasticServers": [ETCD, _SECOND], "elasticLauncher": launcher},
     }
     result = compiled(folder, {"job.yaml": _yaml([platform, model])})
     assert not result.errors, result.errors

@@ -5,7 +5,8 @@ Its first argument is how Paddle is started, its second how many seconds it wait
 - `launch`: `paddle.distributed.launch` up to 2.2 with a cluster's variables;
 - `launch-2.3`: the same from 2.3 on, which makes a master and a number of nodes of these variables;
 - `fleet`: the role maker of `fleet` with parameter servers, each version of 2.x;
-- `elastic`: the elastic manager of 2.1 and 2.2.
+- `elastic`: the elastic manager of 2.1 and 2.2, which later releases start where they find its variables;
+- `elastic-2.3`: the launcher from 2.3 on with an etcd as its master.
 
 The variables and what is done with them are those of Paddle; messages and stores are our own.
 """
@@ -76,6 +77,26 @@ def elastic(wire: Wire) -> None:
     store.delete(wire, etcd, nodes + ENV["POD_IP"])
 
 
+def elastic_with_master(wire: Wire) -> None:
+    """Nodes tell the etcd that they live, and go on when there are as many as there may be; it ranks them by name."""
+    check("PADDLE_ELASTIC_JOB_ID" not in ENV, "has the variables of the old launcher, which starts then")
+    check("PADDLE_TRAINER_ENDPOINTS" not in ENV, "has a list of trainers, which would replace the master")
+    check(int(ENV.get("PADDLE_TRAINER_ID", -1)) < 0, "has a rank of its own, and ranks of nodes that go leave gaps")
+    check(ENV["PADDLE_MASTER"].startswith("etcd://"), "has no etcd as its master")
+    etcd = ENV["PADDLE_MASTER"].strip("etcd://")  # noqa: B005 - it takes letters of the host away too
+    fewest, _, most = ENV["PADDLE_NNODES"].partition(":")
+    size = int(most or fewest)
+    name, scope = f"{os.getpid():06}", f"/{ENV['PADDLE_JOB_ID']}/info"
+    alive = f"/paddle/{ENV['PADDLE_JOB_ID']}/heartbeat/"
+    store.put(wire, etcd, alive + name, name)
+    ranks = sorted(store.together(wire, etcd, alive, size))
+    rank = ranks.index(alive + name)
+    found = store.meet(wire, etcd, scope, rank=rank, size=size, word=f"{ENV['POD_IP']}:{_free_port(ENV['POD_IP'])}")
+    _gather(wire, found, rank)
+    for key in (alive + name, f"{scope}/here/{rank}", f"{scope}/left/{rank}"):
+        store.delete(wire, etcd, key)
+
+
 def _gather(wire: Wire, endpoints: list[str], rank: int) -> None:
     ranks = wire.all_gather(endpoints[rank], endpoints, rank)
     check([ranks[endpoint] for endpoint in endpoints] == list(range(len(endpoints))), f"ranks are {ranks}")
@@ -92,6 +113,7 @@ MODES: Mapping[str, Callable[[Wire], None]] = {
     "launch-2.3": launch_with_master,
     "fleet": fleet,
     "elastic": elastic,
+    "elastic-2.3": elastic_with_master,
 }
 
 if __name__ == "__main__":

@@ -131,20 +131,36 @@ def test_no_group_without_a_service(engine: str, tmp_path: Path) -> None:
         assert "Name or service not known" in group.said()
 
 
+LAUNCHERS = {"legacy": ("elastic", "PADDLE_ELASTIC_NP"), "modern": ("elastic-2.3", "PADDLE_NNODES")}
+
+
 @pytest.mark.parametrize("engine", ENGINES)
-def test_elastic_workers_meet_at_the_etcd(engine: str, tmp_path: Path) -> None:
-    meet_at_etcd(tmp_path, job(tmp_path / "repo", "elastic", {"elastic": 1, "worker": 3}, engine=engine))
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_elastic_workers_meet_at_the_etcd(launcher: str, engine: str, tmp_path: Path) -> None:
+    mode, _ = LAUNCHERS[launcher]
+    spec = {"elastic": 1, "worker": 3}
+    meet_at_etcd(tmp_path, job(tmp_path / "repo", mode, spec, engine=engine, launcher=launcher))
 
 
-def test_elastic_workers_meet_again_with_another_size(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("launcher", "other"), [("legacy", "modern"), ("modern", "legacy")])
+def test_a_launcher_does_not_take_the_variables_of_the_other(launcher: str, other: str, tmp_path: Path) -> None:
+    mode, _ = LAUNCHERS[launcher]
+    result = job(tmp_path / "repo", mode, {"elastic": 1, "worker": 1}, launcher=other)
+    with machine.running(tmp_path / "run", pods(result), {}) as group:
+        assert group.codes() == {"worker-0": 1}
+
+
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_elastic_workers_meet_again_with_another_size(launcher: str, tmp_path: Path) -> None:
     """Neither Job nor pods change but for how many there are; the containers read the new size when they start."""
+    mode, variable = LAUNCHERS[launcher]
     seen = []
     for size in (3, 4, 2):
         folder = tmp_path / str(size)
         spec = {"elastic": 1, "worker": size, "schedulingPolicy": {"minAvailable": 2}}
-        result = job(folder / "repo", "elastic", spec)
+        result = job(folder / "repo", mode, spec, launcher=launcher)
         meet_at_etcd(folder, result)
-        assert {pod.env["PADDLE_ELASTIC_NP"] for pod in pods(result)} == {"2" if size == 2 else f"2:{size}"}
+        assert {pod.env[variable] for pod in pods(result)} == {"2" if size == 2 else f"2:{size}"}
         (body,) = objects(result, "Job")
         seen.append((body["metadata"]["name"], body["spec"]["template"]))
     assert seen[0] == seen[1] == seen[2]

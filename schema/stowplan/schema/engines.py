@@ -59,6 +59,10 @@ class Paddle(Model):
         max_length=16,
         description="Endpoints of the etcd that elastic Paddle jobs meet at, such as `etcd.ml:2379`. Paddle takes one, so jobs get the first.",
     )
+    elastic_launcher: Literal["legacy", "modern"] = Field(
+        default="legacy",
+        description="Whose variables elastic Paddle jobs get: those of the launcher of Paddle 2.1 and 2.2, which later releases still bring, or those of the launcher since 2.3.",
+    )
     etcd_image: str = Field(
         default="quay.io/coreos/etcd:v3.5.15",
         max_length=512,

@@ -255,6 +255,20 @@ def test_the_port_of_old_releases(container: dict[str, Any], *, said: bool) -> N
     assert "SP446" not in codes(lowered(paddle_job(worker=role(**given)), paddle={"basePort": 2379}))
 
 
+@pytest.mark.parametrize(
+    ("launcher", "variable", "said"),
+    [
+        ("legacy", "PADDLE_ELASTIC_SERVER", False),
+        ("legacy", "PADDLE_MASTER", True),
+        ("modern", "PADDLE_MASTER", False),
+        ("modern", "PADDLE_ELASTIC_SERVER", True),
+    ],
+)
+def test_an_elastic_job_names_its_etcd_as_its_launcher_reads_it(launcher: str, variable: str, *, said: bool) -> None:
+    job = paddle_job(elastic=1, worker=role(env=[{"name": variable, "value": "etcd.ml:2379"}]))
+    assert ("SP434" in codes(lowered(job, paddle={"elasticLauncher": launcher}))) == said
+
+
 LAUNCH = ["python", "-m", "paddle.distributed.launch"]
 
 

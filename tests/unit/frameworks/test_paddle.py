@@ -47,3 +47,13 @@ def test_no_stages_without_heterogeneous_workers() -> None:
 def test_first_of_several_etcds() -> None:
     paddle = Paddle(elastic=Elastic("ml-ctr", ("etcd-0:2379", "etcd-1:2379"), ("size", "np")))
     assert variables("worker", paddle=paddle)["PADDLE_ELASTIC_SERVER"] == "etcd-0:2379"
+
+
+@pytest.mark.parametrize(
+    ("server", "host"),
+    [("etcd.ml:2379", "etcd.ml"), ("ted:1", "ted"), ("ml-etcd:2379", "ml-etcd"), ("192.0.2.7:2379", "192.0.2.7")],
+)
+def test_the_launcher_since_2_3_leaves_the_host_of_the_etcd_whole(server: str, host: str) -> None:
+    paddle = Paddle(elastic=Elastic("ml-ctr", (server,), ("size", "np"), modern=True))
+    master = variables("worker", paddle=paddle)["PADDLE_MASTER"]
+    assert master.strip("etcd://").split(":")[0].lower() == host  # noqa: B005 - so does Paddle

@@ -114,8 +114,10 @@ def _gang(model: PaddleJob) -> GangRequest:
 
 
 def _elastic(spec: SpecId, names: TrainingNames, context: Context) -> Elastic:
-    servers = tuple(context.platform.paddle.elastic_servers)
-    return Elastic(f"{spec.namespace}-{spec.name}", servers, (_size_name(names), _SIZE))
+    paddle = context.platform.paddle
+    size = (_size_name(names), _SIZE)
+    modern = paddle.elastic_launcher == "modern"
+    return Elastic(f"{spec.namespace}-{spec.name}", tuple(paddle.elastic_servers), size, modern)
 
 
 def _size_name(names: TrainingNames) -> str:

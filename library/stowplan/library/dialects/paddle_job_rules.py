@@ -22,7 +22,9 @@ _LAUNCHER = re.compile(r"paddle\.distributed\.launch|(?:.*/)?fleetrun")
 _TOLD = re.compile(r"(?:^|\s)--(?:legacy|run_mode|(?:server|trainer|worker|heter_worker)(?:s|_num))(?=[\s=]|$)")
 """Arguments by which the launcher, as it was or as it is, knows that there are servers."""
 
-_ELASTIC_SERVER = "PADDLE_ELASTIC_SERVER"
+_ELASTIC_SERVERS = {"legacy": "PADDLE_ELASTIC_SERVER", "modern": "PADDLE_MASTER"}
+"""The variable with the etcd, by the launcher that reads it."""
+
 _ROLES = ("ps", "worker", "heter")
 _DECIDES = ("worker", "heter", "ps")
 
@@ -119,18 +121,20 @@ def _elasticity(model: PaddleJob, platform: Platform) -> Iterator[Finding]:
     if not is_elastic(model):
         message = "Only jobs of workers alone can be elastic; this one is not."
         yield finding("SP406", path, message, "Remove it, or the other roles.", anchor=Anchor.KEY)
-    elif not platform.paddle.elastic_servers and not _names_server(model):
+        return
+    variable = _ELASTIC_SERVERS[platform.paddle.elastic_launcher]
+    if not platform.paddle.elastic_servers and not _has(model, variable):
         message = "Elastic workers meet at an etcd, and there is none."
-        hint = f"Give `paddle.elasticServers` in the platform file, or {_ELASTIC_SERVER} in the template's `env`."
+        hint = f"Give `paddle.elasticServers` in the platform file, or {variable} in the template's `env`."
         yield finding("SP434", path, message, hint, anchor=Anchor.KEY)
 
 
-def _names_server(model: PaddleJob) -> bool:
+def _has(model: PaddleJob, variable: str) -> bool:
     worker = model.spec.worker
     template = worker.template if worker else None
     if not pod_template.is_usable(template) or template is None:
         return False
-    return any(each.get("name") == _ELASTIC_SERVER for each in template["spec"]["containers"][0].get("env") or ())
+    return any(each.get("name") == variable for each in template["spec"]["containers"][0].get("env") or ())
 
 
 def _minimum(model: PaddleJob) -> Iterator[Finding]:

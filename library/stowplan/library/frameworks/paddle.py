@@ -19,6 +19,10 @@ GLOO_PORT = 18
 """Place of Gloo's rendezvous among the ports of the first server."""
 
 INDEX = "PADDLE_TRAINER_ID"
+
+POD_INDEX = "PADDLE_POD_INDEX"
+"""A name that Paddle does not know, for elastic jobs since 2.3: the launcher takes `PADDLE_TRAINER_ID` for the rank of
+the pod and fails where ranks have gaps, as those of pods that come and go. Without it, it gives out ranks itself."""
 _INDEX_FIELD = f"metadata.annotations['{labels.JOB_INDEX}']"
 
 _TRAINING_ROLES = {"ps": "PSERVER", "worker": "TRAINER", "heter": "HETER_TRAINER"}
@@ -37,11 +41,16 @@ _ELASTIC_TIMEOUT = "60"
 
 @dataclass(frozen=True, slots=True)
 class Elastic:
-    """Where elastic workers meet; `size` is the ConfigMap, and the key in it, with how many they are to be."""
+    """Where elastic workers meet; `size` is the ConfigMap, and the key in it, with how many they are to be.
+
+    The launcher is that of 2.1 and 2.2, or the `modern` one since 2.3; each takes the variables of the old one as the
+    wish for it.
+    """
 
     job_id: str
     servers: tuple[str, ...]
     size: tuple[str, str]
+    modern: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +63,10 @@ class Paddle:
 
     def environment(self, group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts]) -> Environment:
         """Variables of one role: who the pod is, and who else there is."""
+        index = POD_INDEX if self.elastic and self.elastic.modern else INDEX
         who = (
-            {"name": INDEX, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": _INDEX_FIELD}}},
-            _variable("POD_IP", hosts[role.name].of(f"$({INDEX})")),
+            {"name": index, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": _INDEX_FIELD}}},
+            _variable("POD_IP", hosts[role.name].of(f"$({index})")),
             _variable("TRAINING_ROLE", _TRAINING_ROLES[role.name]),
             _variable("PADDLE_TRAINING_ROLE", _OLD_ROLES[role.name]),
         )
@@ -114,15 +124,25 @@ def _device(role: Role) -> str:
 
 def _size(elastic: Elastic) -> Iterator[Json]:
     name, key = elastic.size
-    yield _variable("PADDLE_ELASTIC_JOB_ID", elastic.job_id)
-    yield {"name": "PADDLE_ELASTIC_NP", "valueFrom": {"configMapKeyRef": {"name": name, "key": key}}}
+    size = {"configMapKeyRef": {"name": name, "key": key}}
+    yield _variable("PADDLE_JOB_ID" if elastic.modern else "PADDLE_ELASTIC_JOB_ID", elastic.job_id)
+    yield {"name": "PADDLE_NNODES" if elastic.modern else "PADDLE_ELASTIC_NP", "valueFrom": size}
 
 
 def _etcd(elastic: Elastic) -> Iterator[tuple[str, str]]:
     """Paddle takes the name of a single server apart at its only colon, so it gets the first."""
     yield "PADDLE_ELASTIC_TIMEOUT", _ELASTIC_TIMEOUT
-    if elastic.servers:
-        yield "PADDLE_ELASTIC_SERVER", elastic.servers[0]
+    for server in elastic.servers[:1]:
+        yield ("PADDLE_MASTER", _master(server)) if elastic.modern else ("PADDLE_ELASTIC_SERVER", server)
+
+
+def _master(server: str) -> str:
+    """An etcd as the launcher since 2.3 takes it.
+
+    To get at the host it removes all letters of `etcd` from the beginning, also those of the host itself. Capitals
+    stay, and DNS does not mind them.
+    """
+    return f"etcd://{server[:1].upper()}{server[1:]}"
 
 
 def _variable(name: str, value: str) -> Json:
