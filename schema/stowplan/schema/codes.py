@@ -107,7 +107,7 @@ RULES = {
     "SP449": Code(_E, "The job has no pods"),
     "SP450": Code(_E, "A name in a pod is taken"),
     "SP451": Code(_E, "A port of a node differs from that of the container"),
-    "SP452": Code(_I, "The launcher leaves parameter servers out"),
+    "SP453": Code(_I, "The launcher leaves parameter servers out"),
     "SP470": Code(_W, "Trainers that come and go need a fault-tolerant job"),
     "SP471": Code(_W, "The size of the job is fixed on this platform"),
     "SP472": Code(_W, "Trainers have no port of their own"),

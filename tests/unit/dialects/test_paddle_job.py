@@ -292,13 +292,13 @@ LAUNCH = ["python", "-m", "paddle.distributed.launch"]
 def test_a_launcher_that_leaves_servers_out(given: dict[str, Any], places: list[tuple[str, int]]) -> None:
     found = lowered(paddle_job(ps=role(1), worker=role(2, **given))).findings
     container = ("spec", "worker", "template", "spec", "containers", 0)
-    assert [each.path for each in found if each.code == "SP452"] == [(*container, *place) for place in places]
+    assert [each.path for each in found if each.code == "SP453"] == [(*container, *place) for place in places]
 
 
 def test_a_launcher_where_there_are_no_servers() -> None:
     command = [*LAUNCH, "train.py"]
-    assert "SP452" not in codes(lowered(paddle_job(worker=role(2, command=command))))
-    assert "SP452" not in codes(lowered(paddle_job(ps=role(0), worker=role(2, command=command))))
+    assert "SP453" not in codes(lowered(paddle_job(worker=role(2, command=command))))
+    assert "SP453" not in codes(lowered(paddle_job(ps=role(0), worker=role(2, command=command))))
 
 
 def blocks(job: PaddleJob, **fields: Any) -> list[int]:

@@ -197,7 +197,7 @@ def _launcher(container: Json, path: FieldPath) -> Iterator[Finding]:
         if any(_LAUNCHER.fullmatch(part) for part in word.split()):
             message = "From Paddle 2.3 on, this launcher takes the job for collective training, without its servers."
             hint = "Run the script itself, as `python train.py`: the variables say what this launcher would tell it."
-            yield finding("SP452", (*path, key, index), message, hint)
+            yield finding("SP453", (*path, key, index), message, hint)
             return
 
 
