@@ -24,6 +24,8 @@ _PLAIN_JSON = {"Accept": "application/json", "Accept-Encoding": "identity"}
 """Kubernetes 1.37 sends each event of a compressed watch as a gzip member of its own; httpx reads the first alone."""
 
 MERGE_PATCH = "application/merge-patch+json"
+APPLY_PATCH = "application/apply-patch+yaml"
+"""JSON is YAML, so it may stand in such a patch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,18 @@ class Client:
         parameters = {"fieldManager": manager, "fieldValidation": "Strict"}
         return await self._call("PATCH", place.path, changes, parameters)
 
+    async def status(self, place: Place) -> Answer:
+        """The object as it is now, by its `/status`: the one path that a Role for reports alone allows."""
+        return await self._call("GET", f"{place.path}/status")
+
+    async def apply_status(self, place: Place, manifest: Manifest, manager: str) -> Answer:
+        """Server-side apply of the status of an object; 409 if another manager took a field of this one.
+
+        With `metadata.uid` in it, 409 if the object was made anew since.
+        """
+        parameters = {"fieldManager": manager, "fieldValidation": "Strict"}
+        return await self._call("PATCH", f"{place.path}/status", manifest, parameters, APPLY_PATCH)
+
     async def watch(self, place: Place, resource_version: str | None) -> AsyncIterator[WatchEvent | Trouble]:
         """What happens to one object, until the server ends the watch or after a trouble, which is the last item.
 
@@ -106,10 +120,15 @@ class Client:
             yield self._unreachable(error)
 
     async def _call(
-        self, method: str, path: str, body: Manifest | None = None, parameters: Mapping[str, str] | None = None
+        self,
+        method: str,
+        path: str,
+        body: Manifest | None = None,
+        parameters: Mapping[str, str] | None = None,
+        content: str = MERGE_PATCH,
     ) -> Answer:
         try:
-            headers = self._authorization() | ({} if body is None else {"Content-Type": MERGE_PATCH})
+            headers = self._authorization() | ({} if body is None else {"Content-Type": content})
             response = await self._http.request(method, path, json=body, headers=headers, params=parameters)
             if response.is_error:
                 return _refusal(response.status_code, response.content)

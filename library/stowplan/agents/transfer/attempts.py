@@ -1,0 +1,54 @@
+"""Sends a request again that failed for a reason which may pass."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from stowplan.agents.cluster.backoff import Backoff
+from stowplan.agents.log import Log
+from stowplan.agents.transfer.failure import TransferError, of_any
+from stowplan.agents.transfer.stop import Stop
+from stowplan.schema.exit_codes import ExitCode
+
+T = TypeVar("T")
+
+_MAY_PASS = (ExitCode.TRANSIENT, ExitCode.INTEGRITY)
+_FOR_GOOD = ("ObjectGone", "FileSystem")
+"""Reasons of failures that end this attempt of the whole transfer for their file, although a later one may go well."""
+
+
+class ThrottledError(TransferError):
+    """The server said how long to wait."""
+
+    def __init__(self, message: str, seconds: float) -> None:
+        super().__init__(ExitCode.TRANSIENT, "Throttled", message)
+        self.seconds = seconds
+
+
+@dataclass(frozen=True)
+class Attempts:
+    """The patience with one request."""
+
+    retries: int
+    stop: Stop
+    log: Log
+
+    def run(self, what: str, call: Callable[[], T]) -> T:
+        """The result of a call, after as many tries as it takes; TransferError, ChangedError or StoppedError else."""
+        backoff = Backoff()
+        for left in range(self.retries, -1, -1):
+            self.stop.check()
+            try:
+                return call()
+            except Exception as error:
+                failure = of_any(error, what)
+                if not left or not _may_pass(failure):
+                    raise failure from None
+                self.log.warning("Trying a request again", what=what, error=str(failure), tries_left=left)
+                given = failure.seconds if isinstance(failure, ThrottledError) else 0
+                self.stop.sleep(max(backoff.seconds(), given))
+        raise AssertionError("a loop of at least one round")
+
+
+def _may_pass(failure: Exception) -> bool:
+    return isinstance(failure, TransferError) and failure.code in _MAY_PASS and failure.reason not in _FOR_GOOD

@@ -1,0 +1,47 @@
+"""The marker of a run that is done, and the file by which others see that the data is complete."""
+
+import json
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from stowplan.agents.transfer.safe_files import replace
+from stowplan.schema.exit_codes import PERMANENT, ExitCode
+from stowplan.schema.marker import Marker, marker_path
+
+COMPLETE = "complete.json"
+"""In the state directory of the transfer: there while the destination is complete, not while it is being changed."""
+
+
+class Completion:
+    """Of one transfer, in one run. Without a run, as on a laptop, only the second file is kept."""
+
+    def __init__(self, claim: Path, directory: Path, run: str | None) -> None:
+        self._complete = directory / COMPLETE
+        self._marker = claim / marker_path(run) if run else None
+        self._run = run
+
+    def is_done(self) -> bool:
+        """Whether this very run has succeeded before."""
+        if self._marker is None:
+            return False
+        try:
+            marker = Marker.model_validate_json(self._marker.read_bytes())
+        except (FileNotFoundError, ValidationError):
+            return False
+        return marker.run == self._run and marker.result == "succeeded"
+
+    def begin(self) -> None:
+        """Before the first change."""
+        for each in (self._complete, self._marker):
+            if each:
+                each.unlink(missing_ok=True)
+
+    def end(self, code: ExitCode, summary: dict[str, int]) -> None:
+        """After the last change. A failure that another attempt may mend leaves no marker."""
+        if code is ExitCode.DONE:
+            replace(self._complete, json.dumps({"format": 1, "run": self._run, **summary}) + "\n")
+        if self._marker and self._run and code in (ExitCode.DONE, *PERMANENT):
+            marker = Marker(run=self._run, result="failed" if code else "succeeded", exit_code=code)
+            self._marker.parent.mkdir(parents=True, exist_ok=True)
+            replace(self._marker, marker.model_dump_json(by_alias=True) + "\n")

@@ -1,0 +1,95 @@
+"""Threads that take one task after the other."""
+
+import queue
+import threading
+from collections.abc import Callable
+
+from stowplan.agents.log import Log
+from stowplan.agents.transfer.failure import StoppedError, TransferError, of_any
+from stowplan.agents.transfer.stop import Stop
+from stowplan.schema.exit_codes import PERMANENT
+
+Task = Callable[[], None]
+
+MOST_FAILURES = 100
+"""Files that may fail before the rest is not even tried."""
+
+
+class Crew:
+    """So many tasks run at one time, and few more wait: whoever gives them is held back."""
+
+    def __init__(self, size: int, stop: Stop, log: Log) -> None:
+        self._tasks: queue.Queue[Task | None] = queue.Queue(size)
+        self._stop, self._log = stop, log
+        self._lock = threading.Lock()
+        self._worst: TransferError | None = None
+        self._bug: BaseException | None = None
+        self.failures = 0
+        # Daemons: a request that hangs must not hold up the end of the process.
+        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(size)]
+        for each in self._threads:
+            each.start()
+
+    def give(self, task: Task) -> None:
+        """Waits for room; StoppedError if there is to be no more work."""
+        while True:
+            self._stop.check()
+            try:
+                self._tasks.put(task, timeout=0.2)
+            except queue.Full:
+                continue
+            return
+
+    def drain(self) -> None:
+        """Waits until all given tasks have ended, each well or not."""
+        self._tasks.join()
+        if self._bug:
+            raise self._bug
+
+    def end(self, seconds: float | None = None) -> None:
+        """Lets the threads go, after the tasks that they have begun; a TransferError if any task failed."""
+        for _ in self._threads:
+            try:
+                self._tasks.put(None, timeout=seconds)
+            except queue.Full:
+                break
+        for each in self._threads:
+            each.join(seconds)
+        if self._bug:
+            raise self._bug
+        if self._worst:
+            raise self._worst
+
+    def failed(self, failure: TransferError) -> None:
+        """Takes note of a failure. One that no further attempt can mend ends the work of all."""
+        with self._lock:
+            self.failures += 1
+            if self._worst is None or (self._worst.code not in PERMANENT and failure.code in PERMANENT):
+                self._worst = failure
+            hopeless = failure.code in PERMANENT or self.failures >= MOST_FAILURES
+        self._log.error(str(failure), reason=failure.reason, code=int(failure.code))
+        if hopeless:
+            self._stop.set("failure")
+
+    def _work(self) -> None:
+        while (task := self._tasks.get()) is not None:
+            try:
+                if not self._stop.is_set():
+                    self._do(task)
+            finally:
+                self._tasks.task_done()
+        self._tasks.task_done()
+
+    def _do(self, task: Task) -> None:
+        try:
+            task()
+        except StoppedError:
+            return
+        except Exception as error:
+            try:
+                failure = of_any(error, "the transfer")
+                if isinstance(failure, TransferError):
+                    self.failed(failure)
+            except Exception as bug:
+                self._bug = self._bug or bug
+                self._stop.set("failure")

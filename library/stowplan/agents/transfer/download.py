@@ -1,0 +1,217 @@
+"""Brings the objects of a source to a directory of a claim."""
+
+import os
+import stat
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+
+from stowplan.agents.log import Log
+from stowplan.agents.transfer.crew import Crew
+from stowplan.agents.transfer.entry import Entry, InOrder, written
+from stowplan.agents.transfer.failure import ChangedError, TransferError, of_any
+from stowplan.agents.transfer.fetch import Fetcher, InParts
+from stowplan.agents.transfer.keys import KeyCheck
+from stowplan.agents.transfer.ledger import Done, Ledger
+from stowplan.agents.transfer.progress import Progress
+from stowplan.agents.transfer.safe_files import sync_all
+from stowplan.agents.transfer.source import Source
+from stowplan.agents.transfer.stop import Stop
+from stowplan.agents.transfer.tree import Tree
+from stowplan.agents.transfer.wire import Wire
+from stowplan.schema.exit_codes import ExitCode
+
+ROUNDS = 3
+"""How often an object is begun that changes while it is fetched."""
+
+SAVE_SECONDS, SYNC_SECONDS = 0.5, 10.0
+"""Time between two notes of how far the run is, and between two that outlive a crash of the node."""
+
+
+@dataclass
+class Download:
+    """One run."""
+
+    source: Source
+    wire: Wire
+    fetcher: Fetcher
+    tree: Tree
+    ledger: Ledger
+    crew: Crew
+    progress: Progress
+    stop: Stop
+    log: Log
+    part_size: Callable[[int], int]
+    """Bytes of a part, by the size of the object."""
+    listed: int = 0
+    wanted: int = 0
+    done: Done = field(default_factory=Done)
+    _again: list[tuple[int, Entry]] = field(default_factory=list)
+
+    def compare(self, check: KeyCheck) -> None:
+        """Lists the source completely and compares it with what is there. Nothing is written but the state.
+
+        TransferError: 5 where keys cannot be files below the destination, or where the space is not enough for them.
+        """
+        wanted_bytes = 0
+        known = InOrder(self.ledger.known())
+        with self.ledger.new_listing() as file:
+            for entry in self.source.entries(self.wire):
+                self.stop.check()
+                if not check.look(entry.key):
+                    continue
+                wanted = not self._is_there(entry, known.at(entry.key))
+                file.write(written(entry, wanted=wanted))
+                self._count(entry, wanted=wanted)
+                wanted_bytes += entry.size * wanted
+            if check.count:
+                raise _unsafe(check)
+        self._check_space(wanted_bytes)
+
+    def fetch(self) -> None:
+        """Fetches all that was found to be missing; TransferError if a file of it could not be had."""
+        with self._notes():
+            wanted: Iterator[tuple[int, Entry]] = (
+                (index, entry) for index, (entry, wanted) in enumerate(self.ledger.listing()) if wanted
+            )
+            for round_ in range(1, ROUNDS + 1):
+                for index, entry in wanted:
+                    self.done.wait_for_room(index, self.stop)
+                    self._begin(index, entry)
+                self.crew.drain()
+                changed, self._again = self._again, []
+                if not changed:
+                    break
+                if round_ == ROUNDS:
+                    for index, entry in changed:
+                        self._failed(index, _unsteady(entry))
+                    break
+                wanted = self._renewed(changed)
+            self.crew.end()
+        self.stop.check()
+
+    def _count(self, entry: Entry, *, wanted: bool) -> None:
+        self.listed += 1
+        self.wanted += wanted
+        if entry.is_folder:
+            return
+        self.progress.files_total += 1
+        self.progress.bytes_total += entry.size
+        if not wanted:
+            self.progress.files_unchanged += 1
+            self.progress.add(files=1, resumed=entry.size)
+
+    def _is_there(self, entry: Entry, known: Entry | None) -> bool:
+        status = self.tree.stat(entry.key)
+        if entry.is_folder:
+            return status is not None and stat.S_ISDIR(status.st_mode)
+        return (
+            known == entry
+            and status is not None
+            and stat.S_ISREG(status.st_mode)
+            and (status.st_size, int(status.st_mtime)) == (entry.size, entry.modified)
+        )
+
+    def _check_space(self, wanted: int) -> None:
+        free = os.statvfs(self.tree.root)
+        here = sum(each.stat().st_blocks * 512 for each in self.fetcher.folder.iterdir())
+        # Some network file systems report no size at all.
+        if free.f_blocks and wanted > free.f_bavail * free.f_frsize + here:
+            message = f"{wanted} bytes are to be fetched, but the claim has room for {free.f_bavail * free.f_frsize}"
+            raise TransferError(ExitCode.CONFLICT, "NoSpace", message)
+
+    def _begin(self, index: int, entry: Entry) -> None:
+        if entry.is_folder:
+            self.tree.make_directory(entry.key)
+            self.done.add(index)
+        elif entry.size <= (size := self.part_size(entry.size)):
+            self.crew.give(partial(self._whole, index, entry))
+        else:
+            parts = InParts(self.fetcher, entry, size, partial(self._ended, index, entry))
+            for extent in parts.missing:
+                self.crew.give(partial(parts.fetch, extent))
+            if not parts.missing:
+                self.crew.give(parts.end)
+
+    def _whole(self, index: int, entry: Entry) -> None:
+        try:
+            self.fetcher.whole(entry)
+        except Exception as error:
+            self._ended(index, entry, error)
+        else:
+            self._ended(index, entry, None)
+
+    def _ended(self, index: int, entry: Entry, error: Exception | None) -> None:
+        """A file has come to its end, well or not."""
+        if error is None:
+            if index in self.done.replaced:
+                self.done.replace(index, entry)
+            else:
+                self.done.add(index)
+            return
+        match of_any(error, entry.key):
+            case ChangedError():
+                self.log.warning("An object has changed: it is fetched from its beginning", key=entry.key)
+                self.done.replace(index, None)
+                self._again.append((index, entry))
+            case TransferError() as failure:
+                self._failed(index, failure)
+            case stopped:
+                raise stopped
+
+    def _failed(self, index: int, failure: TransferError) -> None:
+        self.done.replace(index, None)
+        self.crew.failed(failure)
+
+    def _renewed(self, changed: list[tuple[int, Entry]]) -> Iterator[tuple[int, Entry]]:
+        for index, entry in changed:
+            try:
+                now = self.fetcher.now(entry)
+            except TransferError as failure:
+                self._failed(index, failure)
+                continue
+            self.progress.bytes_total += now.size - entry.size
+            yield index, now
+
+    @contextmanager
+    def _notes(self) -> Iterator[None]:
+        """Notes how far the run is, all the time and once more at its end."""
+        over = threading.Event()
+
+        def note() -> None:
+            synced_at = time.monotonic()
+            while not over.wait(SAVE_SECONDS):
+                if due := time.monotonic() - synced_at >= SYNC_SECONDS:
+                    synced_at = time.monotonic()
+                self.save(synced=due)
+
+        thread = threading.Thread(target=note, daemon=True)
+        self.save(synced=False)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+            # After a signal there is no time to wait for the disk.
+            self.save(synced=self.stop.why != "signal")
+
+    def save(self, *, synced: bool) -> None:
+        marks = self.done.snapshot()
+        if synced:
+            sync_all(self.tree.root)
+        self.ledger.save(marks, synced=synced)
+
+
+def _unsafe(check: KeyCheck) -> TransferError:
+    more = f" and {check.count - len(check.refused)} more" if check.count > len(check.refused) else ""
+    message = f"Keys of the source cannot be files: {'; '.join(check.refused)}{more}. Nothing was written"
+    return TransferError(ExitCode.CONFLICT, "UnsafeKeys", message)
+
+
+def _unsteady(entry: Entry) -> TransferError:
+    message = f"{entry.key} changed {ROUNDS} times while it was fetched"
+    return TransferError(ExitCode.TRANSIENT, "ChangesAllTheTime", message)

@@ -1,0 +1,192 @@
+"""Fetches one object into its place below the destination."""
+
+import hashlib
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import obstore
+from obstore.store import S3Store
+
+from stowplan.agents.log import Log
+from stowplan.agents.transfer.attempts import Attempts
+from stowplan.agents.transfer.entry import Entry
+from stowplan.agents.transfer.failure import ChangedError, StoppedError, TransferError
+from stowplan.agents.transfer.parts import WHOLE, Extent, PartFile
+from stowplan.agents.transfer.progress import Progress
+from stowplan.agents.transfer.tree import Tree
+from stowplan.agents.transfer.wire import Wire
+from stowplan.schema.exit_codes import ExitCode
+
+CHUNK = 1 << 20
+"""Bytes that a thread holds at one time, whatever the size of the object."""
+
+SYNC_FROM = 1 << 20
+"""Files of this size are made durable one by one; smaller ones together, before they are taken for done."""
+
+
+@dataclass
+class Fetcher:
+    """Everything that the fetch of an object needs."""
+
+    store: S3Store
+    wire: Wire
+    prefix: str
+    tree: Tree
+    folder: Path
+    """For files that are not complete: on the file system of the destination."""
+    attempts: Attempts
+    progress: Progress
+    log: Log
+    etags_are_md5: bool = True
+    """False once the server said that it encrypts with keys of its own, which gives other ETags."""
+    _folder: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+    def close(self) -> None:
+        os.close(self._folder)
+
+    def whole(self, entry: Entry) -> None:
+        """An object in one request. ChangedError if it is another one than was listed."""
+        name = f"{entry.identity}{WHOLE}"
+        self.attempts.run(entry.key, lambda: self._whole(entry, name))
+        self.tree.place(name, self._folder, entry.key)
+        self.progress.add(files=1, size=entry.size)
+
+    def _whole(self, entry: Entry, name: str) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(name, flags, 0o644, dir_fd=self._folder)
+        digest = hashlib.md5(usedforsecurity=False)
+        with os.fdopen(descriptor, "wb", buffering=0) as file:
+            for data in self._bytes(entry, None):
+                file.write(data)
+                if self.etags_are_md5:
+                    digest.update(data)
+            self._verify(entry, digest.hexdigest())
+            os.utime(file.fileno(), (entry.modified, entry.modified))
+            if entry.size >= SYNC_FROM:
+                os.fsync(file.fileno())
+
+    def part(self, parts: PartFile, extent: Extent) -> None:
+        """One part of a large object, under the condition that the object still is the one that was listed."""
+
+        def once() -> None:
+            offset = extent.start
+            for data in self._bytes(parts.entry, extent):
+                parts.write(data, offset)
+                offset += len(data)
+
+        self.attempts.run(f"{parts.entry.key}, part {extent.number + 1}", once)
+        parts.done(extent)
+        self.progress.add(size=extent.end - extent.start)
+
+    def complete(self, parts: PartFile) -> None:
+        """Verifies an object of which all parts are there, and puts it in its place."""
+        descriptor = parts.finish()
+        if parts.entry.md5 and self.etags_are_md5:
+            digest, offset = hashlib.md5(usedforsecurity=False), 0
+            while data := os.pread(descriptor, CHUNK, offset):
+                digest.update(data)
+                offset += len(data)
+            self._verify(parts.entry, digest.hexdigest())
+        parts.close()
+        self.tree.place(parts.file.name, self._folder, parts.entry.key)
+        parts.forget()
+        self.progress.add(files=1)
+
+    def now(self, entry: Entry) -> Entry:
+        """The object as it is now."""
+        found = self.attempts.run(entry.key, lambda: obstore.head(self.store, self.prefix + entry.key))
+        return Entry(entry.key, found["size"], found["e_tag"] or "", int(found["last_modified"].timestamp()))
+
+    def _bytes(self, entry: Entry, extent: Extent | None) -> Iterator[memoryview]:
+        """What the server sends, checked for its length."""
+        expected = extent.end - extent.start if extent else entry.size
+        options: obstore.GetOptions = {"if_match": entry.etag} if entry.etag else {}
+        if extent:
+            options["range"] = (extent.start, extent.end)
+        result = obstore.get(self.store, self.prefix + entry.key, options=options)
+        if result.meta["size"] != entry.size:
+            raise ChangedError(entry.key)
+        count = 0
+        for data in result.stream(min_chunk_size=CHUNK):
+            self.attempts.stop.check()
+            count += len(data)
+            if count > expected:
+                break
+            yield memoryview(data)
+        if count != expected:
+            message = f"{entry.key}: the server sent {count} bytes of {expected}"
+            raise TransferError(ExitCode.INTEGRITY, "WrongLength", message)
+
+    def _verify(self, entry: Entry, digest: str) -> None:
+        if not self.etags_are_md5 or entry.md5 in (None, digest):
+            return
+        response = self.wire.call("HEAD", self.prefix + entry.key, accepted=(404, 412))
+        headers = response.headers
+        encryption = headers.get("x-amz-server-side-encryption", "")
+        if encryption.startswith("aws:kms") or "x-amz-server-side-encryption-customer-algorithm" in headers:
+            self.etags_are_md5 = False
+            self.log.info("The server's ETags are no digests: lengths are verified alone", encryption=encryption)
+            return
+        message = f"{entry.key}: the digest of its bytes is {digest}, but its ETag says {entry.md5}"
+        raise TransferError(ExitCode.INTEGRITY, "WrongDigest", message)
+
+
+class InParts:
+    """One large object whose parts are tasks of their own; the last one to end completes it."""
+
+    def __init__(
+        self, fetcher: Fetcher, entry: Entry, part_size: int, ended: Callable[[Exception | None], None]
+    ) -> None:
+        self._fetcher, self._ended = fetcher, ended
+        self._parts = PartFile(fetcher.folder, entry, part_size)
+        self.missing = self._parts.missing
+        self._lock = threading.Lock()
+        self._left = len(self.missing)
+        self._error: Exception | None = None
+        present = self._parts.present
+        fetcher.progress.add(resumed=present)
+        if present:
+            fetcher.log.info("Goes on with an object that is partly there", key=entry.key, bytes=present)
+
+    def fetch(self, extent: Extent) -> None:
+        """One part, as a task."""
+        try:
+            if self._error is None:
+                self._fetcher.part(self._parts, extent)
+        except Exception as error:
+            self._error = self._error or error
+            if isinstance(error, StoppedError):
+                raise
+        finally:
+            with self._lock:
+                self._left -= 1
+                last = self._left == 0
+            if last:
+                self.end()
+
+    def end(self) -> None:
+        """To be called when no part is missing."""
+        error = self._error
+        if error is None:
+            try:
+                self._fetcher.complete(self._parts)
+            except Exception as failure:
+                error = failure
+        if error is not None:
+            present = self._parts.present
+            with suppress(OSError):
+                self._parts.close()
+            if isinstance(error, ChangedError) or (
+                isinstance(error, TransferError) and error.code is ExitCode.INTEGRITY
+            ):
+                self._parts.forget()
+                self._fetcher.progress.add(size=-present)
+        if not isinstance(error, StoppedError):
+            self._ended(error)

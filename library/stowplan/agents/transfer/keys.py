@@ -1,0 +1,86 @@
+"""Which keys can be files below a destination."""
+
+import hashlib
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+LONGEST_NAME = 255
+LONGEST_PATH = 4000
+"""Bytes; Linux takes 4096 for a path, and the claim's own part comes before."""
+
+SHOWN = 10
+
+_REFUSED = (
+    (re.compile(r"[\x00-\x1f\x7f]"), "a control character"),
+    (re.compile(r"\\"), "a backslash"),
+    (re.compile(r"[\ud800-\udfff]"), "bytes that are no UTF-8"),
+)
+
+
+def problem(key: str) -> str | None:
+    """Why a key, of an object or ending in `/` of a folder, can be no path below the destination; None if it can."""
+    for refused, what in _REFUSED:
+        if refused.search(key):
+            return f"holds {what}"
+    segments = key.removesuffix("/").split("/")
+    if "" in segments:
+        return "is absolute or has an empty segment"
+    if {".", ".."} & set(segments):
+        return "has a segment . or .."
+    if any(len(segment.encode()) > LONGEST_NAME for segment in segments) or len(key.encode()) > LONGEST_PATH:
+        return "is too long for a path"
+    return None
+
+
+@dataclass
+class KeyCheck:
+    """Looks at keys in the order of a listing and keeps the first problems.
+
+    An object `a` forbids every `a/…`. Between the two stand only keys that begin with `a`, so a stack of the keys that
+    the present one begins with is enough, whatever the length of the listing.
+    """
+
+    folds_case: bool
+    """Whether the destination takes `A` and `a` for one name: then a digest of each key is kept."""
+    reserved: Sequence[str] = ()
+    """Names at the top of the destination that are not for data."""
+    refused: list[str] = field(default_factory=list)
+    """The first problems, each as a sentence."""
+    count: int = 0
+    _open: list[str] = field(default_factory=list)
+    _folded: set[bytes] = field(default_factory=set)
+
+    def look(self, key: str) -> bool:
+        """Whether the key can be a file. Keys come in ascending order."""
+        found = problem(key) or self._reserved(key) or self._clash(key)
+        if found:
+            self.count += 1
+            if len(self.refused) < SHOWN:
+                self.refused.append(f"{key!r} {found}")
+        return found is None
+
+    def _reserved(self, key: str) -> str | None:
+        return "is kept for other use" if key.partition("/")[0] in self.reserved else None
+
+    def _clash(self, key: str) -> str | None:
+        while self._open and not key.startswith(self._open[-1]):
+            self._open.pop()
+        parent = next((other for other in self._open if key[len(other) :].startswith("/")), None)
+        if not key.endswith("/"):
+            self._open.append(key)
+        if parent is not None:
+            return f"needs a directory where {parent!r} is an object"
+        return self._case_clash(key) if self.folds_case else None
+
+    def _case_clash(self, key: str) -> str | None:
+        digest = hashlib.blake2s(key.casefold().encode(), digest_size=8).digest()
+        if digest in self._folded:
+            return "differs from another key only in case, which the destination does not tell apart"
+        self._folded.add(digest)
+        return None
+
+
+def folds_case(exists: Callable[[str], bool], made: str) -> bool:
+    """Whether a file system finds a name, which was just made in lower case, in upper case too."""
+    return exists(made.upper())

@@ -1,0 +1,89 @@
+"""Keeps two writers off one destination.
+
+`flock` says at once whether a program of the same machine holds the lock, and ends with its holder. On some network
+file systems it does nothing, so the holder also writes who it is and touches the file again and again: a holder of
+another machine whose file stands still for long enough is gone.
+"""
+
+import fcntl
+import json
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from stowplan.agents.log import Log
+from stowplan.agents.transfer.failure import TransferError
+from stowplan.agents.transfer.stop import Stop
+from stowplan.schema.exit_codes import ExitCode
+
+BEAT_SECONDS = 5.0
+SILENCE_SECONDS = 30.0
+"""A holder that did not touch the file for so long, by the clock of whoever waits, holds it no more."""
+
+
+@contextmanager
+def held(path: Path, name: str, stop: Stop, log: Log, *, silence: float = SILENCE_SECONDS) -> Iterator[None]:
+    """Holds the lock; TransferError (5) if another one does. `name` is for people who find the file."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise _taken(path, _holder(descriptor)) from None
+        except OSError as error:
+            log.warning("The file system has no locks: going by the time of the lock file", error=str(error))
+        _await_silence(descriptor, path, stop, log, silence)
+        machine = socket.gethostname()
+        _write(descriptor, json.dumps({"holder": name, "machine": machine, "process": os.getpid()}))
+        over = threading.Event()
+        beating = threading.Thread(target=_beat, args=(descriptor, over), daemon=True)
+        beating.start()
+        try:
+            yield
+        finally:
+            over.set()
+            beating.join()
+            _write(descriptor, "")
+    finally:
+        os.close(descriptor)
+
+
+def _await_silence(descriptor: int, path: Path, stop: Stop, log: Log, silence: float) -> None:
+    holder = _holder(descriptor)
+    if not holder or holder.get("machine") == socket.gethostname():
+        return
+    log.info("A program of another machine held the lock: waiting for signs of life", holder=str(holder.get("holder")))
+    seen, end = os.fstat(descriptor).st_mtime_ns, time.monotonic() + silence
+    while time.monotonic() < end:
+        stop.sleep(min(1.0, silence / 10))
+        if os.fstat(descriptor).st_mtime_ns != seen:
+            raise _taken(path, _holder(descriptor))
+
+
+def _beat(descriptor: int, over: threading.Event) -> None:
+    while not over.wait(BEAT_SECONDS):
+        os.utime(descriptor)
+
+
+def _holder(descriptor: int) -> dict[str, object]:
+    try:
+        found = json.loads(os.pread(descriptor, 4096, 0))
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _write(descriptor: int, text: str) -> None:
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, text.encode(), 0)
+    os.fsync(descriptor)
+
+
+def _taken(path: Path, holder: dict[str, object]) -> TransferError:
+    name = holder.get("holder", "an unknown program")
+    message = f"{name} on {holder.get('machine', 'some machine')} writes to the same destination (lock file {path})"
+    return TransferError(ExitCode.CONFLICT, "Locked", message)

@@ -1,0 +1,76 @@
+"""Deletes what the source lacks, after everything else went well."""
+
+import errno
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from stowplan.agents.log import Log
+from stowplan.agents.transfer.failure import TransferError
+from stowplan.agents.transfer.ledger import Ledger
+from stowplan.agents.transfer.progress import Progress
+from stowplan.agents.transfer.stop import Stop
+from stowplan.agents.transfer.tree import Found, Tree
+from stowplan.schema.exit_codes import ExitCode
+from stowplan.schema.transfer_config import Mirror
+
+SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Deletion:
+    """The extra files of one destination, by the complete listing that the ledger has."""
+
+    tree: Tree
+    ledger: Ledger
+    protected: Sequence[str]
+    progress: Progress
+    stop: Stop
+    log: Log
+
+    def run(self, rule: Mirror) -> None:
+        """TransferError (5), before anything is deleted, where there are more extra files than the rule allows."""
+        extra = sum(1 for each in self.extra() if not each.key.endswith("/"))
+        if rule.max_delete is not None and extra > rule.max_delete:
+            message = f"{extra} files are not in the source, but maxDelete is {rule.max_delete}: none was deleted"
+            raise TransferError(ExitCode.CONFLICT, "TooManyDeletions", message)
+        # A directory comes before what is in it, so the list of those to remove is read from its end.
+        directories: list[str] = []
+        for each in self.extra():
+            self.stop.check()
+            while directories and not each.key.startswith(directories[-1]):
+                self._remove_directory(directories.pop())
+            if each.key.endswith("/"):
+                directories.append(each.key)
+            elif rule.max_delete is None or self.progress.files_deleted < rule.max_delete:
+                self._remove(each)
+        for key in reversed(directories):
+            self._remove_directory(key)
+
+    def extra(self) -> Iterator[Found]:
+        """Files that the source lacks, and directories in which it has nothing. Links and devices are never ours."""
+        listing = (entry.key for entry, _ in self.ledger.listing())
+        wanted = next(listing, None)
+        for each in self.tree.walk(self.protected):
+            while wanted is not None and wanted < each.key:
+                wanted = next(listing, None)
+            needed = wanted is not None and (
+                wanted.startswith(each.key) if each.key.endswith("/") else wanted == each.key
+            )
+            if not needed and not each.other:
+                yield each
+
+    def _remove(self, found: Found) -> None:
+        with suppress(FileNotFoundError):
+            self.tree.remove(found.key)
+        self.progress.files_deleted += 1
+        if self.progress.files_deleted <= SHOWN:
+            self.log.info("Deleted a file that the source lacks", key=found.key)
+
+    def _remove_directory(self, key: str) -> None:
+        try:
+            self.tree.remove(key)
+        except OSError as error:
+            # Something in it is protected, or a link, or was made just now.
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT):
+                raise

@@ -1,0 +1,182 @@
+"""Sends one file: in one request, or in parts of which the server may have some already."""
+
+import hashlib
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import obstore
+from obstore.store import S3Store
+
+from stowplan.agents.log import Log
+from stowplan.agents.transfer import multipart
+from stowplan.agents.transfer.attempts import Attempts
+from stowplan.agents.transfer.failure import StoppedError, TransferError
+from stowplan.agents.transfer.multipart import Begun, Stored
+from stowplan.agents.transfer.progress import Progress
+from stowplan.agents.transfer.tree import Found, Tree
+from stowplan.agents.transfer.wire import Wire
+from stowplan.schema.exit_codes import ExitCode
+
+CHUNK = 1 << 20
+COMMON_PARTS = tuple(size << 20 for size in (5, 8, 16, 32, 64))
+"""Sizes of parts that other programs use."""
+
+
+@dataclass
+class Sender:
+    """Everything that the sending of a file needs."""
+
+    store: S3Store
+    wire: Wire
+    tree: Tree
+    attempts: Attempts
+    progress: Progress
+    log: Log
+
+    def whole(self, found: Found, key: str) -> None:
+        """A file in one request. The signature holds the digest of the data, which the server compares."""
+
+        def once() -> None:
+            with self.reading(found) as descriptor:
+                data = _read(descriptor, 0, found.size)
+            obstore.put(self.store, key, data, use_multipart=False)
+
+        self.attempts.run(found.key, once)
+        self.progress.add(files=1, size=found.size)
+
+    @contextmanager
+    def reading(self, found: Found) -> Iterator[int]:
+        """A descriptor of a file, which must be the same before and after as when it was looked at."""
+        descriptor = self.tree.open(found.key)
+        try:
+            check_unchanged(descriptor, found)
+            yield descriptor
+            check_unchanged(descriptor, found)
+        finally:
+            os.close(descriptor)
+
+    def is_same(self, found: Found, etag: str, part_size: int) -> bool:
+        """Whether the bytes of a file give this ETag; it may be of an upload in parts, of any common size."""
+        digest, _, count = etag.strip('"').partition("-")
+        sizes = [found.size or 1] if not count else dict.fromkeys((part_size, *COMMON_PARTS))
+        with self.reading(found) as descriptor:
+            for size in sizes:
+                pieces = -(-found.size // size) or 1
+                if count and count != str(pieces):
+                    continue
+                digests = [_md5(descriptor, number * size, size, self.attempts) for number in range(pieces)]
+                own = hashlib.md5(b"".join(digests), usedforsecurity=False).digest() if count else digests[0]
+                if own.hex() == digest.lower():
+                    return True
+        return False
+
+
+@dataclass
+class InParts:
+    """One large file whose parts are tasks of their own; the last one to end completes the object."""
+
+    sender: Sender
+    found: Found
+    key: str
+    part_size: int
+    begun: Begun | None
+    """An earlier upload of this key, whose parts are used as far as they are those of the file."""
+    ended: Callable[[Exception | None], None]
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _parts: dict[int, Stored] = field(default_factory=dict)
+    _there: dict[int, Stored] = field(default_factory=dict)
+    _error: Exception | None = None
+    upload: str = ""
+    """The id that the server gave."""
+
+    def begin(self) -> range:
+        """Begins, or goes on with, the upload; gives the numbers of its parts, each a task for `send`."""
+        wire = self.sender.wire
+        self._descriptor = self.sender.tree.open(self.found.key)
+        try:
+            check_unchanged(self._descriptor, self.found)
+            if self.begun:
+                self._there = multipart.stored(wire, self.key, self.begun.id)
+            if self.begun and self._there:
+                self.upload = self.begun.id
+                # The size of its parts is that of its first one, whatever is configured now.
+                self.part_size = self._there[1].size if 1 in self._there else self.part_size
+                self.sender.log.info("Goes on with an upload", key=self.key, parts=len(self._there))
+            else:
+                self.upload = multipart.begin(wire, self.key)
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+        self._left = -(-self.found.size // self.part_size)
+        return range(1, self._left + 1)
+
+    def send(self, number: int) -> None:
+        """One part, as a task."""
+        try:
+            if self._error is None:
+                self._send(number)
+        except Exception as error:
+            self._error = self._error or error
+            if isinstance(error, StoppedError):
+                raise
+        finally:
+            with self._lock:
+                self._left -= 1
+                last = self._left == 0
+            if last:
+                self._end()
+
+    def _send(self, number: int) -> None:
+        self.sender.attempts.stop.check()
+        offset = (number - 1) * self.part_size
+        size = min(self.part_size, self.found.size - offset)
+        data = _read(self._descriptor, offset, size)
+        stored = self._there.get(number)
+        digest = hashlib.md5(data, usedforsecurity=False).hexdigest() if stored else ""
+        if stored and (stored.size, stored.etag.strip('"')) == (size, digest):
+            self._parts[number] = stored
+            self.sender.progress.add(resumed=size)
+            return
+        self._parts[number] = multipart.send(self.sender.wire, self.key, self.upload, number, data)
+        self.sender.progress.add(size=size)
+
+    def _end(self) -> None:
+        error = self._error
+        try:
+            if error is None:
+                check_unchanged(self._descriptor, self.found)
+                multipart.complete(self.sender.wire, self.key, self.upload, self._parts, self.found.size)
+                self.sender.progress.add(files=1)
+        except Exception as failure:
+            error = failure
+        finally:
+            os.close(self._descriptor)
+        if not isinstance(error, StoppedError):
+            self.ended(error)
+
+
+def check_unchanged(descriptor: int, found: Found) -> None:
+    """TransferError if a file is no longer what it was."""
+    status = os.fstat(descriptor)
+    if (status.st_size, status.st_mtime_ns) != (found.size, found.modified_ns):
+        message = f"{found.key} was changed while it was copied"
+        raise TransferError(ExitCode.TRANSIENT, "FileChanged", message)
+
+
+def _read(descriptor: int, offset: int, size: int) -> bytes:
+    data = os.pread(descriptor, size, offset)
+    while len(data) < size and (more := os.pread(descriptor, size - len(data), offset + len(data))):
+        data += more
+    return data
+
+
+def _md5(descriptor: int, offset: int, size: int, attempts: Attempts) -> bytes:
+    digest, end = hashlib.md5(usedforsecurity=False), offset + size
+    while offset < end and (data := os.pread(descriptor, min(CHUNK, end - offset), offset)):
+        attempts.stop.check()
+        digest.update(data)
+        offset += len(data)
+    return digest.digest()

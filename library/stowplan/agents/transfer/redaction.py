@@ -1,0 +1,66 @@
+"""Keeps secrets out of everything that the agent says."""
+
+import json
+import re
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Callable, Iterable, Iterator
+from typing import TextIO
+from urllib.parse import quote, quote_plus
+
+MASK = "[redacted]"
+
+SHORTEST = 4
+"""Shorter values are no secrets, and would take parts of common words with them."""
+
+
+class Redactor:
+    """Replaces known secrets, also where they are percent-encoded, in base64 or in a JSON string."""
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        forms = {form for secret in secrets if len(secret) >= SHORTEST for form in _forms(secret)}
+        longest_first = sorted(forms, key=lambda form: (-len(form), form))
+        self._pattern = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+
+    def __call__(self, text: str) -> str:
+        return self._pattern.sub(MASK, text) if self._pattern else text
+
+
+def _forms(secret: str) -> Iterator[str]:
+    yield secret
+    yield json.dumps(secret)[1:-1]
+    for encode in (quote, quote_plus):
+        for safe in ("", "/", "/:~"):
+            encoded = encode(secret, safe=safe)
+            yield encoded
+            yield re.sub("%[0-9A-F]{2}", lambda found: found[0].lower(), encoded)
+    encoders: tuple[Callable[[bytes], bytes], ...] = (b64encode, urlsafe_b64encode)
+    for encode_bytes in encoders:
+        yield from _in_base64(secret.encode(), encode_bytes)
+
+
+def _in_base64(secret: bytes, encode: Callable[[bytes], bytes]) -> Iterator[str]:
+    """The characters that stand for the secret alone, wherever it begins in what was encoded.
+
+    A character holds six bits, so the first and last ones also depend on the neighbours.
+    """
+    for before in range(3):
+        text = encode(bytes(before) + secret).decode("ascii").rstrip("=")
+        first = (0, 2, 3)[before]
+        last = len(text) - (0 if (before + len(secret)) % 3 == 0 else 1)
+        if last - first >= SHORTEST:
+            yield text[first:last]
+
+
+class RedactedStream:
+    """A text stream that redacts each text that is written to it as one."""
+
+    def __init__(self, stream: TextIO, redact: Redactor) -> None:
+        self._stream = stream
+        self._redact = redact
+
+    def write(self, text: str) -> int:
+        self._stream.write(self._redact(text))
+        return len(text)
+
+    def flush(self) -> None:
+        self._stream.flush()

@@ -1,0 +1,127 @@
+"""Reports on `/status` of the custom resource. Nothing that goes wrong here ever ends the transfer."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from stowplan.agents.cluster.access import Access
+from stowplan.agents.cluster.answers import Manifest, Refused, Unreachable
+from stowplan.agents.cluster.backoff import Backoff
+from stowplan.agents.cluster.client import Client, Place
+from stowplan.agents.log import Log
+
+FIELD_MANAGER = "stowplan-transfer"
+USER_AGENT = "stowplan-transfer"
+
+CHANGE_SECONDS, HEARTBEAT_SECONDS = 10.0, 30.0
+"""Time between two reports at least, and at most."""
+
+LAST_SECONDS = 5.0
+"""What the report of the end may take."""
+
+API_VERSION = "tensorstack.dev/v1beta1"
+"""Of DataCube, the one kind that transfers report on."""
+
+Status = dict[str, Any]
+
+
+def place(namespace: str, name: str) -> Place:
+    """A DataCube."""
+    return Place(f"/apis/{API_VERSION}/namespaces/{namespace}/datacubes", name)
+
+
+def now() -> str:
+    """RFC 3339, in UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+@dataclass
+class Reporter:
+    """A thread that applies the status whenever it has changed, and now and then where it has not."""
+
+    access: Access
+    place: Place
+    status: Callable[[], Status]
+    """The present status, without times; asked for by the thread."""
+    log: Log
+    _ending: threading.Event = field(default_factory=threading.Event)
+    _thread: threading.Thread = field(init=False)
+    _began: str = field(default_factory=now)
+    _since: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """By type of condition: its status and the time since when."""
+
+    def __post_init__(self) -> None:
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Reports once more, as far as that takes no long time."""
+        self._ending.set()
+        self._thread.join(LAST_SECONDS)
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._report())
+        except Exception as error:
+            self.log.warning("Reports end: a fault of this program", error=repr(error))
+
+    async def _report(self) -> None:
+        backoff, last, at, wait = Backoff(), None, 0.0, 0.0
+        async with Client(self.access, USER_AGENT) as client:
+            while True:
+                ending = await asyncio.to_thread(self._ending.wait, wait)
+                status, moment = self.status(), time.monotonic()
+                wait = 1.0
+                if not ending and moment - at < (CHANGE_SECONDS if status != last else HEARTBEAT_SECONDS):
+                    continue
+                if await self._apply(client, status):
+                    last, at = status, moment
+                    backoff.reset()
+                elif not ending:
+                    wait = backoff.seconds()
+                    continue
+                if ending:
+                    return
+
+    async def _apply(self, client: Client, status: Status) -> bool:
+        found = await client.status(self.place)
+        if isinstance(found, Refused | Unreachable):
+            # The custom resource may come after its Job.
+            self.log.warning("Cannot read the status to report on: trying again", error=str(found))
+            return False
+        answer = await client.apply_status(self.place, self._manifest(found, status), FIELD_MANAGER)
+        if isinstance(answer, Refused | Unreachable):
+            self.log.warning("Cannot report: trying again", error=str(answer))
+            return False
+        return True
+
+    def _manifest(self, found: Manifest, status: Status) -> Manifest:
+        metadata = found["metadata"]
+        complete = {**status, "attempt": {**status["attempt"], "updatedAt": now()}}
+        if "conditions" in status:
+            generation = metadata.get("generation")
+            complete["observedGeneration"] = generation
+            complete["conditions"] = [
+                {**each, "lastTransitionTime": self._transition(each), "observedGeneration": generation}
+                for each in status["conditions"]
+            ]
+        return {
+            "apiVersion": API_VERSION,
+            "kind": found.get("kind"),
+            "metadata": {
+                "name": metadata.get("name"),
+                "namespace": metadata.get("namespace"),
+                "uid": metadata.get("uid"),
+            },
+            "status": complete,
+        }
+
+    def _transition(self, condition: Status) -> str:
+        before = self._since.get(condition["type"])
+        if before is None or before[0] != condition["status"]:
+            self._since[condition["type"]] = (condition["status"], now() if before else self._began)
+        return self._since[condition["type"]][1]

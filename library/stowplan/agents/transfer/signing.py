@@ -1,0 +1,74 @@
+"""Signatures of requests to S3: AWS Signature Version 4, in the Authorization header.
+
+https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
+"""
+
+import hashlib
+import hmac
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from urllib.parse import quote
+
+EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """The keys of an account; they stay out of `repr`."""
+
+    access_key_id: str = field(repr=False)
+    secret_access_key: str = field(repr=False)
+    session_token: str | None = field(default=None, repr=False)
+
+
+def encoded(text: str, safe: str = "") -> str:
+    """Percent-encoded as S3 does it: all but letters, digits and `-._~`, with hexadecimal digits in upper case."""
+    return quote(text, safe=safe + "-._~")
+
+
+def query_string(query: Sequence[tuple[str, str]]) -> str:
+    """The query of a request, in the order that its signature asks for."""
+    return "&".join(sorted(f"{encoded(name)}={encoded(value)}" for name, value in query))
+
+
+def signed_headers(
+    method: str,
+    *,
+    host: str,
+    path: str,
+    query: str,
+    sha256: str,
+    region: str,
+    credentials: Credentials,
+    now: datetime,
+    headers: Mapping[str, str],
+) -> dict[str, str]:
+    """All headers of a request, its signature with them.
+
+    `path` and `query` are percent-encoded, `sha256` is the digest of the body in hexadecimal digits, `now` in UTC.
+    """
+    stamp = now.strftime("%Y%m%dT%H%M%SZ")
+    complete = {
+        **{name.lower(): value for name, value in headers.items()},
+        "host": host,
+        "x-amz-content-sha256": sha256,
+        "x-amz-date": stamp,
+    }
+    if credentials.session_token:
+        complete["x-amz-security-token"] = credentials.session_token
+    names = sorted(complete)
+    listed = ";".join(names)
+    canonical = "\n".join(
+        (method, path, query, *(f"{name}:{complete[name].strip()}" for name in names), "", listed, sha256)
+    )
+    scope = f"{stamp[:8]}/{region}/s3/aws4_request"
+    text = "\n".join(("AWS4-HMAC-SHA256", stamp, scope, hashlib.sha256(canonical.encode()).hexdigest()))
+    key = f"AWS4{credentials.secret_access_key}".encode()
+    for part in scope.split("/"):
+        key = hmac.digest(key, part.encode(), "sha256")
+    signature = hmac.digest(key, text.encode(), "sha256").hex()
+    return complete | {
+        "authorization": f"AWS4-HMAC-SHA256 Credential={credentials.access_key_id}/{scope}, "
+        f"SignedHeaders={listed}, Signature={signature}"
+    }

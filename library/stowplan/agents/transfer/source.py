@@ -1,0 +1,72 @@
+"""What a URI of a bucket stands for: one object, or all below a prefix."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Literal
+
+from stowplan.agents.transfer.entry import Entry
+from stowplan.agents.transfer.failure import TransferError
+from stowplan.agents.transfer.listing import objects, page
+from stowplan.agents.transfer.wire import Wire
+from stowplan.schema.exit_codes import ExitCode
+
+Kind = Literal["auto", "file", "prefix"]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Objects to fetch. The key of an entry is `prefix` and the entry's own."""
+
+    prefix: str
+    single: Entry | None = None
+
+    def entries(self, wire: Wire) -> Iterator[Entry]:
+        """In ascending order of keys."""
+        return iter([self.single]) if self.single else objects(wire, self.prefix)
+
+
+def resolve(wire: Wire, key: str, kind: Kind) -> Source:
+    """Decides what a key is. TransferError: 4 where there is neither, 5 where there are both and `kind` is `auto`.
+
+    A prefix ends in `/`, so that `data` never stands for `data2/…`.
+    """
+    if not key or key.endswith("/"):
+        return Source(key)
+    if kind == "prefix":
+        return Source(f"{key}/")
+    where = f"s3://{wire.bucket.name}/{key}"
+    single, status = head(wire, key)
+    if kind == "file":
+        if single is None:
+            raise _missing(f"{where} is no object", status)
+        return _one(key, single)
+    below, _ = page(wire, f"{key}/", "", 1)
+    if single and below:
+        message = f"{where} is an object, and there are objects below {where}/: say which is meant by kind"
+        raise TransferError(ExitCode.CONFLICT, "Ambiguous", message)
+    if single:
+        return _one(key, single)
+    if below:
+        return Source(f"{key}/")
+    raise _missing(f"There is no object {where} and none below {where}/", status)
+
+
+def head(wire: Wire, key: str) -> tuple[Entry | None, int]:
+    """An object under its full key, and the HTTP status: without the right to list, 403 also stands for 404."""
+    response = wire.call("HEAD", key, accepted=(403, 404))
+    if not response.is_success:
+        return None, response.status_code
+    headers = response.headers
+    modified = int(parsedate_to_datetime(headers["last-modified"]).timestamp())
+    return Entry(key, int(headers["content-length"]), headers.get("etag", ""), modified), response.status_code
+
+
+def _one(key: str, found: Entry) -> Source:
+    folder, _, name = key.rpartition("/")
+    return Source(f"{folder}/" if folder else "", Entry(name, found.size, found.etag, found.modified))
+
+
+def _missing(text: str, status: int) -> TransferError:
+    hint = " (or the account may not see it: the server answered 403)" if status == 403 else ""
+    return TransferError(ExitCode.NOT_FOUND, "NotFound", text + hint)

@@ -1,0 +1,147 @@
+"""Files below one directory of a claim, reached without following a single link."""
+
+import contextlib
+import errno
+import os
+import stat
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from stowplan.agents.transfer.failure import TransferError
+from stowplan.schema.exit_codes import ExitCode
+
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file, a directory (its key ends in `/`), or anything else (`other`)."""
+
+    key: str
+    size: int
+    modified_ns: int
+    other: bool = False
+    """A link, device, socket or pipe."""
+
+
+class Tree:
+    """A directory as the root of keys. Methods raise OSError, with ELOOP or ENOTDIR where a link stands in the way."""
+
+    def __init__(self, claim: Path, path: str, *, create: bool) -> None:
+        self.where = claim / path
+        root = os.open(claim, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            for segment in filter(None, path.split("/")):
+                inner = _enter(root, segment, create=create)
+                os.close(root)
+                root = inner
+        except OSError as error:
+            os.close(root)
+            if error.errno in (errno.ELOOP, errno.ENOTDIR):
+                message = f"{self.where} leads through a link or a file: paths must be directories of the claim itself"
+                raise TransferError(ExitCode.CONFLICT, "Link", message) from None
+            raise
+        self.root = root
+        self._nearby = threading.local()
+
+    def close(self) -> None:
+        os.close(self.root)
+
+    def parent(self, key: str, *, create: bool = False) -> tuple[int, str]:
+        """A descriptor of the directory that holds the key, good until this thread's next call, and the last name."""
+        directory, _, name = key.removesuffix("/").rpartition("/")
+        return self._directory(directory, create=create), name
+
+    def make_directory(self, key: str) -> None:
+        """The directory of a key that ends in `/`; it may be there."""
+        parent, name = self.parent(key, create=True)
+        os.close(_enter(parent, name, create=True))
+
+    def stat(self, key: str) -> os.stat_result | None:
+        """Of the file itself, or of a link itself; None if there is nothing."""
+        try:
+            parent, name = self.parent(key)
+            return os.stat(name, dir_fd=parent, follow_symlinks=False)
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+                return None
+            raise
+
+    def open(self, key: str) -> int:
+        """A descriptor to read a file, which must not be a link."""
+        parent, name = self.parent(key)
+        return os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+
+    def place(self, source: str, source_directory: int, key: str) -> None:
+        """Puts a finished file where it belongs, in one step. A link there is replaced, never followed."""
+        parent, name = self.parent(key, create=True)
+        os.rename(source, name, src_dir_fd=source_directory, dst_dir_fd=parent)
+
+    def remove(self, key: str) -> None:
+        """A file, or an empty directory (the key ends in `/`)."""
+        parent, name = self.parent(key)
+        if key.endswith("/"):
+            os.rmdir(name, dir_fd=parent)
+        else:
+            os.unlink(name, dir_fd=parent)
+
+    def walk(self, protected: Sequence[str] = ()) -> Iterator[Found]:
+        """Everything below, in ascending order of keys, without the protected paths. Directories end in `/`."""
+        yield from self._walk(os.dup(self.root), "", frozenset(protected))
+
+    def _walk(self, directory: int, prefix: str, protected: frozenset[str]) -> Iterator[Found]:
+        try:
+            with os.scandir(directory) as entries:
+                names = [(each.name, each.is_dir(follow_symlinks=False)) for each in entries]
+            # Keys of a directory's content begin with its name and `/`: `a-b` comes before `a/b`.
+            for name, is_directory in sorted(names, key=lambda each: each[0] + "/" * each[1]):
+                key = prefix + name
+                if key in protected:
+                    continue
+                with contextlib.suppress(FileNotFoundError):
+                    if is_directory:
+                        yield Found(f"{key}/", 0, 0)
+                        yield from self._walk(os.open(name, _DIRECTORY, dir_fd=directory), f"{key}/", protected)
+                    else:
+                        status = os.stat(name, dir_fd=directory, follow_symlinks=False)
+                        regular = stat.S_ISREG(status.st_mode)
+                        yield Found(key, status.st_size, status.st_mtime_ns, other=not regular)
+        finally:
+            os.close(directory)
+
+    def _directory(self, path: str, *, create: bool) -> int:
+        """Kept open for the thread: keys come in order, so the next one mostly is of the same directory."""
+        if not path:
+            return self.root
+        near = self._nearby
+        if getattr(near, "path", None) == path:
+            return int(near.handle.number)
+        handle = _Handle(os.dup(self.root))
+        for segment in path.split("/"):
+            inner = _enter(handle.number, segment, create=create)
+            handle = _Handle(inner)
+        near.path, near.handle = path, handle
+        return handle.number
+
+
+class _Handle:
+    """Closes a descriptor with its last reference, so also that of a thread that has ended."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __del__(self) -> None:
+        os.close(self.number)
+
+
+def _enter(directory: int, name: str, *, create: bool) -> int:
+    try:
+        return os.open(name, _DIRECTORY, dir_fd=directory)
+    except FileNotFoundError:
+        if not create:
+            raise
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(name, dir_fd=directory)
+    return os.open(name, _DIRECTORY, dir_fd=directory)

@@ -1,0 +1,181 @@
+"""Brings the files of a claim to a bucket. What the bucket has besides stays."""
+
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+
+from obstore.store import S3Store
+
+from stowplan.agents.log import Log
+from stowplan.agents.transfer import multipart
+from stowplan.agents.transfer.attempts import Attempts
+from stowplan.agents.transfer.crew import Crew
+from stowplan.agents.transfer.entry import InOrder
+from stowplan.agents.transfer.failure import StoppedError, TransferError, of_any
+from stowplan.agents.transfer.keys import KeyCheck
+from stowplan.agents.transfer.listing import objects
+from stowplan.agents.transfer.multipart import Begun
+from stowplan.agents.transfer.outgoing import InParts, Sender
+from stowplan.agents.transfer.progress import Progress
+from stowplan.agents.transfer.settings import Settings
+from stowplan.agents.transfer.source import head
+from stowplan.agents.transfer.tree import Found, Tree
+from stowplan.agents.transfer.wire import Wire
+from stowplan.schema.exit_codes import ExitCode
+
+MOST_BEGUN = 10_000
+"""Unfinished uploads that are looked at."""
+
+
+@dataclass
+class Upload:
+    """One run."""
+
+    told: Settings
+    wire: Wire
+    store: S3Store
+    crew: Crew
+    attempts: Attempts
+    progress: Progress
+    log: Log
+    _begun: dict[str, list[Begun]] = field(default_factory=dict)
+    _used: set[str] = field(default_factory=set)
+    """Ids of the uploads of this run."""
+    _different: list[tuple[Found, str]] = field(default_factory=list)
+    """Large files that turned out to be other ones than the bucket has."""
+
+    def run(self, protected: Sequence[str]) -> None:
+        """Copies; TransferError if a file could not be sent."""
+        folder, _, name = self.told.local.path.rstrip("/").rpartition("/")
+        with closing(Tree(self.told.claim, folder, create=False)) as parent:
+            found = _status(parent, name) if name else None
+        if found:
+            with closing(Tree(self.told.claim, folder, create=False)) as tree:
+                self._count([found])
+                self._send_all(tree, iter([(found, self._single_key(name))]), single=True)
+            return
+        with closing(Tree(self.told.claim, self.told.local.path, create=False)) as tree:
+            self._count(tree.walk(protected))
+            self._send_all(tree, ((each, self._prefix + each.key) for each in _files(tree.walk(protected))))
+
+    @property
+    def _prefix(self) -> str:
+        key = self.told.key
+        return f"{key}/" if key and not key.endswith("/") else key
+
+    def _single_key(self, name: str) -> str:
+        return self.told.key if self.told.remote.kind == "file" and self.told.key else self._prefix + name
+
+    def _count(self, walk: Iterator[Found] | list[Found]) -> None:
+        """Looks at all names before anything is sent; TransferError (5) if one can be no key."""
+        check = KeyCheck(folds_case=False)
+        for each in walk:
+            self.attempts.stop.check()
+            if each.other:
+                self.progress.files_left_out += 1
+            elif not each.key.endswith("/"):
+                check.look(each.key)
+                self.progress.files_total += 1
+                self.progress.bytes_total += each.size
+        if check.count:
+            message = f"{check.count} names cannot be keys: {'; '.join(check.refused)}. Nothing was sent"
+            raise TransferError(ExitCode.CONFLICT, "UnsafeKeys", message)
+        if self.progress.files_left_out:
+            self.log.warning("Links and devices are left out", count=self.progress.files_left_out)
+
+    def _send_all(self, tree: Tree, files: Iterator[tuple[Found, str]], *, single: bool = False) -> None:
+        self._check_bucket()
+        sender = Sender(self.store, self.wire, tree, self.attempts, self.progress, self.log)
+        there = InOrder(iter(()) if single else objects(self.wire, self._prefix))
+        self._find_begun()
+        for found, key in files:
+            existing = head(self.wire, key)[0] if single else there.at(found.key)
+            if existing and existing.size == found.size:
+                self.crew.give(partial(self._compare, sender, found, key, existing.etag))
+            else:
+                self._send(sender, found, key)
+        self.crew.drain()
+        for found, key in self._different:
+            self._send(sender, found, key)
+        self.crew.end()
+        self.attempts.stop.check()
+        self._abort_orphans()
+
+    def _compare(self, sender: Sender, found: Found, key: str, etag: str) -> None:
+        """As a task: sends a file unless the bucket has its very bytes."""
+        size = self.told.part_size(found.size)
+        if sender.is_same(found, etag, size):
+            self.progress.files_unchanged += 1
+            self.progress.add(files=1, resumed=found.size)
+        elif found.size <= size:
+            sender.whole(found, key)
+        else:
+            self._different.append((found, key))
+
+    def _send(self, sender: Sender, found: Found, key: str) -> None:
+        size = self.told.part_size(found.size)
+        if found.size <= size:
+            self.crew.give(partial(sender.whole, found, key))
+            return
+        begun = max(self._begun.get(key, ()), key=lambda each: each.at, default=None)
+        parts = InParts(sender, found, key, size, begun, partial(self._ended, found))
+        try:
+            numbers = parts.begin()
+        except Exception as error:
+            self._ended(found, error)
+            return
+        self._used.add(parts.upload)
+        for number in numbers:
+            self.crew.give(partial(parts.send, number))
+
+    def _ended(self, found: Found, error: Exception | None) -> None:
+        if error is None:
+            return
+        failure = of_any(error, found.key)
+        if isinstance(failure, TransferError):
+            self.crew.failed(failure)
+        elif isinstance(failure, StoppedError):
+            raise failure
+
+    def _check_bucket(self) -> None:
+        if not self.told.check_bucket:
+            return
+        name = self.told.bucket.name
+        status = self.wire.call("HEAD", accepted=(403, 404)).status_code
+        if status == 404 and self.told.remote.create_bucket:
+            self.wire.call("PUT", accepted=(409,))
+            self.log.info("Made the bucket", bucket=name)
+        elif status == 404:
+            message = f"There is no bucket {name}; it is made only on request, by createBucket"
+            raise TransferError(ExitCode.NOT_FOUND, "NoBucket", message)
+        elif status == 403:
+            message = f"No access to bucket {name}. If the account may write but not look, say s3-no-check-bucket: true"
+            raise TransferError(ExitCode.AUTH, "AccessDenied", message)
+
+    def _find_begun(self) -> None:
+        """Uploads that earlier attempts have left. Without the right to see them, all begins anew."""
+        try:
+            for _, each in zip(range(MOST_BEGUN), multipart.begun(self.wire, self._prefix), strict=False):
+                self._begun.setdefault(each.key, []).append(each)
+        except TransferError as failure:
+            self.log.warning("Cannot look for unfinished uploads: large files begin anew", error=str(failure))
+
+    def _abort_orphans(self) -> None:
+        for each in (upload for uploads in self._begun.values() for upload in uploads):
+            if each.is_orphan and each.id not in self._used:
+                self.log.info("Aborts an old upload that nobody went on with", key=each.key)
+                multipart.abort(self.wire, each)
+
+
+def _files(walk: Iterator[Found]) -> Iterator[Found]:
+    return (each for each in walk if not each.other and not each.key.endswith("/"))
+
+
+def _status(parent: Tree, name: str) -> Found | None:
+    """A single file, not a link; None for anything else."""
+    found = parent.stat(name)
+    if found is None:
+        raise TransferError(ExitCode.NOT_FOUND, "NotFound", f"{parent.where / name} is not there")
+    return Found(name, found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None

@@ -1,0 +1,135 @@
+"""The transfer agent as a process of its own, as its pod or a person at a laptop runs it."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, Storage
+
+STATE = {"directory": ".stowplan/datacubes/cube", "lock": ".stowplan/locks/data"}
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What the agent left behind."""
+
+    code: int
+    output: str
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.output.splitlines()]
+
+    @property
+    def last(self) -> dict[str, Any]:
+        return self.events[-1]
+
+
+@dataclass(frozen=True)
+class Cube:
+    """A folder that stands for the claim, and a bucket."""
+
+    folder: Path
+    storage: Storage
+    endpoint: str = ""
+    """Of a proxy, if not of the storage itself."""
+    options: dict[str, Any] = field(default_factory=dict)
+    """Fields of the configuration beside its two sides."""
+
+    @property
+    def claim(self) -> Path:
+        path = self.folder / "claim"
+        path.mkdir(exist_ok=True)
+        return path
+
+    @property
+    def data(self) -> Path:
+        return self.claim / "data"
+
+    @property
+    def state(self) -> Path:
+        return self.claim / STATE["directory"]
+
+    def remote(self, key: str = "", **fields: Any) -> dict[str, Any]:
+        """The S3 side."""
+        return {
+            "type": "s3",
+            "uri": f"s3://{self.storage.bucket}/{key}",
+            "endpointEnv": "S3_ENDPOINT",
+            "accessKeyIdEnv": "S3_ACCESS_KEY_ID",
+            "secretAccessKeyEnv": "S3_SECRET_ACCESS_KEY",
+            **fields,
+        }
+
+    def local(self, path: str = "data") -> dict[str, Any]:
+        """The side of the claim."""
+        return {"type": "pvc", "claim": "claim", "mountPath": str(self.claim), "path": path}
+
+    def download(self, key: str = "", run: str | None = None, path: str = "data", **fields: Any) -> Ended:
+        """Runs the agent from the bucket to the claim."""
+        return self.run(self.remote(key, **fields), self.local(path), run)
+
+    def upload(self, key: str = "", run: str | None = None, path: str = "data", **fields: Any) -> Ended:
+        """Runs the agent from the claim to the bucket."""
+        return self.run(self.local(path), self.remote(key, **fields), run)
+
+    def run(self, source: dict[str, Any], sink: dict[str, Any], run: str | None = None) -> Ended:
+        with self.started(source, sink, run) as process:
+            output, _ = process.communicate(timeout=120)
+            return Ended(process.returncode, output)
+
+    @contextmanager
+    def started(
+        self,
+        source: dict[str, Any],
+        sink: dict[str, Any],
+        run: str | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> Iterator["subprocess.Popen[str]"]:
+        """A running agent; it is killed in the end."""
+        config = self.folder / "config.json"
+        config.write_text(json.dumps(self.config(source, sink)), encoding="utf-8")
+        variables = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.folder),
+            "S3_ENDPOINT": f"{self.endpoint or self.storage.endpoint}\n",
+            "S3_ACCESS_KEY_ID": ACCESS_KEY,
+            "S3_SECRET_ACCESS_KEY": f"{SECRET_KEY}\n",
+            **({"STOWPLAN_RUN": run} if run else {}),
+            **(environment or {}),
+        }
+        command = [sys.executable, "-m", "stowplan.agents.transfer", f"--config={config}"]
+        process = subprocess.Popen(
+            command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=self.folder
+        )
+        with process:
+            try:
+                yield process
+            finally:
+                process.kill()
+
+    def config(self, source: dict[str, Any], sink: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "task": "transfer",
+            "target": {"kind": "DataCube", "namespace": "ml", "name": "cube"},
+            "reportPhase": True,
+            "source": source,
+            "sink": sink,
+            "memoryMiB": 256,
+            "partSizeMiB": 5,
+            "parallelism": 4,
+            "requestRetries": 2,
+            "state": STATE,
+            **self.options,
+        }
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """All files below a folder with their content."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

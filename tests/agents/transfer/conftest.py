@@ -1,0 +1,47 @@
+"""The S3 server of these tests, and a transfer for each of them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.agents.transfer.agent import Cube
+from tests.agents.transfer.faults import Proxy, proxied
+from tests.agents.transfer.server import Storage, new_bucket, serving
+from tests.cluster.binaries import Missing, obtain
+from tests.cluster.tools import VERSITYGW
+
+
+@pytest.fixture(scope="session")
+def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """URL of the server; the tests are skipped on machines that can neither build it nor have it."""
+    found = obtain(VERSITYGW)
+    if isinstance(found, Missing):
+        pytest.skip(str(found))
+    with serving(found.paths["versitygw"], tmp_path_factory.mktemp("s3")) as url:
+        yield url
+
+
+@pytest.fixture
+def storage(s3_server: str) -> Storage:
+    """An empty bucket."""
+    return new_bucket(s3_server)
+
+
+@pytest.fixture
+def cube(storage: Storage, tmp_path: Path) -> Cube:
+    """A transfer between an empty claim and the bucket."""
+    return Cube(tmp_path, storage)
+
+
+@pytest.fixture
+def proxy(s3_server: str) -> Iterator[Proxy]:
+    """A proxy in front of the server."""
+    with proxied(s3_server) as running:
+        yield running
+
+
+@pytest.fixture
+def watched(cube: Cube, proxy: Proxy) -> Cube:
+    """The transfer through the proxy."""
+    return Cube(cube.folder, cube.storage, proxy.url)

@@ -1,0 +1,156 @@
+"""An HTTP proxy in front of an S3 server, which does to requests what a test asks for."""
+
+import http.client
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a client asked for."""
+
+    method: str
+    path: str
+    """With the query."""
+    range: str | None
+
+    @property
+    def is_listing(self) -> bool:
+        return "list-type=2" in self.path
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What happens instead of, or to, the server's answer."""
+
+    status: int | None = None
+    """Answer this, without the server."""
+    body: bytes = b""
+    headers: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0
+    """Wait before the answer."""
+    cut_after: int | None = None
+    """Close the connection after so many bytes of the body."""
+    truncate_to: int | None = None
+    """Send so many bytes of the body, and say that it has no more."""
+    flip: bool = False
+    """Change one bit of the body."""
+    change: Callable[[bytes], bytes] | None = None
+    """Make another body of it."""
+
+
+Rule = Callable[[Request], Fault | None]
+
+
+@dataclass
+class Proxy:
+    """A running proxy."""
+
+    url: str
+    requests: list[Request] = field(default_factory=list)
+    rule: Rule | None = None
+    """The fault of each request; may count, and wait."""
+
+    def count(self, method: str, part: str = "", *, listings: bool = False) -> int:
+        """Requests of a method whose path holds something."""
+        return sum(
+            each.method == method and part in each.path and (listings or not each.is_listing) for each in self.requests
+        )
+
+
+def once_each(fault: Fault, when: Callable[[Request], bool]) -> Rule:
+    """The first request to each path and range has the fault."""
+    seen: set[tuple[str, str | None]] = set()
+    lock = threading.Lock()
+
+    def rule(request: Request) -> Fault | None:
+        with lock:
+            name = (request.path, request.range)
+            if not when(request) or name in seen:
+                return None
+            seen.add(name)
+            return fault
+
+    return rule
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    proxy: Proxy
+    target: tuple[str, int]
+
+    def _pass(self) -> None:
+        body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        request = Request(self.command, self.path, self.headers.get("range"))
+        self.proxy.requests.append(request)
+        fault = (self.proxy.rule and self.proxy.rule(request)) or Fault()
+        time.sleep(fault.seconds)
+        if fault.status is not None:
+            self._answer(fault.status, fault.headers, fault.body, Fault())
+            return
+        connection = http.client.HTTPConnection(*self.target)
+        connection.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
+        for name, value in self.headers.items():
+            connection.putheader(name, value)
+        connection.endheaders(body)
+        response = connection.getresponse()
+        data = response.read()
+        headers = {name: value for name, value in response.getheaders() if name.lower() not in ("connection", "date")}
+        if self.command != "HEAD" and response.status != 204:
+            headers = {name: value for name, value in headers.items() if name.lower() != "content-length"}
+        connection.close()
+        self._answer(response.status, headers, data, fault)
+
+    do_GET = do_PUT = do_POST = do_HEAD = do_DELETE = _pass  # noqa: N815 - the names that the base class calls
+
+    def _answer(self, status: int, headers: dict[str, str], body: bytes, fault: Fault) -> None:
+        if fault.change:
+            body = fault.change(body)
+        if fault.flip and body:
+            body = bytes([body[0] ^ 1]) + body[1:]
+        if fault.truncate_to is not None:
+            body = body[: fault.truncate_to]
+        self.send_response_only(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        if self.command != "HEAD" and status != 204:
+            self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        if fault.cut_after is not None:
+            body = body[: fault.cut_after]
+            self.close_connection = True
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_: object) -> None:
+        """Clients that were killed hang up."""
+
+
+@contextmanager
+def proxied(server: str) -> Iterator[Proxy]:
+    """A proxy in front of the server at this URL."""
+    address = urlsplit(server)
+    handler = type("Handler", (_Handler,), {})
+    running = _Server(("127.0.0.1", 0), handler)
+    proxy = Proxy(f"http://127.0.0.1:{running.server_port}")
+    handler.proxy, handler.target = proxy, (str(address.hostname), int(address.port or 80))
+    thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield proxy
+    finally:
+        running.shutdown()
+        with suppress(OSError):
+            running.server_close()

@@ -1,0 +1,87 @@
+"""A real S3 server that others wrote (versitygw), with a bucket for each test."""
+
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import obstore
+from obstore.store import S3Store
+
+from stowplan.agents.log import Log
+from stowplan.agents.transfer.attempts import Attempts
+from stowplan.agents.transfer.endpoint import Bucket
+from stowplan.agents.transfer.signing import Credentials
+from stowplan.agents.transfer.stop import Stop
+from stowplan.agents.transfer.wire import Wire
+from tests.cluster.processes import Processes, free_port, listens
+
+ACCESS_KEY = "AKCANARY0123456789AB"
+SECRET_KEY = "sk/CANARY+wJalrXUtnFEMI=K7MDENG&bPxRfi"
+"""With characters that each encoding writes in its own way."""
+
+
+@dataclass(frozen=True)
+class Storage:
+    """One bucket of a running server."""
+
+    endpoint: str
+    bucket: str
+
+    @property
+    def store(self) -> S3Store:
+        return self._bucket.store()
+
+    @property
+    def _bucket(self) -> Bucket:
+        credentials = Credentials(ACCESS_KEY, SECRET_KEY)
+        return Bucket(self.bucket, self.endpoint, "us-east-1", path_style=True, credentials=credentials)
+
+    @contextmanager
+    def wire(self) -> Iterator[Wire]:
+        wire = Wire(self._bucket, Attempts(0, Stop(), Log()))
+        try:
+            yield wire
+        finally:
+            wire.close()
+
+    def put(self, objects: dict[str, bytes]) -> None:
+        """Writes objects; a key that ends in `/` is a folder."""
+        with self.wire() as wire:
+            for key, data in objects.items():
+                wire.call("PUT", key, body=data)
+
+    def read(self) -> dict[str, bytes]:
+        """All objects with their content."""
+        keys = [each["path"] for each in obstore.list(self.store).collect()]
+        return {key: obstore.get(self.store, key).bytes().to_bytes() for key in keys}
+
+
+_NAMES = (f"bucket-{number}" for number in itertools.count(1))
+
+
+def new_bucket(endpoint: str) -> Storage:
+    """Makes a bucket that no other test knows."""
+    storage = Storage(endpoint, next(_NAMES))
+    with storage.wire() as wire:
+        wire.call("PUT")
+    return storage
+
+
+@contextmanager
+def serving(program: Path, folder: Path) -> Iterator[str]:
+    """The server on an empty folder; gives its URL."""
+    (folder / "data").mkdir()
+    (folder / "side").mkdir()
+    processes = Processes(folder)
+    port = free_port()
+    environment = [f"ROOT_ACCESS_KEY_ID={ACCESS_KEY}", f"ROOT_SECRET_ACCESS_KEY={SECRET_KEY}"]
+    arguments = ["--port", f"127.0.0.1:{port}", "--quiet", "--keep-alive", "posix"]
+    arguments += ["--sidecar", str(folder / "side"), str(folder / "data")]
+    try:
+        server = processes.start(Path("/usr/bin/env"), [*environment, str(program), *arguments], name="versitygw")
+        server.await_ready(lambda: listens(port), 30)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        processes.stop()
