@@ -1,0 +1,73 @@
+"""Objects of engines fit the CRDs that the engines ship. These lie beside this repository and are no part of it."""
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+import yaml
+
+from stowplan.compiler.checks.strict_schema import strict_schema
+from stowplan.compiler.manifest_fields import items, mapping
+from stowplan.compiler.schema_problems import Checker
+from stowplan.library.manifest import Json
+from tests.repositories import CASES, CORPUS, EXAMPLES, REPOSITORY, Result, case, compiled, corpus, example
+
+FOLDER = REPOSITORY.parent / "shared" / "crds" / "engines"
+
+pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="the CRDs of the engines are not beside this repository")
+
+PLATFORM = "kind: Platform\nimages: {{registry: registry.example.com/ml}}\nengines: {{{}}}\n---\n"
+ENGINES = [
+    "jobs: jobset",
+    "jobs: jobset, gang: volcano",
+    "jobs: jobset, gang: coscheduling",
+    "jobs: jobset, gang: kueue, queue: q",
+]
+
+WITH_ENGINES = [
+    *(pytest.param(case, name, id=f"case-{name}") for name, path in CASES.items() if "engines:" in path.read_text()),
+    *(pytest.param(example, name, id=f"example-{name}") for name in EXAMPLES),
+]
+
+
+@pytest.mark.parametrize(("compile_", "name"), WITH_ENGINES)
+def test_objects_fit_the_crds(compile_: Callable[[str], Result], name: str) -> None:
+    assert list(misfits(compile_(name))) == []
+
+
+@pytest.mark.skipif(not CORPUS, reason="the documents of the old systems are not beside this repository")
+@pytest.mark.parametrize("engines", ENGINES)
+def test_those_of_old_jobs_do_too(engines: str, tmp_path: Path) -> None:
+    files = corpus()
+    first = next(iter(files))
+    result = compiled(tmp_path, {**files, first: PLATFORM.format(engines) + files[first]})
+    assert result.errors == []
+    assert list(misfits(result)) == []
+    kinds = {"MxJob", "PaddleJob", "TrainingJob"}
+    assert {each.spec.kind for each in result.outputs if each.manifest.kind == "JobSet" and each.spec} == kinds
+
+
+def misfits(result: Result) -> Iterator[str]:
+    """Fields of engines' objects that their CRDs refuse, or that they do not have."""
+    for output in result.outputs:
+        manifest = output.manifest
+        if checker := checkers().get((manifest.api_version, manifest.kind)):
+            yield from (
+                f"{output.path}: {problem.path}: {problem.message}" for problem in checker.problems(manifest.body)
+            )
+
+
+@cache
+def checkers() -> dict[tuple[str, str], Checker]:
+    """A checker for each version and kind, as strict as an API server that refuses unknown fields."""
+    return dict(_checkers())
+
+
+def _checkers() -> Iterator[tuple[tuple[str, str], Checker]]:
+    for path in sorted(FOLDER.glob("*.yaml")):
+        definition: Json = yaml.safe_load(path.read_text())
+        spec = mapping(definition, "spec")
+        for version in items(definition, "spec", "versions"):
+            schema = mapping(version, "schema", "openAPIV3Schema")
+            yield (f"{spec['group']}/{version['name']}", spec["names"]["kind"]), Checker(strict_schema(schema))
