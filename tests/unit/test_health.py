@@ -37,6 +37,7 @@ KINDS = [
     "batch.paddlepaddle.org_SampleSet",
     "mxnet.mlkube.io_MxJob",
     "paddlepaddle.org_TrainingJob",
+    "tensorstack.dev_DataCube",
 ]
 
 

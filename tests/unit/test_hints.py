@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler.kinds import MODELS, OF_OLD_OPERATORS
 from stowplan.compiler.pipeline import validate_repository
 from stowplan.compiler.source import Diagnostic, Report
 from tests.unit.users import PLATFORM, SPEC, laid_out
@@ -18,14 +17,6 @@ def error(repo: Path, before: str, after: str, platform: str = PLATFORM) -> Diag
     validate_repository(repo, report)
     (found,) = (each for each in report.diagnostics if each.severity == "error")
     return found
-
-
-@pytest.mark.parametrize("kind", sorted(OF_OLD_OPERATORS - MODELS.keys()))
-def test_a_kind_of_the_old_operators_that_is_not_there_yet_is_called_so(tmp_path: Path, kind: str) -> None:
-    found = error(tmp_path, "kind: SampleSet", f"kind: {kind}")
-    assert found.code == "SP207"
-    assert "does not compile yet" in found.message
-    assert "Did you mean" not in found.hint
 
 
 @pytest.mark.parametrize(("version", "kind"), [("v1", "List"), ("batch.paddlepaddle.org/v1alpha1", "SampleSetList")])

@@ -22,6 +22,7 @@ FREE_MAPPINGS = {
     "Platform.accelerators": "names of resources",
     "MxReplicaStatus.ReplicasStates": "states that agents count pods by",
     "ResourceStatus.resource_states": "states that agents count pods by",
+    "Executor.nodeSelector": "Kubernetes: keys are labels of nodes",
 }
 """Mappings with keys of any name. Embedded Kubernetes types are marked instead."""
 
@@ -79,6 +80,14 @@ UNBOUNDED_STRINGS = {
     "RuntimeConfig": CONFIG,
     "RmrConfig": CONFIG,
     "ClearConfig": CONFIG,
+    "TransferConfig": CONFIG,
+    **{f"{side}Endpoint": CONFIG for side in ("S3", "HuggingFace", "Git", "Pvc")},
+    "State": CONFIG,
+    "ClaimReference": LEGACY,
+    "ExecutorOptions.extraArgs": LEGACY,
+    "DataCubeStatus": STATUS,
+    "CubePod": STATUS,
+    "PodName": STATUS,
 }
 """Models with strings, or lists of strings, of any length."""
 
@@ -95,6 +104,16 @@ FLAGS = {
     "TrainingJobSpec": "old API",
     "TrainingJobStatus.released": "old API",
     "MxJobStatus.controlPaused": "old API",
+    "ClaimReference.readOnly": "as in Kubernetes",
+    **{
+        f"S3Settings.{key}": "a step or a way that is either taken or not"
+        for key in "pathStyle anonymous createBucket".split()
+    },
+    **{f"GitSettings.{key}": "content that is either copied or not" for key in ("lfs", "submodules")},
+    **{f"ExecutorOptions.{key}": "a permission to delete, given or not" for key in ("sync", "allowEmpty")},
+    "S3Endpoint": "made from S3Settings",
+    "GitEndpoint": "made from GitSettings",
+    "Mirror.allowEmpty": "made from ExecutorOptions",
 }
 """Booleans. A new one needs a reason: what has two values today may have three tomorrow."""
 

@@ -5,17 +5,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from stowplan.compiler.manifest_fields import mapping
 from stowplan.compiler.model import Program, Spec
 from stowplan.compiler.source import Document, Report
-from stowplan.library.dialects import paddle_job
+from stowplan.library.dialects import data_cube_claim, data_cube_writes, paddle_job
 from stowplan.library.dialects.context import Context
 from stowplan.library.dialects.pod_references import claims
 from stowplan.library.dialects.pod_template import is_usable
 from stowplan.library.dialects.sample_set import cached_dataset
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
+from stowplan.schema.data_cube import DataCube
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
+from stowplan.schema.meta import SpecId
 from stowplan.schema.paddle_job import HOST_PORT_ANNOTATION, PaddleJob
 from stowplan.schema.sample_set import SampleSet
 
 _SEVERAL_NODES = ("ReadWriteMany", "ReadOnlyMany")
+
+_Writers = dict[tuple[str, str], list[tuple[SpecId, DataCube, data_cube_writes.Write]]]
+"""The cubes so far that write to a claim, by its namespace and name."""
 
 
 def check(program: Program, specs: Sequence[Spec], report: Report) -> None:
@@ -25,12 +30,15 @@ def check(program: Program, specs: Sequence[Spec], report: Report) -> None:
     blocks: list[tuple[range, Spec]] = []
     single = dict(_single_node_claims(program))
     used = _used(program, specs)
+    writers: _Writers = {}
     for spec in specs:
         match spec.model:
             case SampleSet():
                 found = [*_caches(spec, spec.model, context, directories), *_unused(spec, used)]
             case PaddleJob():
                 found = [*_ports(spec, spec.model, context, blocks), *_claims(spec, spec.model, single)]
+            case DataCube():
+                found = list(_cubes(spec, spec.model, writers))
             case _:
                 found = []
         report.add_findings(spec.document, found)
@@ -128,3 +136,17 @@ def _claims(spec: Spec, model: PaddleJob, single: Mapping[tuple[str, str], Docum
                 hint = "Use a claim with ReadWriteMany, or only one pod."
                 path = ("spec", name, "template", "spec", "volumes", index, "persistentVolumeClaim", "claimName")
                 yield finding("SP309", path, message, hint)
+
+
+def _cubes(spec: Spec, model: DataCube, writers: _Writers) -> Iterator[Finding]:
+    """One finding for the first cube that writes to the same place, and one for the first that makes the same claim."""
+    own = data_cube_writes.of_cube(model, spec.id.namespace)
+    if own is None:
+        return
+    others = writers.setdefault((own.namespace, own.claim), [])
+    clashes = (found for other, _, written in others for found in data_cube_writes.clash(own, written, str(other)))
+    yield from list(clashes)[:1]
+    makers = [other for other, maker, _ in others if data_cube_claim.made(maker)]
+    if makers and data_cube_claim.made(model):
+        yield data_cube_writes.made_twice(model, str(makers[0]))
+    others.append((spec.id, model, own))

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from stowplan.compiler.kubernetes_schemas import known_kinds
 from stowplan.compiler.model import SpecModel
 from stowplan.library.manifest import group_of
+from stowplan.schema.data_cube import DataCube
 from stowplan.schema.mx_job import MxJob
 from stowplan.schema.paddle_job import PaddleJob
 from stowplan.schema.platform import GroupKind, Platform
@@ -13,6 +14,7 @@ from stowplan.schema.sample_set import SampleSet
 from stowplan.schema.training_job import TrainingJob
 
 MODELS: Mapping[str, type[SpecModel]] = {
+    "DataCube": DataCube,
     "MxJob": MxJob,
     "PaddleJob": PaddleJob,
     "SampleJob": SampleJob,
@@ -22,16 +24,13 @@ MODELS: Mapping[str, type[SpecModel]] = {
 
 GROUP = "batch.paddlepaddle.org"
 API_VERSIONS: Mapping[str, str] = {
+    "DataCube": "tensorstack.dev/v1beta1",
     "MxJob": "mxnet.mlkube.io/v1beta1",
     "PaddleJob": f"{GROUP}/v1",
     "SampleJob": f"{GROUP}/v1alpha1",
     "SampleSet": f"{GROUP}/v1alpha1",
     "TrainingJob": "paddlepaddle.org/v1alpha1",
 }
-
-
-OF_OLD_OPERATORS = frozenset({"DataCube", "MxJob", "PaddleJob", "SampleJob", "SampleSet", "TrainingJob"})
-"""The kinds that Stowplan takes over; it does not compile all of them yet."""
 
 
 def allowed(platform: Platform, api_version: str, kind: str) -> GroupKind | None:

@@ -1,11 +1,15 @@
 """The program into units: the manifests of each spec."""
 
+from collections.abc import Iterator
+
 from stowplan.compiler.model import Program, Spec
 from stowplan.compiler.source import Report
+from stowplan.library.dialects import data_cube_env
 from stowplan.library.dialects.context import Context
 from stowplan.library.dialects.registry import lower as lower_spec
 from stowplan.library.manifest import Unit
-from stowplan.schema.diagnostics import Finding, finding
+from stowplan.schema.data_cube import DataCube
+from stowplan.schema.diagnostics import Finding, did_you_mean, finding
 from stowplan.schema.sample_set import SampleSet
 
 
@@ -34,7 +38,9 @@ def _about_other_spelling(found: Finding, spec: Spec) -> bool:
 
 
 def _missing_keys(spec: Spec, unit: Unit, program: Program) -> list[Finding]:
-    """Keys that a volume's Secret lacks where the repository defines it; said of its dataset, not of each task."""
+    """Keys that a Secret lacks where the repository defines it; of a volume's said of its dataset, not of each task."""
+    if isinstance(spec.model, DataCube):
+        return list(_missing_options(spec.model, spec.id.namespace, program))
     if not isinstance(spec.model, SampleSet):
         return []
     found = []
@@ -46,3 +52,11 @@ def _missing_keys(spec: Spec, unit: Unit, program: Program) -> list[Finding]:
             hint = "Add the keys where the Secret is defined."
             found.append(finding("SP304", ("spec", "secretRef", "name"), message, hint))
     return found
+
+
+def _missing_options(model: DataCube, namespace: str, program: Program) -> Iterator[Finding]:
+    for path, name, key in data_cube_env.secret_keys(model):
+        keys = program.secret_keys.get((namespace, name))
+        if keys is not None and key not in keys:
+            message = f'Secret {namespace}/{name} has no key "{key}".'
+            yield finding("SP304", path, message, did_you_mean(key, keys))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from stowplan.compiler.source import Document
 from stowplan.library.manifest import ExternalReference, Manifest
+from stowplan.schema.data_cube import DataCube
 from stowplan.schema.meta import SpecId
 from stowplan.schema.mx_job import MxJob
 from stowplan.schema.paddle_job import PaddleJob
@@ -13,7 +14,7 @@ from stowplan.schema.sample_job import SampleJob
 from stowplan.schema.sample_set import SampleSet
 from stowplan.schema.training_job import TrainingJob
 
-SpecModel = SampleSet | SampleJob | PaddleJob | TrainingJob | MxJob
+SpecModel = SampleSet | SampleJob | PaddleJob | TrainingJob | MxJob | DataCube
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,10 +155,6 @@ def _foreign(document: Document, platform: Platform) -> list[Finding]:
 def _unknown_kind(version: str, kind: str) -> tuple[str, str]:
     """Message and hint."""
     unchanged = "To write it unchanged, list it in `passThrough` of the platform file."
-    known = f"The kinds of spec are {', '.join(sorted(kinds.MODELS))}."
-    if kind in kinds.OF_OLD_OPERATORS:
-        message = f'"{kind}" is a kind of the old operators that this version does not compile yet.'
-        return message, f"Keep the file outside the specs folder. {known} {unchanged}"
     message = f'"{kind}" of {version} is not a kind of spec.'
     if kind == "List" or kind.removesuffix("List") in kinds.MODELS:
         return message, 'Write its `items` as documents of their own, each begun by a line "---".'

@@ -7,6 +7,7 @@ from stowplan.library.names import SampleSetNames
 from stowplan.schema.juicefs import MountOptions, SyncOptions
 from stowplan.schema.meta import SpecId
 from stowplan.schema.platform import Platform
+from stowplan.schema.transfer_config import TransferConfig
 
 Operation = Literal["sync", "warmup", "rmr", "clear"]
 
@@ -49,6 +50,7 @@ class Placement:
 
     node_affinity: dict[str, Any] | None = None
     tolerations: tuple[dict[str, Any], ...] = ()
+    node_selector: dict[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +107,28 @@ class DataTask:
     @property
     def partitioned(self) -> bool:
         return self.operation in ("warmup", "clear")
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """A copy between a claim and a remote side, by one Job or at the times of a schedule.
+
+    `env` is in an order in which every reference is to an earlier variable. `certificates` is the source of a volume,
+    `resources` and `security` are plain Kubernetes values. `attempt_seconds` is for one pod, `total_seconds` for all.
+    """
+
+    origin: Origin
+    agent: Literal["git", "transfer"]
+    config: TransferConfig
+    claim: str
+    env: tuple[dict[str, Any], ...]
+    resources: dict[str, Any]
+    backoff_limit: int
+    attempt_seconds: int | None
+    total_seconds: int
+    placement: Placement
+    security: dict[str, Any] = field(default_factory=dict)
+    certificates: dict[str, Any] | None = None
+    read_only: bool = False
+    schedule: str | None = None
+    time_zone: str | None = None

@@ -122,6 +122,22 @@ class SampleJobNames:
         return self.base if partition is None else f"{self.base}-{partition}"
 
 
+@dataclass(frozen=True, slots=True)
+class DataCubeNames:
+    """Names of the objects of one DataCube. The Job keeps the name that the old controller gave it, and a hash."""
+
+    name: str
+
+    @property
+    def base(self) -> str:
+        return shorten(f"{self.name}-datacube", FILE_LIMIT)
+
+    @property
+    def job(self) -> str:
+        """Stem of the Job."""
+        return f"{self.name}-batchjob"
+
+
 MOST_PODS = 5000
 """Pods of one role; a cluster has at most as many nodes."""
 

@@ -9,6 +9,7 @@ defaults. They hold no CEL rules either, so lists need no upper bounds.
 from typing import Any
 
 from stowplan.schema.custom_resource import Column, CustomResource
+from stowplan.schema.data_cube import DataCube
 from stowplan.schema.meta import LARGEST_INT32
 from stowplan.schema.mx_job import MxJob
 from stowplan.schema.paddle_job import PaddleJob
@@ -17,7 +18,7 @@ from stowplan.schema.sample_job import SampleJob
 from stowplan.schema.sample_set import SampleSet
 from stowplan.schema.training_job import TrainingJob
 
-CUSTOM_RESOURCES: tuple[type[CustomResource], ...] = (MxJob, PaddleJob, SampleJob, SampleSet, TrainingJob)
+CUSTOM_RESOURCES: tuple[type[CustomResource], ...] = (DataCube, MxJob, PaddleJob, SampleJob, SampleSet, TrainingJob)
 """Every kind that has a CRD, sorted by name."""
 
 CATEGORIES = ("mlops",)

@@ -33,6 +33,7 @@ NAMESPACED_KINDS = (
     GroupKind(group="rbac.authorization.k8s.io", kind="RoleBinding"),
     GroupKind(group="scheduling.volcano.sh", kind="PodGroup"),
     GroupKind(group="scheduling.x-k8s.io", kind="PodGroup"),
+    GroupKind(group="tensorstack.dev", kind="DataCube"),
 )
 """Every namespaced kind that specs can compile to on any engine, whether or not the present ones do: a platform that
 changes its engine leaves objects of the old one to prune."""

@@ -31,13 +31,20 @@ class Task:
     spec: Json
 
 
-def job_spec(template: Json, *, container: str, deadline_seconds: int | None, suspend: bool) -> Json:
+def job_spec(
+    template: Json,
+    *,
+    container: str,
+    deadline_seconds: int | None,
+    suspend: bool,
+    backoff_limit: int = BACKOFF_LIMIT,
+) -> Json:
     """One pod at a time, tried again unless its exit code says that this cannot help.
 
     There is no time to live: Argo CD would see a removed Job as missing and run it again.
     """
     spec: Json = {
-        "backoffLimit": BACKOFF_LIMIT,
+        "backoffLimit": backoff_limit,
         "completions": 1,
         "parallelism": 1,
         "podFailurePolicy": {

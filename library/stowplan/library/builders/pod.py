@@ -37,6 +37,16 @@ class Mount:
 
     claim: str
     path: str
+    read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FileMount:
+    """Another volume, read-only: its name, its source as a pod has it, and the directory of its files."""
+
+    name: str
+    source: Json
+    path: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +59,7 @@ class AgentPod:
     args: tuple[str, ...]
     config_map: str
     service_account: str
-    resources: Resources
+    resources: Resources | Json
     user: int = AGENT_USER
     mount: Mount | None = None
     env: tuple[Json, ...] = ()
@@ -60,6 +70,12 @@ class AgentPod:
     restart_policy: Literal["Always", "Never"] = "Never"
     scratch_size: str = "1Gi"
     extra_labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    files: tuple[FileMount, ...] = ()
+    security: Json = field(default_factory=dict)
+    """What is added to, or takes the place of, the user and groups of the pod."""
+    deadline_seconds: int | None = None
+    """Seconds for one pod; a Job's own limit is for all its pods together."""
 
 
 def template(pod: AgentPod, origin: Origin, site: Site) -> Json:
@@ -69,7 +85,7 @@ def template(pod: AgentPod, origin: Origin, site: Site) -> Json:
         "containers": [_container(pod, site)],
         "enableServiceLinks": False,
         "restartPolicy": pod.restart_policy,
-        "securityContext": _pod_security(pod.user),
+        "securityContext": {**_pod_security(pod.user), **pod.security},
         "serviceAccountName": pod.service_account,
         "terminationGracePeriodSeconds": 30,
         "volumes": _volumes(pod),
@@ -78,10 +94,14 @@ def template(pod: AgentPod, origin: Origin, site: Site) -> Json:
         spec["affinity"] = affinity
     if pod.placement.tolerations:
         spec["tolerations"] = list(pod.placement.tolerations)
-    return {
-        "metadata": {"labels": {**labels.standard(origin.spec, pod.component), **pod.extra_labels}},
-        "spec": spec,
-    }
+    if pod.placement.node_selector:
+        spec["nodeSelector"] = dict(pod.placement.node_selector)
+    if pod.deadline_seconds:
+        spec["activeDeadlineSeconds"] = pod.deadline_seconds
+    metadata: Json = {"labels": {**labels.standard(origin.spec, pod.component), **pod.extra_labels}}
+    if pod.annotations:
+        metadata["annotations"] = dict(pod.annotations)
+    return {"metadata": metadata, "spec": spec}
 
 
 def run_env() -> Json:
@@ -109,14 +129,15 @@ def _container(pod: AgentPod, site: Site) -> Json:
     ]
     if pod.mount:
         # HostToContainer: a mount that the CSI driver recovers reaches the pod.
-        mounts.append({"name": "dataset", "mountPath": pod.mount.path, "mountPropagation": "HostToContainer"})
+        mount: Json = {"name": "dataset", "mountPath": pod.mount.path, "mountPropagation": "HostToContainer"}
+        mounts.append({**mount, "readOnly": True} if pod.mount.read_only else mount)
+    mounts += [{"name": each.name, "mountPath": each.path, "readOnly": True} for each in pod.files]
     container: Json = {
         "name": pod.component,
         "image": image(site, pod.agent),
         "command": ["python", "-m", pod.module],
-        "args": list(pod.args),
         "env": [*_own_env(), *pod.env],
-        "resources": pod.resources.model_dump(),
+        "resources": pod.resources.model_dump() if isinstance(pod.resources, Resources) else pod.resources,
         "securityContext": {
             "allowPrivilegeEscalation": False,
             "capabilities": {"drop": ["ALL"]},
@@ -124,6 +145,8 @@ def _container(pod: AgentPod, site: Site) -> Json:
         },
         "volumeMounts": mounts,
     }
+    if pod.args:
+        container["args"] = list(pod.args)
     for name, command in pod.probes.items():
         container[name] = {"exec": {"command": list(command)}, "periodSeconds": 30, "timeoutSeconds": 10}
     return container
@@ -157,8 +180,10 @@ def _volumes(pod: AgentPod) -> list[Json]:
         {"name": "scratch", "emptyDir": {"sizeLimit": pod.scratch_size}},
     ]
     if pod.mount:
-        volumes.append({"name": "dataset", "persistentVolumeClaim": {"claimName": pod.mount.claim}})
-    return volumes
+        claim: Json = {"claimName": pod.mount.claim}
+        source = {**claim, "readOnly": True} if pod.mount.read_only else claim
+        volumes.append({"name": "dataset", "persistentVolumeClaim": source})
+    return [*volumes, *({"name": each.name, **each.source} for each in pod.files)]
 
 
 def _affinity(pod: AgentPod) -> Json:

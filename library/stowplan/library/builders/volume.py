@@ -48,6 +48,22 @@ def persistent_volume(
     return Manifest({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": meta, "spec": spec}, stem=name)
 
 
+def claim_from_template(name: str, origin: Origin, template: Mapping[str, Any]) -> Manifest:
+    """A claim that a user's template describes; it outlives the spec, like every claim."""
+    given = template.get("metadata") or {}
+    meta = metadata(
+        "PersistentVolumeClaim",
+        name,
+        origin,
+        _COMPONENT,
+        namespace=origin.spec.namespace,
+        extra_labels=given.get("labels") or {},
+        annotations={**(given.get("annotations") or {}), **_ANNOTATIONS},
+    )
+    spec = {"volumeMode": "Filesystem", **(template.get("spec") or {})}
+    return Manifest({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta, "spec": spec}, stem=name)
+
+
 def persistent_volume_claim(
     name: str,
     origin: Origin,

@@ -12,10 +12,11 @@ from stowplan.library.constructs.charts import BATCH, SpecChart, chart_id, compo
 from stowplan.library.constructs.extension_app import Displaced, Extended, ExtensionApp  # noqa: E402
 from stowplan.library.constructs.manifest_set import ManifestSet  # noqa: E402
 from stowplan.library.constructs.reading import SpecError  # noqa: E402
-from stowplan.library.constructs.specs import MxJob, PaddleJob, SampleJob, SampleSet, TrainingJob  # noqa: E402
+from stowplan.library.constructs.specs import DataCube, MxJob, PaddleJob, SampleJob, SampleSet, TrainingJob  # noqa: E402
 
 __all__ = [
     "BATCH",
+    "DataCube",
     "Displaced",
     "Extended",
     "ExtensionApp",

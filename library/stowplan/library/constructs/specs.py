@@ -13,11 +13,18 @@ from stowplan.library.constructs.reading import read_spec, refuse_errors
 from stowplan.library.dialects.context import Context
 from stowplan.library.dialects.registry import lower
 from stowplan.library.manifest import Unit
-from stowplan.schema import mx_job, paddle_job, sample_job, sample_set, training_job
+from stowplan.schema import data_cube, mx_job, paddle_job, sample_job, sample_set, training_job
 from stowplan.schema.diagnostics import Finding
 from stowplan.schema.platform import Platform
 
-Spec = sample_set.SampleSet | sample_job.SampleJob | paddle_job.PaddleJob | training_job.TrainingJob | mx_job.MxJob
+Spec = (
+    sample_set.SampleSet
+    | sample_job.SampleJob
+    | paddle_job.PaddleJob
+    | training_job.TrainingJob
+    | mx_job.MxJob
+    | data_cube.DataCube
+)
 AnySpec = TypeVar("AnySpec", bound=Spec)
 
 
@@ -129,6 +136,24 @@ class MxJob(ManifestSet):
         self.platform = platform or Platform()
         given = _Given(scope, self.platform, source)
         self.model, unit, self.findings = _compiled(mx_job.MxJob, spec, given)
+        super().__init__(scope, construct_id, unit=unit)
+
+
+class DataCube(ManifestSet):
+    """A DataCube and everything that it compiles to; for the rest see `SampleSet`."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        spec: data_cube.DataCube | Mapping[str, Any],
+        platform: Platform | None = None,
+        source: str = "",
+    ) -> None:
+        self.platform = platform or Platform()
+        given = _Given(scope, self.platform, source)
+        self.model, unit, self.findings = _compiled(data_cube.DataCube, spec, given)
         super().__init__(scope, construct_id, unit=unit)
 
 

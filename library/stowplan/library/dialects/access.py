@@ -10,13 +10,15 @@ from stowplan.library.manifest import Manifest
 GROUP = "batch.paddlepaddle.org"
 
 
-def manifests(base: str, origin: Origin, site: Site, *, plural: str, namespaces: Iterable[str]) -> list[Manifest]:
+def manifests(
+    base: str, origin: Origin, site: Site, *, plural: str, namespaces: Iterable[str], group: str = GROUP
+) -> list[Manifest]:
     """An account and a network policy in each namespace that runs agents of the spec; one role for all of them."""
     homes = sorted(set(namespaces))
     egress = site.platform.network.egress
     return [
         *(service_account(base, origin, namespace=home) for home in homes),
-        status_role(base, origin, group=GROUP, plural=plural),
+        status_role(base, origin, group=group, plural=plural),
         role_binding(base, origin, role=base, accounts=[(home, base) for home in homes]),
         *(network_policy(base, origin, namespace=home, egress=egress) for home in homes),
     ]

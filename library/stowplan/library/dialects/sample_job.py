@@ -2,10 +2,17 @@
 
 from dataclasses import replace
 
-from stowplan.library import cron, time_zones
 from stowplan.library.builders import job
 from stowplan.library.builders.custom_resource import custom_resource
-from stowplan.library.dialects import access, dataset_path, dataset_reference, sample_set, secrets, source_uri
+from stowplan.library.dialects import (
+    access,
+    dataset_path,
+    dataset_reference,
+    sample_set,
+    schedules,
+    secrets,
+    source_uri,
+)
 from stowplan.library.dialects.context import Context, Lowered
 from stowplan.library.drivers.api import TaskSet
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
@@ -31,7 +38,11 @@ def lower(model: SampleJob, context: Context) -> Lowered:
     """All objects of a SampleJob; none when it cannot work."""
     namespace = context.namespace(model.metadata.namespace)
     identity = SpecId("SampleJob", namespace, model.metadata.name)
-    found = [*_type(model), *_schedule(model), *secrets.name_findings(model.spec.secret_ref, ("spec", "secretRef"))]
+    found = [
+        *_type(model),
+        *schedules.findings(model.spec.schedule, model.spec.time_zone, model.metadata.annotations),
+        *secrets.name_findings(model.spec.secret_ref, ("spec", "secretRef")),
+    ]
     dataset, problems = _dataset(model, namespace, context)
     found += problems
     if dataset is None or has_errors(found):
@@ -63,26 +74,6 @@ def _type(model: SampleJob) -> list[Finding]:
         for kind, key in _OPTIONS.items()
         if kind != chosen and key in model.spec.model_dump(exclude_unset=True, exclude_none=True)
     ]
-
-
-def _schedule(model: SampleJob) -> list[Finding]:
-    found = []
-    if model.spec.schedule is not None and (problem := cron.problem(model.spec.schedule)):
-        found.append(finding("SP415", ("spec", "schedule"), problem.message, problem.hint))
-    elif model.spec.schedule is not None and cron.never(model.spec.schedule):
-        message = f'"{model.spec.schedule}" names only days that no year has, so the task never runs.'
-        found.append(finding("SP418", ("spec", "schedule"), message, "Name a day that its months have."))
-    if model.spec.time_zone is not None and (wrong := time_zones.problem(model.spec.time_zone)):
-        found.append(finding("SP204", ("spec", "timeZone"), wrong.message, wrong.hint))
-    if model.spec.schedule is not None and RUN_ANNOTATION in model.metadata.annotations:
-        message = "The annotation starts nothing on a task that runs by a schedule."
-        path = ("metadata", "annotations", RUN_ANNOTATION)
-        found.append(finding("SP406", path, message, "Remove it.", anchor=Anchor.KEY))
-    if model.spec.time_zone and model.spec.schedule is None:
-        message = "`timeZone` has no effect without `schedule`."
-        hint = "Add a schedule, or remove it."
-        found.append(finding("SP406", ("spec", "timeZone"), message, hint, anchor=Anchor.KEY))
-    return found
 
 
 def _dataset(model: SampleJob, namespace: str, context: Context) -> tuple[CachedDataset | None, list[Finding]]:

@@ -35,6 +35,11 @@ def findings(uri: str, path: FieldPath) -> list[Finding]:
     return [*_bucket(rest, path), *_blanks(uri, path)]
 
 
+def carries_credentials(text: str) -> bool:
+    """Whether a text holds an address with a key, a password or a token in it, none of them a reference."""
+    return any("$(" not in match[0] for match in _CREDENTIALS.finditer(text))
+
+
 def redacted(uri: str) -> str:
     """The URI without anything that could be a credential, for messages."""
     return _CREDENTIALS.sub("://***@", uri)

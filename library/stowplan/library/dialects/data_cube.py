@@ -1,0 +1,151 @@
+"""`DataCube` lowered: a copy between a claim and a remote side, once or at the times of a schedule."""
+
+from collections.abc import Iterator
+
+from stowplan.library.builders import transfer
+from stowplan.library.builders.custom_resource import custom_resource
+from stowplan.library.builders.volume import claim_from_template
+from stowplan.library.dialects import (
+    access,
+    data_cube_arguments,
+    data_cube_claim,
+    data_cube_config,
+    data_cube_env,
+    data_cube_options,
+    data_cube_pod,
+    data_cube_rules,
+    git_url,
+    schedules,
+)
+from stowplan.library.dialects.context import Context, Lowered
+from stowplan.library.dialects.data_cube_arguments import Arguments
+from stowplan.library.dialects.data_cube_env import Variable
+from stowplan.library.dialects.data_cube_rules import options_of, remote
+from stowplan.library.ir import Origin, Placement, Transfer
+from stowplan.library.manifest import ExternalReference, Json, Manifest, Unit
+from stowplan.library.names import CRON_JOB_LIMIT, HASH_LENGTH, LABEL_LIMIT, DataCubeNames
+from stowplan.schema.data_cube import DataCube
+from stowplan.schema.diagnostics import Finding, finding, has_errors
+from stowplan.schema.meta import RUN_ANNOTATION, SpecId
+from stowplan.schema.transfer_config import CA_DIRECTORY, CA_ENV, CA_FILE, option_env
+
+KIND = "DataCube"
+GROUP = "tensorstack.dev"
+PLURAL = "datacubes"
+
+
+def lower(model: DataCube, context: Context) -> Lowered:
+    """All objects of a DataCube; none when it cannot work."""
+    spec = SpecId(KIND, context.namespace(model.metadata.namespace), model.metadata.name)
+    found = data_cube_rules.sides(model)
+    if found:
+        return Lowered(Unit(spec, ()), tuple(found))
+    arguments, found = data_cube_arguments.understood(remote(model).type, options_of(model).extra_args or [])
+    variables = data_cube_env.of_cube(model)
+    found += _findings(model, context, arguments, variables)
+    if has_errors(found):
+        return Lowered(Unit(spec, ()), tuple(found))
+    found += [*data_cube_rules.defaults(model), *data_cube_pod.defaults(model)]
+    moved = _transfer(model, spec, context, arguments, variables)
+    unit = Unit(spec, tuple(_manifests(model, moved, context)), _externals(model, spec, variables))
+    return Lowered(unit, tuple(found))
+
+
+def _findings(model: DataCube, context: Context, arguments: Arguments, variables: list[Variable]) -> list[Finding]:
+    certificates = remote(model).ca_bundle is not None
+    return [
+        *data_cube_rules.findings(model, arguments),
+        *data_cube_env.findings(variables, certificates=certificates),
+        *data_cube_pod.findings(model, context),
+        *data_cube_config.part_size_findings(model, context, arguments),
+        *schedules.findings(model.spec.schedule, model.spec.time_zone, model.metadata.annotations),
+        *_long_name(model),
+    ]
+
+
+def _long_name(model: DataCube) -> list[Finding]:
+    stem = DataCubeNames(model.metadata.name).job
+    limit = CRON_JOB_LIMIT if model.spec.schedule is not None else LABEL_LIMIT - HASH_LENGTH - 1
+    if len(stem) <= limit:
+        return []
+    message = f"{stem} is too long for the name of a Job, so a hash takes the place of its end."
+    return [finding("SP505", ("metadata", "name"), message, "Shorten the name if you want to recognise its Jobs.")]
+
+
+def _transfer(
+    model: DataCube, spec: SpecId, context: Context, arguments: Arguments, variables: list[Variable]
+) -> Transfer:
+    executor, options = data_cube_pod.executor_of(model), options_of(model)
+    claim = data_cube_claim.of_cube(model)
+    return Transfer(
+        origin=Origin(spec, context.sources.get((spec.kind, spec.namespace, spec.name), "")),
+        agent="git" if remote(model).type == "git" else "transfer",
+        config=data_cube_config.of_cube(model, spec, context, arguments),
+        claim=claim.name or "",
+        env=_environment(model, arguments, variables),
+        resources=data_cube_pod.resources(model, context),
+        backoff_limit=options.backoff_limit or 0,
+        attempt_seconds=options.active_deadline_seconds,
+        total_seconds=data_cube_pod.total_deadline(model),
+        placement=Placement(tolerations=tuple(executor.tolerations or ()), node_selector=executor.node_selector),
+        security=executor.security_context or {},
+        certificates=_certificates(model),
+        read_only=bool(claim.read_only),
+        schedule=model.spec.schedule,
+        time_zone=model.spec.time_zone,
+    )
+
+
+def _environment(model: DataCube, arguments: Arguments, variables: list[Variable]) -> tuple[Json, ...]:
+    replaced = data_cube_config.from_flags(model, arguments)
+    url = data_cube_options.literal(remote(model), "url")
+    parts = git_url.split(url) if url else None
+    if isinstance(parts, git_url.GitUrl):
+        replaced[option_env("url")] = parts.url
+    trusted = {"value": f"{CA_DIRECTORY}/{CA_FILE}"}
+    bundle = tuple({"name": name, **trusted} for name in CA_ENV) if remote(model).ca_bundle else ()
+    return (*bundle, *data_cube_env.emitted(variables, replaced))
+
+
+def _certificates(model: DataCube) -> Json | None:
+    """The volume's source; the key becomes the file `CA_FILE`."""
+    bundle = remote(model).ca_bundle
+    if bundle is None:
+        return None
+    config_map, secret = bundle.config_map_key_ref, bundle.secret_key_ref
+    if secret:
+        return {"secret": {"secretName": secret["name"], "items": [{"key": secret["key"], "path": CA_FILE}]}}
+    reference = config_map or {}
+    return {"configMap": {"name": reference["name"], "items": [{"key": reference["key"], "path": CA_FILE}]}}
+
+
+def _manifests(model: DataCube, moved: Transfer, context: Context) -> Iterator[Manifest]:
+    names = DataCubeNames(model.metadata.name)
+    origin, site = moved.origin, context.site
+    namespaces = [origin.spec.namespace]
+    yield custom_resource(model, origin)
+    if template := data_cube_claim.made(model):
+        yield claim_from_template(moved.claim, origin, template)
+    yield from access.manifests(names.base, origin, site, plural=PLURAL, namespaces=namespaces, group=GROUP)
+    configuration = transfer.configuration(moved)
+    yield configuration
+    yield from transfer.run(moved, site, configuration.name, model.metadata.annotations.get(RUN_ANNOTATION, ""))
+
+
+def _externals(model: DataCube, spec: SpecId, variables: list[Variable]) -> tuple[ExternalReference, ...]:
+    wanted = data_cube_env.externals(variables, spec.namespace)
+    if not data_cube_claim.made(model):
+        wanted.add(
+            ExternalReference("PersistentVolumeClaim", spec.namespace, data_cube_claim.of_cube(model).name or "")
+        )
+    bundle = remote(model).ca_bundle
+    if bundle and bundle.secret_key_ref:
+        wanted.add(_key("Secret", bundle.secret_key_ref, spec.namespace))
+    if bundle and bundle.config_map_key_ref:
+        wanted.add(_key("ConfigMap", bundle.config_map_key_ref, spec.namespace))
+    return tuple(sorted(wanted))
+
+
+def _key(kind: str, reference: Json, namespace: str) -> ExternalReference:
+    keys = (str(reference["key"]),) if kind == "Secret" else ()
+    return ExternalReference(kind, namespace, str(reference["name"]), keys)

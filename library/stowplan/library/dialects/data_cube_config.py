@@ -1,0 +1,196 @@
+"""What the agent of a DataCube reads, made from the spec."""
+
+from decimal import ROUND_CEILING
+
+from stowplan.library.dialects import (
+    data_cube_claim,
+    data_cube_options,
+    data_cube_paths,
+    data_cube_pod,
+    data_cube_rules,
+    git_url,
+)
+from stowplan.library.dialects.context import Context
+from stowplan.library.dialects.data_cube_arguments import BASE, LEAST_PART, Arguments
+from stowplan.library.dialects.data_cube_rules import options_of, remote, remote_side, setting
+from stowplan.library.dialects.variable_references import escaped
+from stowplan.library.names import content_hash
+from stowplan.library.quantities import amount
+from stowplan.schema.agent_config import Target
+from stowplan.schema.data_cube import DataCube, GitSettings, S3Settings
+from stowplan.schema.diagnostics import FieldPath, Finding, finding
+from stowplan.schema.marker import STATE_DIRECTORY
+from stowplan.schema.meta import SpecId
+from stowplan.schema.transfer_config import (
+    CA_DIRECTORY,
+    CA_FILE,
+    LOCK_DIRECTORY,
+    GitEndpoint,
+    HuggingFaceEndpoint,
+    Mirror,
+    PvcEndpoint,
+    S3Endpoint,
+    State,
+    TransferConfig,
+    option_env,
+)
+
+_PART_SIZE = 16
+_MEBIBYTE = 1 << 20
+_FLAG_OPTIONS = ("revision", "repo-type", "commit-message", "ref", "s3-region", "s3-no-check-bucket")
+"""Options that flags of the old tools can give."""
+
+
+def of_cube(model: DataCube, spec: SpecId, context: Context, arguments: Arguments) -> TransferConfig:
+    """The configuration of a cube without errors."""
+    options = options_of(model)
+    claim = _claim(model)
+    far = _remote(model, arguments)
+    upload = remote_side(model) == "sink"
+    parallelism, retries = (setting(model, arguments, name) for name in ("parallelism", "request_retries"))
+    return TransferConfig(
+        target=Target(kind="DataCube", namespace=spec.namespace, name=spec.name),
+        reportPhase=True,
+        source=claim if upload else far,
+        sink=far if upload else claim,
+        mirror=Mirror(allowEmpty=bool(options.allow_empty), maxDelete=setting(model, arguments, "max_delete"))
+        if options.sync
+        else None,
+        softDeadlineSeconds=data_cube_pod.soft_deadline(options.active_deadline_seconds),
+        requestRetries=5 if retries is None else retries,
+        parallelism=parallelism or 8,
+        partSizeMiB=part_size(model, arguments),
+        memoryMiB=data_cube_pod.memory(data_cube_pod.resources(model, context)),
+        state=_state(model, spec, claim.path, upload=upload),
+        caBundle=f"{CA_DIRECTORY}/{CA_FILE}" if remote(model).ca_bundle else None,
+    )
+
+
+def part_size(model: DataCube, arguments: Arguments) -> int:
+    """MiB of one part of a large file."""
+    given = options_of(model).part_size
+    size = amount(given) if given else None
+    if size is not None:
+        return int((size / _MEBIBYTE).to_integral_value(ROUND_CEILING))
+    return int(arguments.settings.get("part_size_mib", _PART_SIZE))
+
+
+def part_size_findings(model: DataCube, context: Context, arguments: Arguments) -> list[Finding]:
+    """Whether parts have a size that S3 takes, and that fits into the memory of the pod."""
+    given = options_of(model).part_size
+    path: FieldPath = ("spec", "executor", "options", "partSize")
+    if given is None and "part_size_mib" not in arguments.places:
+        return []
+    if given is not None and amount(given) is None:
+        return [finding("SP206", path, f'"{given}" is not a size.', "Write for example `64Mi`.")]
+    if given is None:
+        path = (*BASE, arguments.places["part_size_mib"])
+    size, limit = part_size(model, arguments), data_cube_pod.memory(data_cube_pod.resources(model, context)) // 4
+    if not LEAST_PART <= size <= limit:
+        message = f"Parts of {size} MiB; allowed are {LEAST_PART} to {limit}, a quarter of the memory limit."
+        return [finding("SP205", path, message, "Choose another size, or more memory.")]
+    return []
+
+
+def _claim(model: DataCube) -> PvcEndpoint:
+    claim = data_cube_claim.of_cube(model)
+    return PvcEndpoint(claim=claim.name or "", path=data_cube_paths.canonical(claim.sub_path or ""))
+
+
+def _state(model: DataCube, spec: SpecId, path: str, *, upload: bool) -> State | None:
+    """Cubes that write to one path share a lock; cubes that only read share none."""
+    if upload and data_cube_claim.of_cube(model).read_only:
+        return None
+    lock = content_hash("source", spec.name) if upload else content_hash("sink", path)
+    return State(directory=f"{STATE_DIRECTORY}/datacubes/{spec.name}", lock=f"{LOCK_DIRECTORY}/{lock}")
+
+
+def _remote(model: DataCube, arguments: Arguments) -> S3Endpoint | HuggingFaceEndpoint | GitEndpoint:
+    match remote(model).type:
+        case "s3":
+            return _s3(model, arguments)
+        case "huggingface":
+            return _hugging_face(model, arguments)
+        case _:
+            return _git(model, arguments)
+
+
+def _s3(model: DataCube, arguments: Arguments) -> S3Endpoint:
+    reference = remote(model)
+    settings = reference.s3 or S3Settings()
+    anonymous = bool(settings.anonymous)
+    keys = {
+        field: None if anonymous else data_cube_options.env_name(reference, option)
+        for field, option in (
+            ("accessKeyIdEnv", "s3-access-key-id"),
+            ("secretAccessKeyEnv", "s3-secret-access-key"),
+            ("sessionTokenEnv", "s3-session-token"),
+        )
+    }
+    return S3Endpoint.model_validate(
+        {
+            **keys,
+            "uri": data_cube_options.literal(reference, "s3-uri"),
+            "kind": settings.kind or "auto",
+            "endpointEnv": _env(model, arguments, "s3-endpoint"),
+            "regionEnv": _env(model, arguments, "s3-region"),
+            "pathStyle": setting(model, arguments, "path_style"),
+            "anonymous": anonymous,
+            "noCheckBucketEnv": _env(model, arguments, "s3-no-check-bucket"),
+            "createBucket": bool(settings.create_bucket),
+        }
+    )
+
+
+def _hugging_face(model: DataCube, arguments: Arguments) -> HuggingFaceEndpoint:
+    reference = remote(model)
+    kind = data_cube_options.literal(reference, "repo-type") or arguments.settings.get("repo-type") or "model"
+    return HuggingFaceEndpoint.model_validate(
+        {
+            "repoEnv": option_env("repo"),
+            "tokenEnv": _env(model, arguments, "token"),
+            "revisionEnv": _env(model, arguments, "revision"),
+            "repoType": kind,
+            "files": data_cube_options.files(reference) if remote_side(model) == "source" else [],
+            "include": setting(model, arguments, "include") or [],
+            "exclude": setting(model, arguments, "exclude") or [],
+            "pathInRepoEnv": _env(model, arguments, "path-in-repo"),
+            "commitMessageEnv": _env(model, arguments, "commit-message"),
+        }
+    )
+
+
+def _git(model: DataCube, arguments: Arguments) -> GitEndpoint:
+    reference = remote(model)
+    settings = reference.git or GitSettings()
+    parts = git_url.split(data_cube_options.literal(reference, "url") or "$(URL)")
+    user = parts if isinstance(parts, git_url.GitUrl) else git_url.GitUrl("")
+    return GitEndpoint(
+        urlEnv=option_env("url"),
+        tokenEnv=user.token_env or _env(model, arguments, "token"),
+        username=user.username,
+        usernameEnv=user.username_env,
+        refEnv=_env(model, arguments, "ref"),
+        depth=setting(model, arguments, "depth"),
+        lfs=settings.lfs is not False,
+        submodules=bool(setting(model, arguments, "submodules")),
+    )
+
+
+def _env(model: DataCube, arguments: Arguments, option: str) -> str | None:
+    """The variable of an option that was given, or that a flag stands for, and that acts on this side."""
+    reference, side = remote(model), data_cube_rules.remote_side(model)
+    acts = data_cube_options.OPTIONS[reference.type][option].side in (None, side)
+    if not acts or not (data_cube_options.given(reference, option) or option in arguments.settings):
+        return None
+    return option_env(option)
+
+
+def from_flags(model: DataCube, arguments: Arguments) -> dict[str, str]:
+    """Variables of options that only flags give, with their values."""
+    reference = remote(model)
+    return {
+        option_env(name): escaped(str(arguments.settings[name]))
+        for name in _FLAG_OPTIONS
+        if name in arguments.settings and not data_cube_options.given(reference, name)
+    }

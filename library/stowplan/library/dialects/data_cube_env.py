@@ -1,0 +1,146 @@
+"""The environment of a DataCube's agent: options and the user's own variables, in an order that resolves references."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from stowplan.library.dialects import variable_references
+from stowplan.library.dialects.source_uri import carries_credentials
+from stowplan.library.manifest import ExternalReference, Json
+from stowplan.schema.agent_config import NODE_ENV, POD_ENV, RUN_ENV
+from stowplan.schema.data_cube import DataCube
+from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, finding
+from stowplan.schema.transfer_config import CA_ENV, option_env
+
+PROVIDED = frozenset({"HOME", NODE_ENV, POD_ENV, RUN_ENV})
+"""Variables that every agent has, ahead of the others."""
+
+OF_THE_KUBELET = frozenset({"KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"})
+"""Variables that the kubelet sets, and that may be referred to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One environment variable: its name, the rest of it, and where it stands in the document."""
+
+    name: str
+    body: Json
+    path: FieldPath
+    option: str = ""
+
+    @property
+    def value(self) -> str:
+        """The literal value; empty where there is none."""
+        return str(self.body.get("value") or "")
+
+
+def of_cube(model: DataCube) -> list[Variable]:
+    """The options, then the user's own variables, as they stand in the document."""
+    found = []
+    for side in ("source", "sink"):
+        for index, each in enumerate(getattr(model.spec, side).options or ()):
+            option = str(each.get("name", ""))
+            body = {key: value for key, value in each.items() if key != "name"}
+            found.append(Variable(option_env(option), body, ("spec", side, "options", index), option))
+    executor = model.spec.executor
+    for index, each in enumerate((executor.env if executor else None) or ()):
+        body = {key: value for key, value in each.items() if key != "name"}
+        found.append(Variable(str(each.get("name", "")), body, ("spec", "executor", "env", index)))
+    return found
+
+
+def findings(variables: list[Variable], *, certificates: bool) -> list[Finding]:
+    """Names that clash, values that are secret, and references that lead nowhere or in a circle."""
+    found = [*_clashes(variables, certificates=certificates), *_secrets(variables)]
+    return [*found, *_dangling(variables)] or _circles(variables)
+
+
+def _clashes(variables: list[Variable], *, certificates: bool) -> Iterator[Finding]:
+    first: dict[str, Variable] = {}
+    taken = PROVIDED | OF_THE_KUBELET | (frozenset(CA_ENV) if certificates else frozenset())
+    for each in variables:
+        other = first.setdefault(each.name, each)
+        if each.name in taken:
+            message = f"The agent has a variable {each.name} of its own."
+            yield finding("SP492", (*each.path, "name"), message, "Remove it.")
+        elif other is not each and (each.option or other.option):
+            message = f"The variable {each.name} would be {_word(each)} and {_word(other)}."
+            if each.option == other.option:
+                message = f"The option `{each.option}` stands here twice."
+            yield finding("SP492", (*each.path, "name"), message, "Remove one of them.")
+        elif other is not each:
+            message = f"The variable {each.name} stands here twice; the last one counts."
+            yield finding("SP436", (*each.path, "name"), message, "Remove the other one.")
+
+
+def _word(variable: Variable) -> str:
+    return f"the option `{variable.option}`" if variable.option else f"`{variable.name}` of `executor.env`"
+
+
+def _secrets(variables: list[Variable]) -> Iterator[Finding]:
+    for each in variables:
+        if not each.option and carries_credentials(each.value):
+            message = f"{each.name} holds credentials; what is committed to Git is no secret any more."
+            hint = "Take it from a Secret by `valueFrom.secretKeyRef`, and revoke these."
+            yield finding("SP603", (*each.path, "value"), message, hint)
+
+
+def _dangling(variables: list[Variable]) -> Iterator[Finding]:
+    names = {each.name for each in variables}
+    for each in variables:
+        for name in variable_references.references(each.value):
+            if name not in names | PROVIDED | OF_THE_KUBELET:
+                message = f"$({name}) refers to no variable, so it would stand in the value as it is."
+                hint = f"{_meant(name, names)} Write $$({name}) for the text itself."
+                yield finding("SP493", (*each.path, "value"), message, hint)
+
+
+def _meant(name: str, names: set[str]) -> str:
+    if option_env(name) in names:
+        return f"The variable of this option is {option_env(name)}."
+    return did_you_mean(name, names)
+
+
+def _circles(variables: list[Variable]) -> list[Finding]:
+    last = {each.name: each for each in variables}
+    circle = variable_references.circle({name: each.value for name, each in last.items()})
+    if not circle:
+        return []
+    message = f"The variables refer to each other in a circle: {' → '.join(circle)}."
+    return [finding("SP493", (*last[circle[0]].path, "value"), message, "Write one of them out.")]
+
+
+def emitted(variables: list[Variable], replaced: Mapping[str, str]) -> tuple[Json, ...]:
+    """The variables of the container, the last one of each name, each behind those that it refers to.
+
+    `replaced` are literal values that take the place of those given, or come on top. References must be sound.
+    """
+    last = {each.name: each for each in variables}
+    for name, value in replaced.items():
+        own = last.get(name, Variable(name, {}, ()))
+        last[name] = replace(own, body={"value": value})
+    order = variable_references.ordered({name: each.value for name, each in last.items()})
+    return tuple({"name": name, **last[name].body} for name in order or ())
+
+
+def secret_keys(model: DataCube) -> Iterator[tuple[FieldPath, str, str]]:
+    """Where a Secret's key is asked for that must be there, the Secret's name, and the key."""
+    for each in of_cube(model):
+        reference = (each.body.get("valueFrom") or {}).get("secretKeyRef") or {}
+        if reference and not reference.get("optional"):
+            path = (*each.path, "valueFrom", "secretKeyRef", "key")
+            yield path, str(reference.get("name")), str(reference.get("key"))
+
+
+def externals(variables: list[Variable], namespace: str) -> set[ExternalReference]:
+    """The Secrets, with the keys that they must have, and ConfigMaps that the variables come from."""
+    keys: dict[tuple[str, str], set[str]] = {}
+    for each in variables:
+        for field, kind in (("secretKeyRef", "Secret"), ("configMapKeyRef", "ConfigMap")):
+            reference = (each.body.get("valueFrom") or {}).get(field) or {}
+            if reference.get("name"):
+                wanted = keys.setdefault((kind, str(reference["name"])), set())
+                wanted |= set() if reference.get("optional") else {str(reference.get("key"))}
+    return {
+        ExternalReference(kind, namespace, name, tuple(sorted(wanted)) if kind == "Secret" else ())
+        for (kind, name), wanted in keys.items()
+    }

@@ -1,0 +1,187 @@
+"""Rules of a DataCube that concern more than one of its fields."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from stowplan.library.dialects import data_cube_arguments, data_cube_claim, data_cube_options, data_cube_paths, git_url
+from stowplan.library.dialects.data_cube_arguments import Arguments
+from stowplan.library.dialects.data_cube_options import Side
+from stowplan.schema.data_cube import DataCube, DataReference, ExecutorOptions
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+
+REMOTE_TYPES = ("git", "huggingface", "s3")
+
+
+def options_of(model: DataCube) -> ExecutorOptions:
+    """The executor's options; empty ones where there are none."""
+    executor = model.spec.executor
+    return (executor.options if executor else None) or ExecutorOptions()
+
+
+def remote_side(model: DataCube) -> Side:
+    """The side that is no claim."""
+    return "sink" if model.spec.source.type == "pvc" else "source"
+
+
+def remote(model: DataCube) -> DataReference:
+    """What that side says."""
+    side: DataReference = getattr(model.spec, remote_side(model))
+    return side
+
+
+def sides(model: DataCube) -> list[Finding]:
+    """Exactly one side is a claim."""
+    types = (model.spec.source.type, model.spec.sink.type)
+    if types.count("pvc") == 1:
+        return []
+    what = "Both sides are claims" if "pvc" in types else f"{types[0]} and {types[1]} are both remote"
+    message = f"{what}; exactly one of source and sink is a claim (`pvc`)."
+    hint = "Copy in two steps, over a claim." if "pvc" not in types else f"Choose one of {', '.join(REMOTE_TYPES)}."
+    return [finding("SP490", ("spec", "sink", "type"), message, hint)]
+
+
+def findings(model: DataCube, arguments: Arguments) -> list[Finding]:
+    """What is wrong with a cube that has one claim."""
+    side = remote_side(model)
+    base: FieldPath = ("spec", side)
+    reference = remote(model)
+    return [
+        *data_cube_options.findings(model.spec.source, "source", ("spec", "source")),
+        *data_cube_options.findings(model.spec.sink, "sink", ("spec", "sink")),
+        *_blocks(model),
+        *data_cube_claim.findings(model),
+        *_address(reference, base),
+        *_s3(reference, side),
+        *_mirror(model, arguments),
+        *_overridden(model, arguments),
+    ]
+
+
+def _blocks(model: DataCube) -> Iterator[Finding]:
+    """Settings of another type, and certificates for a claim."""
+    for side in ("source", "sink"):
+        reference: DataReference = getattr(model.spec, side)
+        for block in ("git", "huggingface", "s3", "pvc"):
+            if getattr(reference, block) is not None and block != reference.type:
+                message = f"`{block}` has no effect, since `type` is {reference.type}."
+                yield finding("SP406", ("spec", side, block), message, "Remove it.", anchor=Anchor.KEY)
+        if reference.ca_bundle is not None:
+            yield from _certificates(reference, ("spec", side, "caBundle"))
+
+
+def _certificates(reference: DataReference, path: FieldPath) -> Iterator[Finding]:
+    bundle = reference.ca_bundle
+    if reference.type == "pvc":
+        yield finding("SP406", path, "A claim needs no certificates.", "Remove it.", anchor=Anchor.KEY)
+    elif bundle and bool(bundle.config_map_key_ref) == bool(bundle.secret_key_ref):
+        message = "The certificates come from exactly one place."
+        hint = "Give either `configMapKeyRef` or `secretKeyRef`."
+        yield finding("SP494", path, message, hint)
+
+
+def _address(reference: DataReference, base: FieldPath) -> Iterator[Finding]:
+    """The literal URL or URI."""
+    if reference.type == "git" and (url := data_cube_options.literal(reference, "url")):
+        path = data_cube_options.path_of(reference, "url", base)
+        parts = git_url.split(url)
+        if isinstance(parts, git_url.Unusable):
+            yield finding("SP603" if parts.secret else "SP495", path, parts.message, parts.hint)
+    if reference.type == "s3" and (uri := data_cube_options.literal(reference, "s3-uri")):
+        yield from data_cube_paths.s3_uri(uri, data_cube_options.path_of(reference, "s3-uri", base))
+    if endpoint := data_cube_options.literal(reference, "s3-endpoint"):
+        yield from _endpoint(endpoint, data_cube_options.path_of(reference, "s3-endpoint", base))
+
+
+def _endpoint(endpoint: str, path: FieldPath) -> Iterator[Finding]:
+    if "@" in endpoint:
+        message = "The endpoint carries credentials; what is committed to Git is no secret any more."
+        hint = "Give them as `s3-access-key-id` and `s3-secret-access-key` from a Secret."
+        yield finding("SP603", path, message, hint)
+    elif "$" not in endpoint and ("://" in endpoint and not endpoint.startswith(("http://", "https://"))):
+        message = f'"{endpoint}" is neither an http nor an https URL.'
+        yield finding("SP494", path, message, "Write for example https://minio.example.com.")
+
+
+def _s3(reference: DataReference, side: Side) -> Iterator[Finding]:
+    settings = reference.s3
+    if reference.type != "s3" or settings is None:
+        return
+    base: FieldPath = ("spec", side, "s3")
+    uri = data_cube_options.literal(reference, "s3-uri")
+    if settings.kind == "file" and (uri.endswith("/") or uri.removeprefix("s3://").count("/") == 0):
+        message = f'"{uri}" is a prefix or a bucket, and cannot be one file.'
+        yield finding("SP494", (*base, "kind"), message, "Name the object, or remove `kind`.")
+    if settings.create_bucket and side == "source":
+        message = "`createBucket` has no effect on a source."
+        yield finding("SP406", (*base, "createBucket"), message, "Remove it.", anchor=Anchor.KEY)
+
+
+def _mirror(model: DataCube, arguments: Arguments) -> Iterator[Finding]:
+    options = options_of(model)
+    base: FieldPath = ("spec", "executor", "options")
+    if not options.sync:
+        for field, key in (("allow_empty", "allowEmpty"), ("max_delete", "maxDelete")):
+            if getattr(options, field) is not None:
+                message = f"`{key}` has no effect without `sync: true`."
+                yield finding("SP406", (*base, key), message, "Remove it.", anchor=Anchor.KEY)
+        if "max_delete" in arguments.places:
+            message = "--max-delete has no effect without `sync: true`."
+            path = (*data_cube_arguments.BASE, arguments.places["max_delete"])
+            yield finding("SP406", path, message, "Remove it.")
+        return
+    if model.spec.source.type != "s3":
+        message = f"Found a source of type {model.spec.source.type}; only from s3 to a claim can `sync` delete."
+        yield finding("SP497", (*base, "sync"), message, "Remove it.")
+    elif not data_cube_claim.of_cube(model).sub_path:
+        message = "`sync` would delete everything in the claim that the source does not have."
+        hint = "Name a directory in `sink.pvc.subPath`; for the whole claim write `subPath: .`."
+        yield finding("SP497", (*base, "sync"), message, hint)
+
+
+_TYPED: dict[str, tuple[tuple[str, ...], str]] = {
+    "parallelism": (("executor", "options"), "parallelism"),
+    "part_size_mib": (("executor", "options"), "part_size"),
+    "request_retries": (("executor", "options"), "request_retries"),
+    "max_delete": (("executor", "options"), "max_delete"),
+    "path_style": (("s3",), "path_style"),
+    "include": (("huggingface",), "include"),
+    "exclude": (("huggingface",), "exclude"),
+    "depth": (("git",), "depth"),
+    "submodules": (("git",), "submodules"),
+}
+"""Settings that flags give, and the typed field that takes precedence."""
+
+
+def typed(model: DataCube, setting: str) -> Any:
+    """The value of the typed field of a setting; None where it is not given."""
+    blocks, name = _TYPED[setting]
+    node: Any = model.spec if blocks[0] == "executor" else remote(model)
+    for block in blocks:
+        node = getattr(node, block) if node is not None else None
+    return getattr(node, name) if node is not None else None
+
+
+def setting(model: DataCube, arguments: Arguments, name: str) -> Any:
+    """What a typed field says, or else a flag; None for neither."""
+    value = typed(model, name)
+    return arguments.settings.get(name) if value is None else value
+
+
+def _overridden(model: DataCube, arguments: Arguments) -> Iterator[Finding]:
+    """Flags beside the field or option that says the same."""
+    for name, index in arguments.places.items():
+        own = name in _TYPED
+        if typed(model, name) is not None if own else data_cube_options.given(remote(model), name):
+            message = "The flag has no effect, since a field or option says the same."
+            yield finding("SP406", (*data_cube_arguments.BASE, index), message, "Remove it.")
+
+
+def defaults(model: DataCube) -> Iterator[Finding]:
+    """What the old system did otherwise where nothing is said."""
+    source, sink = model.spec.source, model.spec.sink
+    if source.type == "git" and not data_cube_options.given(source, "ref"):
+        message = "Without `ref`, the branch is the one that the remote's HEAD names; the old system took master."
+        yield finding("SP411", ("spec", "source", "options"), message, "Add the option `ref` to choose.")
+    if sink.type == "s3" and not (sink.s3 and sink.s3.create_bucket is not None):
+        message = "The bucket must be there; the old system made it."
+        yield finding("SP411", ("spec", "sink", "type"), message, "Set `s3.createBucket: true` to have it made.")

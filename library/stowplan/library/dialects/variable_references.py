@@ -1,0 +1,73 @@
+"""References among environment variables, as Kubernetes expands them (`third_party/forked/golang/expansion`).
+
+`$(NAME)` stands for a variable that comes earlier in the list; one that does not resolve stays as it is. `$$` stands
+for one `$`, so `$$(NAME)` is the text `$(NAME)`. Nothing else means anything: no shell is involved.
+"""
+
+from collections.abc import Iterable, Mapping
+from graphlib import CycleError, TopologicalSorter
+
+
+def references(text: str) -> list[str]:
+    """The names that a value refers to, in the order in which they stand there."""
+    found = []
+    place = 0
+    while (place := text.find("$", place)) >= 0:
+        following = text[place + 1 : place + 2]
+        end = text.find(")", place + 2) if following == "(" else -1
+        if end >= 0:
+            found.append(text[place + 2 : end])
+            place = end + 1
+        else:
+            place += 2 if following in ("$", "(") else 1
+    return found
+
+
+def escaped(text: str) -> str:
+    """A value that Kubernetes expands to `text`."""
+    return text.replace("$", "$$")
+
+
+def ordered(values: Mapping[str, str]) -> list[str] | None:
+    """The names so that each comes behind those that its value refers to, else by the alphabet; None for a cycle.
+
+    The order in which the names are given has no influence.
+    """
+    sorter = TopologicalSorter({name: known(value, values) for name, value in values.items()})
+    try:
+        sorter.prepare()
+    except CycleError:
+        return None
+    order: list[str] = []
+    while sorter.is_active():
+        ready = sorted(sorter.get_ready())
+        order += ready
+        sorter.done(*ready)
+    return order
+
+
+def known(value: str, names: Iterable[str]) -> set[str]:
+    """Those of `names` that a value refers to."""
+    return set(references(value)) & set(names)
+
+
+def circle(values: Mapping[str, str]) -> list[str]:
+    """Names that refer to each other in a circle, the first one of the alphabet first and again at the end."""
+    for start in sorted(values):
+        if path := _back_to(start, values):
+            return path
+    return []
+
+
+def _back_to(start: str, values: Mapping[str, str]) -> list[str]:
+    """A shortest way from a name to itself along the references; empty where there is none."""
+    ways = [[start]]
+    seen: set[str] = set()
+    for way in ways:
+        for following in sorted(known(values[way[-1]], values)):
+            if following == start:
+                return [*way, start]
+            if following not in seen:
+                seen.add(following)
+                ways.append([*way, following])
+    return []
