@@ -269,6 +269,21 @@ def test_an_elastic_job_names_its_etcd_as_its_launcher_reads_it(launcher: str, v
     assert ("SP434" in codes(lowered(job, paddle={"elasticLauncher": launcher}))) == said
 
 
+@pytest.mark.parametrize(
+    ("elastic", "policy", "message"),
+    [
+        (1, {"minAvailable": 1}, None),
+        (1, {"minAvailable": 1, "queue": "q"}, "But for `minAvailable`, the policy has no effect"),
+        (None, {"minAvailable": 1}, "The policy has no effect"),
+    ],
+)
+def test_a_policy_without_a_gang_engine(elastic: int | None, policy: dict[str, Any], message: str | None) -> None:
+    """Elastic jobs take their smallest size from it."""
+    found = lowered(paddle_job(elastic=elastic, schedulingPolicy=policy), **ELASTIC).findings
+    said = [each.message.partition(":")[0] for each in found if each.code == "SP406"]
+    assert said == ([] if message is None else [message])
+
+
 LAUNCH = ["python", "-m", "paddle.distributed.launch"]
 
 

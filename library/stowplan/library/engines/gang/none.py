@@ -1,6 +1,7 @@
 """No gang engine: the scheduler of Kubernetes places pod by pod."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from stowplan.library.engines.gang.api import PodMarks, Shared, WorkloadMarks
 from stowplan.library.ir import Site
@@ -17,10 +18,12 @@ class NoGang:
     resizes = False
 
     def validate(self, group: TrainingGroup, platform: Platform) -> list[Finding]:
-        """A wish that nobody grants is worth a word."""
-        if group.gang.unset:
+        """A wish that nobody grants is worth a word. Elastic jobs take their smallest size from the policy."""
+        wishes = replace(group.gang, min_member=None) if group.elastic else group.gang
+        if wishes.unset:
             return []
-        message = "The policy has no effect: the platform has no gang engine."
+        subject = "But for `minAvailable`, the" if group.elastic else "The"
+        message = f"{subject} policy has no effect: the platform has no gang engine."
         hint = "Set `engines.gang` in the platform file, or remove the policy."
         return [finding("SP406", ("spec", "schedulingPolicy"), message, hint, anchor=Anchor.KEY)]
 
