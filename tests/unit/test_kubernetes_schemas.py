@@ -190,7 +190,10 @@ def test_a_null_is_allowed_as_a_field_but_not_in_a_list() -> None:
 
 @pytest.mark.parametrize("place", [("containers",), ("containers", 0, "env"), ("tolerations",)])
 def test_a_null_is_no_object_in_a_list_either(place: tuple[str | int, ...]) -> None:
-    spec: dict[str, Any] = {"containers": [{"name": "a", "env": [{"name": "B"}]}], "tolerations": [{"key": "c"}]}
+    spec: dict[str, Any] = {
+        "containers": [{"name": "a", "image": "a:1", "env": [{"name": "B"}]}],
+        "tolerations": [{"key": "c"}],
+    }
     holder: Any = spec
     for part in place:
         holder = holder[part]
@@ -198,6 +201,70 @@ def test_a_null_is_no_object_in_a_list_either(place: tuple[str | int, ...]) -> N
     (problem,) = definition_problems("1.34", "io.k8s.api.core.v1.PodSpec", spec)
     assert problem.path == (*place, 1)
     assert problem.message == "Found nothing; allowed is an item."
+
+
+A: dict[str, Any] = {"name": "a", "image": "a:1"}
+FIELD = {"fieldRef": {"fieldPath": "status.podIP"}}
+SECRET = {"secretKeyRef": {"name": "s", "key": "k"}}
+TCP = {"tcpSocket": {"port": 1}}
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"containers": [{"name": "a"}]}, "containers[0].image"),
+    ({"containers": [{**A, "image": ""}]}, "containers[0].image"),
+    ({"containers": [{**A, "ports": [{"containerPort": 1, "hostPort": 65536}]}]}, "containers[0].ports[0].hostPort"),
+    ({"containers": [{**A, "env": [{"name": ""}]}]}, "containers[0].env[0].name"),
+    ({"containers": [{**A, "env": [{"name": "A=B"}]}]}, "containers[0].env[0].name"),
+    ({"containers": [{**A, "env": [{"name": "A", "value": "1", "valueFrom": FIELD}]}]}, "containers[0].env[0]"),
+    ({"containers": [{**A, "env": [{"name": "A", "valueFrom": {}}]}]}, "containers[0].env[0].valueFrom"),
+    ({"containers": [{**A, "env": [{"name": "A", "valueFrom": FIELD | SECRET}]}]}, "containers[0].env[0].valueFrom"),
+    ({"containers": [{**A, "resources": {"limits": {"gpu": 1}}}]}, "containers[0].resources.limits.gpu"),
+    ({"containers": [{**A, "resources": {"requests": {"a.b/gpu": "0.5"}}}]},
+     'containers[0].resources.requests["a.b/gpu"]'),
+    ({"containers": [{**A, "resources": {"limits": {"a.b/c": "500m"}}}]}, 'containers[0].resources.limits["a.b/c"]'),
+    ({"containers": [{**A, "resources": {"limits": {"a.b/c": 0.5}}}]}, 'containers[0].resources.limits["a.b/c"]'),
+    ({"containers": [{**A, "livenessProbe": {**TCP, "successThreshold": 2}}]},
+     "containers[0].livenessProbe.successThreshold"),
+    ({"containers": [A], "initContainers": [{**A, "name": "i", "readinessProbe": TCP}]}, "initContainers[0]"),
+    ({"containers": [A], "volumes": [{"name": "v", "emptyDir": {}, "hostPath": {"path": "/"}}]}, "volumes[0]"),
+    ({"containers": [A], "activeDeadlineSeconds": 0}, "activeDeadlineSeconds"),
+    ({"containers": [A], "dnsPolicy": "None"}, "dnsConfig"),
+    ({"containers": [A], "dnsPolicy": "None", "dnsConfig": {}}, "dnsConfig.nameservers"),
+    ({"containers": [A], "serviceAccountName": "My_SA"}, "serviceAccountName"),
+    ({"containers": [A], "priorityClassName": "High"}, "priorityClassName"),
+    ({"containers": [A], "runtimeClassName": "X Y"}, "runtimeClassName"),
+    ({"containers": [A], "ephemeralContainers": [A]}, "ephemeralContainers"),
+]  # fmt: skip
+TAKEN: list[dict[str, Any]] = [
+    {"containers": [{**A, "ports": [{"containerPort": 1, "hostPort": 0}]}]},
+    {"containers": [{**A, "env": [{"name": "my.var-1 x"}, {"name": "B", "value": "", "valueFrom": FIELD}]}]},
+    {"containers": [{**A, "resources": {"limits": {"cpu": 0.5, "memory": "1Gi", "hugepages-2Mi": "2Mi"}}}]},
+    {
+        "containers": [
+            {**A, "resources": {"limits": {"nvidia.com/gpu": "2", "a.b/c": 1, "a.b/d": "1k", "a.b/e": "2000m"}}}
+        ]
+    },
+    {"containers": [{**A, "readinessProbe": {**TCP, "successThreshold": 2}}]},
+    {"containers": [A], "initContainers": [{**A, "name": "i", "restartPolicy": "Always", "startupProbe": TCP}]},
+    {"containers": [A], "volumes": [{"name": "v"}, {"name": "w", "emptyDir": {}}]},
+    {"containers": [A], "dnsPolicy": "None", "dnsConfig": {"nameservers": ["10.0.0.1"]}},
+    {
+        "containers": [A],
+        "serviceAccountName": "",
+        "schedulerName": "a..b",
+        "terminationGracePeriodSeconds": -1,
+        "nodeName": "10.0.0.1",
+    },
+]
+
+
+@pytest.mark.parametrize(("spec", "path"), REFUSED)
+def test_a_pod_that_the_server_refuses(spec: dict[str, Any], path: str) -> None:
+    found = definition_problems("1.34", "io.k8s.api.core.v1.PodTemplateSpec", {"spec": spec})
+    assert [dotted(problem.path) for problem in found] == [f"spec.{path}"]
+
+
+@pytest.mark.parametrize("spec", TAKEN)
+def test_a_pod_that_the_server_takes(spec: dict[str, Any]) -> None:
+    assert definition_problems("1.34", "io.k8s.api.core.v1.PodTemplateSpec", {"spec": spec}) == []
 
 
 def test_two_items_of_one_merge_key_are_refused() -> None:

@@ -7,6 +7,7 @@ manifests use.
 
 from typing import Any
 
+from stowplan.compiler.kubernetes_pod_rules import POD_RULES
 from stowplan.compiler.schema_problems import FORM, JsonSchema
 
 _CORE = "io.k8s.api.core.v1."
@@ -251,7 +252,7 @@ def rules_of(kubernetes: str, definition: str) -> list[JsonSchema]:
     enumerations = dict(_ENUMERATIONS.get(definition, {}))
     if definition == f"{_CORE}Toleration":
         enumerations["operator"] = _OLD_TOLERATION if kubernetes == "1.34" else _NEW_TOLERATION
-    rules = list(_RULES.get(definition, ()))
+    rules = [*_RULES.get(definition, ()), *POD_RULES.get(definition, ())]
     if enumerations:
         rules.append({"properties": {field: _enum(values) for field, values in enumerations.items()}})
     return rules

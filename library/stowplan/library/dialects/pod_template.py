@@ -40,7 +40,7 @@ def findings(template: Json, path: FieldPath, *, host_network: bool = False) -> 
     spec = template["spec"]
     rules: Sequence[Callable[[Json, FieldPath], Iterator[Finding]]] = (
         _duplicates,
-        _extended_resources,
+        _resources,
         _missing_volumes,
         _same_names,
         partial(_name_service, host_network=host_network),
@@ -79,18 +79,21 @@ def _duplicates(spec: Json, path: FieldPath) -> Iterator[Finding]:
                     yield finding("SP436", (*place, field, index, keys[0]), message, "Remove one of the two.")
 
 
-def _extended_resources(spec: Json, path: FieldPath) -> Iterator[Finding]:
-    """Kubernetes lets nobody overcommit what a device plug-in counts."""
+def _resources(spec: Json, path: FieldPath) -> Iterator[Finding]:
+    """No request is more than its limit, and nobody may overcommit what a device plug-in counts."""
     for place, container in _containers(spec, path):
         resources = container.get("resources") or {}
         limits = resources.get("limits") or {}
         for name, wanted in (resources.get("requests") or {}).items():
-            if "/" not in name or name.startswith("kubernetes.io/"):
-                continue
-            if not quantities.equal(wanted, limits.get(name)):
-                found = limits.get(name, "nothing")
-                message = f"Found a request of {wanted} {name} and a limit of {found}; Kubernetes wants both alike."
-                yield finding("SP440", (*place, "resources", "requests", name), message, "Give the limit alone.")
+            at = (*place, "resources", "requests", name)
+            if "/" in name and not name.startswith("kubernetes.io/"):
+                if not quantities.equal(wanted, limits.get(name)):
+                    found = limits.get(name, "nothing")
+                    message = f"Found a request of {wanted} {name} and a limit of {found}; Kubernetes wants both alike."
+                    yield finding("SP440", at, message, "Give the limit alone.")
+            elif quantities.larger(wanted, limits.get(name)):
+                message = f"The request of {wanted} {name} is more than the limit of {limits[name]}."
+                yield finding("SP452", at, message, "Lower the request, or raise the limit.")
 
 
 def _missing_volumes(spec: Json, path: FieldPath) -> Iterator[Finding]:
@@ -105,12 +108,20 @@ def _missing_volumes(spec: Json, path: FieldPath) -> Iterator[Finding]:
 
 
 def _same_names(spec: Json, path: FieldPath) -> Iterator[Finding]:
-    """Init containers and containers share their names; within each list, the schema says so."""
+    """Names that two lists share, or that are no key of their list; of the others the schema says that they are."""
     inits = {container.get("name") for container in spec.get("initContainers") or ()}
     for index, container in enumerate(spec["containers"]):
         if container.get("name") in inits:
             message = f'An init container is called "{container["name"]}" too; names are unique in a pod.'
             yield finding("SP450", (*path, "containers", index, "name"), message, "Rename one of the two.")
+    for place, container in _containers(spec, path):
+        names: set[str] = set()
+        for index, port in enumerate(container.get("ports") or ()):
+            name = port.get("name")
+            if name in names:
+                message = f'Another port of the container is called "{name}" too.'
+                yield finding("SP450", (*place, "ports", index, "name"), message, "Rename one of the two.")
+            names |= {name} if name else set()
 
 
 def taken(template: Json, container: str, volumes: Sequence[str], path: FieldPath) -> Iterator[Finding]:
