@@ -64,6 +64,8 @@ REFERENCES = {
     "SP308": Code(_W, "A role has more pods than its dataset has cache nodes"),
     "SP309": Code(_W, "Several pods mount a claim that one node can mount"),
     "SP310": Code(_E, "Two jobs use the same ports of their nodes"),
+    "SP320": Code(_W, "Two cubes write to one place"),
+    "SP321": Code(_E, "A claim is made by two cubes"),
 }
 
 RULES = {
@@ -121,6 +123,16 @@ RULES = {
     "SP479": Code(_W, "A variable of the framework is overridden"),
     "SP480": Code(_I, "The priority is that of a PriorityClass too"),
     "SP481": Code(_W, "A job that trains with parameter servers has none"),
+    "SP490": Code(_E, "Not exactly one side is a claim"),
+    "SP491": Code(_E, "An option is not known"),
+    "SP492": Code(_E, "Two variables have one name"),
+    "SP493": Code(_E, "A reference to a variable leads nowhere"),
+    "SP494": Code(_E, "A side lacks a value, or has one that cannot be"),
+    "SP495": Code(_E, "A Git URL cannot be used"),
+    "SP496": Code(_E, "An extra argument is not understood"),
+    "SP497": Code(_E, "A mirror is not possible here"),
+    "SP498": Code(_W, "The deadline leaves no room for all attempts"),
+    "SP499": Code(_E, "A claim cannot be used so"),
 }
 
 OUTPUT = {
@@ -175,6 +187,7 @@ POLICY = {
     "SP606": Code(_I, "The agent images are local"),
     "SP607": Code(_W, "An image is not pinned"),
     "SP613": Code(_E, "A training pod does not fit its namespace's Pod Security level"),
+    "SP620": Code(_E, "A transfer may not have these rights"),
 }
 
 CATALOGUE: dict[str, Code] = READING | SCHEMA | REFERENCES | RULES | OUTPUT | POLICY
