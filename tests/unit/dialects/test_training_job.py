@@ -12,8 +12,8 @@ from stowplan.library.manifest import ExternalReference, Json
 from stowplan.library.names import HASH_LENGTH, LABEL_LIMIT
 from tests.unit.specs import codes, lowered, of_kind, training_job
 
-KUEUE = {"engines": {"jobs": "jobset", "gang": "kueue", "queue": "training"}}
-TOLERANT = {"fault_tolerant": True, "is_nccl": True}
+KUEUE: dict[str, Any] = {"engines": {"jobs": "jobset", "gang": "kueue", "queue": "training"}}
+TOLERANT: dict[str, Any] = {"fault_tolerant": True, "is_nccl": True}
 GPU = "nvidia.com/gpu"
 
 
@@ -62,7 +62,7 @@ def trainers(result: Lowered) -> str:
 )
 @pytest.mark.parametrize("role", ["trainer", "pserver"])
 def test_an_entrypoint_is_split_as_by_a_shell(role: str, given: str | None, words: list[str] | None) -> None:
-    spec = {"trainer": {"min-instance": 1}, "pserver": {"min-instance": 1}}
+    spec: dict[str, Any] = {"trainer": {"min-instance": 1}, "pserver": {"min-instance": 1}}
     result = lowered(training_job(**{**spec, role: {"min-instance": 1, "entrypoint": given}}))
     assert container(result, role).get("command") == words
 
@@ -133,7 +133,7 @@ def test_what_is_no_address_of_an_etcd(given: str) -> None:
 
 
 def test_an_elastic_job_is_told_its_bounds_alone() -> None:
-    elastic = {"fault_tolerant": True, "pserver": {"min-instance": 1}}
+    elastic: dict[str, Any] = {"fault_tolerant": True, "pserver": {"min-instance": 1}}
     result = lowered(training_job(**elastic, trainer={"min-instance": 2, "max-instance": 6}), **KUEUE)
     sized = {"TRAINERS", "PADDLE_TRAINER_IPS", "PADDLE_INIT_NUM_GRADIENT_SERVERS"}
     for role in ("master", "pserver", "trainer"):
@@ -145,7 +145,7 @@ def test_an_elastic_job_is_told_its_bounds_alone() -> None:
 @pytest.mark.parametrize(("least", "most"), [(2, 7), (3, 6)])
 def test_another_size_of_an_elastic_job_is_another_run(least: int, most: int) -> None:
     """Kueue lets nobody change the size of a Job that runs, and Argo CD leaves it alone."""
-    elastic = {"fault_tolerant": True, "pserver": {"min-instance": 1}}
+    elastic: dict[str, Any] = {"fault_tolerant": True, "pserver": {"min-instance": 1}}
     one = lowered(training_job(**elastic, trainer={"min-instance": 2, "max-instance": 6}), **KUEUE)
     other = lowered(training_job(**elastic, trainer={"min-instance": least, "max-instance": most}), **KUEUE)
     assert trainers(one)[:-HASH_LENGTH] == trainers(other)[:-HASH_LENGTH]
@@ -171,7 +171,7 @@ def test_the_largest_size_is_no_part_of_a_run_of_fixed_size() -> None:
 )
 @pytest.mark.parametrize("jobs", ["core", "jobset"])
 def test_an_edit_of_one_role_renames_all(jobs: str, edit: Any) -> None:
-    base = {"pserver": {"min-instance": 1}}
+    base: dict[str, Any] = {"pserver": {"min-instance": 1}}
     before = lowered(training_job(**base), engines={"jobs": jobs})
     after = lowered(training_job(**{**base, **edit}), engines={"jobs": jobs})
     names = [{(each.kind, each.name) for each in result.unit.manifests if each.run} for result in (before, after)]
