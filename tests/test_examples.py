@@ -14,6 +14,7 @@ from stowplan.compiler.cli import app
 from stowplan.compiler.inventory import Inventory
 from stowplan.compiler.source import Report
 from stowplan.compiler.write import write
+from stowplan.schema.data_cube import DataCube
 from stowplan.schema.meta import Model
 from stowplan.schema.mx_job import MxJob
 from stowplan.schema.paddle_job import PaddleJob
@@ -38,12 +39,14 @@ UNUSED = {
         f"TrainingJob.spec.{key}": "it never had an effect, which is a warning"
         for key in ("mountpath", "nfsmount", "matrix", "annotations.userid", "annotations.usergroupid")
     },
-    **{
-        f"TrainingJob.spec.{role}.etcd-endpoint": "only the master's is read" for role in ("pserver", "trainer")
-    },
+    **{f"TrainingJob.spec.{role}.etcd-endpoint": "only the master's is read" for role in ("pserver", "trainer")},
     "TrainingJob.spec.local_job": "`frame_work` decides where it is given",
     "TrainingJob.spec.is_nccl": "`frame_work` decides where it is given",
     "TrainingJob.spec.podGroupName": "the kitchen sink has a gang engine",
+    "DataCube.spec.source.pvc.template": "a source must hold data already",
+    "DataCube.spec.source.s3.createBucket": "it acts on a sink",
+    "DataCube.spec.sink.pvc.readOnly": "a sink is written to",
+    **{f"DataCube.spec.sink.git.{key}": "it acts on a source" for key in ("depth", "submodules")},
     "MxJob.spec.RuntimeId": "it has no effect any more",
 }
 """Fields that the kitchen sink leaves out, and why."""
@@ -68,7 +71,7 @@ def test_check_finds_the_output_up_to_date(name: str) -> None:
     assert result.exit_code == 0, result.output
 
 
-@pytest.mark.parametrize("kind", [MxJob, PaddleJob, SampleSet, SampleJob, TrainingJob, Platform])
+@pytest.mark.parametrize("kind", [DataCube, MxJob, PaddleJob, SampleSet, SampleJob, TrainingJob, Platform])
 def test_kitchen_sink_uses_every_field(kind: type[Model]) -> None:
     there = {f"{kind.__name__}.{path}" for path in fields(kind)}
     used = {f"{kind.__name__}.{path}" for document in kitchen_sink(kind) for path in given(document)}

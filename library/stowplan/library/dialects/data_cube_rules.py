@@ -52,6 +52,7 @@ def findings(model: DataCube, arguments: Arguments) -> list[Finding]:
         *data_cube_claim.findings(model),
         *_address(reference, base),
         *_s3(reference, side),
+        *_one_sided(reference, side),
         *_mirror(model, arguments),
         *_overridden(model, arguments),
     ]
@@ -111,9 +112,23 @@ def _s3(reference: DataReference, side: Side) -> Iterator[Finding]:
     if settings.kind == "file" and (uri.endswith("/") or uri.removeprefix("s3://").count("/") == 0):
         message = f'"{uri}" is a prefix or a bucket, and cannot be one file.'
         yield finding("SP494", (*base, "kind"), message, "Name the object, or remove `kind`.")
-    if settings.create_bucket and side == "source":
-        message = "`createBucket` has no effect on a source."
-        yield finding("SP406", (*base, "createBucket"), message, "Remove it.", anchor=Anchor.KEY)
+
+
+def _one_sided(reference: DataReference, side: Side) -> Iterator[Finding]:
+    """Settings that have no effect on this side."""
+    for block, field, key, acts in _ONE_SIDED:
+        settings = getattr(reference, block)
+        if block == reference.type and side != acts and settings and getattr(settings, field) is not None:
+            message = f"`{key}` has no effect on a {side}."
+            yield finding("SP406", ("spec", side, block, key), message, "Remove it.", anchor=Anchor.KEY)
+
+
+_ONE_SIDED: tuple[tuple[str, str, str, Side], ...] = (
+    ("s3", "create_bucket", "createBucket", "sink"),
+    ("git", "depth", "depth", "source"),
+    ("git", "submodules", "submodules", "source"),
+)
+"""Block, field, its key, and the side where it acts."""
 
 
 def _mirror(model: DataCube, arguments: Arguments) -> Iterator[Finding]:
