@@ -10,7 +10,7 @@ from stowplan.compiler.model import Output
 from stowplan.library.manifest import Manifest
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.meta import SpecId
-from tests.unit.specs import lowered, paddle_job, role
+from tests.unit.specs import lowered, mx_job, mx_role, paddle_job, role, training_job
 
 INIT = {"initContainers": [{"name": "fetch", "image": "fetch:1"}], "volumes": [{"name": "a", "emptyDir": {}}]}
 JOB = paddle_job(ps=role(1, spec=INIT), worker=role(2, env=[{"name": "A", "value": "1"}]))
@@ -68,3 +68,61 @@ def test_what_no_template_has(role_name: str, path: FieldPath) -> None:
 def test_pods_of_agents_have_no_template_of_a_user() -> None:
     (job, *_) = [each for each in lowered(JOB).unit.manifests if each.kind == "Job"]
     assert in_template((*POD, "spec", "hostNetwork"), read(output(job, "SampleJob")), DOCUMENT) is None
+
+
+TRAINING = training_job(
+    fault_tolerant=True,
+    pserver={"min-instance": 1, "resources": {"limits": {"cpu": 1}}, "imagePullSecrets": [{"name": "registry"}]},
+    volumes=[{"name": "data", "emptyDir": {}}],
+    VolumeMounts=[{"name": "data", "mountPath": "/data"}],
+)
+
+
+@pytest.mark.parametrize(
+    ("role_name", "path", "expected"),
+    [
+        ("trainer", ("containers", 0, "image"), ("image",)),
+        ("trainer", ("containers", 0, "command", 1), ("trainer", "entrypoint")),
+        ("trainer", ("containers", 0, "volumeMounts", 0, "mountPath"), ("VolumeMounts", 0, "mountPath")),
+        ("trainer", ("containers", 0, "env", 9, "value"), ("trainer", "envs")),
+        ("trainer", ("containers", 0, "securityContext"), ("trainer",)),
+        ("trainer", ("volumes", 0, "emptyDir"), ("volumes", 0, "emptyDir")),
+        ("trainer", ("hostNetwork",), ("host_network",)),
+        ("trainer", ("nodeSelector", "pool"), ("trainer", "node_selector", "pool")),
+        ("trainer", ("subdomain",), ("trainer",)),
+        ("pserver", ("initContainers", 0, "resources", "limits", "cpu"), ("pserver", "resources", "limits", "cpu")),
+        ("pserver", ("imagePullSecrets", 0, "name"), ("pserver", "imagePullSecrets", 0, "name")),
+        ("pserver", ("containers", 0, "image"), None),
+        ("master", ("initContainers", 0, "image"), None),
+        ("master", ("initContainers", 1, "livenessProbe", "exec"), ("master", "liveness_probe", "exec")),
+        ("master", ("terminationGracePeriodSeconds",), ("master", "grace_period_seconds")),
+    ],
+)
+def test_fields_of_a_training_job(role_name: str, path: FieldPath, expected: FieldPath | None) -> None:
+    """It has no templates: its pods are made from fields of the roles and of the job."""
+    manifests = lowered(TRAINING).unit.manifests
+    (manifest,) = [each for each in manifests if each.kind == "Job" and each.stem.endswith(role_name)]
+    document = TRAINING.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    place = in_template((*POD, "spec", *path), read(output(manifest, "TrainingJob")), document)
+    assert place == (("spec", *expected) if expected is not None else None)
+
+
+@pytest.mark.parametrize(
+    ("role_name", "path", "expected"),
+    [
+        ("scheduler", ("containers", 0, "image"), (1, "containers", 0, "image")),
+        ("worker", ("containers", 0, "image"), (0, "containers", 0, "image")),
+        ("worker", ("hostNetwork",), (0, "hostNetwork")),
+        ("server", ("initContainers", 0, "image"), (2, "containers", 0, "image")),
+        ("server", ("containers", 0, "image"), None),
+    ],
+)
+def test_fields_of_an_mx_job(role_name: str, path: FieldPath, expected: FieldPath | None) -> None:
+    """A role is found by its type, that of a worker being the default."""
+    model = mx_job(mx_role(), mx_role("SCHEDULER"), mx_role("SERVER"))
+    manifests = lowered(model).unit.manifests
+    (manifest,) = [each for each in manifests if each.kind == "Job" and each.stem.endswith(role_name)]
+    document = model.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    place = in_template((*POD, "spec", *path), read(output(manifest, "MxJob")), document)
+    found_at = ("spec", "replicaSpecs", expected[0], "template", "spec", *expected[1:]) if expected else None
+    assert place == found_at

@@ -36,5 +36,11 @@ def _check(obj: Object, pod: Pod, levels: Mapping[str, str | None], severity: Se
     fields = [dotted(violation.path[len(pod.path) :]) for violation in broken]
     rest = f" and {len(fields) - _SHOWN} more" if len(fields) > _SHOWN else ""
     message = f"The namespace enforces the level {level}, which forbids this: {', '.join(fields[:_SHOWN])}{rest}."
-    hint = "Change the template, or `namespaces.podSecurity` in the platform file."
-    return [about(obj, "SP613", pod.spec_path, message, hint, severity=severity)]
+    return [about(obj, "SP613", pod.spec_path, message, _hint(obj), severity=severity)]
+
+
+def _hint(obj: Object) -> str:
+    """A TrainingJob has no templates, and no field for what its pods may do."""
+    lower = "`namespaces.podSecurity` in the platform file"
+    without_template = obj.output.spec is not None and obj.output.spec.kind == "TrainingJob"
+    return f"Lower {lower}." if without_template else f"Change the template, or {lower}."

@@ -1,28 +1,60 @@
 """Where a field of a compiled training pod stands in the pod template of the user's document."""
 
-from stowplan.compiler.checks.objects import Object
+from typing import Any
+
+from stowplan.compiler.checks.objects import TRAINING_KINDS, Object
 from stowplan.compiler.checks.pods import Pod
 from stowplan.compiler.manifest_fields import items, mapping
 from stowplan.library.builders.await_pod import CONTAINER
 from stowplan.library.builders.training_pod import MERGE_KEYS
+from stowplan.library.dialects.training_job_fields import written
 from stowplan.library.labels import ROLE
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
-
-_TEMPLATES = {"PaddleJob": ("spec", "{role}", "template")}
-"""Path of a role's template in a document, by its kind."""
 
 
 def in_template(path: FieldPath, obj: Object, document: Json) -> FieldPath | None:
     """The path in `document` of a field of `obj`; None for one that is not from a template."""
     spec = obj.output.spec
-    for pod in obj.pods if spec and spec.kind in _TEMPLATES else ():
+    for pod in obj.pods if spec and spec.kind in TRAINING_KINDS else ():
         role = mapping(pod.metadata, "labels").get(ROLE)
         if spec and role and len(path) > len(pod.path) and path[: len(pod.path)] == pod.path:
-            home = tuple(part.format(role=role) for part in _TEMPLATES[spec.kind])
-            field = _field(path[len(pod.path) :], pod, mapping(document, *home))
-            return (*home, *field) if field else None
+            return _in_document(path[len(pod.path) :], pod, document, spec.kind, role)
     return None
+
+
+def _in_document(path: FieldPath, pod: Pod, document: Json, kind: str, role: str) -> FieldPath | None:
+    if kind == "TrainingJob":
+        own = _of_role(path, pod, role)
+        return written(own, role) if own else None
+    home = ("spec", role, "template") if kind == "PaddleJob" else _entry(document, role)
+    field = _field(path, pod, _at(document, home)) if home else None
+    return (*home, *field) if home and field else None
+
+
+def _entry(document: Json, role: str) -> FieldPath | None:
+    """The template of a role of an MxJob."""
+    for index, entry in enumerate(items(document, "spec", "replicaSpecs")):
+        if str(entry.get("mxReplicaType") or "WORKER").lower() == role:
+            return ("spec", "replicaSpecs", index, "template")
+    return None
+
+
+def _at(document: Json, home: FieldPath) -> Json:
+    node: Any = document
+    for part in home:
+        node = node[part] if isinstance(node, list) else mapping(node).get(str(part))
+    return mapping(node)
+
+
+def _of_role(path: FieldPath, pod: Pod, role: str) -> FieldPath | None:
+    """The field as if the role's container were the only one; None for a field of one of ours."""
+    match path:
+        case ("spec", "containers" | "initContainers" as field, int(place), *rest):
+            container = items(pod.spec, field)[place]
+            return ("spec", "containers", 0, *rest) if container.get("name") == role else None
+        case _:
+            return path
 
 
 def _field(path: FieldPath, pod: Pod, template: Json) -> FieldPath | None:

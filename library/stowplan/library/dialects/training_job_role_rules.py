@@ -8,6 +8,7 @@ from stowplan.library.builders import await_pod
 from stowplan.library.dialects import pod_template
 from stowplan.library.dialects.label_form import VALUE_FORM, is_label_key, is_label_value
 from stowplan.library.dialects.training_job_etcd import ETCD, endpoints
+from stowplan.library.dialects.training_job_fields import written
 from stowplan.library.dialects.training_job_pods import command
 from stowplan.library.training import Role
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
@@ -44,25 +45,10 @@ def of_pods(roles: tuple[Role, ...]) -> Iterator[Finding]:
         if not role.decides:
             found += pod_template.taken(role.template, await_pod.CONTAINER, await_pod.VOLUMES, ())
         for each in found:
-            placed = replace(each, path=_written(each.path, role.name))
+            placed = replace(each, path=written(each.path, role.name))
             if placed not in seen:
                 seen.add(placed)
                 yield placed
-
-
-def _written(path: FieldPath, role: str) -> FieldPath:
-    """Where a field of a role's template stands in the document."""
-    match path:
-        case ("spec", "containers", 0, "resources", *rest):
-            return ("spec", role, "resources", *rest)
-        case ("spec", "containers", 0, "volumeMounts", *rest):
-            return ("spec", "VolumeMounts", *rest)
-        case ("spec", "volumes", *rest):
-            return ("spec", "volumes", *rest)
-        case ("spec", "nodeSelector", *rest):
-            return ("spec", role, "node_selector", *rest)
-        case _:
-            return ("spec", role)
 
 
 def _role(role: JobRole, path: FieldPath) -> Iterator[Finding]:

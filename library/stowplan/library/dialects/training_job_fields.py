@@ -1,0 +1,59 @@
+"""Which field of a TrainingJob each field of its pods is made of."""
+
+from collections.abc import Mapping
+
+from stowplan.schema.diagnostics import FieldPath
+
+_OF_CONTAINERS: Mapping[str, str] = {
+    "command": "entrypoint",
+    "env": "envs",
+    "lifecycle": "pre_stop_cmd",
+    "livenessProbe": "liveness_probe",
+    "readinessProbe": "readiness_probe",
+    "resources": "resources",
+    "workingDir": "workspace",
+}
+_OF_PODS: Mapping[str, str] = {
+    "imagePullSecrets": "imagePullSecrets",
+    "nodeSelector": "node_selector",
+    "terminationGracePeriodSeconds": "grace_period_seconds",
+    "tolerations": "tolerations",
+}
+_OF_ALL: Mapping[str, str] = {
+    "hostNetwork": "host_network",
+    "image": "image",
+    "schedulerName": "schedulerName",
+    "volumeMounts": "VolumeMounts",
+    "volumes": "volumes",
+}
+"""Fields that all roles share."""
+_AS_THEY_ARE = frozenset(
+    {
+        "imagePullSecrets",
+        "livenessProbe",
+        "nodeSelector",
+        "readinessProbe",
+        "resources",
+        "tolerations",
+        "volumeMounts",
+        "volumes",
+    }
+)
+"""What stands in the document just as in the pod."""
+
+
+def written(path: FieldPath, role: str) -> FieldPath:
+    """Where a field of a role's template, with one container, stands in the document; its role where nowhere."""
+    match path:
+        case ("spec", "containers", 0, str(field), *rest) if field in _OF_CONTAINERS:
+            return _below(("spec", role, _OF_CONTAINERS[field]), field, rest)
+        case ("spec", "containers", 0, str(field), *rest) | ("spec", str(field), *rest) if field in _OF_ALL:
+            return _below(("spec", _OF_ALL[field]), field, rest)
+        case ("spec", str(field), *rest) if field in _OF_PODS:
+            return _below(("spec", role, _OF_PODS[field]), field, rest)
+        case _:
+            return ("spec", role)
+
+
+def _below(home: FieldPath, field: str, rest: list[str | int]) -> FieldPath:
+    return (*home, *rest) if field in _AS_THEY_ARE else home
