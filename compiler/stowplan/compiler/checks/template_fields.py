@@ -43,7 +43,7 @@ def _entry(document: Json, role: str) -> FieldPath | None:
 def _at(document: Json, home: FieldPath) -> Json:
     node: Any = document
     for part in home:
-        node = node[part] if isinstance(node, list) else mapping(node).get(str(part))
+        node = node[int(part)] if isinstance(node, list) else mapping(node).get(str(part))
     return mapping(node)
 
 
