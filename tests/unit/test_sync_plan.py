@@ -179,3 +179,10 @@ def test_a_hold_tells_what_waits_behind_it() -> None:
 
 def test_a_sync_of_nothing_has_no_steps() -> None:
     assert plan([]).steps == ()
+
+
+def test_crd_without_a_spec_bubbles_before_nothing() -> None:
+    assert order(plan([obj("CustomResourceDefinition", spec=None), obj("ConfigMap", wave="-1")])) == [
+        "ConfigMap/a",
+        "CustomResourceDefinition/a",
+    ]

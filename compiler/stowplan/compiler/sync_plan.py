@@ -237,8 +237,7 @@ def _namespace_made(task: Task) -> str | None:
     return task.name if task.kind == ("", "Namespace") else None
 
 
-def _kind_made(task: Task) -> tuple[str, str] | None:
+def _kind_made(task: Task) -> tuple[object, object] | None:
     if task.kind[1] != "CustomResourceDefinition":
         return None
-    spec = task.body["spec"]
-    return spec["group"], spec["names"]["kind"]
+    return mapping(task.body, "spec").get("group"), mapping(task.body, "spec", "names").get("kind")
