@@ -5,10 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from stowplan.compiler.manifest_fields import mapping
 from stowplan.compiler.model import Program, Spec
 from stowplan.compiler.source import Document, Report
-from stowplan.library.dialects import data_cube_claim, data_cube_writes, paddle_job
+from stowplan.library.dialects import data_cube_claim, data_cube_writes, mx_job, paddle_job, training_job
 from stowplan.library.dialects.context import Context
-from stowplan.library.dialects.pod_references import claims
-from stowplan.library.dialects.pod_template import is_usable
+from stowplan.library.dialects.mounted_claims import mounted_claims
 from stowplan.library.dialects.sample_set import cached_dataset
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.schema.data_cube import DataCube
@@ -17,6 +16,7 @@ from stowplan.schema.meta import SpecId
 from stowplan.schema.paddle_job import HOST_PORT_ANNOTATION, PaddleJob
 from stowplan.schema.sample_set import SampleSet
 
+_TRAINING = (mx_job.KIND, paddle_job.KIND, training_job.KIND)
 _SEVERAL_NODES = ("ReadWriteMany", "ReadOnlyMany")
 
 _Writers = dict[tuple[str, str], list[tuple[SpecId, DataCube, data_cube_writes.Write]]]
@@ -36,12 +36,12 @@ def check(program: Program, specs: Sequence[Spec], report: Report) -> None:
             case SampleSet():
                 found = [*_caches(spec, spec.model, context, directories), *_unused(spec, used)]
             case PaddleJob():
-                found = [*_ports(spec, spec.model, context, blocks), *_claims(spec, spec.model, single)]
+                found = list(_ports(spec, spec.model, context, blocks))
             case DataCube():
                 found = list(_cubes(spec, spec.model, writers))
             case _:
                 found = []
-        report.add_findings(spec.document, found)
+        report.add_findings(spec.document, [*found, *_claims(spec, program, single)])
 
 
 def _caches(spec: Spec, model: SampleSet, context: Context, users: dict[str, Spec]) -> Iterator[Finding]:
@@ -76,8 +76,11 @@ def _used(program: Program, specs: Sequence[Spec]) -> dict[str, set[str]]:
     """
     present = {(spec.id.namespace, spec.id.name) for spec in specs if isinstance(spec.model, SampleSet)}
     used: dict[str, set[str]] = {}
-    unclear = {refused.namespace for refused in program.refused if refused.kind == paddle_job.KIND}
+    unclear = {refused.namespace for refused in program.refused if refused.kind in _TRAINING}
     for spec in specs:
+        for mounted in mounted_claims(spec.model, program.platform):
+            if (spec.id.namespace, mounted.claim) in present:
+                used.setdefault(spec.id.namespace, set()).add(mounted.claim)
         reference = spec.model.spec.sample_set_ref if isinstance(spec.model, PaddleJob) else None
         if isinstance(spec.model, PaddleJob):
             used.setdefault(spec.id.namespace, set())
@@ -124,18 +127,13 @@ def _single_node_claims(program: Program) -> Iterator[tuple[tuple[str, str], Doc
             yield (str(namespace), str(metadata.get("name"))), document
 
 
-def _claims(spec: Spec, model: PaddleJob, single: Mapping[tuple[str, str], Document]) -> Iterator[Finding]:
-    for name in paddle_job.ROLES:
-        role = getattr(model.spec, name)
-        if role is None or role.replicas < 2 or not is_usable(role.template):
-            continue
-        for index, claim in claims(role.template):
-            if (spec.id.namespace, claim) in single:
-                place = single[spec.id.namespace, claim].locate(("spec", "accessModes"))
-                message = f"{role.replicas} pods of {name} mount the claim {claim}, which one node can mount ({place})."
-                hint = "Use a claim with ReadWriteMany, or only one pod."
-                path = ("spec", name, "template", "spec", "volumes", index, "persistentVolumeClaim", "claimName")
-                yield finding("SP309", path, message, hint)
+def _claims(spec: Spec, program: Program, single: Mapping[tuple[str, str], Document]) -> Iterator[Finding]:
+    for mounted in mounted_claims(spec.model, program.platform):
+        if mounted.pods > 1 and (spec.id.namespace, mounted.claim) in single:
+            place = single[spec.id.namespace, mounted.claim].locate(("spec", "accessModes"))
+            which = f"the claim {mounted.claim}, which one node can mount ({place})"
+            message = f"{mounted.pods} pods of {mounted.whose} mount {which}."
+            yield finding("SP309", mounted.path, message, "Use a claim with ReadWriteMany, or only one pod.")
 
 
 def _cubes(spec: Spec, model: DataCube, writers: _Writers) -> Iterator[Finding]:

@@ -13,13 +13,6 @@ def externals(template: Json, namespace: str) -> Iterator[ExternalReference]:
             yield ExternalReference(kind, "" if kind == "PriorityClass" else namespace, name)
 
 
-def claims(template: Json) -> Iterator[tuple[int, str]]:
-    """Place among the volumes, and name, of every claim that the pods mount."""
-    for index, volume in enumerate(template["spec"].get("volumes") or ()):
-        if name := (volume.get("persistentVolumeClaim") or {}).get("claimName"):
-            yield index, name
-
-
 def _names(spec: Json) -> Iterator[tuple[str, str | None]]:
     yield "ServiceAccount", spec.get("serviceAccountName") or spec.get("serviceAccount")
     yield "PriorityClass", spec.get("priorityClassName")
