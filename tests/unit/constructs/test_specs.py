@@ -14,7 +14,16 @@ from constructs import IConstruct
 
 from stowplan.compiler.pipeline import compile_repository
 from stowplan.compiler.source import Report
-from stowplan.library.constructs import MxJob, PaddleJob, SampleJob, SampleSet, SpecChart, SpecError, TrainingJob
+from stowplan.library.constructs import (
+    DataCube,
+    MxJob,
+    PaddleJob,
+    SampleJob,
+    SampleSet,
+    SpecChart,
+    SpecError,
+    TrainingJob,
+)
 from stowplan.library.constructs.charts import object_id
 from stowplan.library.dialects.context import Context
 from stowplan.library.dialects.registry import lower
@@ -204,3 +213,15 @@ def test_training_jobs_have_the_objects_that_synth_writes(example: str, kind: An
         if each.spec and each.spec.kind == kind.__name__
     }
     assert own == written
+
+
+def test_data_cubes_have_the_objects_that_synth_writes() -> None:
+    folder = EXAMPLES["datacube"]
+    platform = Platform.model_validate(yaml.safe_load((folder / "stowplan.yaml").read_text()))
+    here = chart()
+    for path in sorted(folder.glob("specs/*.yaml")):
+        for document in yaml.safe_load_all(path.read_text()):
+            name = document["metadata"]["name"]
+            DataCube(here, name, spec=document, platform=platform, source=str(path.relative_to(folder)))
+    written = {each.manifest.id: each.manifest.body for each in compiled_example("datacube").outputs if each.spec}
+    assert {object_id(body): body for body in here.to_json()} == written

@@ -14,6 +14,7 @@ from stowplan.library.dialects import (
     data_cube_options,
     data_cube_pod,
     data_cube_rules,
+    data_cube_shapes,
     git_url,
     schedules,
 )
@@ -37,7 +38,7 @@ PLURAL = "datacubes"
 def lower(model: DataCube, context: Context) -> Lowered:
     """All objects of a DataCube; none when it cannot work."""
     spec = SpecId(KIND, context.namespace(model.metadata.namespace), model.metadata.name)
-    found = data_cube_rules.sides(model)
+    found = data_cube_shapes.findings(model) or data_cube_rules.sides(model)
     if found:
         return Lowered(Unit(spec, ()), tuple(found))
     arguments, found = data_cube_arguments.understood(remote(model).type, options_of(model).extra_args or [])

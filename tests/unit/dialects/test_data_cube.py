@@ -1,0 +1,175 @@
+"""A DataCube lowered: variables, deadlines, amounts, and what is refused of specs that come unchecked."""
+
+import json
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stowplan.library.dialects import data_cube_pod
+from stowplan.library.dialects.context import Lowered
+from stowplan.library.dialects.registry import lower
+from stowplan.library.manifest import ExternalReference, Json
+from stowplan.schema.data_cube import DataCube
+from tests.unit.specs import body, codes, context, of_kind
+
+TOKEN = {"name": "token", "valueFrom": {"secretKeyRef": {"name": "git", "key": "token"}}}
+URL = {"name": "url", "value": "https://robot:$(TOKEN)@$(HOST)/ml/train.git"}
+SPEC: dict[str, Any] = {
+    "source": {"type": "git", "options": [TOKEN, URL, {"name": "ref", "value": "$(REF_OF)"}]},
+    "sink": {"type": "pvc", "pvc": {"name": "work", "subPath": "code"}},
+    "executor": {
+        "env": [
+            {"name": "HOST", "value": "git.$(DOMAIN)"},
+            {"name": "DOMAIN", "value": "example.com"},
+            {"name": "REF_OF", "valueFrom": {"configMapKeyRef": {"name": "refs", "key": "train"}}},
+        ],
+    },
+}
+S3: dict[str, Any] = {
+    "type": "s3",
+    "s3": {"anonymous": True},
+    "options": [{"name": "s3-uri", "value": "s3://models/llama/"}],
+}
+
+
+def cube(spec: dict[str, Any]) -> DataCube:
+    document = {"apiVersion": "tensorstack.dev/v1beta1", "kind": "DataCube", "metadata": {"name": "train"}}
+    return DataCube.model_validate({**document, "spec": deepcopy(spec)})
+
+
+def compiled(spec: dict[str, Any], **platform: Any) -> Lowered:
+    return lower(cube(spec), context(**platform))
+
+
+def pod(result: Lowered) -> Json:
+    found = body(result, "Job")["spec"]["template"]["spec"]
+    assert isinstance(found, dict)
+    return found
+
+
+def s3(**executor: Any) -> dict[str, Any]:
+    return {"source": S3, "sink": SPEC["sink"], "executor": executor}
+
+
+@given(st.permutations(SPEC["source"]["options"]), st.permutations(SPEC["executor"]["env"]))
+def test_any_order_of_the_options_gives_the_same_objects(options: list[Json], env: list[Json]) -> None:
+    shuffled = {**SPEC, "source": {**SPEC["source"], "options": options}, "executor": {"env": env}}
+
+    def objects(spec: dict[str, Any]) -> list[Json]:
+        return [manifest.body for manifest in compiled(spec).unit.manifests if manifest.kind != "DataCube"]
+
+    assert objects(shuffled) == objects(SPEC)
+
+
+def test_variables_resolve_in_their_order_and_the_token_is_in_no_url() -> None:
+    (container,) = pod(compiled(SPEC))["containers"]
+    values = {each["name"]: each.get("value") for each in container["env"]}
+    assert values["URL"] == "https://$(HOST)/ml/train.git"
+    names = list(values)
+    assert names.index("DOMAIN") < names.index("HOST") < names.index("URL")
+    assert names.index("REF_OF") < names.index("REF")
+
+
+def test_the_agent_is_told_variables_and_no_values() -> None:
+    text = body(compiled(SPEC), "ConfigMap")["data"]["config.json"]
+    source = json.loads(text)["source"]
+    assert source == {
+        "type": "git",
+        "urlEnv": "URL",
+        "tokenEnv": "TOKEN",
+        "username": "robot",
+        "refEnv": "REF",
+        "lfs": True,
+        "submodules": False,
+    }
+    assert "example.com" not in text
+
+
+def test_what_comes_from_elsewhere_is_listed() -> None:
+    assert compiled(SPEC).unit.externals == (
+        ExternalReference("ConfigMap", "default", "refs"),
+        ExternalReference("PersistentVolumeClaim", "default", "work"),
+        ExternalReference("Secret", "default", "git", ("token",)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("attempts", "seconds", "expected"),
+    [(1, 60, 60), (2, 60, 130), (3, 60, 210), (4, 60, 310), (8, 0, 10 + 20 + 40 + 80 + 160 + 320 + 360)],
+)
+def test_attempts_need_their_own_time_and_the_waits_between(attempts: int, seconds: int, expected: int) -> None:
+    assert data_cube_pod.needed(attempts, seconds) == expected
+
+
+def test_a_huge_number_of_attempts_is_no_trouble() -> None:
+    assert data_cube_pod.needed(2**31, 1) == 2**31 + 10 + 20 + 40 + 80 + 160 + 320 + 360 * (2**31 - 1 - 6)
+
+
+@pytest.mark.parametrize(("attempt", "soft"), [(None, None), (3600, 3570), (60, 30), (40, 20), (1, 1)])
+def test_the_agent_ends_before_its_pod(attempt: int | None, soft: int | None) -> None:
+    assert data_cube_pod.soft_deadline(attempt) == soft
+
+
+@pytest.mark.parametrize(
+    ("options", "pod_seconds", "job_seconds"),
+    [
+        ({}, None, 7 * 86400),
+        ({"activeDeadlineSeconds": 60}, 60, 3660),
+        ({"activeDeadlineSeconds": 60, "backoffLimit": 1}, 60, 3730),
+        ({"totalDeadlineSeconds": 60}, None, 60),
+        ({"activeDeadlineSeconds": 60, "totalDeadlineSeconds": 90}, 60, 90),
+    ],
+)
+def test_deadlines_of_an_attempt_and_of_all(options: dict[str, Any], pod_seconds: int | None, job_seconds: int) -> None:
+    result = compiled(s3(options=options))
+    assert pod(result).get("activeDeadlineSeconds") == pod_seconds
+    job = body(result, "Job")["spec"]
+    assert (job["activeDeadlineSeconds"], job["backoffLimit"]) == (job_seconds, options.get("backoffLimit", 0))
+
+
+@pytest.mark.parametrize(
+    ("given_amounts", "cpu", "memory"),
+    [
+        ({}, ("500m", "4"), ("1Gi", "4Gi")),
+        ({"limits": {"memory": "512Mi"}}, ("500m", "4"), ("512Mi", "512Mi")),
+        ({"requests": {"memory": "8Gi"}}, ("500m", "4"), ("8Gi", "8Gi")),
+        ({"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}, ("1", "2"), ("1Gi", "4Gi")),
+    ],
+)
+def test_missing_amounts_come_from_the_platform(
+    given_amounts: dict[str, Any], cpu: tuple[str, str], memory: tuple[str, str]
+) -> None:
+    (container,) = pod(compiled(s3(resources=given_amounts)))["containers"]
+    requests, limits = container["resources"]["requests"], container["resources"]["limits"]
+    assert (requests["cpu"], limits["cpu"]) == cpu
+    assert (requests["memory"], limits["memory"]) == memory
+
+
+def test_a_template_of_a_source_makes_no_claim() -> None:
+    template = {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+    source = {"type": "pvc", "pvc": {"name": "work", "template": template}}
+    result = compiled({"source": source, "sink": S3})
+    assert "SP406" in codes(result)
+    assert of_kind(result, "PersistentVolumeClaim") == []
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        ({"executor": {"env": [{"name": "A", "valueFrom": "b"}]}}, "valueFrom"),
+        ({"executor": {"env": [{"value": "b"}]}}, "name"),
+        ({"executor": {"env": [{"name": "A", "valueFrom": {"secretKeyRef": []}}]}}, "secretKeyRef"),
+        ({"executor": {"resources": {"limits": ["cpu"]}}}, "limits"),
+        ({"executor": {"securityContext": {"seccompProfile": "x"}}}, "seccompProfile"),
+        ({"sink": {"type": "pvc", "pvc": {"name": "work", "template": {"spec": {"resources": 1}}}}}, "resources"),
+        ({"sink": {"type": "pvc", "pvc": {"name": "work", "template": {"spec": {"accessModes": 1}}}}}, "accessModes"),
+        ({"source": {**S3, "caBundle": {"secretKeyRef": {"name": "a"}}}}, "key"),
+    ],
+)
+def test_values_of_another_shape_are_refused(value: dict[str, Any], path: str) -> None:
+    """The compiler finds them by Kubernetes' schemas; constructs come here at once."""
+    result = compiled({**s3(), **value})
+    assert [(found.code, found.path[-1]) for found in result.findings] == [("SP213", path)]
