@@ -99,6 +99,56 @@ def test_paths_are_removed_below_the_mount(result: Result) -> None:
     assert (configuration["mountPath"], configuration["paths"]) == ("/mnt/imagenet", ["n01514859"])
 
 
+@pytest.fixture(scope="module")
+def cubes(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """All DataCubes, compiled together."""
+    own = {name: text for name, text in corpus().items() if "tensorstack.dev/" in text}
+    return compiled(tmp_path_factory.mktemp("cubes"), own)
+
+
+def test_cubes_compile_and_only_defaults_are_remarked(cubes: Result) -> None:
+    infos = [(found.code, found.field_path) for found in cubes.diagnostics]
+    assert sorted(infos) == [
+        ("SP411", "spec.executor"),
+        ("SP411", "spec.executor"),
+        ("SP411", "spec.executor"),
+        ("SP411", "spec.source.options"),
+        ("SP536", "argocd"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cube", "ends", "image"),
+    [
+        ("download-s3", ("s3", "pvc"), "transfer"),
+        ("git-download", ("git", "pvc"), "git"),
+        ("upload-hf", ("pvc", "huggingface"), "transfer"),
+    ],
+)
+def test_cubes_become_transfers(cubes: Result, cube: str, ends: tuple[str, str], image: str) -> None:
+    stem = f"{cube}-batchjob"
+    container, configuration = _container(cubes, stem), _configuration(cubes, stem)
+    assert (configuration["source"]["type"], configuration["sink"]["type"]) == ends
+    assert container["image"] == f"registry.example.com/ml/stowplan-{image}:1"
+    variables = {each["name"]: each for each in container["env"]}
+    told = [value for side in ("source", "sink") for key, value in configuration[side].items() if key.endswith("Env")]
+    assert told
+    assert set(told) <= variables.keys()
+
+
+def test_cubes_take_their_secrets_by_reference(cubes: Result) -> None:
+    variables = {each["name"]: each for each in _container(cubes, "download-s3-batchjob")["env"]}
+    keys = {"S3_ENDPOINT": "endpoint", "S3_ACCESS_KEY_ID": "accessKeyID", "S3_SECRET_ACCESS_KEY": "secretAccessKey"}
+    for name, key in keys.items():
+        assert variables[name]["valueFrom"]["secretKeyRef"] == {"name": "s3env-secret-name", "key": key}
+    assert _configuration(cubes, "download-s3-batchjob")["source"]["uri"] == "s3://bucket/path/to/the/dir"
+
+
+def test_cubes_keep_their_place_in_the_claim(cubes: Result) -> None:
+    assert _configuration(cubes, "download-s3-batchjob")["sink"]["path"] == "save/path"
+    assert _configuration(cubes, "upload-hf-batchjob")["source"]["path"] == "path/to/the/dir"
+
+
 @pytest.mark.parametrize("name", WITH_PLACEHOLDERS)
 def test_each_placeholder_is_told(name: str, tmp_path: Path) -> None:
     document = yaml.safe_load(CORPUS[name])
