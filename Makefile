@@ -55,7 +55,7 @@ generate: .venv/ready
 
 # What the images are made of, as the lock file has it.
 requirements: .venv/ready
-	@for group in control wheel; do \
+	@for group in control transfer wheel; do \
 	  $(BIN)/uv export --quiet --frozen --no-header --only-group $$group --format requirements.txt \
 	    --output-file library/images/requirements-$$group.txt || exit 1; \
 	done

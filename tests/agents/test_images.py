@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 IMAGES = ROOT / "library" / "images"
 UV = Path(sys.executable).with_name("uv")
-AGENTS = {"control": ["stowplan.agents.await_group"]}
+AGENTS = {"control": ["stowplan.agents.await_group"], "transfer": ["stowplan.agents.transfer"]}
 """Programs by image."""
 
 
@@ -68,7 +68,7 @@ def test_every_module_of_an_agent_is_there(image: tuple[str, Path]) -> None:
         )
     )
     modules = set(run(python, "-c", program, *packages).split())
-    assert {f"{package}.{part}" for package, part in ((packages[0], "client"), (packages[1], "group"))} <= modules
+    assert {f"{packages[0]}.client", *(f"{agent}.command" for agent in AGENTS[name])} <= modules
     assert not {each for each in modules if each.startswith(("stowplan.compiler", "stowplan.library"))}
 
 

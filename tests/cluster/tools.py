@@ -97,5 +97,5 @@ def control_plane(minor: str) -> tuple[Tool, ...]:
 
 
 def needed(minor: str) -> tuple[Tool, ...]:
-    """What all tests on this Kubernetes minor together need."""
-    return (*control_plane(minor), JOBSET, ARGOCD)
+    """What all tests on this Kubernetes minor together need, and those of the agents."""
+    return (*control_plane(minor), JOBSET, ARGOCD, VERSITYGW)

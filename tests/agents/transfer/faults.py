@@ -1,13 +1,14 @@
 """An HTTP proxy in front of an S3 server, which does to requests what a test asks for."""
 
 import http.client
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 
 @dataclass(frozen=True)
@@ -142,10 +143,10 @@ class _Server(ThreadingHTTPServer):
 def proxied(server: str) -> Iterator[Proxy]:
     """A proxy in front of the server at this URL."""
     address = urlsplit(server)
-    handler = type("Handler", (_Handler,), {})
+    proxy, target = Proxy(""), (str(address.hostname), int(address.port or 80))
+    handler = type("Handler", (_Handler,), {"proxy": proxy, "target": target})
     running = _Server(("127.0.0.1", 0), handler)
-    proxy = Proxy(f"http://127.0.0.1:{running.server_port}")
-    handler.proxy, handler.target = proxy, (str(address.hostname), int(address.port or 80))
+    proxy.url = f"http://127.0.0.1:{running.server_port}"
     thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:
@@ -154,3 +155,12 @@ def proxied(server: str) -> Iterator[Proxy]:
         running.shutdown()
         with suppress(OSError):
             running.server_close()
+
+
+def with_keys(body: bytes, keys: list[str]) -> bytes:
+    """The page of a listing with other keys, of one byte each, written as `encoding-type=url` asks for."""
+    rest = "<LastModified>2026-01-01T00:00:00Z</LastModified><ETag>e</ETag><Size>1</Size>"
+    contents = "".join(f"<Contents><Key>{quote(key)}</Key>{rest}</Contents>" for key in keys)
+    plain = re.sub(r"(?s)<Contents>.*</Contents>|<EncodingType>.*?</EncodingType>", "", body.decode())
+    end = "</ListBucketResult>"
+    return plain.replace(end, f"<EncodingType>url</EncodingType>{contents}{end}").encode()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.agents.transfer.agent import Cube, files
-from tests.agents.transfer.faults import Fault, Proxy
+from tests.agents.transfer.faults import Fault, Proxy, with_keys
 from tests.agents.transfer.server import Storage
 
 SMALL = {"a.txt": b"a", "deep/er/b.txt": b"b" * 70_000, "deep-er": b"", "name with + %20 é~*": b"x"}
@@ -95,7 +95,7 @@ def test_object_and_prefix_of_one_name(storage: Storage, watched: Cube, proxy: P
     storage.put({"x": b"file"})
 
     def rule(request: object) -> Fault | None:
-        return Fault(change=lambda body: _with_keys(body, ["x/y"]))
+        return Fault(change=lambda body: with_keys(body, ["x/y"]))
 
     proxy.rule = rule
     ended = watched.download("x")
@@ -110,7 +110,7 @@ UNSAFE = ["../up", "/root", "a//b", "a\\b", "bell\x07", "n" * 256, "q/./r", ".st
 
 def test_unsafe_keys_are_refused_before_anything_is_written(storage: Storage, watched: Cube, proxy: Proxy) -> None:
     storage.put({"good": b"good"})
-    proxy.rule = lambda request: Fault(change=lambda body: _with_keys(body, sorted([*UNSAFE, "good", "k", "k/l"])))
+    proxy.rule = lambda _: Fault(change=lambda body: with_keys(body, sorted([*UNSAFE, "good", "k", "k/l"])))
     ended = watched.download()
     assert (ended.code, ended.last["reason"]) == (5, "UnsafeKeys"), ended.output
     assert files(watched.data) == {}
@@ -120,7 +120,7 @@ def test_unsafe_keys_are_refused_before_anything_is_written(storage: Storage, wa
 
 def test_only_the_first_ten_unsafe_keys_are_shown(storage: Storage, watched: Cube, proxy: Proxy) -> None:
     storage.put({"good": b"good"})
-    proxy.rule = lambda request: Fault(change=lambda body: _with_keys(body, [f"{n:02}\\" for n in range(12)]))
+    proxy.rule = lambda _: Fault(change=lambda body: with_keys(body, [f"{n:02}\\" for n in range(12)]))
     ended = watched.download()
     assert ended.last["message"].count("backslash") == 10
     assert "and 2 more" in ended.last["message"]
@@ -128,22 +128,9 @@ def test_only_the_first_ten_unsafe_keys_are_shown(storage: Storage, watched: Cub
 
 def test_listing_out_of_order_is_refused(storage: Storage, watched: Cube, proxy: Proxy) -> None:
     storage.put({"good": b"good"})
-    proxy.rule = lambda request: Fault(change=lambda body: _with_keys(body, ["b", "a"]))
+    proxy.rule = lambda _: Fault(change=lambda body: with_keys(body, ["b", "a"]))
     ended = watched.download()
     assert (ended.code, ended.last["reason"]) == (5, "UnsortedListing")
-
-
-def _with_keys(body: bytes, keys: list[str]) -> bytes:
-    """The page of a listing with other keys."""
-    from urllib.parse import quote
-
-    head, _, rest = body.partition(b"<Contents>")
-    if not rest:
-        head, rest = body.replace(b"</ListBucketResult>", b""), b"</ListBucketResult>"
-    else:
-        rest = rest[rest.rindex(b"</Contents>") + len(b"</Contents>") :]
-    entry = "<Contents><Key>{}</Key><LastModified>2026-01-01T00:00:00Z</LastModified><ETag>e</ETag><Size>1</Size></Contents>"
-    return head + "".join(entry.format(quote(key)) for key in keys).encode() + rest
 
 
 def test_links_are_never_followed(cube: Cube, storage: Storage, tmp_path: Path) -> None:
@@ -206,7 +193,7 @@ def test_completeness_is_taken_back_before_a_change(storage: Storage, watched: C
 def test_more_than_there_is_room_for(storage: Storage, watched: Cube, proxy: Proxy) -> None:
     storage.put({"a": b"1"})
     size = str(1 << 60).encode()
-    proxy.rule = lambda request: Fault(change=lambda body: body.replace(b"<Size>1</Size>", b"<Size>%s</Size>" % size))
+    proxy.rule = lambda _: Fault(change=lambda body: body.replace(b"<Size>1</Size>", b"<Size>%s</Size>" % size))
     ended = watched.download()
     assert (ended.code, ended.last["reason"]) == (5, "NoSpace")
 

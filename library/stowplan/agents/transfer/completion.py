@@ -42,6 +42,7 @@ class Completion:
         if code is ExitCode.DONE:
             replace(self._complete, json.dumps({"format": 1, "run": self._run, **summary}) + "\n")
         if self._marker and self._run and code in (ExitCode.DONE, *PERMANENT):
-            marker = Marker(run=self._run, result="failed" if code else "succeeded", exit_code=code)
+            fields = {"run": self._run, "result": "failed" if code else "succeeded", "exitCode": int(code)}
+            marker = Marker.model_validate(fields)
             self._marker.parent.mkdir(parents=True, exist_ok=True)
             replace(self._marker, marker.model_dump_json(by_alias=True) + "\n")

@@ -2,7 +2,10 @@
 
 import queue
 import threading
+import time
 from collections.abc import Callable
+from types import TracebackType
+from typing import Self
 
 from stowplan.agents.log import Log
 from stowplan.agents.transfer.failure import StoppedError, TransferError, of_any
@@ -10,6 +13,9 @@ from stowplan.agents.transfer.stop import Stop
 from stowplan.schema.exit_codes import PERMANENT
 
 Task = Callable[[], None]
+
+LEAVE_SECONDS = 2.0
+"""What threads get to come to the end of what they do, when the work ends early."""
 
 MOST_FAILURES = 100
 """Files that may fail before the rest is not even tried."""
@@ -40,21 +46,39 @@ class Crew:
                 continue
             return
 
-    def drain(self) -> None:
-        """Waits until all given tasks have ended, each well or not."""
-        self._tasks.join()
-        if self._bug:
-            raise self._bug
+    def __enter__(self) -> Self:
+        return self
 
-    def end(self, seconds: float | None = None) -> None:
-        """Lets the threads go, after the tasks that they have begun; a TransferError if any task failed."""
-        for _ in self._threads:
-            try:
-                self._tasks.put(None, timeout=seconds)
-            except queue.Full:
-                break
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Gives the threads a moment to end what they do, and raises what ended the work rather than that it ended."""
+        if error is None:
+            return
+        self._stop.set("failure")
+        end = time.monotonic() + LEAVE_SECONDS
         for each in self._threads:
-            each.join(seconds)
+            each.join(max(0.0, end - time.monotonic()))
+        if isinstance(error, StoppedError) and self._stop.why == "failure":
+            self.judge()
+
+    def drain(self) -> None:
+        """Waits until all given tasks have ended, each well or not; StoppedError if there is to be no more work."""
+        while self._tasks.unfinished_tasks:
+            self._stop.sleep(0.005)
+
+    def end(self) -> None:
+        """Waits for all given tasks, and lets the threads go; TransferError if any task failed."""
+        self.drain()
+        for _ in self._threads:
+            self._tasks.put(None)
+        for each in self._threads:
+            each.join()
+        self.judge()
+        self._stop.check()
+
+    def judge(self) -> None:
+        """TransferError if any task failed."""
         if self._bug:
             raise self._bug
         if self._worst:
@@ -72,13 +96,17 @@ class Crew:
             self._stop.set("failure")
 
     def _work(self) -> None:
-        while (task := self._tasks.get()) is not None:
+        while not self._stop.is_set():
             try:
-                if not self._stop.is_set():
-                    self._do(task)
+                task = self._tasks.get(timeout=0.5)
+            except queue.Empty:
+                continue
+            try:
+                if task is None:
+                    return
+                self._do(task)
             finally:
                 self._tasks.task_done()
-        self._tasks.task_done()
 
     def _do(self, task: Task) -> None:
         try:

@@ -91,7 +91,6 @@ class Download:
                     break
                 wanted = self._renewed(changed)
             self.crew.end()
-        self.stop.check()
 
     def _count(self, entry: Entry, *, wanted: bool) -> None:
         self.listed += 1

@@ -55,6 +55,7 @@ class Fetcher:
         """An object in one request. ChangedError if it is another one than was listed."""
         name = f"{entry.identity}{WHOLE}"
         self.attempts.run(entry.key, lambda: self._whole(entry, name))
+        self.attempts.stop.check()
         self.tree.place(name, self._folder, entry.key)
         self.progress.add(files=1, size=entry.size)
 
@@ -94,6 +95,7 @@ class Fetcher:
                 digest.update(data)
                 offset += len(data)
             self._verify(parts.entry, digest.hexdigest())
+        self.attempts.stop.check()
         parts.close()
         self.tree.place(parts.file.name, self._folder, parts.entry.key)
         parts.forget()

@@ -20,7 +20,7 @@ USER_AGENT = "stowplan-transfer"
 CHANGE_SECONDS, HEARTBEAT_SECONDS = 10.0, 30.0
 """Time between two reports at least, and at most."""
 
-LAST_SECONDS = 5.0
+LAST_SECONDS = 4.0
 """What the report of the end may take."""
 
 API_VERSION = "tensorstack.dev/v1beta1"

@@ -77,8 +77,7 @@ class Run:
                 completion.begin()
             download.fetch()
             if self.told.config.mirror:
-                protected = PROTECTED
-                deletion = Deletion(download.tree, download.ledger, protected, self.progress, self.stop, self.log)
+                deletion = Deletion(download.tree, download.ledger, PROTECTED, self.progress, self.stop, self.log)
                 deletion.run(self.told.config.mirror)
             sync_all(download.tree.root)
             download.ledger.finish(download.done)
@@ -99,7 +98,7 @@ class Run:
         store, attempts = told.bucket.store(), self._attempts
         fetcher = Fetcher(store, wire, source.prefix, tree, folder, attempts, self.progress, self.log)
         stack.callback(fetcher.close)
-        crew = Crew(told.streams, self.stop, self.log)
+        crew = stack.enter_context(Crew(told.streams, self.stop, self.log))
         return Download(source, wire, fetcher, tree, ledger, crew, self.progress, self.stop, self.log, told.part_size)
 
     def _guard_emptiness(self, download: Download) -> None:
@@ -122,10 +121,9 @@ class Run:
 
     def _upload(self) -> str:
         with self._wire() as wire:
-            crew = Crew(self.told.upload_streams, self.stop, self.log)
-            Upload(self.told, wire, self.told.bucket.store(), crew, self._attempts, self.progress, self.log).run(
-                PROTECTED
-            )
+            store, attempts = self.told.bucket.store(), self._attempts
+            upload = Upload(self.told, wire, store, attempts, self.progress, self.log)
+            upload.run(Crew(self.told.upload_streams, self.stop, self.log), PROTECTED)
         return "The bucket holds every file of the source"
 
     @property

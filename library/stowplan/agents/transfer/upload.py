@@ -36,27 +36,28 @@ class Upload:
     told: Settings
     wire: Wire
     store: S3Store
-    crew: Crew
     attempts: Attempts
     progress: Progress
     log: Log
+    _crew: Crew = field(init=False)
     _begun: dict[str, list[Begun]] = field(default_factory=dict)
     _used: set[str] = field(default_factory=set)
     """Ids of the uploads of this run."""
     _different: list[tuple[Found, str]] = field(default_factory=list)
     """Large files that turned out to be other ones than the bucket has."""
 
-    def run(self, protected: Sequence[str]) -> None:
+    def run(self, crew: Crew, protected: Sequence[str]) -> None:
         """Copies; TransferError if a file could not be sent."""
+        self._crew = crew
         folder, _, name = self.told.local.path.rstrip("/").rpartition("/")
         with closing(Tree(self.told.claim, folder, create=False)) as parent:
             found = _status(parent, name) if name else None
         if found:
-            with closing(Tree(self.told.claim, folder, create=False)) as tree:
+            with closing(Tree(self.told.claim, folder, create=False)) as tree, crew:
                 self._count([found])
                 self._send_all(tree, iter([(found, self._single_key(name))]), single=True)
             return
-        with closing(Tree(self.told.claim, self.told.local.path, create=False)) as tree:
+        with closing(Tree(self.told.claim, self.told.local.path, create=False)) as tree, crew:
             self._count(tree.walk(protected))
             self._send_all(tree, ((each, self._prefix + each.key) for each in _files(tree.walk(protected))))
 
@@ -93,14 +94,13 @@ class Upload:
         for found, key in files:
             existing = head(self.wire, key)[0] if single else there.at(found.key)
             if existing and existing.size == found.size:
-                self.crew.give(partial(self._compare, sender, found, key, existing.etag))
+                self._crew.give(partial(self._compare, sender, found, key, existing.etag))
             else:
                 self._send(sender, found, key)
-        self.crew.drain()
+        self._crew.drain()
         for found, key in self._different:
             self._send(sender, found, key)
-        self.crew.end()
-        self.attempts.stop.check()
+        self._crew.end()
         self._abort_orphans()
 
     def _compare(self, sender: Sender, found: Found, key: str, etag: str) -> None:
@@ -117,7 +117,7 @@ class Upload:
     def _send(self, sender: Sender, found: Found, key: str) -> None:
         size = self.told.part_size(found.size)
         if found.size <= size:
-            self.crew.give(partial(sender.whole, found, key))
+            self._crew.give(partial(sender.whole, found, key))
             return
         begun = max(self._begun.get(key, ()), key=lambda each: each.at, default=None)
         parts = InParts(sender, found, key, size, begun, partial(self._ended, found))
@@ -128,14 +128,14 @@ class Upload:
             return
         self._used.add(parts.upload)
         for number in numbers:
-            self.crew.give(partial(parts.send, number))
+            self._crew.give(partial(parts.send, number))
 
     def _ended(self, found: Found, error: Exception | None) -> None:
         if error is None:
             return
         failure = of_any(error, found.key)
         if isinstance(failure, TransferError):
-            self.crew.failed(failure)
+            self._crew.failed(failure)
         elif isinstance(failure, StoppedError):
             raise failure
 

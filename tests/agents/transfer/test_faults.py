@@ -1,0 +1,157 @@
+"""A server, or a network, that does not do what it should."""
+
+import os
+
+import pytest
+
+from tests.agents.transfer.agent import Cube, files
+from tests.agents.transfer.faults import Fault, Proxy, Request, once_each
+from tests.agents.transfer.server import Storage
+from tests.agents.transfer.test_download import large
+
+OBJECTS = {"a": b"a" * 3000, "b": b"b" * 500_000, "large": large()}
+
+PASSING = {
+    "unavailable": Fault(status=503, body=b"<Error><Code>SlowDown</Code></Error>", headers={"Retry-After": "0"}),
+    "internal": Fault(status=500),
+    "too many": Fault(status=429),
+    "slow": Fault(seconds=0.5),
+    "cut": Fault(cut_after=1000),
+    "cut at once": Fault(cut_after=0),
+    "truncated": Fault(truncate_to=1000),
+    "flipped": Fault(flip=True),
+}
+
+
+def of_data(request: Request) -> bool:
+    return not request.is_listing
+
+
+@pytest.mark.parametrize("name", PASSING)
+def test_download_through_faults_that_pass(storage: Storage, watched: Cube, proxy: Proxy, name: str) -> None:
+    storage.put({key: data for key, data in OBJECTS.items() if name != "flipped" or key != "large"})
+    proxy.rule = once_each(PASSING[name], of_data)
+    ended = watched.download()
+    assert ended.code == 0, ended.output
+    assert files(watched.data) == storage.read()
+
+
+@pytest.mark.parametrize("name", [each for each in PASSING if each not in ("truncated", "flipped")])
+def test_upload_through_faults_that_pass(storage: Storage, watched: Cube, proxy: Proxy, name: str) -> None:
+    watched.data.mkdir()
+    for key, data in OBJECTS.items():
+        (watched.data / key).write_bytes(data)
+    proxy.rule = once_each(PASSING[name], of_data)
+    ended = watched.upload()
+    assert ended.code == 0, ended.output
+    assert storage.read() == OBJECTS
+
+
+@pytest.mark.parametrize("name", ["unavailable", "cut at once", "truncated"])
+def test_listing_through_faults_that_pass(storage: Storage, watched: Cube, proxy: Proxy, name: str) -> None:
+    storage.put({"a": b"a"})
+    proxy.rule = once_each(PASSING[name], lambda request: request.is_listing)
+    ended = watched.download()
+    assert ended.code == 0, ended.output
+    assert files(watched.data) == {"a": b"a"}
+
+
+def test_one_bad_bit_in_a_large_object_is_found(storage: Storage, watched: Cube, proxy: Proxy) -> None:
+    """Its parts have no digests of their own, so the whole is fetched again by the next attempt."""
+    storage.put({"large": OBJECTS["large"]})
+    proxy.rule = once_each(PASSING["flipped"], lambda request: request.range is not None)
+    ended = watched.download()
+    assert (ended.code, ended.last["reason"]) == (11, "WrongDigest")
+    assert files(watched.data) == {}
+    assert watched.download().code == 0
+    assert files(watched.data) == {"large": OBJECTS["large"]}
+
+
+def test_fault_that_does_not_pass_leaves_the_other_files(storage: Storage, watched: Cube, proxy: Proxy) -> None:
+    storage.put(OBJECTS)
+    proxy.rule = lambda request: Fault(status=503) if request.path.endswith("/a") else None
+    ended = watched.download()
+    assert ended.code == 10, ended.output
+    assert set(files(watched.data)) == {"b", "large"}
+    assert proxy.count("GET", "/a") == 3
+
+
+def test_object_that_changes_while_it_is_fetched(storage: Storage, watched: Cube, proxy: Proxy) -> None:
+    new = large(seed=3)
+    storage.put(OBJECTS)
+    ranges = 0
+
+    def rule(request: Request) -> Fault | None:
+        nonlocal ranges
+        ranges += request.range is not None
+        if ranges == 2:
+            ranges += 1
+            storage.put({"large": new, "b": b"new b"})
+        return None
+
+    proxy.rule = rule
+    ended = watched.download()
+    assert ended.code == 0, ended.output
+    there = files(watched.data)
+    assert there["large"] == new
+    assert there["b"] in (OBJECTS["b"], b"new b")
+    before = len(proxy.requests)
+    proxy.rule = None
+    assert watched.download().code == 0
+    assert files(watched.data) == storage.read()
+    assert sum(each.range is not None for each in proxy.requests[before:]) == 0, "its new version was not remembered"
+
+
+def test_object_that_never_stands_still(storage: Storage, watched: Cube, proxy: Proxy) -> None:
+    storage.put({"large": OBJECTS["large"]})
+
+    def rule(request: Request) -> Fault | None:
+        if request.range:
+            storage.put({"large": os.urandom(12_000_000)})
+        return None
+
+    proxy.rule = rule
+    ended = watched.download()
+    assert (ended.code, ended.last["reason"]) == (10, "ChangesAllTheTime")
+    assert files(watched.data) == {}
+
+
+def test_object_that_goes_away(storage: Storage, watched: Cube, proxy: Proxy) -> None:
+    storage.put({"a": b"a", "b": b"b"})
+    gone = b"<Error><Code>NoSuchKey</Code></Error>"
+    proxy.rule = lambda request: Fault(status=404, body=gone) if request.path.endswith("/a") else None
+    ended = watched.download()
+    assert (ended.code, ended.last["reason"]) == (10, "ObjectGone")
+    assert files(watched.data) == {"b": b"b"}
+
+
+@pytest.mark.parametrize("status", [400, 403])
+@pytest.mark.parametrize("flow", ["download", "upload"])
+def test_credentials_that_expire_on_the_way(
+    storage: Storage, watched: Cube, proxy: Proxy, flow: str, status: int
+) -> None:
+    names = [f"{number:02}" for number in range(20)]
+    watched.data.mkdir()
+    for name in names:
+        (watched.data / name).write_bytes(b"x")
+    if flow == "download":
+        storage.put(dict.fromkeys(names, b"y"))
+    expired = Fault(status=status, body=b"<Error><Code>ExpiredToken</Code><Message>expired</Message></Error>")
+    proxy.rule = lambda request: expired if request.path.endswith("/09") else None
+    ended = watched.download() if flow == "download" else watched.upload()
+    assert (ended.code, ended.last["reason"]) == (3, "AccessDenied")
+    assert proxy.count("GET", "/09") + proxy.count("PUT", "/09") == 1, "tried again, although it cannot pass"
+
+
+def test_wrong_key(storage: Storage, watched: Cube) -> None:
+    with watched.started(
+        watched.remote(), watched.local(), environment={"S3_SECRET_ACCESS_KEY": "wrong-wrong-wrong"}
+    ) as process:
+        output, _ = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert "wrong-wrong" not in output
+
+
+def test_nobody_answers(cube: Cube) -> None:
+    ended = Cube(cube.folder, cube.storage, "http://127.0.0.1:9").download()
+    assert (ended.code, ended.last["reason"]) == (10, "RequestFailed")
