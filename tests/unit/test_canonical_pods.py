@@ -39,7 +39,9 @@ def test_fraction_becomes_text_since_engines_take_no_other_quantity(tmp_path: Pa
     assert pod["containers"][0]["resources"] == {"requests": requests, "limits": {"cpu": 2, "memory": "2Gi"}}
     assert pod["volumes"] == [{"name": "shm", "emptyDir": {"sizeLimit": "0.0000001"}}]
     (group,) = (output.manifest.body for output in result.outputs if output.manifest.kind == "PodGroup")
-    assert group["spec"]["minResources"] == {"cpu": "0.5", "memory": 2}
+    (resource,) = (output.manifest.body for output in result.outputs if output.manifest.kind == "PaddleJob")
+    policy = resource["spec"]["schedulingPolicy"]
+    assert group["spec"]["minResources"] == policy["minResources"] == {"cpu": "0.5", "memory": 2}
 
 
 def test_empty_list_is_left_out_since_the_server_drops_it(tmp_path: Path) -> None:

@@ -22,10 +22,10 @@ def test_last_one_stays(tmp_path: Path) -> None:
         "ports: [{containerPort: 1}, {containerPort: 1, protocol: TCP, name: one}]",
         "volumeMounts: [{name: v, mountPath: /a}, {name: v, mountPath: /a, readOnly: true}]",
     )
-    container = f"{{name: main, image: a, {', '.join(lists)}}}"
+    first, main = (f"{{name: {name}, image: a, {', '.join(lists)}}}" for name in ("first", "main"))
     result = _compile(
         tmp_path,
-        f"{{initContainers: [{container}], containers: [{container}], volumes: [{{name: v, emptyDir: {{}}}}]}}",
+        f"{{initContainers: [{first}], containers: [{main}], volumes: [{{name: v, emptyDir: {{}}}}]}}",
     )
     assert result.errors == []
     assert [found.code for found in result.diagnostics].count("SP436") == 6

@@ -1,7 +1,9 @@
 """A training group as the unit of its dialect: the custom resource, and what the engines make of the group."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
+from stowplan.library import quantities
 from stowplan.library.builders.custom_resource import custom_resource
 from stowplan.library.dialects import pod_references
 from stowplan.library.dialects.context import Context
@@ -20,10 +22,15 @@ def unit(
     beside: Iterable[Manifest] = (),
     named: Iterable[ExternalReference] = (),
 ) -> Unit:
-    """All of them. `beside` are objects of the dialect's own, `named` are objects that only the spec itself names."""
+    """All of them. `beside` are objects of the dialect's own, `named` are objects that only the spec itself names.
+
+    Training jobs hold no fractions but quantities.
+    """
     engines = context.platform.engines
     gang, engine = GANG_ENGINES[engines.gang], JOB_ENGINES[engines.jobs]
     home = group.origin.spec.namespace
-    manifests = (custom_resource(model, group.origin), *beside, *engine.manifests(group, gang, context.site))
+    resource = custom_resource(model, group.origin)
+    canonical = replace(resource, body=quantities.without_fractions(resource.body))
+    manifests = (canonical, *beside, *engine.manifests(group, gang, context.site))
     externals = {reference for role in group.roles for reference in pod_references.externals(role.template, home)}
     return Unit(group.origin.spec, manifests, tuple(sorted({*externals, *gang.externals(group, context.site), *named})))
