@@ -28,7 +28,7 @@ images: {registry: registry.example.com/ml, tag: "1"}
 juicefs: {clientVersion: "1.4", cacheSize: 2048, taskUser: 65532}
 argocd: {repoURL: https://git.example.com/ml/data.git, name: data, destination: {namespaces: ["*"]}}
 policy: {unknownFields: error, crossNamespaceTasks: true}
-namespaces: {emit: true}
+namespaces: {emit: true, podSecurity: privileged}
 network: {egress: [{cidr: 10.0.0.0/8, ports: [443]}]}
 passThrough:
   - kind: ConfigMap
@@ -77,6 +77,33 @@ apiVersion: batch.paddlepaddle.org/v1alpha1
 kind: SampleJob
 metadata: {name: clean, namespace: vision}
 spec: {type: clear, sampleSetRef: {name: imagenet}, clearOptions: {paths: [/data/a]}, terminate: true}
+---
+apiVersion: paddlepaddle.org/v1
+kind: TrainingJob
+metadata: {name: words, namespace: vision}
+spec:
+  image: example.com/words:1
+  fault_tolerant: true
+  host_network: true
+  frame_work: {name: tensorflow, type: multi}
+  trainer_port: 7300
+  trainer_ports_num: 2
+  annotations: {priority: high, walltime: 60}
+  volumes: [{name: data, persistentVolumeClaim: {claimName: imagenet}}]
+  VolumeMounts: [{name: data, mountPath: /data}]
+  master: {etcd-endpoint: "http://etcd:2379", resources: {limits: {cpu: 1}}}
+  pserver: {min-instance: 2, envs: {A: b}, node_selector: {pool: cpu}, tolerations: [{key: cpu, operator: Exists}]}
+  trainer: {Min-Instance: 2, passes: 3, entrypoint: "python train.py 'a b'", workspace: /w, pre_stop_cmd: [/stop]}
+---
+apiVersion: mxnet.mlkube.io/v1beta1
+kind: MxJob
+metadata: {name: cifar, namespace: vision}
+spec:
+  jobMode: dist
+  replicaSpecs:
+    - {mxReplicaType: SCHEDULER, PsRootPort: 9000, template: &mx {spec: {containers: [{name: mxnet, image: "mx:1"}]}}}
+    - {mxReplicaType: SERVER, replicas: 2, template: *mx}
+    - {replicas: 2, template: *mx}
 ---
 apiVersion: v1
 kind: ConfigMap
