@@ -59,6 +59,8 @@ class Run:
             return "This run was complete before: nothing to do"
         with held(claim / state.lock, self.told.run or "stowplan-transfer", self.stop, self.log):
             try:
+                if self.told.upload:
+                    completion.begin()
                 text = self._upload() if self.told.upload else self._download(claim / directory, completion)
             except Exception as error:
                 failure = of_any(error, "the transfer")

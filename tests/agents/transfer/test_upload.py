@@ -1,0 +1,184 @@
+"""From a directory to a real S3 server."""
+
+import os
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from stowplan.agents.transfer import multipart
+from tests.agents.transfer.agent import Cube
+from tests.agents.transfer.faults import Fault, Proxy, Request
+from tests.agents.transfer.server import Storage
+from tests.agents.transfer.test_download import large
+
+OBJECTS = {"a.txt": b"a", "deep/er/b.txt": b"b" * 70_000, "deep-er": b"", "name + %20 é~*": b"x", "large": large()}
+
+
+@pytest.fixture
+def filled(watched: Cube) -> Cube:
+    write(watched.data, OBJECTS)
+    return watched
+
+
+def write(folder: Path, objects: dict[str, bytes]) -> None:
+    for key, data in objects.items():
+        (folder / key).parent.mkdir(parents=True, exist_ok=True)
+        (folder / key).write_bytes(data)
+
+
+def below(prefix: str, objects: dict[str, bytes]) -> dict[str, bytes]:
+    return {prefix + key: data for key, data in objects.items()}
+
+
+@pytest.mark.parametrize(("uri", "prefix"), [("", ""), ("to", "to/"), ("to/deep/", "to/deep/")])
+def test_files_go_under_the_uri(filled: Cube, storage: Storage, uri: str, prefix: str) -> None:
+    storage.put({"other": b"stays"})
+    ended = filled.upload(uri)
+    assert ended.code == 0, ended.output
+    assert storage.read() == {"other": b"stays", **below(prefix, OBJECTS)}
+
+
+def test_only_what_changed_is_sent(filled: Cube, storage: Storage, proxy: Proxy) -> None:
+    assert filled.upload("to").code == 0
+    changed = {"a.txt": b"A", "large": large(seed=9)}
+    write(filled.data, changed)
+    before = len(proxy.requests)
+    ended = filled.upload("to")
+    assert (ended.code, ended.last["filesUnchanged"]) == (0, 3)
+    assert storage.read() == below("to/", {**OBJECTS, **changed})
+    sent = {each.path.partition("?")[0].rpartition("/")[2] for each in proxy.requests[before:] if each.method == "PUT"}
+    assert sent == set(changed)
+
+
+def test_run_that_is_done_does_nothing(filled: Cube, proxy: Proxy) -> None:
+    assert filled.upload("to", run="run").code == 0
+    before = len(proxy.requests)
+    assert filled.upload("to", run="run").code == 0
+    assert len(proxy.requests) == before
+
+
+def test_source_that_is_mounted_read_only_keeps_no_state(filled: Cube, storage: Storage) -> None:
+    ended = Cube(filled.folder, storage, filled.endpoint, {"state": None}).upload("to", run="run")
+    assert ended.code == 0, ended.output
+    assert {path.name for path in filled.claim.iterdir()} == {"data"}
+    assert storage.read() == below("to/", OBJECTS)
+
+
+@pytest.mark.parametrize(("kind", "uri", "key"), [("auto", "to", "to/large"), ("file", "to/x", "to/x")])
+def test_one_file(filled: Cube, storage: Storage, kind: str, uri: str, key: str) -> None:
+    ended = filled.upload(uri, path="data/large", kind=kind)
+    assert ended.code == 0, ended.output
+    assert storage.read() == {key: OBJECTS["large"]}
+    assert filled.upload(uri, path="data/large", kind=kind).last["filesUnchanged"] == 1
+
+
+def test_state_and_other_directories_of_the_claim_are_no_data(filled: Cube, storage: Storage) -> None:
+    write(filled.claim, {"lost+found/x": b"x", "top": b"top"})
+    ended = filled.upload(path="", run="run")
+    assert ended.code == 0, ended.output
+    assert storage.read() == {"top": b"top", **below("data/", OBJECTS)}
+
+
+def test_links_and_pipes_are_left_out(filled: Cube, storage: Storage, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_bytes(b"secret")
+    (filled.data / "link").symlink_to(tmp_path / "secret")
+    (filled.data / "folder").symlink_to(tmp_path)
+    os.mkfifo(filled.data / "pipe")
+    ended = filled.upload()
+    assert (ended.code, ended.last["filesLeftOut"]) == (0, 3)
+    assert storage.read() == OBJECTS
+
+
+def test_names_that_can_be_no_keys_are_refused_before_anything_is_sent(filled: Cube, storage: Storage) -> None:
+    for name in (b"\xff\xfe", b"bell\x07", b"back\\slash"):
+        Path(os.fsdecode(os.fsencode(filled.data) + b"/" + name)).touch()
+    ended = filled.upload()
+    assert (ended.code, ended.last["reason"]) == (5, "UnsafeKeys")
+    assert ended.last["message"].startswith("3 names")
+    assert storage.read() == {}
+
+
+def test_nothing_there(filled: Cube) -> None:
+    ended = filled.upload(path="nowhere")
+    assert (ended.code, ended.last["reason"]) == (4, "NotFound")
+
+
+def test_bucket_is_made_on_request_alone(filled: Cube, storage: Storage) -> None:
+    missing = Storage(storage.endpoint, f"{storage.bucket}-new")
+    other = Cube(filled.folder, missing)
+    ended = other.upload()
+    assert (ended.code, ended.last["reason"]) == (4, "NoBucket")
+    assert "createBucket" in ended.last["message"]
+    ended = other.upload(createBucket=True)
+    assert ended.code == 0, ended.output
+    assert missing.read() == OBJECTS
+
+
+def test_account_that_may_not_look_at_the_bucket(filled: Cube, storage: Storage, proxy: Proxy) -> None:
+    proxy.rule = lambda request: Fault(status=403) if request.method == "HEAD" else None
+    ended = filled.upload()
+    assert (ended.code, "s3-no-check-bucket" in ended.last["message"]) == (3, True)
+    sides = (filled.local(), filled.remote(noCheckBucketEnv="S3_NO_CHECK_BUCKET"))
+    with filled.started(*sides, environment={"S3_NO_CHECK_BUCKET": "true"}) as process:
+        output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0, output
+    assert storage.read() == OBJECTS
+
+
+def test_file_that_changes_while_it_is_sent_is_not_completed(filled: Cube, storage: Storage, proxy: Proxy) -> None:
+    def rule(request: Request) -> Fault | None:
+        if "partNumber=1" in request.path:
+            (filled.data / "large").write_bytes(large(seed=5))
+        return None
+
+    proxy.rule = rule
+    ended = filled.upload()
+    assert (ended.code, ended.last["reason"]) == (10, "FileChanged")
+    assert "large" not in storage.read()
+    proxy.rule = None
+    assert filled.upload().code == 0
+    assert storage.read()["large"] == large(seed=5)
+
+
+def test_old_uploads_are_aborted_and_new_ones_are_not(filled: Cube, storage: Storage, proxy: Proxy) -> None:
+    with storage.wire() as wire:
+        old, new = multipart.begin(wire, "gone-old"), multipart.begin(wire, "gone-new")
+
+        def age(body: bytes) -> bytes:
+            """The server dates uploads by its own clock, so the list is changed on its way."""
+            day = (datetime.now(UTC) - timedelta(hours=25)).strftime("%Y-%m-%dT%H:%M:%SZ").encode()
+            return re.sub(rb"<Initiated>[^<]*(</Initiated><Key>gone-old)", rb"<Initiated>%s\1" % day, body)
+
+        proxy.rule = lambda request: Fault(change=age) if request.path.endswith("&uploads=") else None
+        ended = filled.upload()
+        assert ended.code == 0, ended.output
+        assert {each.id for each in multipart.begun(wire, "")} == {new}
+        assert old != new
+
+
+def test_upload_of_other_bytes_is_not_taken_for_ours(filled: Cube, storage: Storage) -> None:
+    """Somebody began an upload of the same key, of other bytes: what the object becomes is the file."""
+    with storage.wire() as wire:
+        upload = multipart.begin(wire, "large")
+        multipart.send(wire, "large", upload, 1, large(5 << 20, seed=4))
+    ended = filled.upload()
+    assert ended.code == 0, ended.output
+    assert storage.read() == OBJECTS
+
+
+def test_answer_to_the_end_of_an_upload_that_is_lost(filled: Cube, storage: Storage, proxy: Proxy) -> None:
+    lost = []
+
+    def rule(request: Request) -> Fault | None:
+        if request.method == "POST" and "uploadId" in request.path and not lost:
+            lost.append(request)
+            return Fault(cut_after=0)
+        return None
+
+    proxy.rule = rule
+    ended = filled.upload()
+    assert ended.code == 0, ended.output
+    assert len(lost) == 1
+    assert storage.read() == OBJECTS
