@@ -20,6 +20,13 @@ def test_first_spec_compiles(tmp_path: Path) -> None:
     assert "ml/sampleset-imagenet/job-imagenet-sync.yaml" in [output.path for output in result.outputs]
 
 
+def test_transfer_compiles(tmp_path: Path) -> None:
+    (spec,) = [block for block in BLOCKS if "kind: DataCube" in block]
+    result = compiled(tmp_path, {"gemma.yaml": spec})
+    assert result.errors == []
+    assert "ml/datacube-gemma/job-gemma-batchjob.yaml" in [output.path for output in result.outputs]
+
+
 def test_mistake_looks_as_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (shown,) = [block for block in BLOCKS if block.startswith("specs/imagenet.yaml:")]
     monkeypatch.chdir(tmp_path)
