@@ -70,8 +70,8 @@ def train_tasks(wire: Wire) -> None:
     """Does tasks of the master until there are none, and tells every server of each."""
     _check_size()
     found = store.together(wire, f"{ENV['ETCD_IP']}:{_ETCD_PORT}", "/ps/", int(ENV["PSERVERS"]))
-    addresses = sorted(socket.gethostbyname(server) for server in _servers())
-    check(sorted(found.values()) == addresses, f"servers registered as {found}, not {addresses}")
+    servers = sorted(_servers())
+    check(sorted(found.values()) == servers, f"servers registered as {found}, not {servers}")
     while _task(wire) is not None:
         for address in found.values():
             with wire.connect(f"{address}:{ENV['PADDLE_INIT_PORT']}") as server:
@@ -138,7 +138,7 @@ def _whoami() -> tuple[int, list[str]]:
     counts = (ENV["TRAINERS"], ENV["PADDLE_INIT_NUM_GRADIENT_SERVERS"])
     check(counts == (str(len(hosts)), str(len(hosts))), f"there are {counts} trainers, but {len(hosts)} names")
     check(ENV["PADDLE_TRAINER_ID"] == str(number), f"is {number} for the old Paddle, and for Fluid another one")
-    check(socket.gethostbyname(hosts[number]) == ENV["POD_IP"], f"trainer {number} is {hosts[number]}")
+    check(hosts[number] == ENV["POD_IP"], f"trainer {number} is {hosts[number]}")
     check(ENV["PADDLE_TRAINING_ROLE"] == "TRAINER", "is no trainer")
     check(str(Path.cwd()) == ENV["TRAINER_PACKAGE"], f"runs in {Path.cwd()}")
     return number, hosts

@@ -37,6 +37,12 @@ def variables(result: Lowered, role: str = "trainer") -> dict[str, str]:
     return {each["name"]: each.get("value", "") for each in container(result, role)["env"]}
 
 
+def every(host: str) -> list[str]:
+    """The names of two pods, of which each knows its own by its index."""
+    assert "$(PADDLE_INIT_TRAINER_ID)" in host
+    return [host.replace("$(PADDLE_INIT_TRAINER_ID)", str(index)) for index in range(2)]
+
+
 def trainers(result: Lowered) -> str:
     """Name of the trainers' Job."""
     (name,) = [each.name for each in of_kind(result, "Job") if "-trainer-" in each.name]
@@ -106,6 +112,27 @@ def test_variables_of_the_user_take_the_place_of_the_jobs() -> None:
     assert [each for each in env if each["name"] in envs] == [
         {"name": name, "value": envs[name]} for name in ("MINE", "POD_IP", "TRAINERS")
     ]
+
+
+@pytest.mark.parametrize("jobs", ["core", "jobset"])
+def test_a_server_finds_itself_among_the_servers(jobs: str) -> None:
+    """Programs for Fluid joined `POD_IP` and the port, and looked for that among the servers."""
+    result = lowered(training_job(pserver={"min-instance": 2}), engines={"jobs": jobs})
+    env = container(result, "pserver")["env"]
+    names = [each["name"] for each in env]
+    assert names.index("PADDLE_INIT_TRAINER_ID") < names.index("POD_IP")
+    own = variables(result, "pserver")
+    assert own["PADDLE_INIT_PSERVERS"].split(",") == own["PADDLE_PSERVER_IPS"].split(",") == every(own["POD_IP"])
+    assert variables(result)["PADDLE_INIT_PSERVERS"] == own["PADDLE_INIT_PSERVERS"]
+    assert (own["TRAINING_ROLE"], own["PADDLE_TRAINING_ROLE"]) == ("PSERVER", "PSERVER")
+
+
+@pytest.mark.parametrize("jobs", ["core", "jobset"])
+def test_a_trainer_finds_itself_among_the_trainers(jobs: str) -> None:
+    """Fluid took its own endpoint out of those of all trainers."""
+    own = variables(lowered(training_job(is_nccl=True), engines={"jobs": jobs}))
+    assert own["PADDLE_TRAINER_IPS"].split(",") == every(own["POD_IP"])
+    assert (own["TRAINING_ROLE"], own["PADDLE_TRAINING_ROLE"]) == ("TRAINER", "TRAINER")
 
 
 @pytest.mark.parametrize(

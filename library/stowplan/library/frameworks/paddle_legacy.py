@@ -1,7 +1,8 @@
 """PaddlePaddle before Fluid, and its launcher `paddle_k8s`: the variables that images for Baidu's operator read.
 
 The launcher asked the API server for the addresses of other pods and ranked its own among them. Here they are given:
-hosts as DNS names, the rank from the index of the pod.
+hosts as DNS names, the rank from the index of the pod. Programs for Fluid look for `POD_IP` among them: a server in
+`PADDLE_INIT_PSERVERS`, a trainer with NCCL in `PADDLE_TRAINER_IPS`. So it is the name of the pod.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,6 +13,9 @@ from stowplan.library.manifest import Json
 from stowplan.library.training import Environment, Hosts, Role, TrainingGroup
 
 INDEX = "PADDLE_INIT_TRAINER_ID"
+_FLUID_INDEX = "PADDLE_TRAINER_ID"
+"""Servers have both too, each its place among the servers: programs read them before they look at their role."""
+
 _INDEX_FIELD = f"metadata.annotations['{labels.JOB_INDEX}']"
 _FLUID_ROLES = {"trainer": "TRAINER", "pserver": "PSERVER"}
 
@@ -36,7 +40,7 @@ class PaddleLegacy:
         """All of them give way to the user's, as in the old operator. The etcd beside a master needs none."""
         pairs = {**dict(self._described(group)), **dict(self._meeting(group, role, hosts))}
         plain = tuple({"name": name, "value": value} for name, value in pairs.items())
-        return Environment((), (*plain, *_own(role)))
+        return Environment((), (*plain, *_own(role, hosts[role.name])))
 
     def _described(self, group: TrainingGroup) -> Iterator[tuple[str, str]]:
         """The variables of the old operator. An elastic job is told its bounds: its size is not fixed."""
@@ -73,19 +77,22 @@ class PaddleLegacy:
             trainers = [hosts["trainer"].of(index) for index in range(roles["trainer"].size)]
             yield "PADDLE_TRAINER_IPS", ",".join(trainers)
         if role.name in _FLUID_ROLES:
+            yield "TRAINING_ROLE", _FLUID_ROLES[role.name]
             yield "PADDLE_TRAINING_ROLE", _FLUID_ROLES[role.name]
         if "master" in roles:
             yield "MASTER_IP", hosts["master"].of(0)
             yield "ETCD_IP", self.external_etcd or hosts["master"].of(0)
 
 
-def _own(role: Role) -> Iterator[Json]:
+def _own(role: Role, host: Hosts) -> Iterator[Json]:
     """What only the pod itself knows."""
-    if role.name == "trainer":
-        yield _field(INDEX, _INDEX_FIELD)
-        yield _field("PADDLE_TRAINER_ID", _INDEX_FIELD)
     yield _field("NAMESPACE", "metadata.namespace")
-    yield _field("POD_IP", "status.podIP")
+    if role.name in _FLUID_ROLES:
+        yield _field(INDEX, _INDEX_FIELD)
+        yield _field(_FLUID_INDEX, _INDEX_FIELD)
+        yield {"name": "POD_IP", "value": host.of(f"$({INDEX})")}
+    else:
+        yield _field("POD_IP", "status.podIP")
     yield _field("POD_NAME", "metadata.name")
 
 
