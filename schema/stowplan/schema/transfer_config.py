@@ -168,7 +168,8 @@ class TransferConfig(AgentConfig):
         alias="memoryMiB", description="Memory limit of the pod in MiB: what is in flight stays well below.", ge=64
     )
     state: State | None = Field(
-        description="Where state is kept; null for a source that is mounted read-only. Then a run that is made again compares."
+        default=None,
+        description="Where state is kept; null for a source that is mounted read-only. Then a run that is made again compares.",
     )
     ca_bundle: str | None = Field(
         default=None, description="File with the certificates to trust for the remote side; `CA_ENV` point at it too."

@@ -13,6 +13,8 @@ from stowplan.library.dialects.context import Lowered
 from stowplan.library.dialects.registry import lower
 from stowplan.library.manifest import ExternalReference, Json
 from stowplan.schema.data_cube import DataCube
+from stowplan.schema.transfer_config import TransferConfig
+from tests.repositories import CASES, case
 from tests.unit.specs import body, codes, context, of_kind
 
 TOKEN = {"name": "token", "valueFrom": {"secretKeyRef": {"name": "git", "key": "token"}}}
@@ -173,3 +175,30 @@ def test_values_of_another_shape_are_refused(value: dict[str, Any], path: str) -
     """The compiler finds them by Kubernetes' schemas; constructs come here at once."""
     result = compiled({**s3(), **value})
     assert [(found.code, found.path[-1]) for found in result.findings] == [("SP213", path)]
+
+
+CUBES = [name for name in CASES if name.startswith("data-cube-")]
+
+
+@pytest.mark.parametrize("name", CUBES)
+def test_the_agent_reads_what_is_written_for_it(name: str) -> None:
+    """And finds every variable that it is told of."""
+    objects = [output.manifest.body for output in case(name).outputs if output.spec]
+    maps = [each["data"]["config.json"] for each in objects if each["kind"] == "ConfigMap"]
+    assert maps
+    (variables,) = {
+        frozenset(variable["name"] for variable in container["env"])
+        for each in objects
+        if each["kind"] in ("Job", "CronJob")
+        for container in _template(each)["spec"]["containers"]
+    }
+    for text in maps:
+        config = TransferConfig.model_validate_json(text)
+        assert config.model_dump(mode="json", exclude_none=True) == json.loads(text)
+        told = {**config.source.model_dump(), **config.sink.model_dump()}
+        assert {value for key, value in told.items() if key.endswith("Env") and value} <= variables
+
+
+def _template(job: Json) -> Json:
+    spec = job["spec"].get("jobTemplate", job)["spec"]
+    return dict(spec["template"])

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from stowplan.library.dialects import data_cube_arguments, data_cube_claim, data_cube_options, data_cube_paths, git_url
+from stowplan.library.dialects import data_cube_arguments, data_cube_claim, data_cube_options, data_cube_remote
 from stowplan.library.dialects.data_cube_arguments import Arguments
 from stowplan.library.dialects.data_cube_options import Side
 from stowplan.schema.data_cube import DataCube, DataReference, ExecutorOptions
@@ -42,17 +42,12 @@ def sides(model: DataCube) -> list[Finding]:
 
 def findings(model: DataCube, arguments: Arguments) -> list[Finding]:
     """What is wrong with a cube that has one claim."""
-    side = remote_side(model)
-    base: FieldPath = ("spec", side)
-    reference = remote(model)
     return [
         *data_cube_options.findings(model.spec.source, "source", ("spec", "source")),
         *data_cube_options.findings(model.spec.sink, "sink", ("spec", "sink")),
         *_blocks(model),
         *data_cube_claim.findings(model),
-        *_address(reference, base),
-        *_s3(reference, side),
-        *_one_sided(reference, side),
+        *data_cube_remote.findings(model, remote(model), remote_side(model)),
         *_mirror(model, arguments),
         *_overridden(model, arguments),
     ]
@@ -78,57 +73,6 @@ def _certificates(reference: DataReference, path: FieldPath) -> Iterator[Finding
         message = "The certificates come from exactly one place."
         hint = "Give either `configMapKeyRef` or `secretKeyRef`."
         yield finding("SP494", path, message, hint)
-
-
-def _address(reference: DataReference, base: FieldPath) -> Iterator[Finding]:
-    """The literal URL or URI."""
-    if reference.type == "git" and (url := data_cube_options.literal(reference, "url")):
-        path = data_cube_options.path_of(reference, "url", base)
-        parts = git_url.split(url)
-        if isinstance(parts, git_url.Unusable):
-            yield finding("SP603" if parts.secret else "SP495", path, parts.message, parts.hint)
-    if reference.type == "s3" and (uri := data_cube_options.literal(reference, "s3-uri")):
-        yield from data_cube_paths.s3_uri(uri, data_cube_options.path_of(reference, "s3-uri", base))
-    if endpoint := data_cube_options.literal(reference, "s3-endpoint"):
-        yield from _endpoint(endpoint, data_cube_options.path_of(reference, "s3-endpoint", base))
-
-
-def _endpoint(endpoint: str, path: FieldPath) -> Iterator[Finding]:
-    if "@" in endpoint:
-        message = "The endpoint carries credentials; what is committed to Git is no secret any more."
-        hint = "Give them as `s3-access-key-id` and `s3-secret-access-key` from a Secret."
-        yield finding("SP603", path, message, hint)
-    elif "$" not in endpoint and ("://" in endpoint and not endpoint.startswith(("http://", "https://"))):
-        message = f'"{endpoint}" is neither an http nor an https URL.'
-        yield finding("SP494", path, message, "Write for example https://minio.example.com.")
-
-
-def _s3(reference: DataReference, side: Side) -> Iterator[Finding]:
-    settings = reference.s3
-    if reference.type != "s3" or settings is None:
-        return
-    base: FieldPath = ("spec", side, "s3")
-    uri = data_cube_options.literal(reference, "s3-uri")
-    if settings.kind == "file" and (uri.endswith("/") or uri.removeprefix("s3://").count("/") == 0):
-        message = f'"{uri}" is a prefix or a bucket, and cannot be one file.'
-        yield finding("SP494", (*base, "kind"), message, "Name the object, or remove `kind`.")
-
-
-def _one_sided(reference: DataReference, side: Side) -> Iterator[Finding]:
-    """Settings that have no effect on this side."""
-    for block, field, key, acts in _ONE_SIDED:
-        settings = getattr(reference, block)
-        if block == reference.type and side != acts and settings and getattr(settings, field) is not None:
-            message = f"`{key}` has no effect on a {side}."
-            yield finding("SP406", ("spec", side, block, key), message, "Remove it.", anchor=Anchor.KEY)
-
-
-_ONE_SIDED: tuple[tuple[str, str, str, Side], ...] = (
-    ("s3", "create_bucket", "createBucket", "sink"),
-    ("git", "depth", "depth", "source"),
-    ("git", "submodules", "submodules", "source"),
-)
-"""Block, field, its key, and the side where it acts."""
 
 
 def _mirror(model: DataCube, arguments: Arguments) -> Iterator[Finding]:
