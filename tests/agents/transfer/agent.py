@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -91,6 +91,7 @@ class Cube:
         sink: dict[str, Any],
         run: str | None = None,
         environment: Mapping[str, str] | None = None,
+        more: Sequence[str] = (),
     ) -> Iterator["subprocess.Popen[str]"]:
         """A running agent; it is killed in the end."""
         config = self.folder / "config.json"
@@ -104,7 +105,7 @@ class Cube:
             **({"STOWPLAN_RUN": run} if run else {}),
             **(environment or {}),
         }
-        command = [sys.executable, "-m", "stowplan.agents.transfer", f"--config={config}"]
+        command = [sys.executable, "-m", "stowplan.agents.transfer", f"--config={config}", *more]
         process = subprocess.Popen(
             command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=self.folder
         )

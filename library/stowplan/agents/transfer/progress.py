@@ -44,7 +44,11 @@ class Progress:
     resumed_bytes: int = 0
     """Bytes of `bytes_done` that an earlier attempt had brought."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _moments: deque[tuple[float, int]] = field(default_factory=lambda: deque([(time.monotonic(), 0)]))
+    began: float = field(default_factory=time.monotonic)
+    _moments: deque[tuple[float, int]] = field(default_factory=deque)
+
+    def __post_init__(self) -> None:
+        self._moments.append((self.began, 0))
 
     def add(self, *, files: int = 0, size: int = 0, resumed: int = 0) -> None:
         """Files and bytes that are done, or bytes that are to be done once more (negative)."""

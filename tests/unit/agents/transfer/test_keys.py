@@ -1,0 +1,80 @@
+"""Which keys can be files."""
+
+import pytest
+
+from stowplan.agents.transfer.keys import KeyCheck, folds_case, problem
+
+
+@pytest.mark.parametrize("key", ["a", "a/b", "a/", "…", ".a", "..a", "a ", "a/..b", "x" * 255, "*?[", "%2e%2e/"])
+def test_good(key: str) -> None:
+    assert problem(key) is None
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "",
+        "/",
+        "/a",
+        "a//b",
+        "a//",
+        ".",
+        "..",
+        "./a",
+        "a/..",
+        "a/../b",
+        "a\\b",
+        "a\0b",
+        "\x7f",
+        "a\nb",
+        "x" * 256,
+        "/".join(["x" * 200] * 21),
+        "ä" * 128,
+        "\udc80",
+    ],
+)
+def test_bad(key: str) -> None:
+    assert problem(key) is not None
+
+
+def look(*keys: str, folds: bool = False) -> list[str]:
+    """The keys that are refused."""
+    check = KeyCheck(folds_case=folds, reserved=(".stowplan",))
+    assert list(keys) == sorted(keys)
+    return [key for key in keys if not check.look(key)]
+
+
+def test_object_where_a_directory_must_be() -> None:
+    assert look("a", "a!", "a-b", "a/b", "a/c", "a0", "a0/x", "b/c") == ["a/b", "a/c", "a0/x"]
+
+
+def test_object_far_before_what_lies_below_it() -> None:
+    between = [f"a-{number:05}" for number in range(5000)]
+    assert look("a", *between, "a/b") == ["a/b"]
+
+
+def test_folder_and_object_of_one_name() -> None:
+    assert look("a", "a/") == ["a/"]
+    assert look("a/", "a/b", "a/b/") == ["a/b/"]
+
+
+def test_only_a_destination_that_folds_case_minds_it() -> None:
+    keys = ("A/x", "README", "Readme", "a/x")
+    assert look(*keys) == []
+    assert look(*keys, folds=True) == ["Readme", "a/x"]
+
+
+def test_reserved_names_are_those_at_the_top() -> None:
+    assert look(".stowplan/x", "a/.stowplan") == [".stowplan/x"]
+
+
+def test_the_first_ten_are_kept() -> None:
+    check = KeyCheck(folds_case=False)
+    for number in range(30):
+        check.look(f"{number:02}\\")
+    assert (check.count, len(check.refused)) == (30, 10)
+
+
+def test_case_of_the_file_system() -> None:
+    assert folds_case(lambda name: name.lower() == "probe", "probe")
+    assert not folds_case(lambda name: name == "probe", "probe")

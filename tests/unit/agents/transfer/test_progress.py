@@ -1,0 +1,56 @@
+"""Counts, rates and what becomes of them in the status."""
+
+import pytest
+
+from stowplan.agents.transfer.outcome import Outcome, percent
+from stowplan.agents.transfer.progress import Progress
+
+
+def test_rate_and_time_left() -> None:
+    progress = Progress(files_total=2, bytes_total=1000, began=0)
+    begin = progress.snapshot(now=0)
+    assert (begin.bytes_per_second, begin.seconds_left) == (0, None)
+    progress.add(size=200, resumed=400)
+    now = progress.snapshot(now=2)
+    # What an earlier attempt had brought is done, but not fast.
+    assert (now.bytes_done, now.bytes_per_second, now.seconds_left) == (600, 100, 5)
+    progress.add(files=2, size=400)
+    assert progress.snapshot(now=3).seconds_left == 0
+
+
+def test_rate_is_that_of_the_last_half_minute() -> None:
+    progress = Progress(bytes_total=10_000, began=0)
+    for second in range(100):
+        progress.add(size=1000 if second < 10 else 10)
+        last = progress.snapshot(now=second)
+    assert last.bytes_per_second == 10
+
+
+def test_names_of_fields() -> None:
+    assert "bytesPerSecond" in Progress().snapshot().fields()
+    assert "secondsLeft" not in Progress(bytes_total=1, began=0).snapshot(now=0).fields()
+
+
+@pytest.mark.parametrize(
+    ("progress", "done", "text"),
+    [
+        (Progress(bytes_total=100, bytes_done=42), False, "42%"),
+        (Progress(bytes_total=100, bytes_done=100), False, "99%"),
+        (Progress(bytes_total=100, bytes_done=-1), False, "0%"),
+        (Progress(files_total=4, files_done=1), False, "25%"),
+        (Progress(), False, "0%"),
+        (Progress(), True, "100%"),
+    ],
+)
+def test_percent(progress: Progress, done: bool, text: str) -> None:  # noqa: FBT001 - a case
+    assert percent(progress.snapshot(), done=done) == text
+
+
+def test_status_of_a_failure() -> None:
+    outcome = Outcome("run", None, report_phase=True)
+    outcome.end(5, "Locked", "somebody else writes")
+    status = outcome.status()
+    assert status["phase"] == "Failed"
+    assert status["attempt"]["exitCode"] == 5
+    assert "pod" not in status["attempt"]
+    assert {each["type"]: each["status"] for each in status["conditions"]}["Failed"] == "True"

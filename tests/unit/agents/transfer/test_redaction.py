@@ -1,0 +1,64 @@
+"""Secrets in the forms that servers and libraries give them."""
+
+import io
+import json
+from base64 import b64encode, urlsafe_b64encode
+from urllib.parse import quote, quote_plus
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stowplan.agents.transfer.redaction import MASK, RedactedStream, Redactor
+
+SECRET = 'p/w+d="é&~;key'
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        SECRET,
+        quote(SECRET),
+        quote(SECRET, safe=""),
+        quote_plus(SECRET),
+        quote(SECRET, safe="").lower(),
+        json.dumps(SECRET)[1:-1],
+        json.dumps({"a": SECRET}),
+        b64encode(SECRET.encode()).decode(),
+    ],
+)
+def test_forms(form: str) -> None:
+    hidden = Redactor([SECRET])(f"before {form} after")
+    assert MASK in hidden
+    assert hidden.startswith("before ")
+    assert hidden.endswith(" after")
+    assert form not in hidden
+
+
+@settings(deadline=None)
+@given(st.text(min_size=8, max_size=40), st.binary(max_size=7), st.binary(max_size=7))
+def test_base64_of_a_text_that_holds_it(secret: str, before: bytes, after: bytes) -> None:
+    """All but the characters that also stand for a neighbour."""
+    for encode in (b64encode, urlsafe_b64encode):
+        whole = encode(before + secret.encode() + after).decode()
+        hidden = Redactor([secret])(whole)
+        assert MASK in hidden
+        kept = len(hidden) - len(MASK)
+        assert kept <= (len(before) + len(after)) * 4 / 3 + 8
+
+
+def test_longer_secret_goes_before_one_that_it_holds() -> None:
+    assert Redactor(["abcd", "abcdefgh"])("x abcdefgh") == f"x {MASK}"
+
+
+def test_short_values_and_none_at_all() -> None:
+    assert Redactor(["a", ""])("a cat") == "a cat"
+    assert Redactor([])("a cat") == "a cat"
+
+
+def test_stream() -> None:
+    inner = io.StringIO()
+    stream = RedactedStream(inner, Redactor(["hunter22"]))
+    stream.write("key hunter22\n")
+    stream.flush()
+    assert inner.getvalue() == f"key {MASK}\n"
