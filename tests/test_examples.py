@@ -39,7 +39,7 @@ UNUSED = {
         f"TrainingJob.spec.{key}": "it never had an effect, which is a warning"
         for key in ("mountpath", "nfsmount", "matrix", "annotations.userid", "annotations.usergroupid")
     },
-    **{f"TrainingJob.spec.{role}.etcd-endpoint": "only the master's is read" for role in ("pserver", "trainer")},
+    "TrainingJob.spec.trainer.etcd-endpoint": "only the master's is read",
     "TrainingJob.spec.local_job": "`frame_work` decides where it is given",
     "TrainingJob.spec.is_nccl": "`frame_work` decides where it is given",
     "TrainingJob.spec.podGroupName": "the kitchen sink has a gang engine",
