@@ -5,13 +5,17 @@ from typing import Any
 import pytest
 
 from stowplan.compiler import kubernetes_schemas
-from stowplan.schema.kubernetes_shapes import NODE_AFFINITY, TOLERATION
+from stowplan.schema.kubernetes_shapes import ENV_VAR, NODE_AFFINITY, TOLERATION
 from stowplan.schema.meta import KubernetesType
 from stowplan.schema.paddle_job import PaddleRole
 from stowplan.schema.platform import KUBERNETES_VERSIONS
 
 Schema = dict[str, Any]
-SHAPES = {"io.k8s.api.core.v1.NodeAffinity": NODE_AFFINITY, "io.k8s.api.core.v1.Toleration": TOLERATION}
+SHAPES = {
+    "io.k8s.api.core.v1.EnvVar": ENV_VAR,
+    "io.k8s.api.core.v1.NodeAffinity": NODE_AFFINITY,
+    "io.k8s.api.core.v1.Toleration": TOLERATION,
+}
 HARMLESS = {"additionalProperties", "description", "items", "properties", "required", "type"}
 
 

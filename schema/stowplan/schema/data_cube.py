@@ -6,11 +6,11 @@ from pydantic import Field
 
 from stowplan.schema.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.data_cube_status import DataCubeStatus
-from stowplan.schema.kubernetes_shapes import TOLERATION
+from stowplan.schema.kubernetes_shapes import ENV_VAR, TOLERATION
 from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta
 
 _CORE = "io.k8s.api.core.v1"
-EnvVar = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.EnvVar")]
+EnvVar = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.EnvVar", ENV_VAR)]
 ClaimTemplate = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.PersistentVolumeClaimTemplate")]
 ConfigMapKey = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.ConfigMapKeySelector")]
 SecretKey = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.SecretKeySelector")]
@@ -118,7 +118,7 @@ class ExecutorOptions(Model):
     backoff_limit: Int32 | None = Field(
         default=None, ge=0, description="How often a failed attempt is followed by another. Default 0."
     )
-    active_deadline_seconds: int | None = Field(
+    active_deadline_seconds: Int32 | None = Field(
         default=None, ge=1, description="Seconds for each attempt. Without it, no limit."
     )
     total_deadline_seconds: int | None = Field(

@@ -71,3 +71,21 @@ QUANTITY: dict[str, Any] = {
     "x-kubernetes-int-or-string": True,
 }
 """An amount such as `4`, `500m` or `16Gi`, in the form that the generators of CRDs give it."""
+
+
+def _key(what: str) -> dict[str, Any]:
+    return _object(
+        ("key",),
+        name=_text(f"Name of the {what}."),
+        key=_text("Its key."),
+        optional={"type": "boolean", "description": "Whether it may be missing."},
+    ) | {"description": f"A key of a {what}."}
+
+
+ENV_VAR = _object(
+    ("name",),
+    name=_text("Name of the option or variable."),
+    value=_text("Its value. `$(NAME)` stands for another variable, `$$(NAME)` for the text itself."),
+    valueFrom=_object(secretKeyRef=_key("Secret"), configMapKeyRef=_key("ConfigMap"))
+    | {"description": "Where the value comes from."},
+)

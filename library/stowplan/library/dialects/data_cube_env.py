@@ -1,5 +1,6 @@
 """The environment of a DataCube's agent: options and the user's own variables, in an order that resolves references."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -16,6 +17,9 @@ PROVIDED = frozenset({"HOME", NODE_ENV, POD_ENV, RUN_ENV})
 
 OF_THE_KUBELET = frozenset({"KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"})
 """Variables that the kubelet sets, and that may be referred to."""
+
+_SECRET_NAME = re.compile(r"(^|_)(API_KEY|PASSWD|PASSWORD|SECRET|SECRET_ACCESS_KEY|TOKEN)$", re.IGNORECASE)
+"""Names of variables whose value is secret, such as HF_TOKEN."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +81,10 @@ def _word(variable: Variable) -> str:
 
 
 def _secrets(variables: list[Variable]) -> Iterator[Finding]:
+    """Literal secrets among the user's own variables; options are judged by what they are."""
     for each in variables:
-        if not each.option and carries_credentials(each.value):
+        secret = _SECRET_NAME.search(each.name) and not variable_references.references(each.value)
+        if not each.option and each.value and (secret or carries_credentials(each.value)):
             message = f"{each.name} holds credentials; what is committed to Git is no secret any more."
             hint = "Take it from a Secret by `valueFrom.secretKeyRef`, and revoke these."
             yield finding("SP603", (*each.path, "value"), message, hint)

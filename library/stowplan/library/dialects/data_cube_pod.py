@@ -7,7 +7,7 @@ from typing import Any
 from stowplan.library.dialects.context import Context
 from stowplan.library.dialects.data_cube_rules import options_of
 from stowplan.library.manifest import Json
-from stowplan.library.quantities import amount, larger
+from stowplan.library.quantities import amount, larger, without_fractions
 from stowplan.schema.data_cube import DataCube, Executor
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 
@@ -73,7 +73,7 @@ def resources(model: DataCube, context: Context) -> dict[str, dict[str, Any]]:
     for name, limit in limits.items():
         if name not in own_requests and larger(requests.get(name), limit):
             requests[name] = limit
-    return {"limits": limits, "requests": requests}
+    return {"limits": without_fractions(limits), "requests": without_fractions(requests)}
 
 
 def memory(amounts: Mapping[str, Mapping[str, Any]]) -> int:
