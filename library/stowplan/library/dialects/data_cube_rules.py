@@ -91,7 +91,7 @@ def _mirror(model: DataCube, arguments: Arguments) -> Iterator[Finding]:
     if model.spec.source.type != "s3":
         message = f"Found a source of type {model.spec.source.type}; only from s3 to a claim can `sync` delete."
         yield finding("SP497", (*base, "sync"), message, "Remove it.")
-    elif remote(model).s3 and remote(model).s3.kind == "file":
+    elif (settings := remote(model).s3) and settings.kind == "file":
         message = "`sync` would delete everything but the one file that is copied."
         yield finding("SP497", (*base, "sync"), message, "Remove it, or name a prefix.")
     elif not data_cube_claim.of_cube(model).sub_path:
