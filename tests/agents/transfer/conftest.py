@@ -13,13 +13,19 @@ from tests.cluster.tools import VERSITYGW
 
 
 @pytest.fixture(scope="session")
-def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """URL of the server; the tests are skipped on machines that can neither build it nor have it."""
+def s3_server(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """URL of a running server."""
+    with serving(program, tmp_path_factory.mktemp("s3")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def program() -> Path:
+    """The server itself; the tests are skipped on machines that can neither build it nor have it."""
     found = obtain(VERSITYGW)
     if isinstance(found, Missing):
         pytest.skip(str(found))
-    with serving(found.paths["versitygw"], tmp_path_factory.mktemp("s3")) as url:
-        yield url
+    return found.paths["versitygw"]
 
 
 @pytest.fixture

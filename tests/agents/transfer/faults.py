@@ -19,6 +19,7 @@ class Request:
     path: str
     """With the query."""
     range: str | None
+    host: str = ""
 
     @property
     def is_listing(self) -> bool:
@@ -87,7 +88,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _pass(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
-        request = Request(self.command, self.path, self.headers.get("range"))
+        # As a proxy of its environment a client sends the whole URL.
+        path = urlsplit(self.path)._replace(scheme="", netloc="").geturl() if "://" in self.path else self.path
+        request = Request(self.command, path, self.headers.get("range"), self.headers.get("host", ""))
         self.proxy.requests.append(request)
         fault = (self.proxy.rule and self.proxy.rule(request)) or Fault()
         time.sleep(fault.seconds)
@@ -95,7 +98,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(fault.status, fault.headers, fault.body, Fault())
             return
         connection = http.client.HTTPConnection(*self.target)
-        connection.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
+        connection.putrequest(self.command, path, skip_host=True, skip_accept_encoding=True)
         for name, value in self.headers.items():
             connection.putheader(name, value)
         connection.endheaders(body)

@@ -15,11 +15,15 @@ from stowplan.agents.transfer.endpoint import Bucket
 from stowplan.agents.transfer.signing import Credentials
 from stowplan.agents.transfer.stop import Stop
 from stowplan.agents.transfer.wire import Wire
+from tests.cluster.certificates import Pair
 from tests.cluster.processes import Processes, free_port, listens
 
 ACCESS_KEY = "AKCANARY0123456789AB"
 SECRET_KEY = "sk/CANARY+wJalrXUtnFEMI=K7MDENG&bPxRfi"
 """With characters that each encoding writes in its own way."""
+
+DOMAIN = "s3.test"
+"""Below it buckets are host names, which only a proxy can find."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,7 @@ class Storage:
 
     endpoint: str
     bucket: str
+    authorities: Path | None = None
 
     @property
     def store(self) -> S3Store:
@@ -36,7 +41,14 @@ class Storage:
     @property
     def _bucket(self) -> Bucket:
         credentials = Credentials(ACCESS_KEY, SECRET_KEY)
-        return Bucket(self.bucket, self.endpoint, "us-east-1", path_style=True, credentials=credentials)
+        return Bucket(
+            self.bucket,
+            self.endpoint,
+            "us-east-1",
+            path_style=True,
+            credentials=credentials,
+            authorities=self.authorities,
+        )
 
     @contextmanager
     def wire(self) -> Iterator[Wire]:
@@ -61,27 +73,28 @@ class Storage:
 _NAMES = (f"bucket-{number}" for number in itertools.count(1))
 
 
-def new_bucket(endpoint: str) -> Storage:
+def new_bucket(endpoint: str, authorities: Path | None = None) -> Storage:
     """Makes a bucket that no other test knows."""
-    storage = Storage(endpoint, next(_NAMES))
+    storage = Storage(endpoint, next(_NAMES), authorities)
     with storage.wire() as wire:
         wire.call("PUT")
     return storage
 
 
 @contextmanager
-def serving(program: Path, folder: Path) -> Iterator[str]:
-    """The server on an empty folder; gives its URL."""
+def serving(program: Path, folder: Path, pair: Pair | None = None) -> Iterator[str]:
+    """The server on an empty folder, with TLS if it gets a certificate; gives its URL."""
     (folder / "data").mkdir()
     (folder / "side").mkdir()
     processes = Processes(folder)
     port = free_port()
     environment = [f"ROOT_ACCESS_KEY_ID={ACCESS_KEY}", f"ROOT_SECRET_ACCESS_KEY={SECRET_KEY}"]
-    arguments = ["--port", f"127.0.0.1:{port}", "--quiet", "--keep-alive", "posix"]
-    arguments += ["--sidecar", str(folder / "side"), str(folder / "data")]
+    arguments = ["--port", f"127.0.0.1:{port}", "--quiet", "--keep-alive", "--virtual-domain", DOMAIN]
+    arguments += [f"--cert={pair.certificate}", f"--key={pair.key}"] if pair else []
+    arguments += ["posix", "--sidecar", str(folder / "side"), str(folder / "data")]
     try:
         server = processes.start(Path("/usr/bin/env"), [*environment, str(program), *arguments], name="versitygw")
         server.await_ready(lambda: listens(port), 30)
-        yield f"http://127.0.0.1:{port}"
+        yield f"{'https' if pair else 'http'}://127.0.0.1:{port}"
     finally:
         processes.stop()

@@ -14,7 +14,8 @@ import pytest
 
 from tests.agents.transfer.agent import STATE, Cube, files
 from tests.agents.transfer.faults import Fault, Proxy, with_keys
-from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, Storage
+from tests.agents.transfer.server import ACCESS_KEY, DOMAIN, SECRET_KEY, Storage, new_bucket, serving
+from tests.cluster.certificates import Authority
 
 TOKEN = "session/CANARY+token=="
 
@@ -106,6 +107,56 @@ def test_claim_that_is_not_mounted(cube: Cube) -> None:
     local = {**cube.local(), "mountPath": str(cube.folder / "nowhere")}
     ended = cube.run(cube.remote(), local)
     assert (ended.code, ended.last["reason"]) == (4, "NoClaim")
+
+
+def test_proxy_and_buckets_as_host_names(cube: Cube, storage: Storage, proxy: Proxy) -> None:
+    """Only the proxy knows the way to the host."""
+    storage.put({"a": b"a", "large": b"b" * 6_000_000})
+    variables = {"S3_ENDPOINT": f"http://{DOMAIN}", "HTTP_PROXY": proxy.url, "http_proxy": proxy.url}
+    for sides in ((cube.remote(pathStyle=False), cube.local()), (cube.local(), cube.remote("to", pathStyle=False))):
+        with cube.started(*sides, environment=variables) as process:
+            output, _ = process.communicate(timeout=60)
+        assert process.returncode == 0, output
+    assert {each.host for each in proxy.requests} == {f"{storage.bucket}.{DOMAIN}"}
+    assert storage.read() == {
+        f"{prefix}{key}": data for key, data in files(cube.data).items() for prefix in ("", "to/")
+    }
+
+
+def test_hosts_without_a_proxy(cube: Cube, storage: Storage, proxy: Proxy) -> None:
+    storage.put({"a": b"a"})
+    variables = {"HTTP_PROXY": proxy.url, "http_proxy": proxy.url, "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
+    with cube.started(cube.remote(), cube.local(), environment=variables) as process:
+        output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0, output
+    assert proxy.requests == []
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_certificates_of_its_own(program: Path, tmp_path: Path, trusted: bool) -> None:  # noqa: FBT001 - a case
+    authority = Authority.create(tmp_path / "authority")
+    pair = authority.issue("s3")
+    (tmp_path / "server").mkdir()
+    with serving(program, tmp_path / "server", pair) as url:
+        storage = new_bucket(url, authority.certificate)
+        storage.put({"a": b"a"})
+        options = {"caBundle": str(authority.certificate)} if trusted else {"requestRetries": 0}
+        cube = Cube(tmp_path, storage, options=options)
+        ended = cube.download()
+        assert ended.code == (0 if trusted else 10), ended.output
+        if trusted:
+            ended = cube.upload("to")
+            assert ended.code == 0, ended.output
+            assert storage.read() == {"a": b"a", "to/a": b"a"}
+
+
+def test_without_credentials(watched: Cube, storage: Storage, proxy: Proxy) -> None:
+    """The server of the tests knows no public buckets, so it refuses what nobody signed."""
+    storage.put({"a": b"a"})
+    plain = {key: value for key, value in watched.remote(anonymous=True).items() if "KeyId" not in key}
+    plain.pop("secretAccessKeyEnv")
+    ended = watched.run(plain, watched.local())
+    assert (ended.code, ended.last["reason"]) == (3, "AccessDenied")
 
 
 def test_secrets_stay_secret(watched: Cube, proxy: Proxy) -> None:

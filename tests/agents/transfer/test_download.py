@@ -11,7 +11,8 @@ from tests.agents.transfer.agent import Cube, files
 from tests.agents.transfer.faults import Fault, Proxy, with_keys
 from tests.agents.transfer.server import Storage
 
-SMALL = {"a.txt": b"a", "deep/er/b.txt": b"b" * 70_000, "deep-er": b"", "name with + %20 é~*": b"x"}
+ODD = "odd !\"#$%&'()*+,-.:;<=>?@[]^_`{|}~ %20 é"
+SMALL = {"a.txt": b"a", "deep/er/b.txt": b"b" * 70_000, "deep-er": b"", ODD: b"x"}
 
 
 def large(size: int = 12_000_000, seed: int = 1) -> bytes:
@@ -152,6 +153,16 @@ def test_path_through_a_link_is_refused(cube: Cube, storage: Storage, tmp_path: 
     ended = cube.download()
     assert (ended.code, ended.last["reason"]) == (5, "Link")
     assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize(("key", "there"), [("a/b", "a"), ("a", "a/b")])
+def test_file_and_directory_in_each_others_place(cube: Cube, storage: Storage, key: str, there: str) -> None:
+    storage.put({key: b"new"})
+    (cube.data / there).parent.mkdir(parents=True)
+    (cube.data / there).write_bytes(b"own")
+    ended = cube.download()
+    assert ended.code == 5, ended.output
+    assert files(cube.data) == {there: b"own"}
 
 
 def test_link_in_place_of_a_file_is_replaced(cube: Cube, storage: Storage, tmp_path: Path) -> None:

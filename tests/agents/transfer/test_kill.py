@@ -95,6 +95,23 @@ def test_parts_that_are_there_are_not_fetched_again(storage: Storage, watched: C
     assert sum(each.range is not None for each in proxy.requests[before:]) == 8 - 4
 
 
+def test_parts_of_an_object_that_changed_meanwhile_are_removed(storage: Storage, watched: Cube, proxy: Proxy) -> None:
+    storage.put({"large": large()})
+    proxy.rule = lambda request: Fault(seconds=60) if (request.range or "").startswith("bytes=10") else None
+    with watched.started(watched.remote(), watched.local()) as process:
+        deadline = time.monotonic() + 30
+        while _parts(watched) < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        process.kill()
+    new = large(seed=8)
+    storage.put({"large": new})
+    proxy.rule = None
+    assert watched.download().code == 0
+    assert files(watched.data) == {"large": new}
+    assert list((watched.state / "parts").iterdir()) == []
+
+
 def _parts(cube: Cube) -> int:
     journals = list((cube.state / "parts").glob("*.parts")) if cube.state.exists() else []
     return sum(each.read_text().count("w ") for each in journals)

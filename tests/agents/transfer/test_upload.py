@@ -11,9 +11,9 @@ from stowplan.agents.transfer import multipart
 from tests.agents.transfer.agent import Cube
 from tests.agents.transfer.faults import Fault, Proxy, Request
 from tests.agents.transfer.server import Storage
-from tests.agents.transfer.test_download import large
+from tests.agents.transfer.test_download import ODD, large
 
-OBJECTS = {"a.txt": b"a", "deep/er/b.txt": b"b" * 70_000, "deep-er": b"", "name + %20 é~*": b"x", "large": large()}
+OBJECTS = {"a.txt": b"a", "deep/er/b.txt": b"b" * 70_000, "deep-er": b"", ODD: b"x", "large": large()}
 
 
 @pytest.fixture
@@ -169,7 +169,7 @@ def test_upload_of_other_bytes_is_not_taken_for_ours(filled: Cube, storage: Stor
 
 
 def test_answer_to_the_end_of_an_upload_that_is_lost(filled: Cube, storage: Storage, proxy: Proxy) -> None:
-    lost = []
+    lost: list[Request] = []
 
     def rule(request: Request) -> Fault | None:
         if request.method == "POST" and "uploadId" in request.path and not lost:

@@ -12,6 +12,7 @@ from typing import Any, TextIO, cast
 from stowplan.agents.cluster import access
 from stowplan.agents.log import Log, Value
 from stowplan.agents.transfer.failure import StoppedError, TransferError, of_any
+from stowplan.agents.transfer.last_words import leave
 from stowplan.agents.transfer.outcome import Outcome
 from stowplan.agents.transfer.redaction import RedactedStream, Redactor
 from stowplan.agents.transfer.report import Reporter, place
@@ -68,7 +69,9 @@ def _transfer(given: Arguments, told: Settings, redact: Redactor, log: Log) -> i
         ticking.set()
         if deadline:
             deadline.cancel()
-    outcome.end(code, reason, redact(message))
+    message = redact(message)
+    outcome.end(code, reason, message)
+    leave(code, reason, message, outcome.progress.snapshot().fields())
     if reporter:
         reporter.end()
     counts: dict[str, Any] = dict(outcome.progress.snapshot().fields())

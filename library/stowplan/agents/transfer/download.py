@@ -57,6 +57,7 @@ class Download:
         TransferError: 5 where keys cannot be files below the destination, or where the space is not enough for them.
         """
         wanted_bytes = 0
+        leftover = {each.stem for each in self.fetcher.folder.iterdir()}
         known = InOrder(self.ledger.known())
         with self.ledger.new_listing() as file:
             for entry in self.source.entries(self.wire):
@@ -65,10 +66,16 @@ class Download:
                     continue
                 wanted = not self._is_there(entry, known.at(entry.key))
                 file.write(written(entry, wanted=wanted))
+                if wanted and entry.size > self.part_size(entry.size):
+                    leftover.discard(entry.identity)
                 self._count(entry, wanted=wanted)
                 wanted_bytes += entry.size * wanted
             if check.count:
                 raise _unsafe(check)
+        # Parts of objects that are other ones by now.
+        for each in self.fetcher.folder.iterdir():
+            if each.stem in leftover:
+                each.unlink(missing_ok=True)
         self._check_space(wanted_bytes)
 
     def fetch(self) -> None:

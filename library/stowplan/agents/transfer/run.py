@@ -16,7 +16,6 @@ from stowplan.agents.transfer.keys import KeyCheck, folds_case
 from stowplan.agents.transfer.ledger import Ledger
 from stowplan.agents.transfer.lock import held
 from stowplan.agents.transfer.mirror import Deletion
-from stowplan.agents.transfer.parts import WHOLE
 from stowplan.agents.transfer.progress import Progress
 from stowplan.agents.transfer.safe_files import sync_all
 from stowplan.agents.transfer.settings import Settings
@@ -83,7 +82,6 @@ class Run:
                 deletion.run(self.told.config.mirror)
             sync_all(download.tree.root)
             download.ledger.finish(download.done)
-            _sweep(download.fetcher.folder)
         return "The destination holds everything that the source lists"
 
     def _prepared(self, stack: ExitStack, directory: Path) -> Download:
@@ -95,8 +93,6 @@ class Run:
         ledger.fold()
         folder = directory / "parts"
         folder.mkdir(exist_ok=True)
-        for each in folder.glob(f"*{WHOLE}"):
-            each.unlink()
         store, attempts = told.bucket.store(), self._attempts
         fetcher = Fetcher(store, wire, source.prefix, tree, folder, attempts, self.progress, self.log)
         stack.callback(fetcher.close)
@@ -139,9 +135,3 @@ class Run:
             yield wire
         finally:
             wire.close()
-
-
-def _sweep(folder: Path) -> None:
-    """Removes what files left behind that changed or went away before they were complete."""
-    for each in folder.iterdir():
-        each.unlink(missing_ok=True)
