@@ -27,7 +27,7 @@ class Account:
     @property
     def target(self) -> Manifest:
         """The least that names the resource."""
-        return ref(GROUP_VERSION, self.resource["kind"], self.resource["metadata"]["name"], self.home)
+        return ref(self.resource["apiVersion"], self.resource["kind"], self.resource["metadata"]["name"], self.home)
 
 
 def accounts(manifests: Iterable[Manifest]) -> dict[str, Account]:

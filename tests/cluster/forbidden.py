@@ -21,6 +21,7 @@ CLUSTER_WIDE = (
     ("GET", "/apis/storage.k8s.io/v1/storageclasses"),
     ("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"),
     ("PATCH", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/samplesets.batch.paddlepaddle.org"),
+    ("PATCH", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/datacubes.tensorstack.dev"),
     ("GET", f"{_RBAC}/clusterroles"),
     ("POST", f"{_RBAC}/clusterroles"),
     ("POST", f"{_RBAC}/clusterrolebindings"),
@@ -103,6 +104,7 @@ def reading(namespace: str) -> list[tuple[str, str]]:
         ("GET", f"{core}/secrets/volume"),
         ("GET", f"{crds}/samplesets"),
         ("GET", f"{crds}/samplejobs"),
+        ("GET", f"/apis/tensorstack.dev/v1beta1/namespaces/{namespace}/datacubes"),
         ("GET", f"/apis/batch/v1/namespaces/{namespace}/jobs"),
     ]
 

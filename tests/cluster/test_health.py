@@ -34,7 +34,16 @@ apiVersion: batch.paddlepaddle.org/v1alpha1
 kind: SampleJob
 metadata: {{name: imagenet}}
 spec: {{type: rmr, sampleSetRef: {{name: imagenet}}, rmrOptions: {{paths: [old]}}}}
+---
+apiVersion: tensorstack.dev/v1beta1
+kind: DataCube
+metadata: {{name: llama}}
+spec:
+  source: {{type: s3, s3: {{anonymous: true}}, options: [{{name: s3-uri, value: s3://models/llama/}}]}}
+  sink: {{type: pvc, pvc: {{name: models}}}}
 """
+EARLIER = {"DataCube": {"source": {"type": "s3"}, "sink": {"type": "pvc"}}}
+"""By kind, a spec of a generation before that of the case; of others, an empty one."""
 OURS = {path.stem.partition("_")[0] for path in CRDS.values()}
 """API groups. The status of other kinds is their own controllers'."""
 CASES = {
@@ -91,7 +100,7 @@ def _make(client: Client, target: Manifest, document: Manifest) -> None:
     if client.find(target):
         client.delete(target)
     for _ in range(document["metadata"]["generation"] - 1):
-        client.apply({**target, "spec": {}})
+        client.apply({**target, "spec": EARLIER.get(document["kind"], {})})
     client.apply({**target, "spec": document["spec"]})
 
 

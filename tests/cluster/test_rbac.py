@@ -46,6 +46,20 @@ apiVersion: batch.paddlepaddle.org/v1alpha1
 kind: SampleJob
 metadata: {{name: other}}
 spec: {{type: sync, sampleSetRef: {{name: data}}, secretRef: {{name: volume}}, syncOptions: {{source: "s3://bucket/b"}}}}
+---
+apiVersion: tensorstack.dev/v1beta1
+kind: DataCube
+metadata: {{name: data}}
+spec:
+  source: {{type: s3, s3: {{anonymous: true}}, options: [{{name: s3-uri, value: s3://bucket/data/}}]}}
+  sink: {{type: pvc, pvc: {{name: models, subPath: data}}}}
+---
+apiVersion: tensorstack.dev/v1beta1
+kind: DataCube
+metadata: {{name: other}}
+spec:
+  source: {{type: s3, s3: {{anonymous: true}}, options: [{{name: s3-uri, value: s3://bucket/other/}}]}}
+  sink: {{type: pvc, pvc: {{name: models, subPath: other}}}}
 """
 ACCOUNTS = [
     f"{HOME}/data-sampleset",
@@ -54,6 +68,8 @@ ACCOUNTS = [
     f"{VAULT}/data-sampleset",
     f"{HOME}/data-samplejob",
     f"{HOME}/other-samplejob",
+    f"{HOME}/data-datacube",
+    f"{HOME}/other-datacube",
 ]
 
 PARTITIONS = "stowplan-cache-{}"
@@ -68,8 +84,20 @@ STATUSES: dict[str, dict[str, Manifest]] = {
         "stowplan-task": {"attempt": {"run": "data", "result": "succeeded", "exitCode": 0}},
         "stowplan-reporter": {"phase": "Succeeded", "observedGeneration": 1},
     },
+    "DataCube": {
+        "stowplan-transfer": {"progress": "42%", "revision": "abc", "attempt": {"run": "data", "bytes": 1}},
+        "stowplan-reporter": {
+            "phase": "Running",
+            "pod": {"reference": {"name": "data-batchjob-x"}, "phase": "Running"},
+        },
+    },
 }
 """What agents apply, by field manager: one manager for each field."""
+
+STOLEN: dict[str, Manifest] = {
+    "DataCube": {"source": {"type": "s3"}, "sink": {"type": "pvc", "pvc": {"name": "stolen"}}}
+}
+"""By kind, a spec that fits the CRD; of others, one with another Secret does."""
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +196,8 @@ def test_status_write_changes_nothing_else(
         finalizers=["example.com/stay"],
         ownerReferences=[{"apiVersion": "v1", "kind": "Secret", "name": "volume", "uid": before["metadata"]["uid"]}],
     )
-    after = agent.apply({**greedy, "spec": {"secretRef": {"name": "stolen"}}}, manager=manager, subresource="status")
+    spec = STOLEN.get(account.resource["kind"], {"secretRef": {"name": "stolen"}})
+    after = agent.apply({**greedy, "spec": spec}, manager=manager, subresource="status")
     assert after["status"]["attempt"]["message"] == "changed"
     assert _without_status(after) == _without_status(before)
     record_property("RBAC: requests that an agent must be allowed", 1)
