@@ -3,6 +3,9 @@
 import os
 import random
 import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
@@ -14,60 +17,79 @@ from tests.agents.transfer.test_download import large
 ROUNDS = int(os.environ.get("STOWPLAN_KILLS", "10"))
 """SIGKILLs for each flow; more of them take minutes."""
 
-SMALL = {f"small/{number:04}": b"%04d" % number * 2000 for number in range(60)}
+Sides = tuple[dict[str, Any], dict[str, Any]]
 
 
-def slow(proxy: Proxy) -> None:
-    """Makes the transfer long enough to be hit in the middle."""
-    proxy.rule = lambda request: None if request.is_listing else Fault(seconds=0.02)
+@dataclass
+class Source:
+    """Files that change between two attempts, so that each attempt has work, and everything that they ever were."""
+
+    write: Callable[[dict[str, bytes]], None]
+    now: dict[str, bytes] = field(default_factory=dict)
+    ever: dict[str, set[bytes]] = field(default_factory=dict)
+    chance: random.Random = field(default_factory=lambda: random.Random(7))  # noqa: S311 - content of a test
+
+    def change(self) -> None:
+        """Some small files, and one of two large ones."""
+        names = [f"small/{number:04}" for number in self.chance.sample(range(60), 15 if self.now else 60)]
+        changed = {name: self.chance.randbytes(self.chance.randrange(9000)) for name in names}
+        for name, size in {"large": 12_000_000, "larger": 21_000_000}.items():
+            if not self.now or self.chance.random() < 0.3:
+                changed[name] = self.chance.randbytes(size)
+        self.write(changed)
+        self.now |= changed
+        for name, data in changed.items():
+            self.ever.setdefault(name, set()).add(data)
+
+    def has_had(self, seen: dict[str, bytes]) -> bool:
+        """Whether all of these files once were as they are here."""
+        return all(data in self.ever[name] for name, data in seen.items())
 
 
-def kill_again_and_again(cube: Cube, source: dict[str, object], sink: dict[str, object], rounds: int) -> int:
-    """SIGKILL after a random time from the first request on; gives how often the agent was still at work."""
+def kill_again_and_again(cube: Cube, proxy: Proxy, sides: Sides, source: Source) -> int:
+    """SIGKILL at a random time after the first request; gives how often the agent was still at work."""
+    proxy.rule = lambda request: None if request.is_listing else Fault(seconds=0.03)
     hit = 0
-    chance = random.Random(7)  # noqa: S311 - moments of a test
-    for _ in range(rounds):
-        with cube.started(source, sink, "run") as process:
-            time.sleep(0.25 + chance.random() * 1.2)
+    for number in range(ROUNDS):
+        source.change()
+        before = len(proxy.requests)
+        with cube.started(*sides, f"run-{number}") as process:
+            while len(proxy.requests) == before:
+                assert process.poll() is None
+                time.sleep(0.005)
+            time.sleep(source.chance.random() * 0.8)
             hit += process.poll() is None
             process.kill()
             process.communicate()
+    proxy.rule = None
     return hit
 
 
 def test_download_survives_kills(storage: Storage, watched: Cube, proxy: Proxy) -> None:
-    objects = {**SMALL, "large": large(), "larger": large(21_000_000, 2)}
-    storage.put(objects)
-    slow(proxy)
-    remote, local = watched.remote(), watched.local()
-    assert kill_again_and_again(watched, remote, local, ROUNDS) > 0
-    seen = files(watched.data) if watched.data.exists() else {}
-    assert {key: objects[key] for key in seen} == seen, "a file was visible that was not complete"
-    proxy.rule = None
-    ended = watched.download(run="run")
+    source = Source(storage.put)
+    hit = kill_again_and_again(watched, proxy, (watched.remote(), watched.local()), source)
+    assert hit >= ROUNDS / 2
+    assert source.has_had(files(watched.data)), "a file is there that is not complete"
+    ended = watched.download(run="last")
     assert ended.code == 0, ended.output
-    assert files(watched.data) == objects
+    assert files(watched.data) == source.now
     assert list((watched.state / "parts").iterdir()) == []
 
 
 def test_upload_survives_kills(storage: Storage, watched: Cube, proxy: Proxy) -> None:
-    objects = {**SMALL, "large": large(), "larger": large(21_000_000, 2)}
-    for key, data in objects.items():
-        path = watched.data / key
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    slow(proxy)
-    source, sink = watched.local(), watched.remote("to/")
-    assert kill_again_and_again(watched, source, sink, ROUNDS) > 0
-    seen = storage.read()
-    assert {key: objects[key.removeprefix("to/")] for key in seen} == seen, (
-        "an object was visible that was not complete"
-    )
-    proxy.rule = None
-    ended = watched.upload("to/", run="run")
+    def write(changed: dict[str, bytes]) -> None:
+        for name, data in changed.items():
+            (watched.data / name).parent.mkdir(parents=True, exist_ok=True)
+            (watched.data / name).write_bytes(data)
+
+    source = Source(write)
+    hit = kill_again_and_again(watched, proxy, (watched.local(), watched.remote()), source)
+    assert hit >= ROUNDS / 2
+    assert source.has_had(storage.read()), "an object is there that is not complete"
+    ended = watched.upload(run="last")
     assert ended.code == 0, ended.output
-    assert storage.read() == {f"to/{key}": data for key, data in objects.items()}
-    assert files(watched.data) == objects
+    assert storage.read() == source.now
+    assert files(watched.data) == source.now
 
 
 def test_parts_that_are_there_are_not_fetched_again(storage: Storage, watched: Cube, proxy: Proxy) -> None:
