@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stowplan.agents.transfer.settings import settings
 from stowplan.library.dialects import data_cube_pod
 from stowplan.library.dialects.context import Lowered
 from stowplan.library.dialects.registry import lower
+from stowplan.library.dialects.variable_references import references
 from stowplan.library.manifest import ExternalReference, Json
 from stowplan.schema.data_cube import DataCube
 from stowplan.schema.transfer_config import TransferConfig
@@ -202,3 +204,41 @@ def test_the_agent_reads_what_is_written_for_it(name: str) -> None:
 def _template(job: Json) -> Json:
     spec = job["spec"].get("jobTemplate", job)["spec"]
     return dict(spec["template"])
+
+
+SECRETS = {
+    "endpoint": "https://s3.example.com\n",
+    "accessKeyID": "key\n",
+    "secretAccessKey": "secret",
+    "sessionToken": "t",
+}
+
+
+@pytest.mark.parametrize("name", [name for name in CUBES if name.startswith("data-cube-s3-")])
+def test_the_agent_starts_with_what_the_pod_has(name: str) -> None:
+    """Variables as the kubelet would make them, each from those before it."""
+    objects = {output.manifest.kind: output.manifest.body for output in case(name).outputs if output.spec}
+    (container,) = _template(objects["Job"])["spec"]["containers"]
+    environment: dict[str, str] = {}
+    for each in container["env"]:
+        source = each.get("valueFrom", {})
+        value = SECRETS[source["secretKeyRef"]["key"]] if "secretKeyRef" in source else each.get("value", "llama")
+        for reference in references(value):
+            value = value.replace(f"$({reference})", environment[reference])
+        environment[each["name"]] = value
+    config = TransferConfig.model_validate_json(objects["ConfigMap"]["data"]["config.json"])
+    told = settings(config, environment)
+    assert told.bucket.name in ("models", "open-data")
+    assert told.upload == (name == "data-cube-s3-upload")
+    assert bool(told.bucket.credentials) == (not told.remote.anonymous)
+    assert told.run == "llama"
+
+
+def test_flags_of_options_of_the_other_side_are_left_out() -> None:
+    result = compiled(s3(options={"extraArgs": ["--s3-no-check-bucket", "--s3-region", "eu"]}))
+    found = [each.path for each in result.findings if each.code == "SP406"]
+    assert found == [("spec", "executor", "options", "extraArgs", 0)]
+    (container,) = pod(result)["containers"]
+    names = {each["name"] for each in container["env"]}
+    assert "S3_REGION" in names
+    assert "S3_NO_CHECK_BUCKET" not in names

@@ -192,5 +192,7 @@ def from_flags(model: DataCube, arguments: Arguments) -> dict[str, str]:
     return {
         option_env(name): escaped(str(arguments.settings[name]))
         for name in _FLAG_OPTIONS
-        if name in arguments.settings and not data_cube_options.given(reference, name)
+        if name in arguments.settings
+        and not data_cube_options.given(reference, name)
+        and data_cube_options.OPTIONS[reference.type][name].side in (None, remote_side(model))
     }

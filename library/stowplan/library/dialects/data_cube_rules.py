@@ -130,11 +130,15 @@ def setting(model: DataCube, arguments: Arguments, name: str) -> Any:
 
 
 def _overridden(model: DataCube, arguments: Arguments) -> Iterator[Finding]:
-    """Flags beside the field or option that says the same."""
+    """Flags beside the field or option that says the same, and those of options that only act on the other side."""
+    options, side = data_cube_options.OPTIONS[remote(model).type], remote_side(model)
     for name, index in arguments.places.items():
         own = name in _TYPED
         if typed(model, name) is not None if own else data_cube_options.given(remote(model), name):
             message = "The flag has no effect, since a field or option says the same."
+            yield finding("SP406", (*data_cube_arguments.BASE, index), message, "Remove it.")
+        elif name in options and options[name].side not in (None, side):
+            message = f"The flag has no effect on a {side}."
             yield finding("SP406", (*data_cube_arguments.BASE, index), message, "Remove it.")
 
 
