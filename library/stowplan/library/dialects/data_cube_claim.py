@@ -85,7 +85,7 @@ def _spec(spec: Json, path: FieldPath) -> Iterator[Finding]:
     if not modes:
         message = "The claim has no access modes."
         yield finding("SP499", (*path, "accessModes"), message, "Give for example `accessModes: [ReadWriteMany]`.")
-    elif not WRITABLE & set(modes):
+    elif not any(mode in modes for mode in WRITABLE):
         message = f"Nobody could write to a claim with {', '.join(map(str, modes))}."
         yield finding("SP499", (*path, "accessModes"), message, f"Use one of {', '.join(sorted(WRITABLE))}.")
     size = amount(((spec.get("resources") or {}).get("requests") or {}).get("storage"))
