@@ -6,6 +6,7 @@ from typing import Any
 
 from stowplan.library.dialects.context import Context
 from stowplan.library.dialects.data_cube_rules import options_of
+from stowplan.library.dialects.label_form import label_findings
 from stowplan.library.manifest import Json
 from stowplan.library.quantities import amount, larger, without_fractions
 from stowplan.schema.data_cube import DataCube, Executor
@@ -83,8 +84,14 @@ def memory(amounts: Mapping[str, Mapping[str, Any]]) -> int:
 
 
 def findings(model: DataCube, context: Context) -> list[Finding]:
-    """What is wrong with deadlines, amounts, user and groups."""
-    return [*_deadlines(model), *_amounts(model, context), *_rights(executor_of(model).security_context or {})]
+    """What is wrong with deadlines, amounts, user, groups and labels of nodes."""
+    executor = executor_of(model)
+    return [
+        *_deadlines(model),
+        *_amounts(model, context),
+        *_rights(executor.security_context or {}),
+        *label_findings(executor.node_selector or {}, ("spec", "executor", "nodeSelector")),
+    ]
 
 
 def defaults(model: DataCube) -> list[Finding]:

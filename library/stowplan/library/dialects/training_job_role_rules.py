@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from stowplan.library.builders import await_pod
 from stowplan.library.dialects import pod_template
-from stowplan.library.dialects.label_form import VALUE_FORM, is_label_key, is_label_value
+from stowplan.library.dialects.label_form import label_findings
 from stowplan.library.dialects.training_job_etcd import ETCD, endpoints
 from stowplan.library.dialects.training_job_fields import written
 from stowplan.library.dialects.training_job_pods import command
@@ -64,22 +64,12 @@ def _role(role: JobRole, path: FieldPath) -> Iterator[Finding]:
     if role.grace_period_seconds is not None and role.grace_period_seconds < 0:
         message = f"Found {role.grace_period_seconds}; a time is not negative."
         yield finding("SP205", (*path, "grace_period_seconds"), message, "Give seconds.")
-    yield from _node_labels(role, (*path, "node_selector"))
+    yield from label_findings(role.node_selector or {}, (*path, "node_selector"))
     for variable in role.envs or {}:
         if not _VARIABLE.fullmatch(variable):
             message = f'"{variable}" cannot name an environment variable.'
             hint = "Use letters, digits and `_`."
             yield finding("SP206", (*path, "envs", variable), message, hint, anchor=Anchor.KEY)
-
-
-def _node_labels(role: JobRole, path: FieldPath) -> Iterator[Finding]:
-    for key, value in (role.node_selector or {}).items():
-        if not is_label_key(key):
-            message = f'"{key}" cannot name a label.'
-            hint = "Use a name such as `pool` or `example.com/pool`, at most 63 characters after the slash."
-            yield finding("SP210", (*path, key), message, hint, anchor=Anchor.KEY)
-        if not is_label_value(value):
-            yield finding("SP210", (*path, key), f'"{value}" cannot be the value of a label.', f"Use {VALUE_FORM}.")
 
 
 def _volumes(model: TrainingJob) -> Iterator[Finding]:
