@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from stowplan.agents.transfer.settings import read, settings
 from stowplan.compiler.cli import app
 from tests.repositories import REPOSITORY, compiled
 
@@ -25,6 +26,14 @@ def test_transfer_compiles(tmp_path: Path) -> None:
     result = compiled(tmp_path, {"gemma.yaml": spec})
     assert result.errors == []
     assert "ml/datacube-gemma/job-gemma-batchjob.yaml" in [output.path for output in result.outputs]
+
+
+def test_transfer_without_a_cluster_is_configured_as_shown(tmp_path: Path) -> None:
+    (shown,) = [block for block in BLOCKS if '"sink"' in block]
+    (tmp_path / "gemma.json").write_text(shown)
+    environment = dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "x")
+    told = settings(read(tmp_path / "gemma.json"), {**environment, "S3_ENDPOINT": "https://s3.example.com"})
+    assert (told.upload, told.key, told.claim / told.local.path) == (False, "gemma/", Path("data/gemma"))
 
 
 def test_mistake_looks_as_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,6 +134,9 @@ class Bench:
                 wall, mib, code, output = self.run(self.command(name, target, upload=upload))
                 if code:
                     sys.exit(f"{name} ended with {code}: {output[-2000:]}")
+                if upload:
+                    there = obstore.list(self.storage.store, target).collect()
+                    obstore.delete(self.storage.store, [each["path"] for each in there])
                 walls[name].append(wall - starts[name])
                 memory[name] = max(memory[name], mib)
         fastest = min(statistics.median(walls[name]) for name in self.programs)
