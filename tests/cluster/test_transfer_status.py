@@ -146,6 +146,14 @@ def test_secrets_stay_out_of_the_status(account: Deciders, made: Manifest, tmp_p
     assert not {secret for secret in (quote(SECRET_KEY), SECRET_KEY, ACCESS_KEY) if secret in text}
 
 
+def test_field_that_somebody_else_took(account: Deciders, made: Manifest, tmp_path: Path) -> None:
+    admin = account.cluster.admin
+    admin.request("PATCH", admin.path(made, "status"), {"status": {"progress": "7%"}}, "application/merge-patch+json")
+    done_before(tmp_path)
+    assert transfer(account, tmp_path) == 0
+    assert admin.get(made)["status"]["progress"] == "100%"
+
+
 def test_custom_resource_that_comes_after_the_job(account: Deciders, tmp_path: Path) -> None:
     admin = account.cluster.admin
     (tmp_path / "token").write_text(account.token(), encoding="ascii")

@@ -23,7 +23,8 @@ TOKEN = "session/CANARY+token=="
 def test_command_for_a_laptop(cube: Cube, storage: Storage) -> None:
     storage.put({"a": b"a"})
     config = cube.folder / "laptop.json"
-    config.write_text(json.dumps(cube.config(cube.remote(), cube.local())))
+    cube.claim.mkdir(exist_ok=True)
+    config.write_text(json.dumps(cube.config(cube.remote(), {**cube.local(), "mountPath": "claim"})))
     program = Path(sys.executable).with_name("stowplan-transfer")
     environment = {
         "S3_ENDPOINT": storage.endpoint,
@@ -31,7 +32,7 @@ def test_command_for_a_laptop(cube: Cube, storage: Storage) -> None:
         "S3_SECRET_ACCESS_KEY": SECRET_KEY,
     }
     command = [str(program), "--config", str(config), "--log-format", "text"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=environment, cwd=cube.folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert files(cube.data) == {"a": b"a"}
     assert "INFO The destination holds everything" in done.stderr

@@ -86,11 +86,11 @@ class Client:
         return await self._call("GET", f"{place.path}/status")
 
     async def apply_status(self, place: Place, manifest: Manifest, manager: str) -> Answer:
-        """Server-side apply of the status of an object; 409 if another manager took a field of this one.
+        """Server-side apply of the status of an object. Fields that another manager took come back to this one.
 
         With `metadata.uid` in it, 409 if the object was made anew since.
         """
-        parameters = {"fieldManager": manager, "fieldValidation": "Strict"}
+        parameters = {"fieldManager": manager, "fieldValidation": "Strict", "force": "true"}
         return await self._call("PATCH", f"{place.path}/status", manifest, parameters, APPLY_PATCH)
 
     async def watch(self, place: Place, resource_version: str | None) -> AsyncIterator[WatchEvent | Trouble]:

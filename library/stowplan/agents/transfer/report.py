@@ -67,7 +67,9 @@ class Reporter:
         try:
             asyncio.run(self._report())
         except Exception as error:
-            self.log.warning("Reports end: a fault of this program", error=repr(error))
+            # At the end of the process a thread may find that it can begin nothing more.
+            if not self._ending.is_set():
+                self.log.warning("Reports end: a fault of this program", error=repr(error))
 
     async def _report(self) -> None:
         backoff, last, at, wait = Backoff(), None, 0.0, 0.0
@@ -81,11 +83,13 @@ class Reporter:
                 if await self._apply(client, status):
                     last, at = status, moment
                     backoff.reset()
-                elif not ending:
+                    if ending:
+                        return
+                else:
+                    # `end` does not wait for long, and the process ends after it, whatever this thread does.
                     wait = backoff.seconds()
-                    continue
-                if ending:
-                    return
+                    if ending:
+                        await asyncio.sleep(min(wait, 1.0))
 
     async def _apply(self, client: Client, status: Status) -> bool:
         found = await client.status(self.place)
