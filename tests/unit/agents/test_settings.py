@@ -37,6 +37,13 @@ def test_settings(tmp_path: Path) -> None:
     assert found.access.server == "https://10.0.0.1:443"
 
 
+def test_a_run_may_be_its_hash_alone(tmp_path: Path) -> None:
+    """So it is in the pods of a JobSet, whose Jobs' names end otherwise."""
+    found = told(tmp_path, STOWPLAN_RUN="abcdefgh")
+    assert isinstance(found, Settings)
+    assert found.jobs == ("job-worker-abcdefgh",)
+
+
 def test_ipv6(tmp_path: Path) -> None:
     found = told(tmp_path, KUBERNETES_SERVICE_HOST="fd00::1", STOWPLAN_POD_IP="fd00::2")
     assert isinstance(found, Settings)
@@ -78,8 +85,8 @@ def test_a_wrong_configuration(tmp_path: Path, config: object, said: str) -> Non
         {"KUBERNETES_SERVICE_HOST": None},
         {"KUBERNETES_SERVICE_PORT": ""},
         {"STOWPLAN_RUN": None},
-        {"STOWPLAN_RUN": "abcdefgh"},
         {"STOWPLAN_RUN": "job-ps-12345678"},
+        {"STOWPLAN_RUN": "job-psabcdefgh"},
         {"STOWPLAN_POD_IP": None},
         {"STOWPLAN_POD_IP": "10.1.2"},
     ],
