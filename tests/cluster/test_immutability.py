@@ -21,7 +21,7 @@ from tests.cluster.shared import engine_crd, parameters
 from tests.repositories import CASES, case
 from tests.unit.checks.given import changed, objects
 
-_CUSTOM_GROUPS = {"argoproj.io", "batch.paddlepaddle.org", "mxnet.mlkube.io", "paddlepaddle.org"}
+_CUSTOM_GROUPS = {"argoproj.io", "batch.paddlepaddle.org", "mxnet.mlkube.io", "paddlepaddle.org", "tensorstack.dev"}
 
 Cell = tuple[Manifest, Edit]
 
