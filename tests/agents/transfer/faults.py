@@ -5,7 +5,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import quote, urlsplit
@@ -97,17 +97,17 @@ class _Handler(BaseHTTPRequestHandler):
         if fault.status is not None:
             self._answer(fault.status, fault.headers, fault.body, Fault())
             return
-        connection = http.client.HTTPConnection(*self.target)
-        connection.putrequest(self.command, path, skip_host=True, skip_accept_encoding=True)
-        for name, value in self.headers.items():
-            connection.putheader(name, value)
-        connection.endheaders(body)
-        response = connection.getresponse()
-        data = response.read()
+        # Closed whatever happens: the server may be gone by now, and an open socket would be told in some later test.
+        with closing(http.client.HTTPConnection(*self.target)) as connection:
+            connection.putrequest(self.command, path, skip_host=True, skip_accept_encoding=True)
+            for name, value in self.headers.items():
+                connection.putheader(name, value)
+            connection.endheaders(body)
+            with connection.getresponse() as response:
+                data = response.read()
         headers = {name: value for name, value in response.getheaders() if name.lower() not in ("connection", "date")}
         if self.command != "HEAD" and response.status != 204:
             headers = {name: value for name, value in headers.items() if name.lower() != "content-length"}
-        connection.close()
         self._answer(response.status, headers, data, fault)
 
     do_GET = do_PUT = do_POST = do_HEAD = do_DELETE = _pass  # noqa: N815 - the names that the base class calls
