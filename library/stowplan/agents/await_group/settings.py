@@ -1,18 +1,16 @@
 """What await is told: arguments, environment and configuration file."""
 
-import argparse
 import ipaddress
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from pydantic import ValidationError
 
+from stowplan.agents.arguments import Arguments, config_problem, parse
 from stowplan.agents.cluster import access
 from stowplan.agents.cluster.access import Access
-from stowplan.agents.log import FORMATS, Format
-from stowplan.schema.agent_config import CONFIG_DIRECTORY, CONFIG_FILE, RUN_ENV
+from stowplan.schema.agent_config import RUN_ENV
 from stowplan.schema.await_config import POD_IP_ENV, RUN_HASH_LENGTH, AwaitConfig, job_name
 
 _RUN = re.compile(rf"(.+-)?[a-z2-7]{{{RUN_HASH_LENGTH}}}")
@@ -24,15 +22,6 @@ them when the helper stays away."""
 _CODES = """\
 exit codes: 0 all deciding Jobs are complete; 1 one failed or was deleted; 2 wrong usage or configuration; 3 no right to
 read or change them; 10 a fault of this program; 143 ended by SIGTERM before the outcome"""
-
-
-@dataclass(frozen=True, slots=True)
-class Arguments:
-    """The command line."""
-
-    config: Path
-    account: Path
-    log_format: Format
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,31 +41,15 @@ class Settings:
 
 def arguments(words: Sequence[str]) -> Arguments:
     """Reads the command line; SystemExit 2 if it is wrong, 0 after `--help`."""
-    parser = argparse.ArgumentParser(prog="python -m stowplan.agents.await_group", description=_ABOUT, epilog=_CODES)
-    default = Path(CONFIG_DIRECTORY) / CONFIG_FILE
-    parser.add_argument("--config", type=Path, default=default, metavar="FILE", help="default: %(default)s")
-    parser.add_argument(
-        "--service-account",
-        type=Path,
-        default=access.ACCOUNT_DIRECTORY,
-        metavar="DIRECTORY",
-        help="holds `token` and `ca.crt`; default: %(default)s",
-    )
-    parser.add_argument(
-        "--log-format", choices=FORMATS, default="json", help="`json`, one object a line, or `text` for people"
-    )
-    given = parser.parse_args(words)
-    return Arguments(given.config, given.service_account, given.log_format)
+    return parse(words, "stowplan.agents.await_group", about=_ABOUT, codes=_CODES)
 
 
 def settings(given: Arguments, environment: Mapping[str, str]) -> Settings | str:
     """The settings, or a sentence that says what is wrong with them."""
     try:
         config = AwaitConfig.model_validate_json(given.config.read_bytes())
-    except OSError as error:
-        return f"The configuration cannot be read: {error}"
-    except ValidationError as error:
-        return f"The configuration {given.config} is wrong: {_first(error)}"
+    except (OSError, ValidationError) as error:
+        return config_problem(given.config, error)
     run, pod_ip = environment.get(RUN_ENV, ""), environment.get(POD_IP_ENV, "")
     if not _RUN.fullmatch(run):
         return f"{RUN_ENV} must be the hash of the run, or a name that ends in it, but it is {run!r}"
@@ -88,12 +61,6 @@ def settings(given: Arguments, environment: Mapping[str, str]) -> Settings | str
     names = tuple(dict.fromkeys(job_name(stem, run) for stem in config.jobs))
     ports = tuple(dict.fromkeys(config.ports))
     return Settings(reach, config.namespace, names, ports, pod_ip, config.helper_timeout_seconds)
-
-
-def _first(error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    place = ".".join(map(str, first["loc"]))
-    return f"{place}: {first['msg']}" if place else first["msg"]
 
 
 def _is_address(text: str) -> bool:

@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Mapping
 from typing import Any, TextIO, cast
 
+from stowplan.agents.arguments import Arguments
 from stowplan.agents.cluster import access
 from stowplan.agents.log import Log, Value
 from stowplan.agents.transfer.failure import StoppedError, TransferError, of_any
@@ -17,7 +18,7 @@ from stowplan.agents.transfer.outcome import Outcome
 from stowplan.agents.transfer.redaction import RedactedStream, Redactor
 from stowplan.agents.transfer.report import Reporter, place
 from stowplan.agents.transfer.run import Run
-from stowplan.agents.transfer.settings import Arguments, Settings, SettingsError, arguments, read, secrets, settings
+from stowplan.agents.transfer.settings import Settings, SettingsError, arguments, read, secrets, settings
 from stowplan.agents.transfer.stop import Stop
 from stowplan.schema.agent_config import POD_ENV, RUN_ENV
 from stowplan.schema.exit_codes import ExitCode

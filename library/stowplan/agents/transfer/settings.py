@@ -1,6 +1,5 @@
 """What a transfer is told: arguments, environment and configuration file."""
 
-import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,11 +7,10 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
-from stowplan.agents.cluster import access
-from stowplan.agents.log import FORMATS, Format
+from stowplan.agents.arguments import Arguments, config_problem, parse
 from stowplan.agents.transfer.endpoint import DEFAULT_REGION, Bucket
 from stowplan.agents.transfer.signing import Credentials
-from stowplan.schema.agent_config import CONFIG_DIRECTORY, CONFIG_FILE, RUN_ENV
+from stowplan.schema.agent_config import RUN_ENV
 from stowplan.schema.transfer_config import PvcEndpoint, S3Endpoint, TransferConfig
 
 _ABOUT = """\
@@ -28,15 +26,6 @@ BASE_MIB = 60
 
 PART_LIMIT = 9_500
 """Parts of one object; S3 takes 10000."""
-
-
-@dataclass(frozen=True, slots=True)
-class Arguments:
-    """The command line."""
-
-    config: Path
-    account: Path
-    log_format: Format
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,33 +69,15 @@ class SettingsError(Exception):
 
 def arguments(words: Sequence[str]) -> Arguments:
     """Reads the command line; SystemExit 2 if it is wrong, 0 after `--help`."""
-    parser = argparse.ArgumentParser(prog="python -m stowplan.agents.transfer", description=_ABOUT, epilog=_CODES)
-    default = Path(CONFIG_DIRECTORY) / CONFIG_FILE
-    parser.add_argument("--config", type=Path, default=default, metavar="FILE", help="default: %(default)s")
-    parser.add_argument(
-        "--service-account",
-        type=Path,
-        default=access.ACCOUNT_DIRECTORY,
-        metavar="DIRECTORY",
-        help="holds `token` and `ca.crt`; default: %(default)s",
-    )
-    parser.add_argument(
-        "--log-format", choices=FORMATS, default="json", help="`json`, one object a line, or `text` for people"
-    )
-    given = parser.parse_args(words)
-    return Arguments(given.config, given.service_account, given.log_format)
+    return parse(words, "stowplan.agents.transfer", about=_ABOUT, codes=_CODES)
 
 
 def read(path: Path) -> TransferConfig:
     """The configuration; SettingsError if it cannot be read or is wrong."""
     try:
         return TransferConfig.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise SettingsError(f"The configuration cannot be read: {error}") from None
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise SettingsError(f"The configuration {path} is wrong: {place}: {first['msg']}") from None
+    except (OSError, ValidationError) as error:
+        raise SettingsError(config_problem(path, error)) from None
 
 
 def secrets(config: TransferConfig, environment: Mapping[str, str]) -> list[str]:
