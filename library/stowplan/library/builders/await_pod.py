@@ -116,15 +116,7 @@ def _container(site: Site) -> Json:
             pod.field_env(RUN_ENV, f"metadata.labels['{labels.RUN_HASH}']"),
         ],
         "resources": site.platform.resources.control.model_dump(),
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "capabilities": {"drop": ["ALL"]},
-            "readOnlyRootFilesystem": True,
-            "runAsGroup": pod.AGENT_USER,
-            "runAsNonRoot": True,
-            "runAsUser": pod.AGENT_USER,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "securityContext": pod.restricted_container(),
         "volumeMounts": [
             {"mountPath": CONFIG_DIRECTORY, "name": _CONFIG, "readOnly": True},
             {"mountPath": pod.SCRATCH, "name": _SCRATCH},

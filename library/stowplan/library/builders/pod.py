@@ -138,11 +138,7 @@ def _container(pod: AgentPod, site: Site) -> Json:
         "command": ["python", "-m", pod.module],
         "env": [*_own_env(), *pod.env],
         "resources": pod.resources.model_dump() if isinstance(pod.resources, Resources) else pod.resources,
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "capabilities": {"drop": ["ALL"]},
-            "readOnlyRootFilesystem": True,
-        },
+        "securityContext": _container_security(),
         "volumeMounts": mounts,
     }
     if pod.args:
@@ -163,6 +159,19 @@ def _own_env() -> list[Json]:
 def field_env(name: str, path: str) -> Json:
     """An environment variable from a field of the pod."""
     return {"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}
+
+
+def restricted_container() -> Json:
+    """The security context of a container of ours in a pod that a user describes: it has to hold by itself."""
+    return {**_container_security(), **_pod_security(AGENT_USER)}
+
+
+def _container_security() -> Json:
+    return {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "readOnlyRootFilesystem": True,
+    }
 
 
 def _pod_security(user: int) -> Json:

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from stowplan.library.builders import pod
 from stowplan.library.manifest import Json
 
 ETCD = "etcd"
@@ -13,7 +14,6 @@ _RESOURCES = {
     "limits": {"cpu": "1", "memory": "1Gi"},
     "requests": {"cpu": "100m", "memory": "128Mi"},
 }
-_USER = 65532
 _DATA = "/var/lib/etcd"
 
 _ENDPOINT = re.compile(r"(https?://)?([A-Za-z0-9]([-.A-Za-z0-9]*[A-Za-z0-9])?)(?::([0-9]{1,5}))?/?")
@@ -55,15 +55,7 @@ def etcd(image: str) -> Json:
         "env": [{"name": "POD_IP", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "status.podIP"}}}],
         "ports": [{"name": "etcd-port", "containerPort": ETCD_PORT, "protocol": "TCP"}],
         "resources": _RESOURCES,
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "capabilities": {"drop": ["ALL"]},
-            "readOnlyRootFilesystem": True,
-            "runAsGroup": _USER,
-            "runAsNonRoot": True,
-            "runAsUser": _USER,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "securityContext": pod.restricted_container(),
         "startupProbe": {"failureThreshold": 60, "periodSeconds": 1, "tcpSocket": {"port": ETCD_PORT}},
         "volumeMounts": [{"mountPath": _DATA, "name": ETCD}],
     }
