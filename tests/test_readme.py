@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from stowplan.agents.transfer.s3.settings import s3_settings
 from stowplan.agents.transfer.settings import read, settings
 from stowplan.compiler.cli import app
 from tests.repositories import REPOSITORY, compiled
@@ -32,8 +33,14 @@ def test_transfer_without_a_cluster_is_configured_as_shown(tmp_path: Path) -> No
     (shown,) = [block for block in BLOCKS if '"sink"' in block]
     (tmp_path / "gemma.json").write_text(shown)
     environment = dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "x")
-    told = settings(read(tmp_path / "gemma.json"), {**environment, "S3_ENDPOINT": "https://s3.example.com"})
-    assert (told.upload, told.key, told.claim / told.local.path) == (False, "gemma/", Path("data/gemma"))
+    told = s3_settings(
+        settings(read(tmp_path / "gemma.json"), {**environment, "S3_ENDPOINT": "https://s3.example.com"})
+    )
+    assert (told.common.upload, told.key, told.common.claim / told.common.local.path) == (
+        False,
+        "gemma/",
+        Path("data/gemma"),
+    )
 
 
 def test_mistake_looks_as_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,10 +9,11 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 
+from stowplan.agents.attempt.outcome import Outcome
+from stowplan.agents.attempt.report import Reporter, Target
 from stowplan.agents.cluster.access import Access
 from stowplan.agents.log import Log
-from stowplan.agents.transfer.outcome import Outcome
-from stowplan.agents.transfer.report import Reporter, place
+from stowplan.agents.transfer import cube_status
 from stowplan.schema.marker import marker_path
 from tests.agents.accounts import account_directory
 from tests.agents.transfer.agent import Cube
@@ -159,8 +160,14 @@ def test_custom_resource_that_comes_after_the_job(account: Deciders, tmp_path: P
     (tmp_path / "token").write_text(account.token(), encoding="ascii")
     trust = account.cluster.trust
     access = Access(trust.server, tmp_path / "token", trust.authority.certificate)
-    outcome = Outcome("run", None, report_phase=True)
-    reporter = Reporter(access, place(account.namespace, "cube"), outcome.status, Log())
+    outcome = Outcome("run", None)
+    reporter = Reporter(
+        access,
+        Target(cube_status.API_VERSION, "datacubes", account.namespace, "cube"),
+        lambda _: cube_status.status(outcome, phase=True),
+        cube_status.FIELD_MANAGER,
+        Log(),
+    )
     try:
         made = admin.create({**resource(account), "spec": SPEC})
         status = wait_for(lambda: admin.get(made).get("status"), what="the first report")

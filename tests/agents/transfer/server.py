@@ -9,12 +9,12 @@ from pathlib import Path
 import obstore
 from obstore.store import S3Store
 
+from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.log import Log
-from stowplan.agents.transfer.attempts import Attempts
-from stowplan.agents.transfer.endpoint import Bucket
-from stowplan.agents.transfer.signing import Credentials
-from stowplan.agents.transfer.stop import Stop
-from stowplan.agents.transfer.wire import Wire
+from stowplan.agents.transfer.s3.attempts import Attempts
+from stowplan.agents.transfer.s3.endpoint import Bucket
+from stowplan.agents.transfer.s3.signing import Credentials
+from stowplan.agents.transfer.s3.wire import Wire
 from tests.cluster.certificates import Pair
 from tests.cluster.processes import Processes, free_port, listens
 

@@ -98,10 +98,10 @@ def test_wrong_options(cube: Cube, changes: dict[str, str], part: str) -> None:
     assert not any(secret in output for secret in ("pass-word", "two", "lines"))
 
 
-def test_flow_of_another_agent(cube: Cube) -> None:
-    ended = cube.run({"type": "git", "urlEnv": "URL"}, cube.local())
+def test_flow_between_claims(cube: Cube) -> None:
+    ended = cube.run(cube.local(), cube.local())
     assert ended.code == 2
-    assert "git to pvc" in ended.last["message"]
+    assert "pvc to pvc" in ended.last["message"]
 
 
 def test_claim_that_is_not_mounted(cube: Cube) -> None:

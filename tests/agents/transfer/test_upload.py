@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.agents.transfer import multipart
+from stowplan.agents.transfer.s3 import multipart
 from tests.agents.transfer.agent import Cube
 from tests.agents.transfer.faults import Fault, Proxy, Request
 from tests.agents.transfer.server import Storage

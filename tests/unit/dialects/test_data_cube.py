@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stowplan.agents.transfer.s3.settings import s3_settings
 from stowplan.agents.transfer.settings import settings
+from stowplan.library.builders import job
 from stowplan.library.dialects import data_cube_pod
 from stowplan.library.dialects.context import Lowered
 from stowplan.library.dialects.registry import lower
@@ -114,7 +116,7 @@ def test_a_huge_number_of_attempts_is_no_trouble() -> None:
 
 @pytest.mark.parametrize(("attempt", "soft"), [(None, None), (3600, 3570), (60, 30), (40, 20), (1, 1)])
 def test_the_agent_ends_before_its_pod(attempt: int | None, soft: int | None) -> None:
-    assert data_cube_pod.soft_deadline(attempt) == soft
+    assert job.soft_deadline(attempt) == soft
 
 
 @pytest.mark.parametrize(
@@ -227,11 +229,11 @@ def test_the_agent_starts_with_what_the_pod_has(name: str) -> None:
             value = value.replace(f"$({reference})", environment[reference])
         environment[each["name"]] = value
     config = TransferConfig.model_validate_json(objects["ConfigMap"]["data"]["config.json"])
-    told = settings(config, environment)
+    told = s3_settings(settings(config, environment))
     assert told.bucket.name in ("models", "open-data")
-    assert told.upload == (name == "data-cube-s3-upload")
+    assert told.common.upload == (name == "data-cube-s3-upload")
     assert bool(told.bucket.credentials) == (not told.remote.anonymous)
-    assert told.run == "llama"
+    assert told.common.run == "llama"
 
 
 def test_flags_of_options_of_the_other_side_are_left_out() -> None:

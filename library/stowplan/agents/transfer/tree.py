@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stowplan.agents.transfer.failure import TransferError
+from stowplan.agents.attempt.failure import AttemptError
 from stowplan.schema.exit_codes import ExitCode
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -41,7 +41,7 @@ class Tree:
             os.close(root)
             if error.errno in (errno.ELOOP, errno.ENOTDIR):
                 message = f"{self.where} leads through a link or a file: paths must be directories of the claim itself"
-                raise TransferError(ExitCode.CONFLICT, "Link", message) from None
+                raise AttemptError(ExitCode.CONFLICT, "Link", message) from None
             raise
         self.root = root
         self._nearby = threading.local()

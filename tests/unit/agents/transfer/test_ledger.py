@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.agents.transfer import ledger as module
-from stowplan.agents.transfer.entry import Entry, InOrder, read, written
-from stowplan.agents.transfer.failure import StoppedError
-from stowplan.agents.transfer.ledger import WINDOW, Done, Ledger
-from stowplan.agents.transfer.stop import Stop
+from stowplan.agents.attempt.failure import StoppedError
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.transfer.s3 import ledger as module
+from stowplan.agents.transfer.s3.entry import Entry, InOrder, read, written
+from stowplan.agents.transfer.s3.ledger import WINDOW, Done, Ledger
 
 
 def entry(key: str, version: int = 1) -> Entry:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.lock import held
+from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.log import Log
-from stowplan.agents.transfer.failure import TransferError
-from stowplan.agents.transfer.lock import held
-from stowplan.agents.transfer.stop import Stop
 from stowplan.schema.exit_codes import ExitCode
 
 
@@ -24,7 +24,7 @@ def test_held_once(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     take(path)
     take(path)
-    with held(path, "first", Stop(), Log()), pytest.raises(TransferError, match="first") as caught:
+    with held(path, "first", Stop(), Log()), pytest.raises(AttemptError, match="first") as caught:
         take(path)
     assert caught.value.code is ExitCode.CONFLICT
     take(path)
@@ -34,8 +34,8 @@ def test_holder_of_this_machine_that_was_killed(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     program = (
         "import os, signal, sys\nfrom pathlib import Path\n"
-        "from stowplan.agents.log import Log\nfrom stowplan.agents.transfer.lock import held\n"
-        "from stowplan.agents.transfer.stop import Stop\n"
+        "from stowplan.agents.log import Log\nfrom stowplan.agents.attempt.lock import held\n"
+        "from stowplan.agents.attempt.stop import Stop\n"
         "with held(Path(sys.argv[1]), 'killed', Stop(), Log()):\n    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     assert subprocess.run([sys.executable, "-c", program, path], check=False).returncode == -9

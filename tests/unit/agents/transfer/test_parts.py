@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.agents.transfer import parts as module
-from stowplan.agents.transfer.entry import Entry
-from stowplan.agents.transfer.parts import PartFile
+from stowplan.agents.transfer.s3 import parts as module
+from stowplan.agents.transfer.s3.entry import Entry
+from stowplan.agents.transfer.s3.parts import PartFile
 
 ENTRY = Entry("k", 25, '"e"', 1_700_000_000)
 

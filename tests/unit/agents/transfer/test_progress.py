@@ -2,8 +2,9 @@
 
 import pytest
 
-from stowplan.agents.transfer.outcome import Outcome, percent
-from stowplan.agents.transfer.progress import Progress
+from stowplan.agents.attempt.outcome import Outcome, percent
+from stowplan.agents.attempt.progress import Progress
+from stowplan.agents.transfer import cube_status
 
 
 def test_rate_and_time_left() -> None:
@@ -47,9 +48,9 @@ def test_percent(progress: Progress, done: bool, text: str) -> None:  # noqa: FB
 
 
 def test_status_of_a_failure() -> None:
-    outcome = Outcome("run", None, report_phase=True)
+    outcome = Outcome("run", None)
     outcome.end(5, "Locked", "somebody else writes")
-    status = outcome.status()
+    status = cube_status.status(outcome, phase=True)
     assert status["phase"] == "Failed"
     assert status["attempt"]["exitCode"] == 5
     assert "pod" not in status["attempt"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stowplan.agents.transfer.redaction import MASK, RedactedStream, Redactor
+from stowplan.agents.attempt.redaction import MASK, RedactedStream, Redactor
 
 SECRET = 'p/w+d="é&~;key'
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stowplan.agents.transfer.failure import TransferError
+from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.tree import Tree
 
 NAMES = st.text("ab-./!0é", min_size=1, max_size=6)
@@ -53,7 +53,7 @@ def test_links_lead_nowhere(tree: Tree, tmp_path: Path, link: str) -> None:
     if place.is_dir():
         place.rename(tmp_path / "moved")
     place.symlink_to(tmp_path / "outside")
-    with pytest.raises((OSError, TransferError)):
+    with pytest.raises((OSError, AttemptError)):
         Tree(tmp_path / "claim", "deep/data", create=True).place("new", os.open(tmp_path, os.O_RDONLY), "a/b")
     assert list((tmp_path / "outside").iterdir()) == []
 

@@ -14,24 +14,28 @@ from stowplan.agents.cluster.backoff import Backoff
 from stowplan.agents.cluster.client import Client, Place
 from stowplan.agents.log import Log
 
-FIELD_MANAGER = "stowplan-transfer"
-USER_AGENT = "stowplan-transfer"
-
 CHANGE_SECONDS, HEARTBEAT_SECONDS = 10.0, 30.0
 """Time between two reports at least, and at most."""
 
 LAST_SECONDS = 4.0
 """What the report of the end may take."""
 
-API_VERSION = "tensorstack.dev/v1beta1"
-"""Of DataCube, the one kind that transfers report on."""
-
 Status = dict[str, Any]
 
 
-def place(namespace: str, name: str) -> Place:
-    """A DataCube."""
-    return Place(f"/apis/{API_VERSION}/namespaces/{namespace}/datacubes", name)
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The custom resource to report on."""
+
+    api_version: str
+    resource: str
+    """Plural name of its kind, in lower case."""
+    namespace: str
+    name: str
+
+    @property
+    def place(self) -> Place:
+        return Place(f"/apis/{self.api_version}/namespaces/{self.namespace}/{self.resource}", self.name)
 
 
 def now() -> str:
@@ -44,9 +48,14 @@ class Reporter:
     """A thread that applies the status whenever it has changed, and now and then where it has not."""
 
     access: Access
-    place: Place
-    status: Callable[[], Status]
-    """The present status, without times; asked for by the thread."""
+    target: Target
+    status: Callable[[Manifest | None], Status]
+    """The fields to apply, without times; asked for by the thread.
+
+    It gets the custom resource as it is now, or None where it is only asked whether its own part has changed. An entry
+    `attempt`, and each of `attempts`, gets the time of the report.
+    """
+    manager: str
     log: Log
     _ending: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread = field(init=False)
@@ -73,14 +82,14 @@ class Reporter:
 
     async def _report(self) -> None:
         backoff, last, at, wait = Backoff(), None, 0.0, 0.0
-        async with Client(self.access, USER_AGENT) as client:
+        async with Client(self.access, self.manager) as client:
             while True:
                 ending = await asyncio.to_thread(self._ending.wait, wait)
-                status, moment = self.status(), time.monotonic()
+                status, moment = self.status(None), time.monotonic()
                 wait = 1.0
                 if not ending and moment - at < (CHANGE_SECONDS if status != last else HEARTBEAT_SECONDS):
                     continue
-                if await self._apply(client, status):
+                if await self._apply(client):
                     last, at = status, moment
                     backoff.reset()
                     if ending:
@@ -91,21 +100,21 @@ class Reporter:
                     if ending:
                         await asyncio.sleep(min(wait, 1.0))
 
-    async def _apply(self, client: Client, status: Status) -> bool:
-        found = await client.status(self.place)
+    async def _apply(self, client: Client) -> bool:
+        found = await client.status(self.target.place)
         if isinstance(found, Refused | Unreachable):
             # The custom resource may come after its Job.
             self.log.warning("Cannot read the status to report on: trying again", error=str(found))
             return False
-        answer = await client.apply_status(self.place, self._manifest(found, status), FIELD_MANAGER)
+        answer = await client.apply_status(self.target.place, self._manifest(found), self.manager)
         if isinstance(answer, Refused | Unreachable):
             self.log.warning("Cannot report: trying again", error=str(answer))
             return False
         return True
 
-    def _manifest(self, found: Manifest, status: Status) -> Manifest:
-        metadata = found["metadata"]
-        complete = {**status, "attempt": {**status["attempt"], "updatedAt": now()}}
+    def _manifest(self, found: Manifest) -> Manifest:
+        metadata, status = found["metadata"], self.status(found)
+        complete = {**status, **_stamped(status)}
         if "conditions" in status:
             generation = metadata.get("generation")
             complete["observedGeneration"] = generation
@@ -114,7 +123,7 @@ class Reporter:
                 for each in status["conditions"]
             ]
         return {
-            "apiVersion": API_VERSION,
+            "apiVersion": self.target.api_version,
             "kind": found.get("kind"),
             "metadata": {
                 "name": metadata.get("name"),
@@ -129,3 +138,9 @@ class Reporter:
         if before is None or before[0] != condition["status"]:
             self._since[condition["type"]] = (condition["status"], now() if before else self._began)
         return self._since[condition["type"]][1]
+
+
+def _stamped(status: Status) -> Status:
+    at = {"updatedAt": now()}
+    one = {"attempt": {**status["attempt"], **at}} if "attempt" in status else {}
+    return one | ({"attempts": [{**each, **at} for each in status["attempts"]]} if "attempts" in status else {})

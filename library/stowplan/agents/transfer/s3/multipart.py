@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import unquote_plus
 from xml.sax.saxutils import escape
 
-from stowplan.agents.transfer.failure import TransferError
-from stowplan.agents.transfer.listing import document, namespace
-from stowplan.agents.transfer.wire import Wire
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.s3.listing import document, namespace
+from stowplan.agents.transfer.s3.wire import Wire
 from stowplan.schema.exit_codes import ExitCode
 
 _XML = {"content-type": "application/xml"}
@@ -46,7 +46,7 @@ def begin(wire: Wire, key: str) -> str:
     root = document(wire.call("POST", key, [("uploads", "")]).content, "the beginning of an upload")
     found = root.findtext(f"{namespace(root)}UploadId")
     if not found:
-        raise TransferError(ExitCode.TRANSIENT, "BadAnswer", f"The server began an upload of {key} without an id")
+        raise AttemptError(ExitCode.TRANSIENT, "BadAnswer", f"The server began an upload of {key} without an id")
     return found
 
 
@@ -67,13 +67,13 @@ def complete(wire: Wire, key: str, upload: str, parts: Mapping[int, Stored], siz
     if response.status_code == 404:
         there = wire.call("HEAD", key, accepted=(404,))
         if not there.is_success or int(there.headers.get("content-length", -1)) != size:
-            raise TransferError(ExitCode.TRANSIENT, "UploadGone", f"The upload of {key} was ended by somebody else")
+            raise AttemptError(ExitCode.TRANSIENT, "UploadGone", f"The upload of {key} was ended by somebody else")
         return
     root = document(response.content, "the end of an upload")
     # The status may be 200 and the body an error: servers send the first before they know.
     if root.tag.endswith("Error"):
         message = f"{key}: {root.findtext('Code')} {root.findtext('Message')}"
-        raise TransferError(ExitCode.TRANSIENT, "UploadFailed", message)
+        raise AttemptError(ExitCode.TRANSIENT, "UploadFailed", message)
 
 
 def abort(wire: Wire, begun: Begun) -> None:

@@ -8,21 +8,22 @@ from functools import partial
 
 from obstore.store import S3Store
 
+from stowplan.agents.attempt.failure import AttemptError, StoppedError
+from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.log import Log
-from stowplan.agents.transfer import multipart
-from stowplan.agents.transfer.attempts import Attempts
-from stowplan.agents.transfer.crew import Crew
-from stowplan.agents.transfer.entry import InOrder
-from stowplan.agents.transfer.failure import StoppedError, TransferError, of_any
 from stowplan.agents.transfer.keys import KeyCheck
-from stowplan.agents.transfer.listing import objects
-from stowplan.agents.transfer.multipart import Begun
-from stowplan.agents.transfer.outgoing import InParts, Sender
-from stowplan.agents.transfer.progress import Progress
-from stowplan.agents.transfer.settings import Settings
-from stowplan.agents.transfer.source import head
+from stowplan.agents.transfer.s3 import multipart
+from stowplan.agents.transfer.s3.attempts import Attempts
+from stowplan.agents.transfer.s3.crew import Crew
+from stowplan.agents.transfer.s3.entry import InOrder
+from stowplan.agents.transfer.s3.failure import of_any
+from stowplan.agents.transfer.s3.listing import objects
+from stowplan.agents.transfer.s3.multipart import Begun
+from stowplan.agents.transfer.s3.outgoing import InParts, Sender
+from stowplan.agents.transfer.s3.settings import S3Settings
+from stowplan.agents.transfer.s3.source import head
+from stowplan.agents.transfer.s3.wire import Wire
 from stowplan.agents.transfer.tree import Found, Tree
-from stowplan.agents.transfer.wire import Wire
 from stowplan.schema.exit_codes import ExitCode
 
 MOST_BEGUN = 10_000
@@ -33,7 +34,7 @@ MOST_BEGUN = 10_000
 class Upload:
     """One run."""
 
-    told: Settings
+    told: S3Settings
     wire: Wire
     store: S3Store
     attempts: Attempts
@@ -47,17 +48,17 @@ class Upload:
     """Large files that turned out to be other ones than the bucket has."""
 
     def run(self, crew: Crew, protected: Sequence[str]) -> None:
-        """Copies; TransferError if a file could not be sent."""
+        """Copies; AttemptError if a file could not be sent."""
         self._crew = crew
-        folder, _, name = self.told.local.path.rstrip("/").rpartition("/")
-        with closing(Tree(self.told.claim, folder, create=False)) as parent:
+        folder, _, name = self.told.common.local.path.rstrip("/").rpartition("/")
+        with closing(Tree(self.told.common.claim, folder, create=False)) as parent:
             found = _status(parent, name) if name else None
         if found:
-            with closing(Tree(self.told.claim, folder, create=False)) as tree, crew:
+            with closing(Tree(self.told.common.claim, folder, create=False)) as tree, crew:
                 self._count([found])
                 self._send_all(tree, iter([(found, self._single_key(name))]), single=True)
             return
-        with closing(Tree(self.told.claim, self.told.local.path, create=False)) as tree, crew:
+        with closing(Tree(self.told.common.claim, self.told.common.local.path, create=False)) as tree, crew:
             self._count(tree.walk(protected))
             self._send_all(tree, ((each, self._prefix + each.key) for each in _files(tree.walk(protected))))
 
@@ -70,7 +71,7 @@ class Upload:
         return self.told.key if self.told.remote.kind == "file" and self.told.key else self._prefix + name
 
     def _count(self, walk: Iterator[Found] | list[Found]) -> None:
-        """Looks at all names before anything is sent; TransferError (5) if one can be no key."""
+        """Looks at all names before anything is sent; AttemptError (5) if one can be no key."""
         check = KeyCheck(folds_case=False)
         for each in walk:
             self.attempts.stop.check()
@@ -82,7 +83,7 @@ class Upload:
                 self.progress.bytes_total += each.size
         if check.count:
             message = f"{check.count} names cannot be keys: {'; '.join(check.refused)}. Nothing was sent"
-            raise TransferError(ExitCode.CONFLICT, "UnsafeKeys", message)
+            raise AttemptError(ExitCode.CONFLICT, "UnsafeKeys", message)
         if self.progress.files_left_out:
             self.log.warning("Links and devices are left out", count=self.progress.files_left_out)
 
@@ -134,7 +135,7 @@ class Upload:
         if error is None:
             return
         failure = of_any(error, found.key)
-        if isinstance(failure, TransferError):
+        if isinstance(failure, AttemptError):
             self._crew.failed(failure)
         elif isinstance(failure, StoppedError):
             raise failure
@@ -149,17 +150,17 @@ class Upload:
             self.log.info("Made the bucket", bucket=name)
         elif status == 404:
             message = f"There is no bucket {name}; it is made only on request, by createBucket"
-            raise TransferError(ExitCode.NOT_FOUND, "NoBucket", message)
+            raise AttemptError(ExitCode.NOT_FOUND, "NoBucket", message)
         elif status == 403:
             message = f"No access to bucket {name}. If the account may write but not look, say s3-no-check-bucket: true"
-            raise TransferError(ExitCode.AUTH, "AccessDenied", message)
+            raise AttemptError(ExitCode.AUTH, "AccessDenied", message)
 
     def _find_begun(self) -> None:
         """Uploads that earlier attempts have left. Without the right to see them, all begins anew."""
         try:
             for _, each in zip(range(MOST_BEGUN), multipart.begun(self.wire, self._prefix), strict=False):
                 self._begun.setdefault(each.key, []).append(each)
-        except TransferError as failure:
+        except AttemptError as failure:
             self.log.warning("Cannot look for unfinished uploads: large files begin anew", error=str(failure))
 
     def _abort_orphans(self) -> None:
@@ -177,5 +178,5 @@ def _status(parent: Tree, name: str) -> Found | None:
     """A single file, not a link; None for anything else."""
     found = parent.stat(name)
     if found is None:
-        raise TransferError(ExitCode.NOT_FOUND, "NotFound", f"{parent.where / name} is not there")
+        raise AttemptError(ExitCode.NOT_FOUND, "NotFound", f"{parent.where / name} is not there")
     return Found(name, found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None

@@ -9,19 +9,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.progress import Progress
+from stowplan.agents.attempt.safe_files import sync_all
+from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.log import Log
-from stowplan.agents.transfer.crew import Crew
-from stowplan.agents.transfer.entry import Entry, InOrder, written
-from stowplan.agents.transfer.failure import ChangedError, TransferError, of_any
-from stowplan.agents.transfer.fetch import Fetcher, InParts
 from stowplan.agents.transfer.keys import KeyCheck
-from stowplan.agents.transfer.ledger import Done, Ledger
-from stowplan.agents.transfer.progress import Progress
-from stowplan.agents.transfer.safe_files import sync_all
-from stowplan.agents.transfer.source import Source
-from stowplan.agents.transfer.stop import Stop
+from stowplan.agents.transfer.s3.crew import Crew
+from stowplan.agents.transfer.s3.entry import Entry, InOrder, written
+from stowplan.agents.transfer.s3.failure import ChangedError, of_any
+from stowplan.agents.transfer.s3.fetch import Fetcher, InParts
+from stowplan.agents.transfer.s3.ledger import Done, Ledger
+from stowplan.agents.transfer.s3.source import Source
+from stowplan.agents.transfer.s3.wire import Wire
 from stowplan.agents.transfer.tree import Tree
-from stowplan.agents.transfer.wire import Wire
 from stowplan.schema.exit_codes import ExitCode
 
 ROUNDS = 3
@@ -54,7 +55,7 @@ class Download:
     def compare(self, check: KeyCheck) -> None:
         """Lists the source completely and compares it with what is there. Nothing is written but the state.
 
-        TransferError: 5 where keys cannot be files below the destination, or where the space is not enough for them.
+        AttemptError: 5 where keys cannot be files below the destination, or where the space is not enough for them.
         """
         wanted_bytes = 0
         leftover = {each.stem for each in self.fetcher.folder.iterdir()}
@@ -79,7 +80,7 @@ class Download:
         self._check_space(wanted_bytes)
 
     def fetch(self) -> None:
-        """Fetches all that was found to be missing; TransferError if a file of it could not be had."""
+        """Fetches all that was found to be missing; AttemptError if a file of it could not be had."""
         with self._notes():
             wanted: Iterator[tuple[int, Entry]] = (
                 (index, entry) for index, (entry, wanted) in enumerate(self.ledger.listing()) if wanted
@@ -127,7 +128,7 @@ class Download:
         # Some network file systems report no size at all.
         if free.f_blocks and wanted > free.f_bavail * free.f_frsize + here:
             message = f"{wanted} bytes are to be fetched, but the claim has room for {free.f_bavail * free.f_frsize}"
-            raise TransferError(ExitCode.CONFLICT, "NoSpace", message)
+            raise AttemptError(ExitCode.CONFLICT, "NoSpace", message)
 
     def _begin(self, index: int, entry: Entry) -> None:
         if entry.is_folder:
@@ -163,12 +164,12 @@ class Download:
                 self.log.warning("An object has changed: it is fetched from its beginning", key=entry.key)
                 self.done.replace(index, None)
                 self._again.append((index, entry))
-            case TransferError() as failure:
+            case AttemptError() as failure:
                 self._failed(index, failure)
             case stopped:
                 raise stopped
 
-    def _failed(self, index: int, failure: TransferError) -> None:
+    def _failed(self, index: int, failure: AttemptError) -> None:
         self.done.replace(index, None)
         self.crew.failed(failure)
 
@@ -176,7 +177,7 @@ class Download:
         for index, entry in changed:
             try:
                 now = self.fetcher.now(entry)
-            except TransferError as failure:
+            except AttemptError as failure:
                 self._failed(index, failure)
                 continue
             self.progress.bytes_total += now.size - entry.size
@@ -212,12 +213,12 @@ class Download:
         self.ledger.save(marks, synced=synced)
 
 
-def _unsafe(check: KeyCheck) -> TransferError:
+def _unsafe(check: KeyCheck) -> AttemptError:
     more = f" and {check.count - len(check.refused)} more" if check.count > len(check.refused) else ""
     message = f"Keys of the source cannot be files: {'; '.join(check.refused)}{more}. Nothing was written"
-    return TransferError(ExitCode.CONFLICT, "UnsafeKeys", message)
+    return AttemptError(ExitCode.CONFLICT, "UnsafeKeys", message)
 
 
-def _unsteady(entry: Entry) -> TransferError:
+def _unsteady(entry: Entry) -> AttemptError:
     message = f"{entry.key} changed {ROUNDS} times while it was fetched"
-    return TransferError(ExitCode.TRANSIENT, "ChangesAllTheTime", message)
+    return AttemptError(ExitCode.TRANSIENT, "ChangesAllTheTime", message)

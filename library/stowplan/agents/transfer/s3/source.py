@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Literal
 
-from stowplan.agents.transfer.entry import Entry
-from stowplan.agents.transfer.failure import TransferError
-from stowplan.agents.transfer.listing import objects, page
-from stowplan.agents.transfer.wire import Wire
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.s3.entry import Entry
+from stowplan.agents.transfer.s3.listing import objects, page
+from stowplan.agents.transfer.s3.wire import Wire
 from stowplan.schema.exit_codes import ExitCode
 
 Kind = Literal["auto", "file", "prefix"]
@@ -27,7 +27,7 @@ class Source:
 
 
 def resolve(wire: Wire, key: str, kind: Kind) -> Source:
-    """Decides what a key is. TransferError: 4 where there is neither, 5 where there are both and `kind` is `auto`.
+    """Decides what a key is. AttemptError: 4 where there is neither, 5 where there are both and `kind` is `auto`.
 
     A prefix ends in `/`, so that `data` never stands for `data2/…`.
     """
@@ -44,7 +44,7 @@ def resolve(wire: Wire, key: str, kind: Kind) -> Source:
     below, _ = page(wire, f"{key}/", "", 1)
     if single and below:
         message = f"{where} is an object, and there are objects below {where}/: say which is meant by kind"
-        raise TransferError(ExitCode.CONFLICT, "Ambiguous", message)
+        raise AttemptError(ExitCode.CONFLICT, "Ambiguous", message)
     if single:
         return _one(key, single)
     if below:
@@ -67,6 +67,6 @@ def _one(key: str, found: Entry) -> Source:
     return Source(f"{folder}/" if folder else "", Entry(name, found.size, found.etag, found.modified))
 
 
-def _missing(text: str, status: int) -> TransferError:
+def _missing(text: str, status: int) -> AttemptError:
     hint = " (or the account may not see it: the server answered 403)" if status == 403 else ""
-    return TransferError(ExitCode.NOT_FOUND, "NotFound", text + hint)
+    return AttemptError(ExitCode.NOT_FOUND, "NotFound", text + hint)

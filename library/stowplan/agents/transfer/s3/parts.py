@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stowplan.agents.transfer.entry import Entry
-from stowplan.agents.transfer.safe_files import boot, replace
+from stowplan.agents.attempt.safe_files import boot, replace
+from stowplan.agents.transfer.s3.entry import Entry
 
 SYNC_SECONDS = 5.0
 """Time between two lines `s`."""

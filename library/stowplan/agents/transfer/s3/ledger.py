@@ -17,10 +17,10 @@ from pathlib import Path
 from threading import Condition, Lock
 from typing import Any, TextIO
 
-from stowplan.agents.transfer import entry as lines
-from stowplan.agents.transfer.entry import Entry
-from stowplan.agents.transfer.safe_files import boot, replace, sync_directory
-from stowplan.agents.transfer.stop import Stop
+from stowplan.agents.attempt.safe_files import boot, replace, sync_directory
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.transfer.s3 import entry as lines
+from stowplan.agents.transfer.s3.entry import Entry
 
 Marks = dict[str, Any]
 

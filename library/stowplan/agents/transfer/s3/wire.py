@@ -8,10 +8,11 @@ from xml.etree import ElementTree
 
 import httpx
 
-from stowplan.agents.transfer.attempts import Attempts, ThrottledError
-from stowplan.agents.transfer.endpoint import CONNECT_SECONDS, SILENCE_SECONDS, Bucket
-from stowplan.agents.transfer.failure import AUTH_CODES, TransferError
-from stowplan.agents.transfer.signing import EMPTY_SHA256, encoded, query_string, signed_headers
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.s3.attempts import Attempts, ThrottledError
+from stowplan.agents.transfer.s3.endpoint import CONNECT_SECONDS, SILENCE_SECONDS, Bucket
+from stowplan.agents.transfer.s3.failure import AUTH_CODES
+from stowplan.agents.transfer.s3.signing import EMPTY_SHA256, encoded, query_string, signed_headers
 from stowplan.schema.exit_codes import ExitCode
 
 CHUNK = 1 << 20
@@ -53,7 +54,7 @@ class Wire:
         headers: Mapping[str, str] | None = None,
         accepted: Sequence[int] = (),
     ) -> httpx.Response:
-        """The answer to a request, after as many tries as it takes; TransferError for a refusal not in `accepted`.
+        """The answer to a request, after as many tries as it takes; AttemptError for a refusal not in `accepted`.
 
         An empty key stands for the bucket itself.
         """
@@ -63,7 +64,7 @@ class Wire:
             try:
                 response = self._send(method, key, query, body, headers or {})
             except httpx.HTTPError as error:
-                raise TransferError(
+                raise AttemptError(
                     ExitCode.TRANSIENT, "RequestFailed", f"{what}: {type(error).__name__}: {error}"
                 ) from None
             if response.is_success or response.status_code in accepted:
@@ -104,21 +105,21 @@ def _chunks(body: bytes) -> Iterator[bytes]:
         yield bytes(view[offset : offset + CHUNK])
 
 
-def refusal(response: httpx.Response, what: str) -> TransferError:
+def refusal(response: httpx.Response, what: str) -> AttemptError:
     """What an answer of 300 or above means."""
     status, (code, message) = response.status_code, _error(response.content)
     text = f"{what}: {status} {code} {message}".strip()
     if status in _THROTTLED or code in _THROTTLING_CODES:
         return ThrottledError(text, _retry_after(response.headers.get("retry-after", "")))
     if status in (401, 403) or code in AUTH_CODES:
-        return TransferError(ExitCode.AUTH, "AccessDenied", text)
+        return AttemptError(ExitCode.AUTH, "AccessDenied", text)
     if status == 404:
-        return TransferError(ExitCode.NOT_FOUND, code or "NotFound", text)
+        return AttemptError(ExitCode.NOT_FOUND, code or "NotFound", text)
     if 300 <= status < 400:
         region = response.headers.get("x-amz-bucket-region", "")
         hint = f"; the bucket is in region {region}" if region else "; is the region right?"
-        return TransferError(ExitCode.BAD_SPEC, "WrongRegion", text + hint)
-    return TransferError(
+        return AttemptError(ExitCode.BAD_SPEC, "WrongRegion", text + hint)
+    return AttemptError(
         ExitCode.BAD_SPEC if code.startswith("Invalid") else ExitCode.TRANSIENT, code or "Refused", text
     )
 

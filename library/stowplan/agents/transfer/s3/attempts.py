@@ -4,10 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cluster.backoff import Backoff
 from stowplan.agents.log import Log
-from stowplan.agents.transfer.failure import TransferError, of_any
-from stowplan.agents.transfer.stop import Stop
+from stowplan.agents.transfer.s3.failure import of_any
 from stowplan.schema.exit_codes import ExitCode
 
 T = TypeVar("T")
@@ -17,7 +18,7 @@ _FOR_GOOD = ("ObjectGone", "FileSystem")
 """Reasons of failures that end this attempt of the whole transfer for their file, although a later one may go well."""
 
 
-class ThrottledError(TransferError):
+class ThrottledError(AttemptError):
     """The server said how long to wait."""
 
     def __init__(self, message: str, seconds: float) -> None:
@@ -34,7 +35,7 @@ class Attempts:
     log: Log
 
     def run(self, what: str, call: Callable[[], T]) -> T:
-        """The result of a call, after as many tries as it takes; TransferError, ChangedError or StoppedError else."""
+        """The result of a call, after as many tries as it takes; AttemptError, ChangedError or StoppedError else."""
         backoff = Backoff()
         for left in range(self.retries, -1, -1):
             self.stop.check()
@@ -51,4 +52,4 @@ class Attempts:
 
 
 def _may_pass(failure: Exception) -> bool:
-    return isinstance(failure, TransferError) and failure.code in _MAY_PASS and failure.reason not in _FOR_GOOD
+    return isinstance(failure, AttemptError) and failure.code in _MAY_PASS and failure.reason not in _FOR_GOOD

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.progress import Progress
+from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.log import Log
-from stowplan.agents.transfer.failure import TransferError
-from stowplan.agents.transfer.ledger import Ledger
-from stowplan.agents.transfer.progress import Progress
-from stowplan.agents.transfer.stop import Stop
+from stowplan.agents.transfer.s3.ledger import Ledger
 from stowplan.agents.transfer.tree import Found, Tree
 from stowplan.schema.exit_codes import ExitCode
 from stowplan.schema.transfer_config import Mirror
@@ -29,11 +29,11 @@ class Deletion:
     log: Log
 
     def run(self, rule: Mirror) -> None:
-        """TransferError (5), before anything is deleted, where there are more extra files than the rule allows."""
+        """AttemptError (5), before anything is deleted, where there are more extra files than the rule allows."""
         extra = sum(1 for each in self.extra() if not each.key.endswith("/"))
         if rule.max_delete is not None and extra > rule.max_delete:
             message = f"{extra} files are not in the source, but maxDelete is {rule.max_delete}: none was deleted"
-            raise TransferError(ExitCode.CONFLICT, "TooManyDeletions", message)
+            raise AttemptError(ExitCode.CONFLICT, "TooManyDeletions", message)
         # A directory comes before what is in it, so the list of those to remove is read from its end.
         directories: list[str] = []
         for each in self.extra():

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 import obstore
 from obstore.store import S3Store
 
+from stowplan.agents.attempt.failure import AttemptError, StoppedError
+from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.log import Log
-from stowplan.agents.transfer import multipart
-from stowplan.agents.transfer.attempts import Attempts
-from stowplan.agents.transfer.failure import StoppedError, TransferError
-from stowplan.agents.transfer.multipart import Begun, Stored
-from stowplan.agents.transfer.progress import Progress
+from stowplan.agents.transfer.s3 import multipart
+from stowplan.agents.transfer.s3.attempts import Attempts
+from stowplan.agents.transfer.s3.multipart import Begun, Stored
+from stowplan.agents.transfer.s3.wire import Wire
 from stowplan.agents.transfer.tree import Found, Tree
-from stowplan.agents.transfer.wire import Wire
 from stowplan.schema.exit_codes import ExitCode
 
 CHUNK = 1 << 20
@@ -159,11 +159,11 @@ class InParts:
 
 
 def check_unchanged(descriptor: int, found: Found) -> None:
-    """TransferError if a file is no longer what it was."""
+    """AttemptError if a file is no longer what it was."""
     status = os.fstat(descriptor)
     if (status.st_size, status.st_mtime_ns) != (found.size, found.modified_ns):
         message = f"{found.key} was changed while it was copied"
-        raise TransferError(ExitCode.TRANSIENT, "FileChanged", message)
+        raise AttemptError(ExitCode.TRANSIENT, "FileChanged", message)
 
 
 def _read(descriptor: int, offset: int, size: int) -> bytes:

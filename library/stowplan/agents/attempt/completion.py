@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from stowplan.agents.transfer.safe_files import replace
+from stowplan.agents.attempt.safe_files import replace
 from stowplan.schema.exit_codes import PERMANENT, ExitCode
 from stowplan.schema.marker import Marker, marker_path
 

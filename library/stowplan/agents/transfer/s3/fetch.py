@@ -11,14 +11,15 @@ from pathlib import Path
 import obstore
 from obstore.store import S3Store
 
+from stowplan.agents.attempt.failure import AttemptError, StoppedError
+from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.log import Log
-from stowplan.agents.transfer.attempts import Attempts
-from stowplan.agents.transfer.entry import Entry
-from stowplan.agents.transfer.failure import ChangedError, StoppedError, TransferError
-from stowplan.agents.transfer.parts import WHOLE, Extent, PartFile
-from stowplan.agents.transfer.progress import Progress
+from stowplan.agents.transfer.s3.attempts import Attempts
+from stowplan.agents.transfer.s3.entry import Entry
+from stowplan.agents.transfer.s3.failure import ChangedError
+from stowplan.agents.transfer.s3.parts import WHOLE, Extent, PartFile
+from stowplan.agents.transfer.s3.wire import Wire
 from stowplan.agents.transfer.tree import Tree
-from stowplan.agents.transfer.wire import Wire
 from stowplan.schema.exit_codes import ExitCode
 
 CHUNK = 1 << 20
@@ -124,7 +125,7 @@ class Fetcher:
             yield memoryview(data)
         if count != expected:
             message = f"{entry.key}: the server sent {count} bytes of {expected}"
-            raise TransferError(ExitCode.INTEGRITY, "WrongLength", message)
+            raise AttemptError(ExitCode.INTEGRITY, "WrongLength", message)
 
     def _verify(self, entry: Entry, digest: str) -> None:
         if not self.etags_are_md5 or entry.md5 in (None, digest):
@@ -137,7 +138,7 @@ class Fetcher:
             self.log.info("The server's ETags are no digests: lengths are verified alone", encryption=encryption)
             return
         message = f"{entry.key}: the digest of its bytes is {digest}, but its ETag says {entry.md5}"
-        raise TransferError(ExitCode.INTEGRITY, "WrongDigest", message)
+        raise AttemptError(ExitCode.INTEGRITY, "WrongDigest", message)
 
 
 class InParts:
@@ -186,7 +187,7 @@ class InParts:
             with suppress(OSError):
                 self._parts.close()
             if isinstance(error, ChangedError) or (
-                isinstance(error, TransferError) and error.code is ExitCode.INTEGRITY
+                isinstance(error, AttemptError) and error.code is ExitCode.INTEGRITY
             ):
                 self._parts.forget()
                 self._fetcher.progress.add(size=-present)

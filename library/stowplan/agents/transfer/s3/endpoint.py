@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from obstore.store import S3Store
 
-from stowplan.agents.transfer.signing import Credentials
+from stowplan.agents.transfer.s3.signing import Credentials
 
 if TYPE_CHECKING:
     from obstore.store import S3Config

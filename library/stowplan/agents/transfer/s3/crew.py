@@ -7,9 +7,10 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
+from stowplan.agents.attempt.failure import AttemptError, StoppedError
+from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.log import Log
-from stowplan.agents.transfer.failure import StoppedError, TransferError, of_any
-from stowplan.agents.transfer.stop import Stop
+from stowplan.agents.transfer.s3.failure import of_any
 from stowplan.schema.exit_codes import PERMANENT
 
 Task = Callable[[], None]
@@ -28,7 +29,7 @@ class Crew:
         self._tasks: queue.Queue[Task | None] = queue.Queue(size)
         self._stop, self._log = stop, log
         self._lock = threading.Lock()
-        self._worst: TransferError | None = None
+        self._worst: AttemptError | None = None
         self._bug: BaseException | None = None
         self.failures = 0
         # Daemons: a request that hangs must not hold up the end of the process.
@@ -68,7 +69,7 @@ class Crew:
             self._stop.sleep(0.005)
 
     def end(self) -> None:
-        """Waits for all given tasks, and lets the threads go; TransferError if any task failed."""
+        """Waits for all given tasks, and lets the threads go; AttemptError if any task failed."""
         self.drain()
         for _ in self._threads:
             self._tasks.put(None)
@@ -78,13 +79,13 @@ class Crew:
         self._stop.check()
 
     def judge(self) -> None:
-        """TransferError if any task failed."""
+        """AttemptError if any task failed."""
         if self._bug:
             raise self._bug
         if self._worst:
             raise self._worst
 
-    def failed(self, failure: TransferError) -> None:
+    def failed(self, failure: AttemptError) -> None:
         """Takes note of a failure. One that no further attempt can mend ends the work of all."""
         with self._lock:
             self.failures += 1
@@ -116,7 +117,7 @@ class Crew:
         except Exception as error:
             try:
                 failure = of_any(error, "the transfer")
-                if isinstance(failure, TransferError):
+                if isinstance(failure, AttemptError):
                     self.failed(failure)
             except Exception as bug:
                 self._bug = self._bug or bug

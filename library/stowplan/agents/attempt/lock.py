@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.log import Log
-from stowplan.agents.transfer.failure import TransferError
-from stowplan.agents.transfer.stop import Stop
 from stowplan.schema.exit_codes import ExitCode
 
 BEAT_SECONDS = 5.0
@@ -27,7 +27,7 @@ SILENCE_SECONDS = 30.0
 
 @contextmanager
 def held(path: Path, name: str, stop: Stop, log: Log, *, silence: float = SILENCE_SECONDS) -> Iterator[None]:
-    """Holds the lock; TransferError (5) if another one does. `name` is for people who find the file."""
+    """Holds the lock; AttemptError (5) if another one does. `name` is for people who find the file."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
     try:
         try:
@@ -83,7 +83,7 @@ def _write(descriptor: int, text: str) -> None:
     os.fsync(descriptor)
 
 
-def _taken(path: Path, holder: dict[str, object]) -> TransferError:
+def _taken(path: Path, holder: dict[str, object]) -> AttemptError:
     name = holder.get("holder", "an unknown program")
     message = f"{name} on {holder.get('machine', 'some machine')} writes to the same destination (lock file {path})"
-    return TransferError(ExitCode.CONFLICT, "Locked", message)
+    return AttemptError(ExitCode.CONFLICT, "Locked", message)

@@ -9,16 +9,16 @@ from datetime import datetime
 from urllib.parse import unquote_plus
 from xml.etree import ElementTree
 
-from stowplan.agents.transfer.entry import Entry
-from stowplan.agents.transfer.failure import TransferError
-from stowplan.agents.transfer.wire import Wire
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.s3.entry import Entry
+from stowplan.agents.transfer.s3.wire import Wire
 from stowplan.schema.exit_codes import ExitCode
 
 
 def objects(wire: Wire, prefix: str, *, most: int = 1000) -> Iterator[Entry]:
     """All objects below a prefix, in ascending order of their keys, which are relative to it.
 
-    An object whose key is the prefix itself, the folder that the transfer begins in, is left out. TransferError if the
+    An object whose key is the prefix itself, the folder that the transfer begins in, is left out. AttemptError if the
     server does not keep the order: everything else is built on it.
     """
     token, last = "", ""
@@ -29,7 +29,7 @@ def objects(wire: Wire, prefix: str, *, most: int = 1000) -> Iterator[Entry]:
                 continue
             if entry.key <= last:
                 message = f"The server lists {entry.key!r} after {last!r}: listings must be in ascending order of keys"
-                raise TransferError(ExitCode.CONFLICT, "UnsortedListing", message)
+                raise AttemptError(ExitCode.CONFLICT, "UnsortedListing", message)
             last = entry.key
             yield entry
         if not token:
@@ -52,19 +52,19 @@ def page(wire: Wire, prefix: str, token: str, most: int) -> tuple[list[Entry], s
     more = root.findtext(f"{namespace(root)}IsTruncated") == "true"
     following = root.findtext(f"{namespace(root)}NextContinuationToken") or ""
     if more and not following:
-        raise TransferError(
+        raise AttemptError(
             ExitCode.TRANSIENT, "BadListing", "The server ends a listing in the middle, without a token for the rest"
         )
     return entries, following if more else ""
 
 
 def document(content: bytes, what: str) -> ElementTree.Element:
-    """The answer as XML; TransferError if it is none."""
+    """The answer as XML; AttemptError if it is none."""
     try:
         return ElementTree.fromstring(content)  # noqa: S314 - expat bounds what entities may grow to
     except ElementTree.ParseError as error:
         message = f"The server sent {what} that is no XML: {error}"
-        raise TransferError(ExitCode.TRANSIENT, "BadAnswer", message) from None
+        raise AttemptError(ExitCode.TRANSIENT, "BadAnswer", message) from None
 
 
 def namespace(root: ElementTree.Element) -> str:

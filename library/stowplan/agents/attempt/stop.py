@@ -3,7 +3,7 @@
 import threading
 from typing import Literal
 
-from stowplan.agents.transfer.failure import StoppedError
+from stowplan.agents.attempt.failure import StoppedError
 
 Why = Literal["signal", "deadline", "failure"]
 

@@ -1,0 +1,127 @@
+"""The frame of a program that makes one attempt: signals, deadline, progress, reports, last words, exit code."""
+
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from stowplan.agents.attempt.failure import AttemptError, StoppedError, of_any
+from stowplan.agents.attempt.last_words import leave
+from stowplan.agents.attempt.outcome import Outcome
+from stowplan.agents.attempt.redaction import Redactor
+from stowplan.agents.attempt.report import Reporter
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.log import Log, Value
+from stowplan.schema.agent_config import POD_ENV, RUN_ENV
+from stowplan.schema.exit_codes import ExitCode
+
+TERMINATED = 143
+"""Exit code after SIGTERM: 128 and the signal's number."""
+
+LOG_SECONDS = 10.0
+"""Time between two lines of progress."""
+
+END_SECONDS = 8.0
+"""After a signal: what flushing and the last report may take before the process ends whatever they do."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """One attempt at `what`, a word such as `transfer` or `warmup`."""
+
+    what: str
+    outcome: Outcome
+    stop: Stop
+    log: Log
+    redact: Redactor
+    soft_deadline_seconds: int | None
+    """Seconds after which the attempt keeps what it has; None for no limit."""
+
+    def run(self, work: Callable[[], str], reporter: Reporter | None) -> int:
+        """Does the work, which gives a sentence of what was done; gives the exit code, but never after a signal."""
+        _watch_signals(self.stop)
+        deadline = self._watch_deadline()
+        ticking = threading.Event()
+        threading.Thread(target=self._tick, args=(ticking,), daemon=True).start()
+        try:
+            code, reason, message = self._attempt(work)
+        finally:
+            ticking.set()
+            if deadline:
+                deadline.cancel()
+        self._end(code, reason, self.redact(message), reporter)
+        if code == TERMINATED:
+            _vanish(code)
+        return code
+
+    def _end(self, code: int, reason: str, message: str, reporter: Reporter | None) -> None:
+        self.outcome.end(code, reason, message)
+        counts: dict[str, Any] = dict(self.outcome.progress.snapshot().fields())
+        leave(code, reason, message, counts)
+        if reporter:
+            reporter.end()
+        (self.log.error if code else self.log.info)(message, reason=reason, code=code, **counts)
+
+    def _attempt(self, work: Callable[[], str]) -> tuple[int, str, str]:
+        """Exit code, reason and sentence of the attempt."""
+        try:
+            return ExitCode.DONE, "Succeeded", work()
+        except StoppedError:
+            return self._stopped()
+        except Exception as error:
+            try:
+                failure = of_any(error, f"the {self.what}")
+            except Exception:
+                sys.stderr.write(traceback.format_exc())
+                return ExitCode.TRANSIENT, "Fault", f"A fault of this program: {error!r}"
+            if isinstance(failure, AttemptError):
+                return failure.code, failure.reason, str(failure)
+            return self._stopped()
+
+    def _stopped(self) -> tuple[int, str, str]:
+        if self.stop.why == "deadline":
+            return ExitCode.SOFT_DEADLINE, "SoftDeadline", "The time of this attempt is over: what it has is kept"
+        return TERMINATED, "Terminated", "Ended by a signal: what is there is kept"
+
+    def _watch_deadline(self) -> threading.Timer | None:
+        if self.soft_deadline_seconds is None:
+            return None
+        timer = threading.Timer(self.soft_deadline_seconds, self.stop.set, ("deadline",))
+        timer.daemon = True
+        timer.start()
+        return timer
+
+    def _tick(self, over: threading.Event) -> None:
+        while not over.wait(LOG_SECONDS):
+            self.log.info(f"The {self.what} is under way", **self.outcome.progress.snapshot().fields())
+
+
+def identity(environment: Mapping[str, str]) -> dict[str, Value]:
+    """What every line of the log says of the pod."""
+    found = {"run": environment.get(RUN_ENV), "pod": environment.get(POD_ENV)}
+    return {key: value for key, value in found.items() if value}
+
+
+def _watch_signals(stop: Stop) -> None:
+    def end(*_: object) -> None:
+        stop.set("signal")
+        threading.Thread(target=_end_at_last, daemon=True).start()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
+
+
+def _end_at_last() -> None:
+    time.sleep(END_SECONDS)
+    os._exit(TERMINATED)
+
+
+def _vanish(code: int) -> NoReturn:
+    """Ends the process at once: threads may wait for a server that never answers."""
+    sys.stderr.flush()
+    os._exit(code)

@@ -1,0 +1,114 @@
+"""Copies between a claim and an S3 store."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from stowplan.agents.attempt.completion import Completion
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.safe_files import sync_all
+from stowplan.agents.transfer.engine import PROTECTED, Work
+from stowplan.agents.transfer.keys import KeyCheck, folds_case
+from stowplan.agents.transfer.s3.attempts import Attempts
+from stowplan.agents.transfer.s3.crew import Crew
+from stowplan.agents.transfer.s3.download import Download
+from stowplan.agents.transfer.s3.failure import ChangedError, of_any
+from stowplan.agents.transfer.s3.fetch import Fetcher
+from stowplan.agents.transfer.s3.ledger import Ledger
+from stowplan.agents.transfer.s3.mirror import Deletion
+from stowplan.agents.transfer.s3.settings import S3Settings
+from stowplan.agents.transfer.s3.source import head, resolve
+from stowplan.agents.transfer.s3.upload import Upload
+from stowplan.agents.transfer.s3.wire import Wire
+from stowplan.agents.transfer.tree import Tree
+from stowplan.schema.exit_codes import ExitCode
+
+_PROBE = "stowplan-probe"
+
+
+@dataclass(frozen=True)
+class S3Engine:
+    """With one bucket."""
+
+    told: S3Settings
+
+    def download(self, work: Work, directory: Path, completion: Completion) -> str:
+        """Brings all objects of the source; nothing is written to the destination before they were all listed."""
+        mirror = self.told.common.config.mirror
+        with _failures(), ExitStack() as stack:
+            download = self._prepared(work, stack, directory)
+            download.compare(_key_check(directory))
+            self._guard_emptiness(download)
+            if download.wanted or mirror:
+                completion.begin()
+            download.fetch()
+            if mirror:
+                Deletion(download.tree, download.ledger, PROTECTED, work.progress, work.stop, work.log).run(mirror)
+            sync_all(download.tree.root)
+            download.ledger.finish(download.done)
+        return "The destination holds everything that the source lists"
+
+    def upload(self, work: Work, directory: Path | None) -> str:  # noqa: ARG002 - the bucket itself says what it has
+        """Sends what the bucket lacks."""
+        with _failures(), self._wire(work) as wire:
+            upload = Upload(self.told, wire, self.told.bucket.store(), self._attempts(work), work.progress, work.log)
+            upload.run(Crew(self.told.upload_streams, work.stop, work.log), PROTECTED)
+        return "The bucket holds every file of the source"
+
+    def _prepared(self, work: Work, stack: ExitStack, directory: Path) -> Download:
+        told, common = self.told, self.told.common
+        wire = stack.enter_context(self._wire(work))
+        source = resolve(wire, told.key, told.remote.kind)
+        tree = stack.enter_context(closing(Tree(common.claim, common.local.path, create=True)))
+        ledger = Ledger(directory)
+        ledger.fold()
+        folder = directory / "parts"
+        folder.mkdir(exist_ok=True)
+        store, attempts = told.bucket.store(), self._attempts(work)
+        fetcher = Fetcher(store, wire, source.prefix, tree, folder, attempts, work.progress, work.log)
+        stack.callback(fetcher.close)
+        crew = stack.enter_context(Crew(told.streams, work.stop, work.log))
+        return Download(source, wire, fetcher, tree, ledger, crew, work.progress, work.stop, work.log, told.part_size)
+
+    def _guard_emptiness(self, download: Download) -> None:
+        mirror, source = self.told.common.config.mirror, download.source
+        if download.listed or (mirror and mirror.allow_empty):
+            return
+        where = f"s3://{self.told.bucket.name}/{source.prefix}"
+        if mirror:
+            message = f"{where} lists nothing: allowEmpty is needed to delete everything in the destination"
+            raise AttemptError(ExitCode.CONFLICT, "EmptySource", message)
+        if source.prefix and head(download.wire, source.prefix)[0] is None:
+            raise AttemptError(ExitCode.NOT_FOUND, "NotFound", f"There is nothing below {where}")
+
+    def _attempts(self, work: Work) -> Attempts:
+        return Attempts(self.told.common.config.request_retries, work.stop, work.log)
+
+    @contextmanager
+    def _wire(self, work: Work) -> Iterator[Wire]:
+        wire = Wire(self.told.bucket, self._attempts(work), self.told.common.config.parallelism + 2)
+        try:
+            yield wire
+        finally:
+            wire.close()
+
+
+def _key_check(directory: Path) -> KeyCheck:
+    probe = directory / _PROBE
+    probe.touch()
+    folds = folds_case(lambda name: (directory / name).exists(), _PROBE)
+    probe.unlink()
+    return KeyCheck(folds, reserved=PROTECTED)
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    """What obstore raises in the words of an attempt."""
+    try:
+        yield
+    except Exception as error:
+        failure = of_any(error, "the transfer")
+        if isinstance(failure, ChangedError):
+            failure = AttemptError(ExitCode.TRANSIENT, "Changed", f"{error} changed while it was fetched")
+        raise failure from None

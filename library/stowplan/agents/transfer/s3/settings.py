@@ -1,0 +1,98 @@
+"""What a transfer with an S3 store is told."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from stowplan.agents.transfer.s3.endpoint import DEFAULT_REGION, Bucket
+from stowplan.agents.transfer.s3.signing import Credentials
+from stowplan.agents.transfer.settings import Settings, SettingsError, Values
+from stowplan.schema.transfer_config import S3Endpoint
+
+PART_LIMIT = 9_500
+"""Parts of one object; S3 takes 10000."""
+
+
+@dataclass(frozen=True, slots=True)
+class S3Settings:
+    """The bucket, and how much is done at one time."""
+
+    common: Settings
+    remote: S3Endpoint
+    bucket: Bucket
+    key: str
+    """What the URI names in the bucket."""
+    check_bucket: bool
+
+    @property
+    def streams(self) -> int:
+        """Requests of a download at one time: each holds about four chunks of one MiB."""
+        return max(1, min(self.common.config.parallelism, self.common.free_mib // 4))
+
+    @property
+    def upload_streams(self) -> int:
+        """Requests of an upload at one time: each holds a part, and the client a copy."""
+        config = self.common.config
+        return max(1, min(config.parallelism, self.common.free_mib // (2 * config.part_size_mib)))
+
+    def part_size(self, size: int) -> int:
+        """Bytes of a part of an object of this size."""
+        return max(self.common.config.part_size_mib << 20, -(-size // PART_LIMIT))
+
+
+def s3_settings(common: Settings) -> S3Settings:
+    """The settings of this engine; SettingsError if something is missing or cannot be."""
+    remote = common.remote
+    assert isinstance(remote, S3Endpoint)
+    address = urlsplit(remote.uri)
+    if address.scheme != "s3" or not address.netloc or "@" in address.netloc:
+        raise SettingsError("The URI must be s3://bucket or s3://bucket/key, without credentials")
+    unchecked = common.values.optional(remote.no_check_bucket_env)
+    return S3Settings(
+        common,
+        remote,
+        bucket=_bucket(address.netloc, remote, common.values, common.config.ca_bundle),
+        # Not `address.path`: a `?` or `#` is a part of the key.
+        key=remote.uri.removeprefix(f"s3://{address.netloc}").removeprefix("/"),
+        check_bucket=(unchecked or "").lower() not in ("true", "1"),
+    )
+
+
+def _bucket(name: str, remote: S3Endpoint, values: Values, authorities: str | None) -> Bucket:
+    endpoint = values.required(remote.endpoint_env).rstrip("/") if remote.endpoint_env else None
+    if endpoint:
+        _check_endpoint(endpoint := endpoint if "://" in endpoint else f"https://{endpoint}", remote.endpoint_env or "")
+    return Bucket(
+        name=name,
+        endpoint=endpoint,
+        region=values.optional(remote.region_env) or DEFAULT_REGION,
+        path_style=endpoint is not None if remote.path_style is None else remote.path_style,
+        credentials=_credentials(remote, values),
+        authorities=Path(authorities) if authorities else None,
+    )
+
+
+def _check_endpoint(endpoint: str, name: str) -> None:
+    try:
+        parts = urlsplit(endpoint)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        good, parts = False, urlsplit("")
+    if not good or parts.path or parts.query or parts.fragment:
+        raise SettingsError(
+            f"The value of {name} must be http:// or https:// with a host and perhaps a port, nothing more"
+        )
+    if "@" in parts.netloc:
+        raise SettingsError(f"The value of {name} must not hold a user or password: there are options for the keys")
+
+
+def _credentials(remote: S3Endpoint, values: Values) -> Credentials | None:
+    if remote.anonymous:
+        return None
+    if not (remote.access_key_id_env and remote.secret_access_key_env):
+        raise SettingsError("An access key and a secret key are needed, or `anonymous`")
+    return Credentials(
+        values.required(remote.access_key_id_env),
+        values.required(remote.secret_access_key_env),
+        values.optional(remote.session_token_env),
+    )
