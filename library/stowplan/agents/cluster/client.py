@@ -1,4 +1,4 @@
-"""A thin Kubernetes client: get, watch and patch one object by its name, with the rights of a Role that names it."""
+"""A thin Kubernetes client: get, watch and patch one object by its name, or follow all that a selector selects."""
 
 import json
 from collections.abc import AsyncIterator, Mapping
@@ -99,17 +99,39 @@ class Client:
         Without a version the first event is the object as it is now, if it is there. The field selector is not for
         speed: a rule with `resourceNames` allows a watch only so.
         """
+        selector = {"fieldSelector": f"metadata.name={place.name}"}
+        async for item in self._watch(place.collection, selector, resource_version):
+            yield item
+
+    async def page(self, collection: str, selector: str, size: int, token: str = "") -> Answer:
+        """A page of the objects that a label selector selects; `metadata.continue` is the token of the next one.
+
+        410 where the token is too old: the list has to begin anew.
+        """
+        parameters = {"labelSelector": selector, "limit": str(size)} | ({"continue": token} if token else {})
+        return await self._call("GET", collection, parameters=parameters)
+
+    async def watch_all(
+        self, collection: str, selector: str, resource_version: str
+    ) -> AsyncIterator[WatchEvent | Trouble]:
+        """As `watch`, of all objects that a label selector selects, from a version on that a list or bookmark gave."""
+        async for item in self._watch(collection, {"labelSelector": selector}, resource_version):
+            yield item
+
+    async def _watch(
+        self, collection: str, selector: Mapping[str, str], resource_version: str | None
+    ) -> AsyncIterator[WatchEvent | Trouble]:
         parameters = {
             "watch": "true",
             "allowWatchBookmarks": "true",
             "timeoutSeconds": str(WATCH_SECONDS),
-            "fieldSelector": f"metadata.name={place.name}",
+            **selector,
         } | ({"resourceVersion": resource_version} if resource_version else {})
         timeout = httpx.Timeout(REQUEST_SECONDS, read=SILENCE_SECONDS)
         try:
             headers = self._authorization()
             async with self._http.stream(
-                "GET", place.collection, params=parameters, headers=headers, timeout=timeout
+                "GET", collection, params=parameters, headers=headers, timeout=timeout
             ) as response:
                 if response.is_error:
                     yield _refusal(response.status_code, await response.aread())

@@ -43,7 +43,8 @@ class S3Settings:
 def s3_settings(common: Settings) -> S3Settings:
     """The settings of this engine; SettingsError if something is missing or cannot be."""
     remote = common.remote
-    assert isinstance(remote, S3Endpoint)
+    if not isinstance(remote, S3Endpoint):
+        raise TypeError(remote)
     address = urlsplit(remote.uri)
     if address.scheme != "s3" or not address.netloc or "@" in address.netloc:
         raise SettingsError("The URI must be s3://bucket or s3://bucket/key, without credentials")
