@@ -21,6 +21,10 @@ class Tool:
     module: str
     """The required Go module whose version is the version of the programs."""
     programs: tuple[str, ...]
+    tags: tuple[str, ...] = ()
+    """Build tags, which leave out what no test needs."""
+    cgo: bool = False
+    """Whether it is built with a C compiler."""
 
     @property
     def folder(self) -> Path:
@@ -58,7 +62,8 @@ class Tool:
             link += [f"-X={package}.{key}={value}" for package in VERSION_PACKAGES for key, value in values.items()]
         elif self.module == ARGOCD.module:
             link.append(f"-X={self.module}/common.version={self.version.removeprefix('v')}")
-        return ("-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false", f"-ldflags={' '.join(link)}")
+        tags = (f"-tags={','.join(self.tags)}",) if self.tags else ()
+        return ("-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false", f"-ldflags={' '.join(link)}", *tags)
 
     @cached_property
     def key(self) -> str:
@@ -77,6 +82,20 @@ ARGOCD = Tool("argocd", "github.com/argoproj/argo-cd/v3", ("argocd-controllers",
 which Argo CD's own `replace` finds in a folder that module archives leave out."""
 VERSITYGW = Tool("versitygw", "github.com/versity/versitygw", ("versitygw",))
 """An S3 server on a directory, for the tests of the transfer agent."""
+JUICEFS = Tool(
+    "juicefs",
+    "github.com/juicedata/juicefs",
+    ("juicefs",),
+    tags=tuple(
+        f"no{each}"
+        for each in (
+            "azure b2 badger bos cos dragonfly etcd gateway gs hdfs ibmcos mysql nfs obs oss pg qiniu qingstore sftp"
+            " sqlite swift tikv ufile webdav"
+        ).split()
+    ),
+    cgo=True,
+)
+"""The client, with Redis for metadata, and S3, MinIO, Redis and directories for objects. Its compression needs C."""
 KUBERNETES = {
     minor: Tool(
         f"kubernetes-{minor}",
@@ -98,4 +117,4 @@ def control_plane(minor: str) -> tuple[Tool, ...]:
 
 def needed(minor: str) -> tuple[Tool, ...]:
     """What all tests on this Kubernetes minor together need, and those of the agents."""
-    return (*control_plane(minor), JOBSET, ARGOCD, VERSITYGW)
+    return (*control_plane(minor), JOBSET, ARGOCD, VERSITYGW, JUICEFS)

@@ -1,0 +1,73 @@
+"""A Redis that others wrote: metadata engine of volumes, and store of objects. It can be taken away and come back."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.cluster.processes import Processes, free_port, listens
+
+PASSWORD = "redis-CANARY-Xy7-0123456789"
+"""Must never be seen in arguments, logs and status."""
+
+
+def program() -> Path | None:
+    """The server of this machine (Debian: `redis-server`)."""
+    found = shutil.which("redis-server")
+    return Path(found) if found else None
+
+
+@dataclass
+class Redis:
+    """One server on a folder, which keeps what was written also when it is killed."""
+
+    folder: Path
+    executable: Path
+    port: int = field(default_factory=free_port)
+    _processes: Processes = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.folder.mkdir()
+        # What is in memory needs no end in peace: it is in the append-only file already.
+        self._processes = Processes(self.folder, grace=1)
+
+    def url(self, database: int) -> str:
+        """Address of one of its 16 databases, without the password."""
+        return f"redis://127.0.0.1:{self.port}/{database}"
+
+    def start(self) -> None:
+        """Starts it, also for one more time, with what it held before."""
+        configuration = self.folder / "redis.conf"
+        lines = (
+            "bind 127.0.0.1",
+            f"port {self.port}",
+            f"dir {self.folder}",
+            f"requirepass {PASSWORD}",
+            "appendonly yes",
+            'save ""',
+            "maxmemory-policy noeviction",
+        )
+        configuration.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        server = self._processes.start(self.executable, [str(configuration)], name="redis")
+        server.await_ready(lambda: "Ready to accept connections" in server.tail(3) and listens(self.port), 30)
+
+    def kill(self) -> None:
+        """Ends it at once: clients lose their connections and get no new ones."""
+        for each in self._processes.running:
+            each.popen.kill()
+            each.popen.wait()
+        self._processes.running.clear()
+
+    stop = kill
+
+
+@contextmanager
+def running(folder: Path, executable: Path) -> Iterator[Redis]:
+    """A running server."""
+    server = Redis(folder, executable)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()
