@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from stowplan.schema.field_managers import task
 from tests.cluster import sync
 from tests.cluster.accounts import Account, accounts
 from tests.cluster.client import ApiError, Client, Manifest, ref, wait_for
@@ -78,11 +79,14 @@ STATUSES: dict[str, dict[str, Manifest]] = {
         PARTITIONS.format(0): {"partitions": [{"ordinal": 0, "node": "node-0", "cachedBytes": 1}]},
         PARTITIONS.format(1): {"partitions": [{"ordinal": 1, "node": "node-1", "cachedBytes": 2}]},
         "stowplan-cache-sum": {"cacheStatus": {"cachedSize": "3 B"}, "jobsName": {"syncJobName": "data-sync"}},
-        "stowplan-transfer": {"attempt": {"run": "data-sync", "result": "running", "bytes": 1}},
+        task("sync", 0): {"attempts": [{"task": "sync", "partition": 0, "state": "succeeded", "bytes": 1}]},
+        task("warmup", 0): {"attempts": [{"task": "warmup", "partition": 0, "state": "waiting"}]},
+        task("warmup", 1): {"attempts": [{"task": "warmup", "partition": 1, "state": "failed", "exitCode": 11}]},
     },
     "SampleJob": {
-        "stowplan-task": {"attempt": {"run": "data", "result": "succeeded", "exitCode": 0}},
-        "stowplan-reporter": {"phase": "Succeeded", "observedGeneration": 1},
+        task("clear", 0): {"attempts": [{"task": "clear", "partition": 0, "state": "succeeded", "exitCode": 0}]},
+        task("clear", 1): {"attempts": [{"task": "clear", "partition": 1, "state": "running"}]},
+        "stowplan-reporter": {"phase": "Running", "counts": {"total": 2, "running": 1}, "observedGeneration": 1},
     },
     "DataCube": {
         "stowplan-transfer": {"progress": "42%", "revision": "abc", "attempt": {"run": "data", "bytes": 1}},
@@ -190,7 +194,7 @@ def test_status_write_changes_nothing_else(
     manager = next(iter(STATUSES[account.resource["kind"]]))
     greedy = _status(
         account,
-        {"attempt": {"message": "changed"}},
+        _said(account, "changed"),
         labels={"a": "b"},
         annotations={"a": "b"},
         finalizers=["example.com/stay"],
@@ -198,7 +202,9 @@ def test_status_write_changes_nothing_else(
     )
     spec = STOLEN.get(account.resource["kind"], {"secretRef": {"name": "stolen"}})
     after = agent.apply({**greedy, "spec": spec}, manager=manager, subresource="status")
-    assert after["status"]["attempt"]["message"] == "changed"
+    status = after["status"]
+    attempt = status.get("attempt") or next(each for each in status["attempts"] if "message" in each)
+    assert attempt["message"] == "changed"
     assert _without_status(after) == _without_status(before)
     record_property("RBAC: requests that an agent must be allowed", 1)
 
@@ -216,7 +222,7 @@ def test_only_the_resource_version_keeps_a_late_agent_from_a_new_resource(
     version = agent.get(account.target)["metadata"]["resourceVersion"]
     cluster.admin.delete(account.target)
     cluster.admin.apply(account.resource)
-    late = {"attempt": {"message": "late"}}
+    late = _said(account, "late")
     with pytest.raises(ApiError) as refused:
         _apply_attempt(agent, _status(account, late, resourceVersion=version))
     assert refused.value.status == 409
@@ -224,7 +230,14 @@ def test_only_the_resource_version_keeps_a_late_agent_from_a_new_resource(
 
 
 def _apply_attempt(agent: Client, manifest: Manifest) -> Manifest:
-    return agent.apply(manifest, manager="stowplan-task", subresource="status")
+    return agent.apply(manifest, manager=task("sync", 0), subresource="status")
+
+
+def _said(account: Account, message: str) -> Manifest:
+    """A status with an attempt that says this."""
+    if account.resource["kind"] == "DataCube":
+        return {"attempt": {"message": message}}
+    return {"attempts": [{"task": "sync", "partition": 0, "message": message}]}
 
 
 def test_resource_that_is_not_there_yet_is_not_found(cluster: Cluster, account: Account, agent: Client) -> None:
@@ -233,7 +246,7 @@ def test_resource_that_is_not_there_yet_is_not_found(cluster: Cluster, account: 
     try:
         assert agent.find(account.target) is None
         with pytest.raises(ApiError, match="NotFound"):
-            _apply_attempt(agent, _status(account, {"attempt": {}}))
+            _apply_attempt(agent, _status(account, _said(account, "early")))
     finally:
         cluster.admin.apply(account.resource)
 

@@ -306,12 +306,20 @@ def bare(schema: Schema) -> Schema:
 
 
 @pytest.mark.parametrize(
-    ("path", "key"), [("status.partitions", "ordinal"), ("status.conditions", "type")], ids=["partitions", "conditions"]
+    ("kind", "path", "keys"),
+    [
+        (SampleSet, "status.partitions", ["ordinal"]),
+        (SampleSet, "status.conditions", ["type"]),
+        (SampleSet, "status.attempts", ["task", "partition"]),
+        (SampleJob, "status.attempts", ["task", "partition"]),
+    ],
+    ids=["partitions", "conditions", "attempts", "attempts of a task"],
 )
-def test_two_writers_can_share_the_lists_of_the_status(path: str, key: str) -> None:
-    node = below(SampleSet, path)
-    assert (node["x-kubernetes-list-type"], node["x-kubernetes-list-map-keys"]) == ("map", [key])
-    assert key in node["items"]["required"]
+def test_two_writers_can_share_the_lists_of_the_status(kind: type[CustomResource], path: str, keys: list[str]) -> None:
+    node = below(kind, path)
+    assert (node["x-kubernetes-list-type"], node["x-kubernetes-list-map-keys"]) == ("map", keys)
+    assert set(keys) <= set(node["items"]["required"])
+    assert [node["items"]["properties"][key].get("default") for key in keys] == [None] * len(keys)
 
 
 @pytest.mark.parametrize(

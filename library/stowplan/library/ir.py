@@ -19,6 +19,11 @@ class Site:
     platform: Platform
     version: str
 
+    @property
+    def agents_report_phase(self) -> bool:
+        """Whether agents write phase and conditions too, since no reporter does."""
+        return True
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -74,6 +79,8 @@ class CachedDataset:
     placement: Placement
     options: MountOptions
     source: Source | None
+    warmed: bool = False
+    """Whether a warmup follows its sync."""
     run: str = ""
     """The user's run marker; part of the hash of all Jobs."""
 

@@ -28,9 +28,11 @@ VOLUME_SECRET_ENV = {
     "bucket": "STOWPLAN_VOLUME_BUCKET",
     "access-key": "STOWPLAN_VOLUME_ACCESS_KEY",
     "secret-key": "STOWPLAN_VOLUME_SECRET_KEY",
+    "envs": "STOWPLAN_VOLUME_ENVS",
 }
-"""Environment variables of a sync, by key of the volume Secret. Only `name` and `metaurl` must be there: a volume that was
-formatted before knows the rest."""
+"""Environment variables of a task that speaks to the metadata engine (a sync), by key of the volume Secret. Only `name` and
+`metaurl` must be there: a volume that was formatted before knows the rest. `envs` is the CSI driver's: a JSON object of
+variables such as META_PASSWORD and JFS_RSA_PASSPHRASE, which are for the `juicefs` process alone."""
 
 SOURCE_SECRET_ENV = {
     "access-key": "STOWPLAN_SOURCE_ACCESS_KEY",
@@ -67,20 +69,35 @@ class RuntimeConfig(AgentConfig):
     mount_options: list[str] = Field(
         description="Options of the mount. They are here so that a change restarts the cache pods: a mount that is in use keeps its old ones."
     )
+    synced: bool = Field(description="Whether a sync of the SampleSet fills the dataset.")
+    warmed: bool = Field(description="Whether a warmup of each partition follows that sync.")
     interval_seconds: int = Field(
         default=30, description="Time between two measurements; it grows with their cost.", gt=0
     )
 
 
-class SyncConfig(AgentConfig):
+class TaskConfig(AgentConfig):
+    """What all tasks share. A task reports on its own entry of `status.attempts`."""
+
+    dataset: str = Field(description="Name of the SampleSet.")
+    soft_deadline_seconds: int | None = Field(
+        default=None,
+        description="Seconds after the agent's start at which the attempt keeps what it has and ends with exit code 12; null for none.",
+        ge=1,
+    )
+
+
+class SyncConfig(TaskConfig):
     """Copies from remote storage into the volume, through the metadata engine: no mount is needed."""
 
     task: Literal["sync"] = Field(default="sync", description="What to do.")
-    dataset: str = Field(description="Name of the SampleSet.")
     source: str = Field(description="Source URI without credentials.")
     destination: str = Field(description="Path in the volume, from its root, such as `/` or `/train/`.")
     flags: dict[str, str | int | bool] = Field(
         description="Flags of `juicefs sync`, without dashes. `include` goes before `exclude`: the first pattern that matches decides. Each is one argument, `--key=value` or `--key`, so that no value is taken for another flag."
+    )
+    completes: bool = Field(
+        description="Whether the dataset is complete with the end of this sync, so that it removes and writes the markers by which others see that: true for a SampleSet's own, and for any on a SampleSet with `noSync`."
     )
     volume: str = Field(
         default="JFS",
@@ -88,10 +105,9 @@ class SyncConfig(AgentConfig):
     )
 
 
-class MountedTask(AgentConfig):
+class MountedTask(TaskConfig):
     """What tasks on a mounted dataset share."""
 
-    dataset: str = Field(description="Name of the SampleSet.")
     mount_path: str = Field(description="Where the dataset is mounted.")
 
 

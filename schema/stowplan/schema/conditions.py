@@ -4,9 +4,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from stowplan.schema.meta import Model
+from stowplan.schema.meta import Int32, Model
 
 _LIST_MAP_BY_TYPE: dict[str, Any] = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"]}
+_LIST_MAP_BY_TASK: dict[str, Any] = {
+    "x-kubernetes-list-type": "map",
+    "x-kubernetes-list-map-keys": ["task", "partition"],
+}
 
 
 class Condition(Model):
@@ -23,12 +27,11 @@ class Condition(Model):
 Conditions = Annotated[list[Condition], Field(json_schema_extra=_LIST_MAP_BY_TYPE)]
 
 
-class Attempt(Model):
-    """What the agent of one attempt says of itself."""
+class AttemptReport(Model):
+    """What every agent of one attempt says of itself."""
 
     run: str | None = Field(default=None, description="The run: the Job's name, or the scheduled time.")
     pod: str | None = Field(default=None, description="Pod of the attempt.")
-    result: str | None = Field(default=None, description="`running`, `succeeded` or `failed`.")
     exit_code: int | None = Field(default=None, description="Exit code of the agent; 0 is success.")
     message: str | None = Field(default=None, description="What happened, in a sentence.")
     bytes: int | None = Field(default=None, description="Bytes moved so far.")
@@ -36,3 +39,34 @@ class Attempt(Model):
     files: int | None = Field(default=None, description="Files done so far.")
     total_files: int | None = Field(default=None, description="Files to do.")
     updated_at: str | None = Field(default=None, description="Time of this report, RFC 3339.")
+
+
+class Attempt(AttemptReport):
+    """The newest attempt of a kind that has one Job: a DataCube."""
+
+    result: str | None = Field(default=None, description="`running`, `succeeded` or `failed`.")
+
+
+class TaskAttempt(AttemptReport):
+    """The newest attempt of one task on one partition. Each process writes its own entry and no other."""
+
+    task: Literal["sync", "warmup", "rmr", "clear"] = Field(description="What is done.")
+    partition: Int32 = Field(description="Number of the cache node, from 0; 0 where the task has one Job.", ge=0)
+    state: Literal["waiting", "running", "succeeded", "failed"] | None = Field(
+        default=None,
+        description="How it stands. `waiting` is for another task, or for a lock. A failure may be tried again by the Job: `exitCode` tells whether that can help.",
+    )
+    reason: str | None = Field(default=None, description="One word that says why.")
+    started_at: str | None = Field(default=None, description="When the attempt began, RFC 3339.")
+
+
+TaskAttempts = Annotated[list[TaskAttempt], Field(json_schema_extra=_LIST_MAP_BY_TASK)]
+
+
+class AttemptCounts(Model):
+    """Partitions of a task, by the state of their newest attempts."""
+
+    total: Int32 | None = Field(default=None, description="Partitions to work on; 1 where the task has one Job.")
+    running: Int32 | None = Field(default=None, description="Partitions that are being worked on, or wait.")
+    succeeded: Int32 | None = Field(default=None, description="Partitions that are done.")
+    failed: Int32 | None = Field(default=None, description="Partitions whose newest attempt failed.")

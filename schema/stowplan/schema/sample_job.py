@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from stowplan.schema.conditions import Attempt, Conditions
+from stowplan.schema.conditions import AttemptCounts, Conditions, TaskAttempts
 from stowplan.schema.custom_resource import Column, CustomResource
 from stowplan.schema.juicefs import SyncOptions
 from stowplan.schema.meta import Int32, Model, NamedReference, ObjectMeta, SecretReference
@@ -86,7 +86,12 @@ class SampleJobStatus(Model):
     job_name: str | None = Field(
         default=None, description="The run: name of its Job, of the first partition's if there are several."
     )
-    attempt: Attempt | None = Field(default=None, description="The newest attempt, in its agent's words.")
+    counts: AttemptCounts | None = Field(default=None, description="How many partitions are in which state.")
+    start_time: str | None = Field(default=None, description="When the newest run began, RFC 3339.")
+    completion_time: str | None = Field(default=None, description="When it ended, RFC 3339.")
+    attempts: TaskAttempts | None = Field(
+        default=None, description="The newest attempts, one entry for each partition, in their agents' words."
+    )
     conditions: Conditions | None = Field(default=None, description="Standard conditions.")
     observed_generation: int | None = Field(default=None, description="Generation of the spec that was observed.")
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import Field
 
-from stowplan.schema.conditions import Attempt, Conditions
+from stowplan.schema.conditions import Conditions, TaskAttempts
 from stowplan.schema.meta import Int32, Model
 
 LIST_MAP_BY_ORDINAL: dict[str, Any] = {
@@ -70,6 +70,8 @@ class SampleSetStatus(Model):
     partitions: list[Partition] | None = Field(
         default=None, description="One entry for each cache pod.", json_schema_extra=LIST_MAP_BY_ORDINAL
     )
-    attempt: Attempt | None = Field(default=None, description="The run that is moving data, in its agent's words.")
+    attempts: TaskAttempts | None = Field(
+        default=None, description="The runs that fill the dataset, one entry for each task and partition."
+    )
     conditions: Conditions | None = Field(default=None, description="Standard conditions.")
     observed_generation: int | None = Field(default=None, description="Generation of the spec that was observed.")

@@ -68,6 +68,28 @@ def test_a_schedule_makes_a_cron_job_of_it() -> None:
     assert not of_kind(result, "ConfigMap")[0].run
 
 
+@pytest.mark.parametrize(
+    ("spec", "soft"),
+    [(TASKS["warmup"], 570), (TASKS["clear"], 570), (RMR, None), (SYNC, None), ({**SYNC, "schedule": "@daily"}, 570)],
+    ids=["warmup", "clear", "rmr", "sync", "scheduled"],
+)
+def test_an_agent_ends_a_little_before_its_job_would(spec: dict[str, Any], soft: int | None) -> None:
+    result = lowered(sample_job(**spec), juicefs={"taskDeadlineSeconds": 600})
+    assert configuration(result).get("softDeadlineSeconds") == soft
+    kind = "CronJob" if "schedule" in spec else "Job"
+    job = of_kind(result, kind)[0].body["spec"]
+    job = job["jobTemplate"]["spec"] if kind == "CronJob" else job
+    assert job.get("activeDeadlineSeconds") == (600 if soft else None)
+
+
+@pytest.mark.parametrize(
+    ("source", "completes"), [({"noSync": True}, True), ({"source": {"uri": URI}}, False)], ids=["alone", "on top"]
+)
+def test_a_sync_completes_a_dataset_that_has_none_of_its_own(source: dict[str, Any], *, completes: bool) -> None:
+    result = lower(sample_job(**SYNC), context(sample_set(**source)))
+    assert configuration(result)["completes"] is completes
+
+
 def test_terminate_suspends() -> None:
     assert body(lowered(sample_job(**RMR, terminate=True)), "Job")["spec"]["suspend"] is True
     assert "suspend" not in body(lowered(sample_job(**RMR, terminate=False)), "Job")["spec"]

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from stowplan.library.manifest import ExternalReference
+from stowplan.schema.agent_config import RuntimeConfig
 from tests.unit.specs import URI, body, codes, lowered, of_kind, sample_set
 
 SYNCED: dict[str, Any] = {"source": {"uri": URI}}
@@ -87,6 +88,42 @@ def test_pods_do_not_hold_the_names_of_their_jobs() -> None:
 def test_warmup_waits_for_the_sync() -> None:
     (warmup,) = [each for each in of_kind(lowered(sample_set(**SYNCED)), "ConfigMap") if "warmup" in each.stem]
     assert '"after": "data-sync"' in warmup.body["data"]["config.json"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "platform", "steps"),
+    [
+        (SYNCED, {}, (True, True)),
+        (SYNCED, {"juicefs": {"warmupAfterSync": False}}, (True, False)),
+        ({**SYNCED, "csi": {"juiceFSMountOptions": {"read-only": True}}}, {}, (True, False)),
+        ({"noSync": True}, {}, (False, False)),
+    ],
+    ids=["both", "left out by the platform", "read-only", "neither"],
+)
+def test_cache_agent_knows_which_steps_fill_the_dataset(
+    spec: dict[str, Any], platform: dict[str, Any], steps: tuple[bool, bool]
+) -> None:
+    result = lowered(sample_set(**spec), **platform)
+    (runtime,) = [each for each in of_kind(result, "ConfigMap") if "runtime" in each.stem]
+    read = RuntimeConfig.model_validate_json(runtime.body["data"]["config.json"])
+    assert (read.synced, read.warmed) == steps
+    assert len(of_kind(result, "Job")) == sum(steps)
+
+
+def test_only_the_sync_has_the_secret_of_the_volume() -> None:
+    """`envs` may hold the password of the metadata engine; tasks on the mount have no need of it."""
+    pods = [each.body["spec"]["template"]["spec"] for each in of_kind(lowered(sample_set(**SYNCED)), "Job")]
+    sync, warmup = [{each["name"]: each for each in pod["containers"][0]["env"]} for pod in pods]
+    reference = {"name": "volume", "key": "envs", "optional": True}
+    assert sync["STOWPLAN_VOLUME_ENVS"]["valueFrom"]["secretKeyRef"] == reference
+    assert [name for name in warmup if name.startswith("STOWPLAN_VOLUME")] == []
+
+
+def test_probes_ask_the_agent_itself() -> None:
+    pod = body(lowered(sample_set()), "StatefulSet")["spec"]["template"]["spec"]
+    probes = {key: value["exec"]["command"] for key, value in pod["containers"][0].items() if key.endswith("Probe")}
+    agent = ["python", "-m", "stowplan.agents.cache"]
+    assert probes == {"livenessProbe": [*agent, "alive"], "readinessProbe": [*agent, "ready"]}
 
 
 @pytest.mark.parametrize(

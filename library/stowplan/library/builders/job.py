@@ -17,8 +17,18 @@ MUTABLE = frozenset(
 
 BACKOFF_LIMIT = 6
 
+GRACE = 30
+"""Seconds between the agent's own deadline and that of its pod or Job: time to keep what is done and to say so."""
+
 STARTING_DEADLINE = 3600
 """Seconds after which a run that was missed is left out, so that a resumed CronJob does not catch up at any hour."""
+
+
+def soft_deadline(seconds: int | None) -> int | None:
+    """Seconds after which the agent ends an attempt by itself, where `seconds` would end it from outside."""
+    if seconds is None:
+        return None
+    return max(seconds - GRACE, seconds // 2, 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from decimal import ROUND_CEILING
 
+from stowplan.library.builders.job import soft_deadline
 from stowplan.library.dialects import (
     data_cube_claim,
     data_cube_options,
@@ -50,13 +51,13 @@ def of_cube(model: DataCube, spec: SpecId, context: Context, arguments: Argument
     parallelism, retries = (setting(model, arguments, name) for name in ("parallelism", "request_retries"))
     return TransferConfig(
         target=Target(kind="DataCube", namespace=spec.namespace, name=spec.name),
-        reportPhase=True,
+        reportPhase=context.site.agents_report_phase,
         source=claim if upload else far,
         sink=far if upload else claim,
         mirror=Mirror(allowEmpty=bool(options.allow_empty), maxDelete=setting(model, arguments, "max_delete"))
         if options.sync
         else None,
-        softDeadlineSeconds=data_cube_pod.soft_deadline(options.active_deadline_seconds),
+        softDeadlineSeconds=soft_deadline(options.active_deadline_seconds),
         requestRetries=5 if retries is None else retries,
         parallelism=parallelism or 8,
         partSizeMiB=part_size(model, arguments),

@@ -12,9 +12,6 @@ from stowplan.library.quantities import amount, larger, without_fractions
 from stowplan.schema.data_cube import DataCube, Executor
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 
-GRACE = 30
-"""Seconds between the agent's own deadline and that of its pod: time to keep what is done and to say so."""
-
 FIRST_WAIT = 10
 LONGEST_WAIT = 360
 """Seconds that the Job controller waits before a new attempt: the first time, and at most; each is twice the last."""
@@ -36,13 +33,6 @@ _NOT_OURS = frozenset({"appArmorProfile", "seLinuxOptions", "sysctls", "windowsO
 def executor_of(model: DataCube) -> Executor:
     """The executor; an empty one where there is none."""
     return model.spec.executor or Executor()
-
-
-def soft_deadline(attempt_seconds: int | None) -> int | None:
-    """Seconds after which the agent ends an attempt by itself."""
-    if attempt_seconds is None:
-        return None
-    return max(attempt_seconds - GRACE, attempt_seconds // 2, 1)
 
 
 def needed(attempts: int, attempt_seconds: int) -> int:

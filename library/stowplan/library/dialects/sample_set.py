@@ -41,6 +41,9 @@ def cached_dataset(model: SampleSet, context: Context) -> CachedDataset:
     volume = secrets.resolve(spec.secret_ref, SecretName(namespace, ""))
     identity = SpecId("SampleSet", namespace, name)
     uri = spec.source.uri if spec.source else None
+    options = (csi.juice_fs_mount_options if csi else None) or MountOptions()
+    source = Source(uri, secrets.resolve(spec.source.secret_ref, volume)) if uri and spec.source else None
+    synced = source is not None and not spec.no_sync
     return CachedDataset(
         origin=Origin(identity, context.sources.get(("SampleSet", namespace, name), "")),
         names=SampleSetNames(namespace, name, context.platform.names),
@@ -49,10 +52,9 @@ def cached_dataset(model: SampleSet, context: Context) -> CachedDataset:
         partitions=min(spec.partitions or 1, MOST_PARTITIONS),
         tiers=tuple(_tier(level) for level in (spec.cache.levels or [] if spec.cache else [])),
         placement=Placement(spec.node_affinity, tuple(spec.tolerations or ())),
-        options=(csi.juice_fs_mount_options if csi else None) or MountOptions(),
-        source=Source(uri, secrets.resolve(spec.source.secret_ref, volume))
-        if uri and spec.source and not spec.no_sync
-        else None,
+        options=options,
+        source=source if synced else None,
+        warmed=synced and context.platform.juicefs.warmup_after_sync and not options.read_only,
         run=model.metadata.annotations.get(RUN_ANNOTATION, ""),
     )
 
@@ -145,7 +147,7 @@ def _externals(dataset: CachedDataset) -> tuple[ExternalReference, ...]:
 def _manifests(model: SampleSet, dataset: CachedDataset, sync_home: str, site: Site) -> list[Manifest]:
     origin, names = dataset.origin, dataset.names
     driver = STORAGE_DRIVERS[dataset.driver]
-    filling = [driver.tasks(task, site, names.base) for task in _filling(dataset, sync_home, site)]
+    filling = [driver.tasks(task, site, names.base) for task in _filling(dataset, sync_home)]
     return [
         custom_resource(model, origin),
         *access.manifests(names.base, origin, site, plural=PLURAL, namespaces=[names.namespace, sync_home]),
@@ -156,7 +158,7 @@ def _manifests(model: SampleSet, dataset: CachedDataset, sync_home: str, site: S
     ]
 
 
-def _filling(dataset: CachedDataset, sync_home: str, site: Site) -> list[DataTask]:
+def _filling(dataset: CachedDataset, sync_home: str) -> list[DataTask]:
     """The sync, and the warmup that follows it: a sync writes to the volume and leaves the nodes' caches cold."""
     if not dataset.source:
         return []
@@ -170,7 +172,7 @@ def _filling(dataset: CachedDataset, sync_home: str, site: Site) -> list[DataTas
         configuration_stem=f"{names.base}-sync",
         source=dataset.source,
     )
-    if not site.platform.juicefs.warmup_after_sync or dataset.options.read_only:
+    if not dataset.warmed:
         return [sync]
     warmup = DataTask(
         origin=dataset.origin,

@@ -71,17 +71,19 @@ def _config(dataset: CachedDataset, site: Site) -> RuntimeConfig:
     spec = dataset.origin.spec
     return RuntimeConfig(
         target=Target(kind="SampleSet", namespace=spec.namespace, name=spec.name),
-        reportPhase=True,
+        reportPhase=site.agents_report_phase,
         mountPath=mount_path(spec.name),
         partitions=dataset.partitions,
         cacheSizeMiB=cache.resolve(dataset, site).size_mib,
         mountOptions=mount.mount_options(dataset, site),
+        synced=dataset.source is not None,
+        warmed=dataset.warmed,
     )
 
 
 def _pod(dataset: CachedDataset, site: Site, configuration: str, service_account: str) -> pod.AgentPod:
     name = dataset.names.name
-    probe = ["python", "-m", MODULE, "probe"]
+    agent = ["python", "-m", MODULE]
     return pod.AgentPod(
         component=COMPONENT,
         agent="cache",
@@ -93,7 +95,7 @@ def _pod(dataset: CachedDataset, site: Site, configuration: str, service_account
         mount=pod.Mount(dataset.names.claim, mount_path(name)),
         placement=dataset.placement,
         pod_anti_affinity=affinity.required(affinity.same_node(selector(dataset))),
-        probes={"livenessProbe": [*probe, "live"], "readinessProbe": [*probe, "ready"]},
+        probes={"livenessProbe": [*agent, "alive"], "readinessProbe": [*agent, "ready"]},
         restart_policy="Always",
         scratch_size="64Mi",
         extra_labels={**labels.legacy_dataset(name), "name": dataset.names.runtime},

@@ -19,7 +19,7 @@ from stowplan.schema.agent_config import (
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 from stowplan.schema.juicefs import CREDENTIAL_KEYS
 
-_OPTIONAL_VOLUME_KEYS = ("storage", "bucket", *CREDENTIAL_KEYS)
+_OPTIONAL_VOLUME_KEYS = ("storage", "bucket", *CREDENTIAL_KEYS, "envs")
 
 
 def task_set(task: DataTask, site: Site, service_account: str) -> TaskSet:
@@ -61,34 +61,22 @@ def _deadline(task: DataTask, site: Site) -> int | None:
 def config(task: DataTask, site: Site) -> AgentConfig:
     """The configuration that all Jobs of the task share; a partition's number is an argument."""
     spec = task.origin.spec
-    target = Target.model_validate({"kind": spec.kind, "namespace": spec.namespace, "name": spec.name})
-    dataset = task.dataset.names.name
-    mount_path = runtime.mount_path(dataset)
+    shared: Json = {
+        "target": Target.model_validate({"kind": spec.kind, "namespace": spec.namespace, "name": spec.name}),
+        "reportPhase": site.agents_report_phase,
+        "dataset": task.dataset.names.name,
+        "softDeadlineSeconds": job.soft_deadline(_deadline(task, site)),
+    }
+    mounted = {**shared, "mountPath": runtime.mount_path(task.dataset.names.name)}
     match task.operation:
         case "sync":
-            source, destination = sync.ends(task)
-            return SyncConfig(
-                target=target,
-                reportPhase=True,
-                dataset=dataset,
-                source=source,
-                destination=destination,
-                flags=sync.flags(task.sync_options),
-            )
+            return _sync(task, shared)
         case "warmup":
-            return _warmup(task, site, target, dataset, mount_path)
+            return _warmup(task, site, mounted)
         case "rmr":
-            return RmrConfig(
-                target=target, reportPhase=True, dataset=dataset, mountPath=mount_path, paths=list(task.paths)
-            )
+            return RmrConfig.model_validate({**mounted, "paths": list(task.paths)})
         case "clear":
-            return ClearConfig(
-                target=target,
-                reportPhase=True,
-                dataset=dataset,
-                mountPath=mount_path,
-                cachePaths=list(task.paths),
-            )
+            return ClearConfig.model_validate({**mounted, "cachePaths": list(task.paths)})
 
 
 def findings(task: DataTask, site: Site) -> list[Finding]:
@@ -128,19 +116,31 @@ def _covers(directory: str, path: str) -> bool:
     return inside.startswith((directory.rstrip("/") + "/", in_container + "/"))
 
 
-def _warmup(task: DataTask, site: Site, target: Target, dataset: str, mount_path: str) -> WarmupConfig:
-    return WarmupConfig(
-        target=target,
-        reportPhase=True,
-        dataset=dataset,
-        mountPath=mount_path,
-        paths=list(task.paths),
-        file=task.file,
-        threads=task.threads or 50,
-        strategy=task.strategy,
-        partitions=task.dataset.partitions,
-        threshold=site.platform.juicefs.warmup_threshold,
-        after=task.after,
+def _sync(task: DataTask, shared: Json) -> SyncConfig:
+    source, destination = sync.ends(task)
+    return SyncConfig.model_validate(
+        {
+            **shared,
+            "source": source,
+            "destination": destination,
+            "flags": sync.flags(task.sync_options),
+            "completes": task.origin == task.dataset.origin or task.dataset.source is None,
+        }
+    )
+
+
+def _warmup(task: DataTask, site: Site, mounted: Json) -> WarmupConfig:
+    return WarmupConfig.model_validate(
+        {
+            **mounted,
+            "paths": list(task.paths),
+            "file": task.file,
+            "threads": task.threads or 50,
+            "strategy": task.strategy,
+            "partitions": task.dataset.partitions,
+            "threshold": site.platform.juicefs.warmup_threshold,
+            "after": task.after,
+        }
     )
 
 

@@ -14,9 +14,13 @@ if status.observedGeneration ~= nil and obj.metadata.generation ~= nil
     and status.observedGeneration < obj.metadata.generation then
   return { status = "Progressing", message = "Waiting for the agents to see the newest spec" }
 end
-local message = nil
-if status.attempt ~= nil then
-  message = status.attempt.message
+-- Of several partitions, the first one that failed speaks, else the first one that says anything.
+local message, of_failed = nil, false
+for _, attempt in ipairs(status.attempts or {}) do
+  local failed = attempt.state == "failed"
+  if attempt.message ~= nil and (message == nil or (failed and not of_failed)) then
+    message, of_failed = attempt.message, failed
+  end
 end
 if status.phase == "Succeeded" then
   return { status = "Healthy", message = message or "The task succeeded" }

@@ -27,8 +27,10 @@ if status.phase == "Ready" then
 end
 if status.phase == "SyncFailed" then
   local message = "The sync failed"
-  if status.attempt ~= nil and status.attempt.message ~= nil then
-    message = status.attempt.message
+  for _, attempt in ipairs(status.attempts or {}) do
+    if attempt.task == "sync" and attempt.state == "failed" then
+      message = attempt.message or message
+    end
   end
   return { status = "Degraded", message = message }
 end
