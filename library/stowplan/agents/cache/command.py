@@ -1,0 +1,41 @@
+"""The program: from its first argument to the part that does the work."""
+
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+
+Part = Callable[[Sequence[str]], int]
+"""Takes all arguments, the first one included; gives the exit code."""
+
+_PARTS = {
+    "runtime": "stowplan.agents.cache.runtime.command",
+    "alive": "stowplan.agents.cache.runtime.probe",
+    "ready": "stowplan.agents.cache.runtime.probe",
+    "sync": "stowplan.agents.cache.task",
+    "warmup": "stowplan.agents.cache.task",
+    "clear": "stowplan.agents.cache.task",
+    "rmr": "stowplan.agents.cache.task",
+}
+"""Modules with a function `main`. A probe runs every half minute on every node: it loads what it needs alone."""
+
+_HELP = f"""\
+usage: python -m stowplan.agents.cache {{{",".join(_PARTS)}}} [--help] ...
+
+Keeps datasets near their readers.
+
+  runtime            stays on a node, keeps the dataset mounted, measures its cache and reports
+  alive, ready       say by exit code whether the runtime on this node is
+  sync, warmup, clear, rmr
+                     one attempt at a task
+"""
+
+
+def main() -> int:
+    """Runs one part; gives its exit code, 2 for a wrong command line."""
+    words = sys.argv[1:]
+    if words and words[0] in _PARTS:
+        part: Part = import_module(_PARTS[words[0]]).main
+        return part(words)
+    helped = words[:1] in (["--help"], ["-h"])
+    (sys.stdout if helped else sys.stderr).write(_HELP)
+    return 0 if helped else 2
