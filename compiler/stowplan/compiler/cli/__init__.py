@@ -1,0 +1,54 @@
+"""The command line: parses options, calls one function, prints what came of it.
+
+Exit codes: 0 fine, 1 errors or `--check` found differences, 2 wrong usage. Commands import what they need when they
+run, so that `--help` answers at once.
+"""
+
+import os
+import sys
+from io import TextIOWrapper
+from typing import Annotated
+
+import typer
+
+from stowplan.compiler.cli.compiling import synth, validate
+from stowplan.compiler.cli.explaining import explain
+from stowplan.compiler.cli.generating import crds, schema
+
+app = typer.Typer(
+    name="stowplan",
+    help="Compile specs of training data and training jobs into Kubernetes manifests that Argo CD syncs.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for command in (validate, synth, explain, crds, schema):
+    app.command()(command)
+
+
+def main() -> None:
+    """Entry point of the `stowplan` command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # File names and excerpts may hold what a terminal or pipe without UTF-8 cannot show.
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        app()
+    except BrokenPipeError:
+        # The reader of our output has gone, as with `| head`; nothing is left to tell anyone.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(1) from None
+
+
+@app.callback(invoke_without_command=True)
+def top(
+    *,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+) -> None:
+    """Compile specs of training data and training jobs into Kubernetes manifests that Argo CD syncs."""
+    if version:
+        from importlib.metadata import version as installed  # noqa: PLC0415 - start-up time
+
+        typer.echo(f"stowplan {installed('stowplan')}")
+        raise typer.Exit

@@ -1,0 +1,93 @@
+"""The commands that compile: `validate` and `synth`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from stowplan.compiler.cli.ending import Ending
+from stowplan.compiler.cli.options import Format, FormatOption, Out, Repo, apart_from_specs, folder
+from stowplan.compiler.source import Report
+
+if TYPE_CHECKING:
+    from stowplan.compiler.pipeline import Compiled
+
+
+def validate(repo: Repo = Path(), output_format: FormatOption = Format.TEXT) -> None:
+    """Check all specs and say everything that is wrong with them."""
+    from stowplan.compiler.pipeline import validate_repository  # noqa: PLC0415 - start-up time
+
+    report = Report()
+    compiled = validate_repository(folder(repo), report)
+    Ending(repo, report, compiled.sources.texts, output_format).finish({"objects": len(compiled.outputs)})
+
+
+def synth(
+    repo: Repo = Path(),
+    out: Out = None,
+    *,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Change nothing; fail and show the difference if the output is not up to date."),
+    ] = False,
+    recompile: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--recompile",
+            metavar="NAME",
+            help="Compile the runs of this spec anew although it has not changed, as `imagenet`, `ml/imagenet` or "
+            "`SampleSet ml/imagenet`; `all` for every spec. Their Jobs may start again.",
+        ),
+    ] = None,
+    output_format: FormatOption = Format.TEXT,
+) -> None:
+    """Compile all specs into the output folder."""
+    from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.runs import Recompile  # noqa: PLC0415
+
+    source = folder(repo)
+    target = apart_from_specs(out or source / "out", source)
+    report = Report()
+    names = frozenset(recompile or ())
+    renewed = Recompile("all" in names, names - {"all"})
+    compiled = compile_repository(source, target, report, renewed)
+    extra: dict[str, Any] = {"objects": len(compiled.outputs)}
+    lines: list[str] = []
+    if not report.failed:
+        _refuse_unknown(renewed.unknown({output.spec for output in compiled.outputs if output.spec}))
+        more, lines = (_compare if check else _write)(compiled, target, report)
+        extra |= more
+    extra["starts"] = [] if report.failed else [str(run) for run in compiled.starts]
+    lines = [*(f"starts when synced: {run}" for run in extra["starts"]), *lines]
+    ending = Ending(repo, report, compiled.sources.texts, output_format)
+    ending.finish(extra, lines, failed=not extra.get("upToDate", True))
+
+
+def _refuse_unknown(names: list[str]) -> None:
+    if names:
+        raise typer.BadParameter(f"There is no spec {names[0]}.", param_hint="--recompile")
+
+
+def _compare(compiled: "Compiled", target: Path, report: Report) -> tuple[dict[str, Any], list[str]]:
+    """What differs, for JSON and for people."""
+    from stowplan.compiler.comparison import compare  # noqa: PLC0415 - start-up time
+
+    comparison = compare(compiled.outputs, target, compiled.committed, report)
+    lines = _comparison_lines(comparison.lines(), target, differs=not comparison.same)
+    return {"upToDate": comparison.same}, lines
+
+
+def _write(compiled: "Compiled", target: Path, report: Report) -> tuple[dict[str, Any], list[str]]:
+    """What was written, for JSON and for people."""
+    from stowplan.compiler.write import write  # noqa: PLC0415 - start-up time
+
+    result = write(compiled.outputs, target, compiled.committed, report)
+    counts = {name: len(getattr(result, name)) for name in ("created", "changed", "unchanged", "removed")}
+    line = f"{target}: " + ", ".join(f"{number} {name}" for name, number in counts.items())
+    return {"files": counts}, [] if report.failed else [line]
+
+
+def _comparison_lines(differences: Any, target: Path, *, differs: bool) -> list[str]:
+    if not differs:
+        return [f"{target} is what the specs compile to."]
+    return [*differences, "", f"{target} is not what the specs compile to. Run `stowplan synth` and commit the result."]

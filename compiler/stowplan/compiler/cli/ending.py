@@ -1,0 +1,62 @@
+"""The end of a command: what is printed, and the exit code."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import typer
+
+from stowplan.compiler.cli.options import Format
+from stowplan.compiler.source import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What is known of a run when it ends."""
+
+    repo: Path
+    report: Report
+    texts: Mapping[str, str]
+    """The sources, by file."""
+    output_format: Format
+
+    def finish(self, extra: dict[str, Any], lines: Sequence[str] = (), *, failed: bool = False) -> NoReturn:
+        """Print, and end with the exit code. `lines` are for people, `extra` is for programs that read JSON."""
+        diagnostics = self.report.diagnostics
+        match self.output_format:
+            case Format.TEXT:
+                self._print_text()
+            case Format.JSON:
+                from stowplan.compiler.console import as_json  # noqa: PLC0415 - start-up time
+
+                typer.echo(as_json(diagnostics, extra))
+            case Format.SARIF:
+                from stowplan.compiler.sarif import sarif  # noqa: PLC0415 - start-up time
+
+                typer.echo(sarif(diagnostics, _from_here(self.repo)))
+            case Format.GITHUB:
+                from stowplan.compiler.workflow_commands import annotations  # noqa: PLC0415 - start-up time
+
+                for line in annotations(diagnostics, _from_here(self.repo)):
+                    typer.echo(line)
+        for line in lines if self.output_format in (Format.TEXT, Format.GITHUB) else ():
+            typer.echo(line)
+        raise typer.Exit(1 if self.report.failed or failed else 0)
+
+    def _print_text(self) -> None:
+        from rich.console import Console  # noqa: PLC0415 - start-up time
+
+        from stowplan.compiler.console import print_text  # noqa: PLC0415
+
+        print_text(Console(), self.report.diagnostics, self.texts)
+
+
+def _from_here(repo: Path) -> str:
+    """The folder of the specs as CI services know it: from the folder that the command runs in, with slashes."""
+    try:
+        return Path(os.path.relpath(repo)).as_posix()
+    except ValueError:
+        # On Windows there is no way from one drive to another.
+        return repo.as_posix()
