@@ -34,11 +34,12 @@ class Values:
     environment: Mapping[str, str]
 
     def optional(self, name: str | None) -> str | None:
-        """Without trailing newlines, which Secrets often end in; None if it is empty or was not given."""
-        if name is None:
+        """Without trailing newlines, which Secrets often end in; None if it is empty or was not given.
+
+        The kubelet leaves out a variable whose key is optional and missing, so that is no mistake here.
+        """
+        if name is None or name not in self.environment:
             return None
-        if name not in self.environment:
-            raise SettingsError(f"The environment variable {name} is not set")
         value = self.environment[name].rstrip("\r\n")
         if any(ord(character) < 32 or ord(character) == 127 for character in value):
             raise SettingsError(f"The value of {name} holds a newline or another control character")
@@ -47,7 +48,8 @@ class Values:
     def required(self, name: str) -> str:
         value = self.optional(name)
         if value is None:
-            raise SettingsError(f"The environment variable {name} is empty")
+            what = "empty" if name in self.environment else "not set"
+            raise SettingsError(f"The environment variable {name} is {what}")
         return value
 
 

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from stowplan.library.dialects import variable_references
+from stowplan.library.dialects import git_url, variable_references
+from stowplan.library.dialects.data_cube_options import may_be_missing
 from stowplan.library.dialects.source_uri import carries_credentials
 from stowplan.library.manifest import ExternalReference, Json
 from stowplan.schema.agent_config import NODE_ENV, POD_ENV, RUN_ENV
@@ -92,12 +93,22 @@ def _secrets(variables: list[Variable]) -> Iterator[Finding]:
 
 def _dangling(variables: list[Variable]) -> Iterator[Finding]:
     names = {each.name for each in variables}
+    uncertain = {each.name for each in variables if may_be_missing(each.body)}
     for each in variables:
         for name in variable_references.references(each.value):
-            if name not in names | PROVIDED | OF_THE_KUBELET:
+            if name in uncertain & _kept(each):
+                message = f"$({name}) may be missing (`optional: true`), and then would stand in the value as it is."
+                yield finding("SP493", (*each.path, "value"), message, f"Remove `optional` from {name}.")
+            elif name not in names | PROVIDED | OF_THE_KUBELET:
                 message = f"$({name}) refers to no variable, so it would stand in the value as it is."
                 hint = f"{_meant(name, names)} Write $$({name}) for the text itself."
                 yield finding("SP493", (*each.path, "value"), message, hint)
+
+
+def _kept(variable: Variable) -> set[str]:
+    """The references that are left when user and password are taken out of a repository's URL."""
+    parts = git_url.split(variable.value) if variable.option == "url" else None
+    return set(variable_references.references(parts.url if isinstance(parts, git_url.GitUrl) else variable.value))
 
 
 def _meant(name: str, names: set[str]) -> str:
@@ -130,11 +141,16 @@ def emitted(variables: list[Variable], replaced: Mapping[str, str]) -> tuple[Jso
 
 def secret_keys(model: DataCube) -> Iterator[tuple[FieldPath, str, str]]:
     """Where a Secret's key is asked for that must be there, the Secret's name, and the key."""
-    for each in of_cube(model):
-        reference = (each.body.get("valueFrom") or {}).get("secretKeyRef") or {}
+    places: list[tuple[FieldPath, Json]] = [
+        ((*each.path, "valueFrom"), each.body.get("valueFrom") or {}) for each in of_cube(model)
+    ]
+    for side in ("source", "sink"):
+        if bundle := getattr(model.spec, side).ca_bundle:
+            places.append((("spec", side, "caBundle"), {"secretKeyRef": bundle.secret_key_ref}))
+    for path, source in places:
+        reference = source.get("secretKeyRef") or {}
         if reference and not reference.get("optional"):
-            path = (*each.path, "valueFrom", "secretKeyRef", "key")
-            yield path, str(reference.get("name")), str(reference.get("key"))
+            yield (*path, "secretKeyRef", "key"), str(reference.get("name")), str(reference.get("key"))
 
 
 def externals(variables: list[Variable], namespace: str) -> set[ExternalReference]:

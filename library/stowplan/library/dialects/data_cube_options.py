@@ -66,9 +66,20 @@ def values(reference: DataReference) -> dict[str, Json]:
 
 
 def given(reference: DataReference, name: str) -> bool:
-    """Whether the option has a value: a literal that is not empty, or one from elsewhere."""
+    """Whether the option has a value: a literal that is not empty, or one from elsewhere, which may be optional."""
     variable = values(reference).get(name, {})
     return bool(variable.get("value") or variable.get("valueFrom"))
+
+
+def certain(reference: DataReference, name: str) -> bool:
+    """Whether the option is given, and not from a key that may be missing."""
+    return given(reference, name) and not may_be_missing(values(reference)[name])
+
+
+def may_be_missing(variable: Json) -> bool:
+    """Whether a variable comes from a key that is said to be optional, so that the pod starts without it."""
+    source = variable.get("valueFrom") or {}
+    return any((source.get(field) or {}).get("optional") for field in ("secretKeyRef", "configMapKeyRef"))
 
 
 def literal(reference: DataReference, name: str) -> str:
@@ -140,9 +151,9 @@ def _form(name: str, variable: Json, option: Option, side: Side, path: FieldPath
 
 def _required(reference: DataReference, base: FieldPath) -> Iterator[Finding]:
     for name, option in OPTIONS[reference.type].items():
-        if option.required and not given(reference, name):
-            message = f"{reference.type} needs the option `{name}`."
-            yield finding("SP494", path_of(reference, name, base), message, f"Add `name: {name}` with a value.")
+        if option.required and not certain(reference, name):
+            hint = f"Add `name: {name}` with a value."
+            yield _needed(reference, name, base, hint)
     if reference.type == "s3":
         yield from _keys(reference, base)
 
@@ -155,10 +166,18 @@ def _keys(reference: DataReference, base: FieldPath) -> Iterator[Finding]:
             message = f"`{name}` is not used, since `s3.anonymous` is true."
             hint = "Remove one of the two."
             yield finding("SP406", path_of(reference, name, base)[:-1], message, hint)
-        elif not anonymous and name in keys and not given(reference, name):
-            message = f"s3 needs the option `{name}`."
+        elif not anonymous and name in keys and not certain(reference, name):
             hint = f"Add `name: {name}` with a key of a Secret, or set `s3.anonymous: true` for a public bucket."
-            yield finding("SP494", path_of(reference, name, base), message, hint)
+            yield _needed(reference, name, base, hint)
+
+
+def _needed(reference: DataReference, name: str, base: FieldPath, hint: str) -> Finding:
+    """An option that is not given, or comes from a key that may be missing."""
+    message = f"{reference.type} needs the option `{name}`."
+    if given(reference, name):
+        message = f"{reference.type} needs the option `{name}`, but its key may be missing (`optional: true`)."
+        hint = "Remove `optional`."
+    return finding("SP494", path_of(reference, name, base), message, hint)
 
 
 def _values(reference: DataReference, base: FieldPath) -> Iterator[Finding]:

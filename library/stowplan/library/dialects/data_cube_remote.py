@@ -77,7 +77,7 @@ _ONE_SIDED: tuple[tuple[str, str, str, Side], ...] = (
 
 def _nobody(model: DataCube, reference: DataReference, side: Side) -> Iterator[Finding]:
     """An upload without a token to a place that takes none from strangers."""
-    if side == "source" or reference.type == "s3" or data_cube_options.given(reference, "token"):
+    if side == "source" or reference.type == "s3" or data_cube_options.certain(reference, "token"):
         return
     url = data_cube_options.literal(reference, "url")
     parts = git_url.split(url) if url else None

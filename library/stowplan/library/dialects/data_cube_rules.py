@@ -73,6 +73,11 @@ def _certificates(reference: DataReference, path: FieldPath) -> Iterator[Finding
         message = "The certificates come from exactly one place."
         hint = "Give either `configMapKeyRef` or `secretKeyRef`."
         yield finding("SP494", path, message, hint)
+    elif bundle:
+        key = "secretKeyRef" if bundle.secret_key_ref else "configMapKeyRef"
+        if (bundle.secret_key_ref or bundle.config_map_key_ref or {}).get("optional"):
+            message = "Without the certificates nothing could be trusted, so the pod waits until they are there."
+            yield finding("SP406", (*path, key, "optional"), message, "Remove it.", anchor=Anchor.KEY)
 
 
 def _mirror(model: DataCube, arguments: Arguments) -> Iterator[Finding]:

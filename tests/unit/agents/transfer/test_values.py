@@ -1,0 +1,30 @@
+"""Options as they come in environment variables."""
+
+import pytest
+
+from stowplan.agents.transfer.settings import SettingsError, Values
+
+VALUES = Values({"TOKEN": "t\r\n", "EMPTY": "\n", "BLANK": "  ", "TWO": "a\nb", "TAB": "a\tb", "DELETE": "a\x7f"})
+
+
+def test_newlines_at_the_end_are_no_part_of_a_value() -> None:
+    assert VALUES.optional("TOKEN") == VALUES.required("TOKEN") == "t"
+
+
+@pytest.mark.parametrize("name", ["EMPTY", "BLANK", "ABSENT", None])
+def test_what_is_empty_or_absent_was_not_given(name: str | None) -> None:
+    """The kubelet leaves out a variable whose key is optional and missing."""
+    assert VALUES.optional(name) is None
+
+
+@pytest.mark.parametrize(("name", "what"), [("EMPTY", "is empty"), ("ABSENT", "is not set")])
+def test_what_is_required_must_be_there(name: str, what: str) -> None:
+    with pytest.raises(SettingsError, match=f"{name} {what}"):
+        VALUES.required(name)
+
+
+@pytest.mark.parametrize("name", ["TWO", "TAB", "DELETE"])
+def test_control_characters_are_refused_and_the_value_is_not_shown(name: str) -> None:
+    with pytest.raises(SettingsError) as raised:
+        VALUES.optional(name)
+    assert "a" + VALUES.environment[name][1:] not in str(raised.value)
