@@ -141,12 +141,15 @@ def emitted(variables: list[Variable], replaced: Mapping[str, str]) -> tuple[Jso
 
 def secret_keys(model: DataCube) -> Iterator[tuple[FieldPath, str, str]]:
     """Where a Secret's key is asked for that must be there, the Secret's name, and the key."""
+    bundles = {side: getattr(model.spec, side).ca_bundle for side in ("source", "sink")}
     places: list[tuple[FieldPath, Json]] = [
-        ((*each.path, "valueFrom"), each.body.get("valueFrom") or {}) for each in of_cube(model)
+        *(((*each.path, "valueFrom"), each.body.get("valueFrom") or {}) for each in of_cube(model)),
+        *(
+            (("spec", side, "caBundle"), {"secretKeyRef": each.secret_key_ref})
+            for side, each in bundles.items()
+            if each
+        ),
     ]
-    for side in ("source", "sink"):
-        if bundle := getattr(model.spec, side).ca_bundle:
-            places.append((("spec", side, "caBundle"), {"secretKeyRef": bundle.secret_key_ref}))
     for path, source in places:
         reference = source.get("secretKeyRef") or {}
         if reference and not reference.get("optional"):
