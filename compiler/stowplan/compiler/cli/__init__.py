@@ -13,7 +13,7 @@ import typer
 
 from stowplan.compiler.cli.compiling import synth, validate
 from stowplan.compiler.cli.explaining import explain
-from stowplan.compiler.cli.generating import crds, schema
+from stowplan.compiler.cli.generating import crds, init, schema
 
 app = typer.Typer(
     name="stowplan",
@@ -23,7 +23,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (validate, synth, explain, crds, schema):
+for command in (init, validate, synth, explain, crds, schema):
     app.command()(command)
 
 

@@ -1,9 +1,27 @@
-"""The commands that write what is made from the models: `crds` and `schema`."""
+"""The commands that write files of ours: `init`, `crds` and `schema`."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+
+def init(
+    folder: Annotated[Path, typer.Argument(help="Folder of the repository.", show_default="this folder")] = Path(),
+) -> None:
+    """Start a repository: platform file, two specs, editor settings, CI jobs. Files that are there stay as they are."""
+    from stowplan.compiler import starter  # noqa: PLC0415 - start-up time
+
+    try:
+        written, kept = starter.write(folder)
+    except OSError as error:
+        raise typer.BadParameter(f"{error.filename or folder}: {error.strerror}.", param_hint="FOLDER") from None
+    for path in written:
+        typer.echo(f"made {folder / path}")
+    for path in kept:
+        typer.echo(f"kept {folder / path}")
+    command = "stowplan synth" if folder == Path() else f"stowplan synth {folder}"
+    typer.echo(f"Next: edit the specs, run `{command}`, and commit everything.")
 
 
 def crds(folder: Annotated[Path, typer.Argument(help="Folder to write to.")] = Path("crds")) -> None:
