@@ -11,8 +11,9 @@ from obstore.store import S3Store
 
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.log import Log
-from stowplan.agents.transfer.s3.attempts import Attempts
+from stowplan.agents.transfer.attempts import Attempts
 from stowplan.agents.transfer.s3.endpoint import Bucket
+from stowplan.agents.transfer.s3.failure import of_any
 from stowplan.agents.transfer.s3.signing import Credentials
 from stowplan.agents.transfer.s3.wire import Wire
 from tests.cluster.certificates import Pair
@@ -52,7 +53,7 @@ class Storage:
 
     @contextmanager
     def wire(self) -> Iterator[Wire]:
-        wire = Wire(self._bucket, Attempts(0, Stop(), Log()))
+        wire = Wire(self._bucket, Attempts(0, Stop(), Log(), of_any))
         try:
             yield wire
         finally:

@@ -6,22 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.agents.transfer.s3 import parts as module
+from stowplan.agents.transfer import parts as module
+from stowplan.agents.transfer.parts import PartFile
 from stowplan.agents.transfer.s3.entry import Entry
-from stowplan.agents.transfer.s3.parts import PartFile
 
 ENTRY = Entry("k", 25, '"e"', 1_700_000_000)
 
 
-Opener = Callable[[Entry, int], PartFile]
+Opener = Callable[[Entry, int], PartFile[Entry]]
 
 
 @pytest.fixture
 def parts_of(tmp_path: Path) -> Iterator[Opener]:
     """Opens part files, as attempts that were all killed did, and closes them in the end."""
-    opened: list[PartFile] = []
+    opened: list[PartFile[Entry]] = []
 
-    def open_(entry: Entry, part_size: int) -> PartFile:
+    def open_(entry: Entry, part_size: int) -> PartFile[Entry]:
         opened.append(PartFile(tmp_path, entry, part_size))
         return opened[-1]
 
@@ -30,13 +30,13 @@ def parts_of(tmp_path: Path) -> Iterator[Opener]:
         each.close()
 
 
-def fetch(parts: PartFile, numbers: list[int]) -> None:
+def fetch(parts: PartFile[Entry], numbers: list[int]) -> None:
     for each in [each for each in parts.missing if each.number in numbers]:
         parts.write(bytes([each.number]) * (each.end - each.start), each.start)
         parts.done(each)
 
 
-def numbers(parts: PartFile) -> list[int]:
+def numbers(parts: PartFile[Entry]) -> list[int]:
     return [each.number for each in parts.missing]
 
 
@@ -45,7 +45,7 @@ def test_parts_cover_the_object(parts_of: Opener, tmp_path: Path) -> None:
     assert [(each.start, each.end) for each in parts.missing] == [(0, 10), (10, 20), (20, 25)]
     fetch(parts, [2, 0, 1])
     assert (numbers(parts), parts.present) == ([], 25)
-    descriptor = parts.finish()
+    descriptor = parts.finish(ENTRY.modified)
     assert os.pread(descriptor, 100, 0) == b"\0" * 10 + b"\1" * 10 + b"\2" * 5
     assert os.fstat(descriptor).st_mtime == ENTRY.modified
 

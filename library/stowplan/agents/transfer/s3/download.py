@@ -14,11 +14,12 @@ from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.attempt.safe_files import sync_all
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.log import Log
+from stowplan.agents.transfer.crew import Crew
+from stowplan.agents.transfer.in_parts import InParts
 from stowplan.agents.transfer.keys import KeyCheck
-from stowplan.agents.transfer.s3.crew import Crew
 from stowplan.agents.transfer.s3.entry import Entry, InOrder, written
 from stowplan.agents.transfer.s3.failure import ChangedError, of_any
-from stowplan.agents.transfer.s3.fetch import Fetcher, InParts
+from stowplan.agents.transfer.s3.fetch import Fetcher, is_spoilt
 from stowplan.agents.transfer.s3.ledger import Done, Ledger
 from stowplan.agents.transfer.s3.source import Source
 from stowplan.agents.transfer.s3.wire import Wire
@@ -137,7 +138,7 @@ class Download:
         elif entry.size <= (size := self.part_size(entry.size)):
             self.crew.give(partial(self._whole, index, entry))
         else:
-            parts = InParts(self.fetcher, entry, size, partial(self._ended, index, entry))
+            parts = InParts(self.fetcher, entry, size, partial(self._ended, index, entry), is_spoilt)
             for extent in parts.missing:
                 self.crew.give(partial(parts.fetch, extent))
             if not parts.missing:

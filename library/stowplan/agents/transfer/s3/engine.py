@@ -8,10 +8,10 @@ from pathlib import Path
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.safe_files import sync_all
+from stowplan.agents.transfer.attempts import Attempts
+from stowplan.agents.transfer.crew import Crew
 from stowplan.agents.transfer.engine import PROTECTED, Work
 from stowplan.agents.transfer.keys import KeyCheck, folds_case
-from stowplan.agents.transfer.s3.attempts import Attempts
-from stowplan.agents.transfer.s3.crew import Crew
 from stowplan.agents.transfer.s3.download import Download
 from stowplan.agents.transfer.s3.failure import ChangedError, of_any
 from stowplan.agents.transfer.s3.fetch import Fetcher
@@ -53,7 +53,7 @@ class S3Engine:
         """Sends what the bucket lacks."""
         with _failures(), self._wire(work) as wire:
             upload = Upload(self.told, wire, self.told.bucket.store(), self._attempts(work), work.progress, work.log)
-            upload.run(Crew(self.told.upload_streams, work.stop, work.log), PROTECTED)
+            upload.run(Crew(self.told.upload_streams, work.stop, work.log, of_any), PROTECTED)
         return "The bucket holds every file of the source"
 
     def _prepared(self, work: Work, stack: ExitStack, directory: Path) -> Download:
@@ -68,7 +68,7 @@ class S3Engine:
         store, attempts = told.bucket.store(), self._attempts(work)
         fetcher = Fetcher(store, wire, source.prefix, tree, folder, attempts, work.progress, work.log)
         stack.callback(fetcher.close)
-        crew = stack.enter_context(Crew(told.streams, work.stop, work.log))
+        crew = stack.enter_context(Crew(told.streams, work.stop, work.log, of_any))
         return Download(source, wire, fetcher, tree, ledger, crew, work.progress, work.stop, work.log, told.part_size)
 
     def _guard_emptiness(self, download: Download) -> None:
@@ -83,7 +83,7 @@ class S3Engine:
             raise AttemptError(ExitCode.NOT_FOUND, "NotFound", f"There is nothing below {where}")
 
     def _attempts(self, work: Work) -> Attempts:
-        return Attempts(self.told.common.config.request_retries, work.stop, work.log)
+        return Attempts(self.told.common.config.request_retries, work.stop, work.log, of_any)
 
     @contextmanager
     def _wire(self, work: Work) -> Iterator[Wire]:

@@ -2,22 +2,20 @@
 
 import hashlib
 import os
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import obstore
 from obstore.store import S3Store
 
-from stowplan.agents.attempt.failure import AttemptError, StoppedError
+from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.log import Log
-from stowplan.agents.transfer.s3.attempts import Attempts
+from stowplan.agents.transfer.attempts import Attempts
+from stowplan.agents.transfer.parts import WHOLE, Extent, PartFile
 from stowplan.agents.transfer.s3.entry import Entry
 from stowplan.agents.transfer.s3.failure import ChangedError
-from stowplan.agents.transfer.s3.parts import WHOLE, Extent, PartFile
 from stowplan.agents.transfer.s3.wire import Wire
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.exit_codes import ExitCode
@@ -74,7 +72,7 @@ class Fetcher:
             if entry.size >= SYNC_FROM:
                 os.fsync(file.fileno())
 
-    def part(self, parts: PartFile, extent: Extent) -> None:
+    def part(self, parts: PartFile[Entry], extent: Extent) -> None:
         """One part of a large object, under the condition that the object still is the one that was listed."""
 
         def once() -> None:
@@ -87,9 +85,9 @@ class Fetcher:
         parts.done(extent)
         self.progress.add(size=extent.end - extent.start)
 
-    def complete(self, parts: PartFile) -> None:
+    def complete(self, parts: PartFile[Entry]) -> None:
         """Verifies an object of which all parts are there, and puts it in its place."""
-        descriptor = parts.finish()
+        descriptor = parts.finish(parts.entry.modified)
         if parts.entry.md5 and self.etags_are_md5:
             digest, offset = hashlib.md5(usedforsecurity=False), 0
             while data := os.pread(descriptor, CHUNK, offset):
@@ -141,55 +139,6 @@ class Fetcher:
         raise AttemptError(ExitCode.INTEGRITY, "WrongDigest", message)
 
 
-class InParts:
-    """One large object whose parts are tasks of their own; the last one to end completes it."""
-
-    def __init__(
-        self, fetcher: Fetcher, entry: Entry, part_size: int, ended: Callable[[Exception | None], None]
-    ) -> None:
-        self._fetcher, self._ended = fetcher, ended
-        self._parts = PartFile(fetcher.folder, entry, part_size)
-        self.missing = self._parts.missing
-        self._lock = threading.Lock()
-        self._left = len(self.missing)
-        self._error: Exception | None = None
-        present = self._parts.present
-        fetcher.progress.add(resumed=present)
-        if present:
-            fetcher.log.info("Goes on with an object that is partly there", key=entry.key, bytes=present)
-
-    def fetch(self, extent: Extent) -> None:
-        """One part, as a task."""
-        try:
-            if self._error is None:
-                self._fetcher.part(self._parts, extent)
-        except Exception as error:
-            self._error = self._error or error
-            if isinstance(error, StoppedError):
-                raise
-        finally:
-            with self._lock:
-                self._left -= 1
-                last = self._left == 0
-            if last:
-                self.end()
-
-    def end(self) -> None:
-        """To be called when no part is missing."""
-        error = self._error
-        if error is None:
-            try:
-                self._fetcher.complete(self._parts)
-            except Exception as failure:
-                error = failure
-        if error is not None:
-            present = self._parts.present
-            with suppress(OSError):
-                self._parts.close()
-            if isinstance(error, ChangedError) or (
-                isinstance(error, AttemptError) and error.code is ExitCode.INTEGRITY
-            ):
-                self._parts.forget()
-                self._fetcher.progress.add(size=-present)
-        if not isinstance(error, StoppedError):
-            self._ended(error)
+def is_spoilt(error: Exception) -> bool:
+    """Whether the parts of an object are of no more use after this error."""
+    return isinstance(error, ChangedError) or (isinstance(error, AttemptError) and error.code is ExitCode.INTEGRITY)

@@ -13,8 +13,8 @@ from obstore.store import S3Store
 from stowplan.agents.attempt.failure import AttemptError, StoppedError
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.log import Log
+from stowplan.agents.transfer.attempts import Attempts
 from stowplan.agents.transfer.s3 import multipart
-from stowplan.agents.transfer.s3.attempts import Attempts
 from stowplan.agents.transfer.s3.multipart import Begun, Stored
 from stowplan.agents.transfer.s3.wire import Wire
 from stowplan.agents.transfer.tree import Found, Tree

@@ -11,10 +11,10 @@ from obstore.store import S3Store
 from stowplan.agents.attempt.failure import AttemptError, StoppedError
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.log import Log
+from stowplan.agents.transfer.attempts import Attempts
+from stowplan.agents.transfer.crew import Crew
 from stowplan.agents.transfer.keys import KeyCheck
 from stowplan.agents.transfer.s3 import multipart
-from stowplan.agents.transfer.s3.attempts import Attempts
-from stowplan.agents.transfer.s3.crew import Crew
 from stowplan.agents.transfer.s3.entry import InOrder
 from stowplan.agents.transfer.s3.failure import of_any
 from stowplan.agents.transfer.s3.listing import objects

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import httpx
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.s3.attempts import Attempts, ThrottledError
+from stowplan.agents.transfer.attempts import Attempts, ThrottledError
 from stowplan.agents.transfer.s3.endpoint import CONNECT_SECONDS, SILENCE_SECONDS, Bucket
 from stowplan.agents.transfer.s3.failure import AUTH_CODES
 from stowplan.agents.transfer.s3.signing import EMPTY_SHA256, encoded, query_string, signed_headers

@@ -8,10 +8,12 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cluster.backoff import Backoff
 from stowplan.agents.log import Log
-from stowplan.agents.transfer.s3.failure import of_any
 from stowplan.schema.exit_codes import ExitCode
 
 T = TypeVar("T")
+
+Translate = Callable[[Exception, str], Exception]
+"""Gives the failure that an exception stands for, in words that name what was done; raises what stands for none."""
 
 _MAY_PASS = (ExitCode.TRANSIENT, ExitCode.INTEGRITY)
 _FOR_GOOD = ("ObjectGone", "FileSystem")
@@ -33,16 +35,17 @@ class Attempts:
     retries: int
     stop: Stop
     log: Log
+    translate: Translate
 
     def run(self, what: str, call: Callable[[], T]) -> T:
-        """The result of a call, after as many tries as it takes; AttemptError, ChangedError or StoppedError else."""
+        """The result of a call, after as many tries as it takes; what `translate` made of the last error else."""
         backoff = Backoff()
         for left in range(self.retries, -1, -1):
             self.stop.check()
             try:
                 return call()
             except Exception as error:
-                failure = of_any(error, what)
+                failure = self.translate(error, what)
                 if not left or not _may_pass(failure):
                     raise failure from None
                 self.log.warning("Trying a request again", what=what, error=str(failure), tries_left=left)

@@ -10,7 +10,7 @@ from typing import Self
 from stowplan.agents.attempt.failure import AttemptError, StoppedError
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.log import Log
-from stowplan.agents.transfer.s3.failure import of_any
+from stowplan.agents.transfer.attempts import Translate
 from stowplan.schema.exit_codes import PERMANENT
 
 Task = Callable[[], None]
@@ -25,9 +25,9 @@ MOST_FAILURES = 100
 class Crew:
     """So many tasks run at one time, and few more wait: whoever gives them is held back."""
 
-    def __init__(self, size: int, stop: Stop, log: Log) -> None:
+    def __init__(self, size: int, stop: Stop, log: Log, translate: Translate) -> None:
         self._tasks: queue.Queue[Task | None] = queue.Queue(size)
-        self._stop, self._log = stop, log
+        self._stop, self._log, self._translate = stop, log, translate
         self._lock = threading.Lock()
         self._worst: AttemptError | None = None
         self._bug: BaseException | None = None
@@ -116,7 +116,7 @@ class Crew:
             return
         except Exception as error:
             try:
-                failure = of_any(error, "the transfer")
+                failure = self._translate(error, "the transfer")
                 if isinstance(failure, AttemptError):
                     self.failed(failure)
             except Exception as bug:

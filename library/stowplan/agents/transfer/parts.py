@@ -1,4 +1,4 @@
-"""A large object that comes in parts: a file of its full size, and a journal of the parts that it holds.
+"""A large file that comes in parts: a file of its full size, and a journal of the parts that it holds.
 
 The journal is a header line (JSON), then a line `w <part>` for each part that was written and a line `s <count>`
 whenever the first so many of them were made durable. After SIGKILL every part of a whole line counts, after a crash of
@@ -11,15 +11,33 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 from stowplan.agents.attempt.safe_files import boot, replace
-from stowplan.agents.transfer.s3.entry import Entry
 
 SYNC_SECONDS = 5.0
 """Time between two lines `s`."""
 
 PART, JOURNAL, WHOLE = ".part", ".parts", ".whole"
+
+
+class Piece(Protocol):
+    """What is fetched: one version of one object or file."""
+
+    @property
+    def key(self) -> str:
+        """Its name, for whoever finds the journal."""
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+
+    @property
+    def identity(self) -> str:
+        """Names this version of it, and no other one."""
+
+
+P = TypeVar("P", bound=Piece)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +49,10 @@ class Extent:
     end: int
 
 
-class PartFile:
-    """The parts of one version of one object. Threads may write different parts at one time."""
+class PartFile(Generic[P]):
+    """The parts of one version of one file. Threads may write different parts at one time."""
 
-    def __init__(self, directory: Path, entry: Entry, part_size: int) -> None:
+    def __init__(self, directory: Path, entry: P, part_size: int) -> None:
         self.entry = entry
         self.file = directory / f"{entry.identity}{PART}"
         self._journal_path = directory / f"{entry.identity}{JOURNAL}"
@@ -78,9 +96,10 @@ class PartFile:
             with self._lock:
                 self._line(f"s {count}\n")
 
-    def finish(self) -> int:
-        """Makes all of it durable, with the time of the object as its own; gives a descriptor to read it."""
-        os.utime(self._descriptor, (self.entry.modified, self.entry.modified))
+    def finish(self, modified: int | None = None) -> int:
+        """Makes all of it durable, with a time of last change in seconds; gives a descriptor to read it."""
+        if modified is not None:
+            os.utime(self._descriptor, (modified, modified))
         os.fsync(self._descriptor)
         return self._descriptor
 

@@ -1,0 +1,84 @@
+"""Fetches a large file part by part."""
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Generic, Protocol
+
+from stowplan.agents.attempt.failure import StoppedError
+from stowplan.agents.attempt.progress import Progress
+from stowplan.agents.log import Log
+from stowplan.agents.transfer.parts import Extent, P, PartFile
+
+
+class Fetcher(Protocol[P]):
+    """Whoever knows how to get the bytes of a part."""
+
+    folder: Path
+    """For files that are not complete: on the file system of the destination."""
+    progress: Progress
+    log: Log
+
+    def part(self, parts: PartFile[P], extent: Extent) -> None:
+        """Brings one part."""
+
+    def complete(self, parts: PartFile[P]) -> None:
+        """Verifies a file of which all parts are there, and puts it in its place."""
+
+
+class InParts(Generic[P]):
+    """One large file whose parts are tasks of their own; the last one to end completes it."""
+
+    def __init__(
+        self,
+        fetcher: Fetcher[P],
+        entry: P,
+        part_size: int,
+        ended: Callable[[Exception | None], None],
+        is_spoilt: Callable[[Exception], bool],
+    ) -> None:
+        self._fetcher, self._ended, self._is_spoilt = fetcher, ended, is_spoilt
+        self._parts = PartFile(fetcher.folder, entry, part_size)
+        self.missing = self._parts.missing
+        self._lock = threading.Lock()
+        self._left = len(self.missing)
+        self._error: Exception | None = None
+        present = self._parts.present
+        fetcher.progress.add(resumed=present)
+        if present:
+            fetcher.log.info("Goes on with a file that is partly there", key=entry.key, bytes=present)
+
+    def fetch(self, extent: Extent) -> None:
+        """One part, as a task."""
+        try:
+            if self._error is None:
+                self._fetcher.part(self._parts, extent)
+        except Exception as error:
+            self._error = self._error or error
+            if isinstance(error, StoppedError):
+                raise
+        finally:
+            with self._lock:
+                self._left -= 1
+                last = self._left == 0
+            if last:
+                self.end()
+
+    def end(self) -> None:
+        """To be called when no part is missing."""
+        error = self._error
+        if error is None:
+            try:
+                self._fetcher.complete(self._parts)
+            except Exception as failure:
+                error = failure
+        if error is not None:
+            present = self._parts.present
+            with suppress(OSError):
+                self._parts.close()
+            if self._is_spoilt(error):
+                self._parts.forget()
+                self._fetcher.progress.add(size=-present)
+        if not isinstance(error, StoppedError):
+            self._ended(error)
