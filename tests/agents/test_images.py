@@ -11,7 +11,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 IMAGES = ROOT / "library" / "images"
 UV = Path(sys.executable).with_name("uv")
-AGENTS = {"control": ["stowplan.agents.await_group"], "transfer": ["stowplan.agents.transfer"]}
+AGENTS = {
+    "control": ["stowplan.agents.await_group", "stowplan.agents.wait_dataset"],
+    "transfer": ["stowplan.agents.transfer"],
+}
 """Programs by image."""
 
 

@@ -1,0 +1,95 @@
+"""The program: from arguments to an exit code."""
+
+import argparse
+import os
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from queue import Empty, Queue
+from typing import get_args
+
+from pydantic import ValidationError
+
+from stowplan.agents.attempt.last_words import leave
+from stowplan.agents.log import FORMATS, Log, Value
+from stowplan.agents.wait_dataset.patience import Outcome, Patience
+from stowplan.agents.wait_dataset.readiness import View, look
+from stowplan.schema.agent_config import POD_ENV, RUN_ENV
+from stowplan.schema.wait_config import DEFAULT_TIMEOUT, Until, WaitConfig
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 10.0
+"""Seconds between two looks: each time a little more, since many pods may wait for one metadata engine."""
+
+_TELL_SECONDS = 60.0
+"""Time between two lines that say the same."""
+
+_ABOUT = "Waits until a mounted dataset is ready, by the markers in it."
+_CODES = """\
+exit codes: 0 it is ready; 2 wrong usage; 3 it may not be read; 4 its sync or warmup failed for good; 12 it was not
+ready in time; 143 ended by SIGTERM"""
+
+
+def main() -> int:
+    """Waits; gives the exit code."""
+    config, log = _told(sys.argv[1:])
+    log.info("Waiting for a dataset", dataset=config.dataset, until=config.until, path=config.path)
+    outcome = _wait(config, log)
+    leave(outcome.code, outcome.reason, outcome.message, {})
+    (log.error if outcome.code else log.info)(outcome.message, reason=outcome.reason, code=int(outcome.code))
+    sys.stderr.flush()
+    # A look that never comes back must not keep the process.
+    os._exit(outcome.code)
+
+
+def _wait(config: WaitConfig, log: Log) -> Outcome:
+    began, told, patience = time.monotonic(), -_TELL_SECONDS, Patience(config)
+    looks = _looks(config)
+    while True:
+        try:
+            view: View | None = looks.get(timeout=_FIRST_PAUSE)
+        except Empty:
+            view = None
+        now = time.monotonic() - began
+        outcome = patience.after(view, now) if view else patience.late(now)
+        if outcome:
+            return outcome
+        if view and now - told >= _TELL_SECONDS:
+            told = now
+            log.info("Not ready yet", dataset=config.dataset, state=view.state, detail=view.text, seconds=int(now))
+
+
+def _looks(config: WaitConfig) -> "Queue[View]":
+    """Looks from a thread of their own: one at a broken mount may hang for as long as it likes."""
+    found: Queue[View] = Queue()
+
+    def run() -> None:
+        pause = _FIRST_PAUSE
+        while True:
+            found.put(look(Path(config.path), config.until))
+            time.sleep(pause)
+            pause = min(pause * 1.2, _LONGEST_PAUSE)
+
+    threading.Thread(target=run, daemon=True).start()
+    return found
+
+
+def _told(words: Sequence[str]) -> tuple[WaitConfig, Log]:
+    """The command line; SystemExit 2 if it is wrong, 0 after `--help`."""
+    parser = argparse.ArgumentParser(prog="python -m stowplan.agents.wait_dataset", description=_ABOUT, epilog=_CODES)
+    parser.add_argument("--dataset", required=True, metavar="NAME", help="for messages")
+    parser.add_argument("--path", required=True, metavar="DIRECTORY", help="where it is mounted")
+    parser.add_argument("--until", choices=get_args(Until), default="synced", help="default: %(default)s")
+    parser.add_argument("--timeout", type=int, default=DEFAULT_TIMEOUT, metavar="SECONDS", help="default: %(default)s")
+    parser.add_argument(
+        "--log-format", choices=FORMATS, default="json", help="`json`, one object a line, or `text` for people"
+    )
+    given = parser.parse_args(words)
+    named = {key: value for key, value in vars(given).items() if key != "log_format"}
+    identity: dict[str, Value] = {"run": os.environ.get(RUN_ENV), "pod": os.environ.get(POD_ENV)}
+    log = Log(given.log_format, {key: value for key, value in identity.items() if value})
+    try:
+        return WaitConfig.model_validate(named), log
+    except ValidationError as error:
+        parser.error("; ".join(f"--{each['loc'][0]}: {each['msg']}" for each in error.errors(include_url=False)))

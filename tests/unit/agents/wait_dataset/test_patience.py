@@ -1,0 +1,59 @@
+"""When the wait ends, and with which code: looks at given moments, and what follows."""
+
+import pytest
+
+from stowplan.agents.wait_dataset.patience import OLD_FAILURE, REFUSAL, Patience
+from stowplan.agents.wait_dataset.readiness import View
+from stowplan.schema.wait_config import WaitConfig
+
+READY, WAITING = View("ready", "it is synced"), View("waiting", "no sync has completed it")
+FAILED, AGAIN = View("failed", "its sync failed for good (run a)"), View("failed", "its sync failed for good (run b)")
+REFUSED, BROKEN = View("refused", "user 65532 may not read /mnt"), View("broken", "its mount cannot be read")
+
+
+def codes(*looks: tuple[float, View], timeout: int = 10_000) -> list[int | None]:
+    config = WaitConfig(dataset="data", path="/mnt/data", until="synced", timeout=timeout)
+    patience = Patience(config)
+    outcomes = [patience.after(view, now) for now, view in looks]
+    return [int(outcome.code) if outcome else None for outcome in outcomes]
+
+
+@pytest.mark.parametrize(
+    ("looks", "expected"),
+    [
+        ([(0, READY)], [0]),
+        ([(0, WAITING), (5, READY)], [None, 0]),
+        ([(0, WAITING), (5, FAILED)], [None, 4]),
+        ([(0, FAILED), (OLD_FAILURE - 1, FAILED), (OLD_FAILURE, FAILED)], [None, None, 4]),
+        ([(0, FAILED), (5, WAITING), (6, READY)], [None, None, 0]),
+        ([(0, FAILED), (5, AGAIN)], [None, 4]),
+        ([(0, FAILED), (5, WAITING), (OLD_FAILURE + 5, WAITING)], [None, None, None]),
+        ([(0, REFUSED), (REFUSAL - 1, REFUSED), (REFUSAL, REFUSED)], [None, None, 3]),
+        ([(0, WAITING), (50, REFUSED), (REFUSAL + 1, REFUSED)], [None, None, None]),
+        ([(0, BROKEN), (9000, BROKEN), (9001, READY)], [None, None, 0]),
+        ([(0, WAITING), (10_000, WAITING)], [None, 12]),
+        ([(0, BROKEN), (10_001, BROKEN)], [None, 12]),
+        ([(10_001, READY)], [0]),
+    ],
+)
+def test_outcomes(looks: list[tuple[float, View]], expected: list[int | None]) -> None:
+    assert codes(*looks) == expected
+
+
+def test_the_message_names_the_dataset_and_what_is_missing() -> None:
+    patience = Patience(WaitConfig(dataset="data", path="/mnt/data", until="synced", timeout=60))
+    assert patience.after(WAITING, 59) is None
+    outcome = patience.after(WAITING, 60)
+    assert outcome
+    assert outcome.message == (
+        "Dataset data is not synced after 60 s: no sync has completed it. Its SampleSet's status says more"
+    )
+
+
+def test_a_look_that_does_not_come_back_ends_with_the_time() -> None:
+    patience = Patience(WaitConfig(dataset="data", path="/mnt/data", until="synced", timeout=60))
+    assert patience.late(59) is None
+    outcome = patience.late(61)
+    assert outcome
+    assert (outcome.code, outcome.reason) == (12, "Timeout")
+    assert "does not return" in outcome.message
