@@ -9,6 +9,7 @@ import os
 import re
 import stat
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
+from collections.abc import Mapping, Sequence
 from heapq import heappop, heappush
 from pathlib import Path
 
@@ -67,6 +68,14 @@ def load(repo: Path, report: Report) -> Sources:
     if not (documents or report.failed or (platform and platform.root.data.get("extensions"))):
         files.report_at(SPECS, START, _nothing_found(files, len(paths), finder))
     return Sources(platform, tuple(documents), files.texts)
+
+
+def texts(paths: Sequence[str], report: Report) -> Mapping[str, str]:
+    """The texts of files, by path; those that cannot be read are reported."""
+    files = _Files(Path(), report)
+    for path in paths:
+        files.read(path)
+    return files.texts
 
 
 def _nothing_found(files: "_Files", number: int, finder: "_SpecFinder") -> Finding:

@@ -9,6 +9,7 @@ from stowplan.compiler.checks.references import Reference, references_of
 from stowplan.compiler.manifest_fields import identity, mapping, wave_of
 from stowplan.compiler.model import Output
 from stowplan.library import labels
+from stowplan.library.builders import wait_container
 from stowplan.library.builders.await_pod import CONTAINER
 from stowplan.library.dialects.training_job_etcd import ETCD
 from stowplan.library.manifest import Json
@@ -39,7 +40,7 @@ class Object:
 
     @property
     def authored_pods(self) -> tuple[Pod, ...]:
-        """What we wrote of the pods: all of our agents', of a training job's only the container beside the user's."""
+        """What we wrote of the pods: all of our agents', of a training job's only the containers beside the user's."""
         if not self.authored:
             return ()
         spec = self.output.spec
@@ -56,8 +57,12 @@ class Object:
 
 
 def _only(pod: Pod, names: Sequence[str]) -> Pod:
-    """The pod with nothing but the containers of these names."""
-    ours = tuple((path, container) for path, container in pod.containers if container.get("name") in names)
+    """The pod with nothing but the containers of these names, and the one that waits for a dataset."""
+    ours = tuple(
+        (path, container)
+        for path, container in pod.containers
+        if container.get("name") in names or wait_container.is_ours(container)
+    )
     return replace(pod, metadata={}, spec={}, containers=ours)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from stowplan.compiler.checks.objects import TRAINING_KINDS, Object
 from stowplan.compiler.checks.pods import Pod
 from stowplan.compiler.manifest_fields import items, mapping
+from stowplan.library.builders import wait_container
 from stowplan.library.builders.await_pod import CONTAINER
 from stowplan.library.builders.training_pod import MERGE_KEYS
 from stowplan.library.dialects.training_job_fields import written
@@ -58,12 +59,18 @@ def _of_role(path: FieldPath, pod: Pod, role: str) -> FieldPath | None:
 
 
 def _field(path: FieldPath, pod: Pod, template: Json) -> FieldPath | None:
-    """The field by its path in the template: a helper's containers stand behind the user's init containers."""
+    """The field by its path in the template.
+
+    A helper's containers stand behind the user's init containers, and the one that waits for a dataset before them.
+    """
+    before = sum(map(wait_container.is_ours, items(pod.spec, "initContainers")[:1]))
     match path:
         case ("spec", "containers", int(), *_) if _is_helper(pod):
             return None
-        case ("spec", "initContainers", int(place), *rest):
-            own = len(items(template, "spec", "initContainers"))
+        case ("spec", "initContainers", int(index), *_) if index < before:
+            return None
+        case ("spec", "initContainers", int(index), *rest):
+            own, place = len(items(template, "spec", "initContainers")), index - before
             shifted = ("initContainers", place) if place < own else ("containers", place - own)
             return _as_written(("spec", *shifted, *rest))
         case _:

@@ -14,6 +14,7 @@ import typer
 from stowplan.compiler.cli.compiling import synth, validate
 from stowplan.compiler.cli.explaining import explain
 from stowplan.compiler.cli.generating import crds, init, schema
+from stowplan.compiler.cli.migrating import migrate
 
 app = typer.Typer(
     name="stowplan",
@@ -23,7 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (init, validate, synth, explain, crds, schema):
+for command in (init, validate, synth, migrate, explain, crds, schema):
     app.command()(command)
 
 
