@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+import yaml
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from stowplan.compiler import kinds, yaml_reader
 from stowplan.compiler.source import Diagnostic, Document, Report, diagnose
@@ -46,7 +46,7 @@ def migrate(text: str, file: str) -> Migration:
     report.add(*problems)
     if report.failed:
         return Migration(None, tuple(report.diagnostics))
-    roots = list(YAML(pure=True).compose_all(text))
+    roots = list(yaml.compose_all(text, Loader=yaml.CSafeLoader))
     editor = _Editor(text)
     found: list[tuple[Document, list[Finding]]] = []
     for document in documents:
