@@ -225,7 +225,8 @@ def _bubbled(tasks: Sequence[Task], made: Callable[[Task], Hashable | None], use
     result: list[Task] = []
     for task in tasks:
         key = None if task.prune else made(task)
-        place = next((i for i, other in enumerate(result) if key is not None and used(other) == key), None)
+        # Most tasks make nothing: only for the others is the whole result looked through.
+        place = None if key is None else next((i for i, other in enumerate(result) if used(other) == key), None)
         if place is None:
             result.append(task)
         else:
