@@ -61,6 +61,9 @@ class MxJobStatus(Model):
     reason: str | None = Field(default=None, description="Why the phase is what it is.")
     control_paused: bool | None = Field(default=None, description="Never true, also in the old operator.")
     replica_statuses: list[MxReplicaStatus] | None = Field(default=None, description="One entry for each role.")
+    run: str | None = Field(
+        default=None, description="The run that was observed: the hash that ends the names of its objects."
+    )
     conditions: Conditions | None = Field(default=None, description="Standard conditions.")
     observed_generation: int | None = Field(default=None, description="Generation of the spec that was observed.")
 

@@ -55,5 +55,8 @@ class TrainingJobStatus(Model):
     )
     start_time: str | None = Field(default=None, description="When all pods ran for the first time, RFC 3339.")
     released: bool | None = Field(default=None, description="Whether the pods are gone.")
+    run: str | None = Field(
+        default=None, description="The run that was observed: the hash that ends the names of its objects."
+    )
     conditions: Conditions | None = Field(default=None, description="Standard conditions.")
     observed_generation: int | None = Field(default=None, description="Generation of the spec that was observed.")

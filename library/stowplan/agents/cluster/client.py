@@ -93,15 +93,14 @@ class Client:
         parameters = {"fieldManager": manager, "fieldValidation": "Strict", "force": "true"}
         return await self._call("PATCH", f"{place.path}/status", manifest, parameters, APPLY_PATCH)
 
-    async def watch(self, place: Place, resource_version: str | None) -> AsyncIterator[WatchEvent | Trouble]:
+    def watch(self, place: Place, resource_version: str | None) -> AsyncIterator[WatchEvent | Trouble]:
         """What happens to one object, until the server ends the watch or after a trouble, which is the last item.
 
         Without a version the first event is the object as it is now, if it is there. The field selector is not for
         speed: a rule with `resourceNames` allows a watch only so.
         """
         selector = {"fieldSelector": f"metadata.name={place.name}"}
-        async for item in self._watch(place.collection, selector, resource_version):
-            yield item
+        return self._watch(place.collection, selector, resource_version)
 
     async def page(self, collection: str, selector: str, size: int, token: str = "") -> Answer:
         """A page of the objects that a label selector selects; `metadata.continue` is the token of the next one.
@@ -111,12 +110,9 @@ class Client:
         parameters = {"labelSelector": selector, "limit": str(size)} | ({"continue": token} if token else {})
         return await self._call("GET", collection, parameters=parameters)
 
-    async def watch_all(
-        self, collection: str, selector: str, resource_version: str
-    ) -> AsyncIterator[WatchEvent | Trouble]:
+    def watch_all(self, collection: str, selector: str, resource_version: str) -> AsyncIterator[WatchEvent | Trouble]:
         """As `watch`, of all objects that a label selector selects, from a version on that a list or bookmark gave."""
-        async for item in self._watch(collection, {"labelSelector": selector}, resource_version):
-            yield item
+        return self._watch(collection, {"labelSelector": selector}, resource_version)
 
     async def _watch(
         self, collection: str, selector: Mapping[str, str], resource_version: str | None

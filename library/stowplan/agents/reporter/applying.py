@@ -1,0 +1,58 @@
+"""Writes a status, and what may come of that."""
+
+from enum import Enum
+
+from stowplan.agents.cluster.answers import Manifest, Refused, Unreachable
+from stowplan.agents.cluster.client import Client, Place
+from stowplan.agents.log import Log
+from stowplan.agents.reporter.observed import Observed
+from stowplan.agents.reporter.resources import Kind, Resource
+from stowplan.agents.reporter.rules.conditions import Status
+from stowplan.schema.field_managers import REPORTER
+
+
+class Written(Enum):
+    """What came of it."""
+
+    DONE = "done"
+    OUTDATED = "outdated"
+    """The custom resource has changed since it was judged, or was made anew: it is to be judged again."""
+    GONE = "gone"
+    FAILED = "failed"
+
+
+def collection(kind: Kind, namespace: str) -> str:
+    """Where a kind of ours is served."""
+    return f"/apis/{kind.api_version}/namespaces/{namespace}/{kind.plural}"
+
+
+def manifest(resource: Resource, status: Status) -> Manifest:
+    """What is applied. It is refused unless the custom resource is still the one, at the version, that was judged."""
+    return {
+        "apiVersion": resource.kind.api_version,
+        "kind": resource.kind.kind,
+        "metadata": {
+            "name": resource.name,
+            "namespace": resource.namespace,
+            "uid": resource.uid,
+            "resourceVersion": resource.version,
+        },
+        "status": status,
+    }
+
+
+async def apply(client: Client, seen: Observed, status: Status, log: Log) -> tuple[Written, Manifest | None]:
+    """Applies the status; with the custom resource as it is then."""
+    resource = seen.resource
+    place = Place(collection(resource.kind, resource.namespace), resource.name)
+    answer = await client.apply_status(place, manifest(resource, status), REPORTER)
+    match answer:
+        case Refused(status=404):
+            return Written.GONE, None
+        case Refused(status=409):
+            return Written.OUTDATED, None
+        case Refused() | Unreachable():
+            log.warning("Cannot report", kind=resource.kind.kind, name=resource.name, error=str(answer))
+            return Written.FAILED, None
+        case _:
+            return Written.DONE, answer

@@ -1,0 +1,137 @@
+"""What the API server has, as far as it was told: one cache for each kind of object."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+from stowplan.agents.cluster.answers import Manifest
+from stowplan.agents.reporter.observed import Observed
+from stowplan.agents.reporter.pods import Pod
+from stowplan.agents.reporter.resources import Resource
+from stowplan.agents.reporter.workloads import Job, JobSet, Key, StatefulSet
+
+
+class Item(Protocol):
+    """Anything that belongs to a custom resource."""
+
+    @property
+    def key(self) -> Key:
+        """Which one."""
+        ...
+
+    @property
+    def uid(self) -> str:
+        """Its own identity."""
+        ...
+
+
+T = TypeVar("T", bound=Item)
+
+
+@dataclass
+class Cache(Generic[T]):
+    """The objects of one kind. `changed` hears of each custom resource whose objects are not what they were."""
+
+    read: Callable[[Manifest], T | None]
+    changed: Callable[[Key], None]
+    complete: bool = False
+    """Whether the server has told of all objects once."""
+    _by_uid: dict[str, T] = field(default_factory=dict)
+    _by_key: dict[Key, dict[str, T]] = field(default_factory=dict)
+    _listed: set[str] | None = None
+    """What the list named so far that is being made."""
+
+    def begin(self) -> None:
+        """A list begins: what it does not name by its end is gone."""
+        self._listed = set()
+
+    def put(self, manifest: Manifest) -> None:
+        """The object as it is now."""
+        uid = manifest["metadata"]["uid"]
+        if self._listed is not None:
+            self._listed.add(uid)
+        item = self.read(manifest)
+        if item == self._by_uid.get(uid):
+            return
+        self._drop(uid)
+        if item is not None:
+            self._by_uid[uid] = item
+            self._by_key.setdefault(item.key, {})[uid] = item
+            self.changed(item.key)
+
+    def end(self) -> None:
+        """The list is complete."""
+        for uid in set(self._by_uid) - (self._listed or set()):
+            self._drop(uid)
+        self._listed = None
+        self.complete = True
+
+    def delete(self, manifest: Manifest) -> None:
+        """The object is gone."""
+        self._drop(manifest["metadata"]["uid"])
+
+    def of(self, key: Key) -> list[T]:
+        """All that belong to a custom resource."""
+        return list(self._by_key.get(key, {}).values())
+
+    def known(self) -> Iterable[Key]:
+        """Every custom resource that has objects here."""
+        return list(self._by_key)
+
+    def _drop(self, uid: str) -> None:
+        item = self._by_uid.pop(uid, None)
+        if item is None:
+            return
+        siblings = self._by_key[item.key]
+        del siblings[uid]
+        if not siblings:
+            del self._by_key[item.key]
+        self.changed(item.key)
+
+
+@dataclass(frozen=True)
+class Caches:
+    """All kinds together."""
+
+    resources: Mapping[str, Cache[Resource]]
+    """By kind."""
+    jobs: Cache[Job]
+    job_sets: Cache[JobSet]
+    sets: Cache[StatefulSet]
+    pods: Cache[Pod]
+
+    def observed(self, key: Key) -> Observed | None:
+        """Everything about one custom resource; None if there is none."""
+        found = self.resources[key[0]].of(key) if key[0] in self.resources else []
+        if not found:
+            return None
+        # Made again under its name: the old one may be known for a moment longer.
+        newest = max(found, key=lambda each: (each.created, int(each.version)))
+        return Observed(
+            resource=newest,
+            jobs=self.jobs.of(key),
+            job_sets=self.job_sets.of(key),
+            sets=self.sets.of(key),
+            pods=self.pods.of(key),
+            partitions=self._partitions(newest),
+        )
+
+    @property
+    def complete(self) -> bool:
+        """Whether every kind has been told of."""
+        return all(each.complete for each in (*self.resources.values(), *self.workloads))
+
+    @property
+    def workloads(self) -> tuple[Cache[Any], ...]:
+        return self.jobs, self.job_sets, self.sets, self.pods
+
+    def all_keys(self) -> list[Key]:
+        """All custom resources."""
+        return [key for each in self.resources.values() for key in each.known()]
+
+    def _partitions(self, resource: Resource) -> int | None:
+        name = (resource.spec.get("sampleSetRef") or {}).get("name")
+        if not name:
+            return None
+        referred = self.resources["SampleSet"].of(("SampleSet", str(name)))
+        return next((int(each.spec["partitions"]) for each in referred if "partitions" in each.spec), None)

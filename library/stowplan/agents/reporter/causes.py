@@ -1,0 +1,155 @@
+"""Why pods fail or do not start, as their status tells it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from stowplan.agents.reporter.pods import Container, Pod
+
+OOM = "OOMKilled"
+NODE_LOST = "NodeLost"
+EVICTED = "Evicted"
+IMAGE = "ImagePullFailed"
+CONFIG = "ContainerConfigError"
+UNSCHEDULABLE = "Unschedulable"
+GATED = "SchedulingGated"
+DEADLINE = "DeadlineExceeded"
+EXITED = "ContainerFailed"
+
+_DISRUPTIONS = {
+    "PreemptionByScheduler": "Preempted",
+    "EvictionByEvictionAPI": EVICTED,
+    "TerminationByKubelet": EVICTED,
+    "DeletionByTaintManager": NODE_LOST,
+    "DeletionByPodGC": NODE_LOST,
+}
+"""Reasons of the condition DisruptionTarget. The taints that remove pods are above all those of lost nodes."""
+
+_NO_IMAGE = frozenset({"ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"})
+"""After one failed try, which may have been bad luck, the kubelet says ErrImagePull, then ImagePullBackOff."""
+
+_NO_CONTAINER = frozenset({"CreateContainerConfigError", "CreateContainerError", "RunContainerError"})
+
+_BY_SIGNAL = frozenset({137, 143})
+"""Exit codes of containers that were told to end: they follow from something, and explain nothing."""
+
+_AWAIT = "await"
+
+_NAMED = 3
+"""Pods that a message names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Something that keeps a pod from its work. `weight` 0 tells most."""
+
+    reason: str
+    message: str
+    weight: int
+    at: str = ""
+    lasting: bool = False
+    """Whether it stays until somebody mends it."""
+
+
+def of_pods(pods: Iterable[Pod]) -> Cause | None:
+    """The most telling cause; its message names how many pods have the same one."""
+    found = sorted(
+        ((cause, pod.name) for pod in pods if (cause := of_pod(pod))),
+        key=lambda each: (each[0].weight, each[0].reason, each[1]),
+    )
+    if not found:
+        return None
+    first = found[0][0]
+    alike = [cause for cause, _ in found if cause.reason == first.reason and cause.weight == first.weight]
+    message = "; ".join(cause.message for cause in alike[:_NAMED])
+    if len(alike) > _NAMED:
+        message += f"; and {len(alike) - _NAMED} more"
+    return Cause(first.reason, message, first.weight, max(cause.at for cause in alike), first.lasting)
+
+
+def of_pod(pod: Pod) -> Cause | None:
+    """What is wrong with one pod; None where nothing is."""
+    return _killed(pod) or _disrupted(pod) or _failed_as_a_whole(pod) or _ended(pod) or _lost(pod) or _held(pod)
+
+
+def place(pod: Pod) -> str:
+    """The pod, and its node where it has one."""
+    return f"pod {pod.name} on node {pod.node}" if pod.node else f"pod {pod.name}"
+
+
+def _killed(pod: Pod) -> Cause | None:
+    for each in pod.containers:
+        if each.ended and each.ended.reason == OOM:
+            message = (
+                f"{place(pod)}: container {each.name} used more memory than its limit (exit code {each.ended.code})"
+            )
+            return Cause(OOM, message, 0 if each.ended.current else 4, each.ended.at)
+    return None
+
+
+def _disrupted(pod: Pod) -> Cause | None:
+    sign = pod.conditions.get("DisruptionTarget")
+    if sign is None or sign.status != "True":
+        return None
+    reason = _DISRUPTIONS.get(sign.reason, "Disrupted")
+    detail = sign.message or pod.message or sign.reason
+    return Cause(reason, f"{place(pod)}: {detail}", 1, sign.at)
+
+
+def _failed_as_a_whole(pod: Pod) -> Cause | None:
+    if not pod.reason:
+        return None
+    detail = pod.message or pod.reason
+    return Cause(pod.reason, f"{place(pod)}: {detail}", 1, _since(pod))
+
+
+def _ended(pod: Pod) -> Cause | None:
+    failed = [each for each in pod.containers if each.ended and not _is_consequence(pod, each)]
+    for each in sorted(failed, key=lambda each: (each.sidecar, each.name)):
+        ended = each.ended
+        if ended is None:
+            continue
+        reason = ended.reason if ended.reason != "Error" else EXITED
+        words = f": {ended.message}" if ended.message else ""
+        again = "" if ended.current else f", started again ({each.restarts} times)"
+        message = f"{place(pod)}: container {each.name} ended with exit code {ended.code}{again}{words}"
+        return Cause(reason, message, (2 if ended.current else 4) + each.sidecar, ended.at)
+    return None
+
+
+def _is_consequence(pod: Pod, container: Container) -> bool:
+    ended = container.ended
+    if ended is None or container.name == _AWAIT:
+        return True
+    told_to_end = ended.code in _BY_SIGNAL and (container.sidecar or pod.deleting)
+    return told_to_end or (container.sidecar and pod.is_over)
+
+
+def _lost(pod: Pod) -> Cause | None:
+    """The node controller takes back Ready when a node does not answer; the kubelet's own word stays as it was."""
+    ready, own = pod.conditions.get("Ready"), pod.conditions.get("ContainersReady")
+    if pod.phase != "Running" or not ready or not own:
+        return None
+    if ready.status == "True" or own.status != "True" or ready.reason == "ReadinessGatesNotReady":
+        return None
+    return Cause(NODE_LOST, f"{place(pod)}: the node does not answer", 1, ready.at)
+
+
+def _held(pod: Pod) -> Cause | None:
+    """Why it does not start."""
+    for each in pod.containers:
+        waiting = each.waiting
+        if waiting and waiting.reason in _NO_IMAGE:
+            message = f"{place(pod)}: the image of container {each.name} cannot be pulled: {waiting.message}"
+            return Cause(IMAGE, message.rstrip(": "), 3, _since(pod), lasting=True)
+        if waiting and waiting.reason in _NO_CONTAINER:
+            message = f"{place(pod)}: container {each.name} cannot be made: {waiting.message}"
+            return Cause(CONFIG, message.rstrip(": "), 3, _since(pod), lasting=True)
+    scheduled = pod.conditions.get("PodScheduled")
+    if pod.phase == "Pending" and scheduled and scheduled.status == "False":
+        reason = scheduled.reason or UNSCHEDULABLE
+        return Cause(reason, f"{place(pod)} waits for a node: {scheduled.message}".rstrip(": "), 5, scheduled.at)
+    return None
+
+
+def _since(pod: Pod) -> str:
+    return max((sign.at for sign in pod.conditions.values()), default=pod.created)

@@ -1,0 +1,105 @@
+"""How Jobs and JobSets stand, taken together."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from stowplan.agents.reporter.causes import DEADLINE, Cause
+from stowplan.agents.reporter.observed import Run, latest
+from stowplan.agents.reporter.workloads import Job, JobSet, Mark
+
+State = Literal["absent", "suspended", "active", "complete", "failed"]
+
+END_AT_ONCE = 1
+"""`activeDeadlineSeconds` that an await agent gives a deciding Job whose helper stays away."""
+
+HELPER_LOST = "HelperLost"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Where a run stands, in the words of its Jobs. `at` is empty where nobody says since when."""
+
+    state: State
+    reason: str = ""
+    message: str = ""
+    at: str = ""
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in ("complete", "failed")
+
+
+ABSENT = Outcome("absent", "NotStarted", "There is no Job yet")
+
+
+def of_job(job: Job) -> Outcome:
+    """Of one Job."""
+    if failed := job.conditions.get("Failed") or job.conditions.get("FailureTarget"):
+        return _failed(failed, job.name)
+    if complete := job.conditions.get("Complete"):
+        return Outcome("complete", "Succeeded", f"Job {job.name} is complete", job.completed or complete.at)
+    if job.suspended:
+        suspended = job.conditions.get("Suspended")
+        return Outcome("suspended", "Suspended", f"Job {job.name} is suspended", suspended.at if suspended else "")
+    return Outcome("active", "Running", f"Job {job.name} is under way", job.started)
+
+
+def of_job_set(found: JobSet) -> Outcome:
+    """Of one JobSet."""
+    if failed := found.conditions.get("Failed"):
+        return _failed(failed, found.name)
+    if done := found.conditions.get("Completed"):
+        return Outcome("complete", "Succeeded", f"JobSet {found.name} is complete", done.at)
+    if suspended := found.conditions.get("Suspended"):
+        return Outcome("suspended", "Suspended", f"JobSet {found.name} is suspended", suspended.at)
+    return Outcome("active", "Running", f"JobSet {found.name} is under way", found.created)
+
+
+def of_run(run: Run, deciders: Collection[str], enough: Collection[str] = ()) -> Outcome:
+    """Of a training job whose `deciders` are the roles that must succeed.
+
+    Where all roles in `enough` are complete, the others are not asked (the old MXNet operator looked at the scheduler
+    alone). A JobSet has policies that say the same.
+    """
+    own = [job for job in run.jobs if job.role in deciders and not job.owner]
+    if not own:
+        return of_job_set(run.job_sets[0]) if run.job_sets else ABSENT
+    by_role = {job.role: of_job(job) for job in own}
+    if enough and all(by_role.get(role, ABSENT).state == "complete" for role in enough):
+        return _complete([by_role[role] for role in enough])
+    return together([by_role.get(role, ABSENT) for role in deciders])
+
+
+def together(parts: Sequence[Outcome]) -> Outcome:
+    """Failed once one part is; complete when all are."""
+    for state in ("failed", "active", "suspended"):
+        if found := [part for part in parts if part.state == state]:
+            return found[0]
+    if any(part.state == "absent" for part in parts) or not parts:
+        return ABSENT if all(part.state == "absent" for part in parts) else Outcome("active", "Running", "")
+    return _complete(parts)
+
+
+def explained(outcome: Outcome, cause: Cause | None) -> Outcome:
+    """A failure in the words of the pods, which know more than their Job; except for a deadline, which ended them."""
+    if outcome.state != "failed" or outcome.reason in (DEADLINE, HELPER_LOST) or cause is None:
+        return outcome
+    return Outcome("failed", cause.reason, cause.message, outcome.at)
+
+
+def lost_helper(run: Run, outcome: Outcome, walltime: int | None) -> Outcome:
+    """A deadline of one second that no user asked for is how an await agent ends the group of a helper that is away."""
+    patched = any(job.deadline == END_AT_ONCE for job in run.jobs if of_job(job).state == "failed")
+    if outcome.reason != DEADLINE or not patched or walltime == END_AT_ONCE:
+        return outcome
+    return Outcome("failed", HELPER_LOST, "A helper did not listen for too long, so the job was ended", outcome.at)
+
+
+def _complete(parts: Sequence[Outcome]) -> Outcome:
+    message = parts[0].message if len(parts) == 1 else f"All {len(parts)} Jobs are complete"
+    return Outcome("complete", "Succeeded", message, latest(part.at for part in parts))
+
+
+def _failed(mark: Mark, name: str) -> Outcome:
+    return Outcome("failed", mark.reason or "Failed", f"{name}: {mark.message or mark.reason}", mark.at)

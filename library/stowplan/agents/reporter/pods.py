@@ -1,0 +1,192 @@
+"""Pods, with no more of each than the rules need."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from sys import intern
+
+from stowplan.agents.cluster.answers import Manifest
+from stowplan.agents.reporter.workloads import COMPONENT, ROLE, RUN_HASH, Key, key_of
+
+JOB_NAME = "batch.kubernetes.io/job-name"
+JOB_INDEX = "batch.kubernetes.io/job-completion-index"
+
+_LONGEST = 600
+"""Characters that are kept of a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A container that has ended, now or before it was started again."""
+
+    code: int
+    reason: str
+    message: str
+    at: str
+    current: bool
+    """Whether it is its present state."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Why a container does not run yet."""
+
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """A container that is not simply fine."""
+
+    name: str
+    sidecar: bool
+    restarts: int
+    waiting: Waiting | None
+    ended: Ended | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A condition of a pod."""
+
+    status: str
+    reason: str
+    message: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pod:
+    """A pod. `run` and `role` are those of its Job."""
+
+    key: Key
+    uid: str
+    name: str
+    job: str
+    run: str
+    role: str
+    index: int
+    node: str
+    phase: str
+    reason: str
+    """Why the whole pod failed, such as `Evicted`."""
+    message: str
+    created: str
+    deleting: bool
+    complete: bool
+    """Whether all of its containers run and are ready."""
+    begun: bool
+    """Whether one of its main containers has been started, now or before."""
+    conditions: Mapping[str, Sign]
+    containers: tuple[Container, ...]
+    """Those with something to tell."""
+
+    @property
+    def is_running(self) -> bool:
+        return self.phase == "Running" and self.complete
+
+    @property
+    def is_over(self) -> bool:
+        return self.phase in ("Succeeded", "Failed")
+
+
+_TOLD = ("DisruptionTarget", "PodScheduled", "Ready", "ContainersReady")
+
+
+def pod(manifest: Manifest, namespace: str) -> Pod | None:
+    """From the manifest; None for one that belongs to no custom resource."""
+    metadata, spec, status = manifest["metadata"], manifest.get("spec") or {}, manifest.get("status") or {}
+    key = key_of(metadata, namespace)
+    if key is None:
+        return None
+    labels, notes = metadata.get("labels") or {}, metadata.get("annotations") or {}
+    job = str(labels.get(JOB_NAME, ""))
+    own = status.get("containerStatuses") or []
+    initial = status.get("initContainerStatuses") or []
+    sidecars = {each["name"] for each in spec.get("initContainers") or () if each.get("restartPolicy") == "Always"}
+    lasting = [*own, *(each for each in initial if each["name"] in sidecars)]
+    return Pod(
+        key=key,
+        uid=str(metadata["uid"]),
+        name=str(metadata["name"]),
+        job=job,
+        run=intern(str(labels.get(RUN_HASH) or job.rpartition("-")[2])),
+        role=intern(str(labels.get(ROLE) or labels.get(COMPONENT) or "")),
+        index=_number(notes.get(JOB_INDEX)),
+        node=intern(str(spec.get("nodeName", ""))),
+        phase=intern(str(status.get("phase", "Pending"))),
+        reason=intern(str(status.get("reason") or "")),
+        message=_cut(status.get("message")),
+        created=str(metadata.get("creationTimestamp", "")),
+        deleting="deletionTimestamp" in metadata,
+        complete=bool(own) and all(each.get("ready") for each in lasting),
+        begun=any(set(each.get("state") or ()) & {"running", "terminated"} or each.get("lastState") for each in own),
+        conditions={each["type"]: _sign(each) for each in _worth_telling(status.get("conditions") or ())},
+        containers=tuple(_containers([*initial, *own], sidecars)),
+    )
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isdecimal() else 0
+
+
+def _cut(text: object) -> str:
+    return str(text or "")[:_LONGEST]
+
+
+def _worth_telling(conditions: Iterable[Manifest]) -> Iterator[Manifest]:
+    for each in conditions:
+        if each["type"] in _TOLD:
+            yield each
+
+
+def _sign(condition: Manifest) -> Sign:
+    return Sign(
+        intern(str(condition.get("status"))),
+        intern(str(condition.get("reason") or "")),
+        _cut(condition.get("message")),
+        str(condition.get("lastTransitionTime") or ""),
+    )
+
+
+def _containers(statuses: Iterable[Manifest], sidecars: set[str]) -> Iterator[Container]:
+    for each in statuses:
+        state, before = each.get("state") or {}, each.get("lastState") or {}
+        waiting = state.get("waiting")
+        now, last = state.get("terminated"), before.get("terminated")
+        ended = _ended(now, current=True) if now else _ended(last, current=False) if last else None
+        if ended is not None and not ended.code:
+            ended = None
+        if waiting or ended:
+            yield Container(
+                name=intern(str(each["name"])),
+                sidecar=each["name"] in sidecars,
+                restarts=int(each.get("restartCount", 0)),
+                waiting=Waiting(intern(str(waiting.get("reason") or "")), _cut(waiting.get("message")))
+                if waiting
+                else None,
+                ended=ended,
+            )
+
+
+def _ended(state: Manifest, *, current: bool) -> Ended:
+    reason, message = _last_words(str(state.get("message") or ""))
+    return Ended(
+        int(state.get("exitCode", 0)),
+        intern(str(state.get("reason") or reason) if state.get("reason") not in (None, "Error") else reason or "Error"),
+        message[:_LONGEST],
+        str(state.get("finishedAt") or ""),
+        current,
+    )
+
+
+def _last_words(text: str) -> tuple[str, str]:
+    """Reason and message that an agent left as JSON; of other programs the text is the message."""
+    try:
+        words = json.loads(text) if text.startswith("{") else None
+    except ValueError:
+        words = None
+    if not isinstance(words, dict):
+        return "", text.strip()
+    return str(words.get("reason") or ""), str(words.get("message") or "")

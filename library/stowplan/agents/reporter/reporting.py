@@ -1,0 +1,155 @@
+"""Looks at each custom resource whose objects have changed, and reports what follows from them."""
+
+import asyncio
+import random
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from time import monotonic
+from typing import Any
+
+from stowplan.agents.cluster.backoff import Backoff
+from stowplan.agents.cluster.client import Client
+from stowplan.agents.log import Log
+from stowplan.agents.reporter import pods, resources, workloads
+from stowplan.agents.reporter.applying import Written, apply, collection
+from stowplan.agents.reporter.cache import Cache, Caches
+from stowplan.agents.reporter.observed import Observed
+from stowplan.agents.reporter.queue import Queue
+from stowplan.agents.reporter.rules import registry
+from stowplan.agents.reporter.settings import Settings
+from stowplan.agents.reporter.watching import Watching
+from stowplan.agents.reporter.workloads import Key
+
+SETTLE_SECONDS = 0.3
+"""Wait after a change: those that follow from it come in one look."""
+
+NEW_SPEC_SECONDS = 2.0
+"""Wait after a change of the spec: the new Jobs come by another watch, and the old ones say nothing of it."""
+
+BETWEEN_SECONDS = 1.0
+"""Time between two reports on one custom resource, at least."""
+
+RESYNC_SECONDS = 300.0
+"""Everything is looked at so often, whether or not it has changed."""
+
+HANDS = 4
+"""Reports under way at one time."""
+
+
+@dataclass
+class Reporting:
+    """One namespace."""
+
+    settings: Settings
+    client: Client
+    log: Log
+    caches: Caches = field(init=False)
+    queue: Queue = field(init=False)
+    _generations: dict[Key, tuple[str, int]] = field(default_factory=dict)
+    _not_before: dict[Key, float] = field(default_factory=dict)
+    _backoffs: dict[Key, Backoff] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        namespace = self.settings.namespace
+        self.queue = Queue(monotonic)
+        changed = partial(self.queue.add, delay=SETTLE_SECONDS)
+        self.caches = Caches(
+            resources={
+                kind.kind: Cache(partial(resources.resource, namespace=namespace, kind=kind), changed)
+                for kind in resources.KINDS
+            },
+            jobs=Cache(partial(workloads.job, namespace=namespace), changed),
+            job_sets=Cache(partial(workloads.job_set, namespace=namespace), changed),
+            sets=Cache(partial(workloads.stateful_set, namespace=namespace), changed),
+            pods=Cache(partial(pods.pod, namespace=namespace), changed),
+        )
+
+    async def run(self) -> None:
+        """Without end."""
+        async with asyncio.TaskGroup() as tasks:
+            for each in self._watches():
+                tasks.create_task(each.run())
+            while not self.caches.complete:
+                await asyncio.sleep(SETTLE_SECONDS)
+            self.log.info("All objects are known: reporting", resources=len(self.caches.all_keys()))
+            tasks.create_task(self._resync())
+            for _ in range(HANDS):
+                tasks.create_task(self._work())
+
+    def _watches(self) -> Iterator[Watching[Any]]:
+        namespace = self.settings.namespace
+        for kind in resources.KINDS:
+            yield self._watching(collection(kind, namespace), self.caches.resources[kind.kind])
+        yield self._watching(f"/apis/batch/v1/namespaces/{namespace}/jobs", self.caches.jobs)
+        yield self._watching(f"/apis/apps/v1/namespaces/{namespace}/statefulsets", self.caches.sets)
+        yield self._watching(f"/api/v1/namespaces/{namespace}/pods", self.caches.pods)
+        if self.settings.job_sets:
+            path = f"/apis/jobset.x-k8s.io/v1alpha2/namespaces/{namespace}/jobsets"
+            yield self._watching(path, self.caches.job_sets)
+        else:
+            self.caches.job_sets.complete = True
+
+    def _watching(self, path: str, cache: Cache[Any]) -> Watching[Any]:
+        return Watching(self.client, path, cache, self.log)
+
+    async def _work(self) -> None:
+        while True:
+            key = await self.queue.take()
+            try:
+                await self.look(key)
+            except Exception as error:
+                where = traceback.format_tb(error.__traceback__)[-1].strip()
+                self.log.error("A fault of this program", kind=key[0], name=key[1], error=repr(error), where=where)  # noqa: TRY400
+                self.queue.add(key, RESYNC_SECONDS / 10)
+            finally:
+                self.queue.done(key)
+
+    async def look(self, key: Key) -> None:
+        """Judges one custom resource by its objects, and writes what has changed."""
+        seen = self.caches.observed(key)
+        if seen is None:
+            self._forget(key)
+            return
+        if wait := self._wait(key, seen):
+            self.queue.add(key, wait)
+            return
+        status = registry.status(seen, self.settings.mxnet_success)
+        if status is None or registry.is_told(seen, status):
+            return
+        written, now = await apply(self.client, seen, status, self.log)
+        if written is Written.DONE and now is not None:
+            self._backoffs.pop(key, None)
+            self._not_before[key] = monotonic() + BETWEEN_SECONDS
+            self.caches.resources[key[0]].put(now)
+            self._tell(seen, status.get("phase"))
+        elif written is not Written.GONE:
+            backoff = self._backoffs.setdefault(key, Backoff())
+            self.queue.add(key, backoff.seconds())
+
+    def _wait(self, key: Key, seen: Observed) -> float:
+        """Seconds to wait before the resource is judged; 0 for none."""
+        resource, now = seen.resource, monotonic()
+        generation = (resource.uid, resource.generation)
+        if self._generations.get(key) != generation:
+            self._generations[key] = generation
+            if resource.status.get("observedGeneration") != resource.generation:
+                self._not_before[key] = now + NEW_SPEC_SECONDS
+        return max(0.0, self._not_before.get(key, now) - now)
+
+    def _forget(self, key: Key) -> None:
+        for known in (self._generations, self._not_before, self._backoffs):
+            known.pop(key, None)
+
+    def _tell(self, seen: Observed, phase: object) -> None:
+        before = seen.resource.status.get("phase")
+        if phase != before:
+            name = seen.resource.name
+            self.log.info("Phase", kind=seen.resource.kind.kind, name=name, before=before, phase=str(phase))
+
+    async def _resync(self) -> None:
+        while True:
+            await asyncio.sleep(RESYNC_SECONDS)
+            for key in self.caches.all_keys():
+                self.queue.add(key, random.uniform(0, RESYNC_SECONDS / 10))  # noqa: S311 - no secret

@@ -1,0 +1,85 @@
+"""Standard conditions of all kinds."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from stowplan.agents.reporter.causes import Cause
+from stowplan.agents.reporter.observed import Observed, newest_time
+from stowplan.agents.reporter.outcome import Outcome
+
+Status = dict[str, Any]
+
+COMPLETE, FAILED, STALLED, SUSPENDED = "Complete", "Failed", "Stalled", "Suspended"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A condition before it has its times; `at` is empty where no object tells since when it holds."""
+
+    type: str
+    holds: bool
+    reason: str
+    message: str = ""
+    at: str = ""
+
+
+def of_work(outcome: Outcome, cause: Cause | None) -> list[Draft]:
+    """The conditions of everything that runs to an end. `outcome` is explained already.
+
+    As long as there is no end, Complete tells what keeps it away.
+    """
+    why = None if outcome.is_over else cause
+    reason, message = (why.reason, why.message) if why else (outcome.reason, outcome.message)
+    end = outcome.at if outcome.is_over else ""
+    failed, suspended = outcome.state == "failed", outcome.state == "suspended"
+    stalled = why is not None and why.lasting
+    return [
+        Draft(COMPLETE, outcome.state == "complete", reason, message, end),
+        Draft(FAILED, failed, outcome.reason, message if failed else "", end),
+        Draft(STALLED, stalled, reason if stalled else "NotStalled", message if stalled else ""),
+        Draft(SUSPENDED, suspended, outcome.reason if suspended else "NotSuspended", message if suspended else ""),
+    ]
+
+
+def settled(drafts: Iterable[Draft], seen: Observed) -> list[Status]:
+    """With their times: a condition whose status is the present one keeps its own."""
+    present = by_type(seen.resource.status)
+    now = newest_time(seen)
+    generation = seen.resource.generation
+    return [_settled(draft, present.get(draft.type), now, generation) for draft in drafts]
+
+
+def by_type(status: Mapping[str, Any]) -> dict[str, Status]:
+    """The conditions of a status."""
+    return {each["type"]: each for each in status.get("conditions") or () if "type" in each}
+
+
+def _settled(draft: Draft, present: Status | None, now: str, generation: int) -> Status:
+    status = "True" if draft.holds else "False"
+    since = draft.at or now
+    if present and present.get("status") == status:
+        since = present.get("lastTransitionTime") or since
+    condition: Status = {"type": draft.type, "status": status, "reason": draft.reason}
+    if draft.message:
+        condition["message"] = draft.message
+    return {**condition, "lastTransitionTime": since, "observedGeneration": generation}
+
+
+def last_cause(pods: Cause | None, status: Mapping[str, Any]) -> Cause | None:
+    """The cause that the pods tell; when they are gone, the one that was reported while they were there."""
+    if pods is not None:
+        return pods
+    before = by_type(status).get(COMPLETE) or {}
+    told = str(before.get("reason") or "")
+    if before.get("status") != "False" or told in _NO_CAUSE:
+        failed = by_type(status).get(FAILED) or {}
+        return None if failed.get("status") != "True" else _again(failed)
+    return _again(before)
+
+
+_NO_CAUSE = frozenset({"", "NotStarted", "Running", "Suspended", "Succeeded"})
+
+
+def _again(condition: Mapping[str, Any]) -> Cause:
+    return Cause(str(condition.get("reason")), str(condition.get("message") or ""), 9)

@@ -1,0 +1,80 @@
+"""The status of a DataCube, save what its agent tells: progress, revision and the attempt."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from stowplan.agents.reporter import causes
+from stowplan.agents.reporter.observed import Observed, Run, present_run
+from stowplan.agents.reporter.outcome import ABSENT, Outcome, explained, together
+from stowplan.agents.reporter.outcome import of_job as outcome_of
+from stowplan.agents.reporter.pods import Pod
+from stowplan.agents.reporter.rules import tasks
+from stowplan.agents.reporter.rules.conditions import Draft, Status, last_cause, of_work, settled
+
+FIELDS = frozenset("phase pod conditions observedGeneration".split())
+
+
+def status(seen: Observed) -> Status | None:
+    """All fields that the reporter owns; None where what is there is to stay."""
+    if tasks.is_kept(seen):
+        return None
+    run = present_run(seen)
+    if not run.is_there and seen.resource.spec.get("schedule"):
+        return {"observedGeneration": seen.resource.generation}
+    found = together([outcome_of(job) for job in run.jobs]) if run.jobs else ABSENT
+    cause = causes.of_pods(run.pods)
+    before = _before(seen.resource.status, run)
+    if found.state == "failed":
+        cause = cause or tasks.told([seen.resource.status.get("attempt") or {}], [job.name for job in run.jobs])
+        cause = last_cause(cause, before)
+    found = explained(found, cause)
+    begun = found.is_over or tasks.has_begun(run.pods) or (bool(before) and before.get("phase") == "Running")
+    fields: Status = {
+        "phase": _phase(found, begun=begun),
+        "pod": _pod(run) or before.get("pod"),
+        "conditions": settled([_initialized(found, run, begun=begun), *of_work(found, cause)[:3]], seen),
+        "observedGeneration": seen.resource.generation,
+    }
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def _before(status: Mapping[str, Any], run: Run) -> Mapping[str, Any]:
+    """What was reported of this very run: its pod's name begins with that of the Job."""
+    name = ((status.get("pod") or {}).get("reference") or {}).get("name") or ""
+    return status if any(str(name).startswith(f"{job.name}-") for job in run.jobs) else {}
+
+
+def _phase(found: Outcome, *, begun: bool) -> str:
+    ended = {"complete": "Succeeded", "failed": "Failed"}.get(found.state)
+    return ended or ("Running" if begun and found.state == "active" else "Pending")
+
+
+def _initialized(found: Outcome, run: Run, *, begun: bool) -> Draft:
+    reason = "Started" if begun else "NotStarted"
+    at = min((pod.conditions["Ready"].at for pod in run.pods if "Ready" in pod.conditions), default="")
+    return Draft("Initialized", begun, reason, "" if begun else found.message, at if begun else "")
+
+
+def _pod(run: Run) -> Status | None:
+    newest = max(run.pods, key=lambda pod: (pod.created, pod.name), default=None)
+    if newest is None:
+        return None
+    return {
+        "reference": {"name": newest.name, "uid": newest.uid},
+        "phase": newest.phase,
+        "status": _word(newest),
+    }
+
+
+def _word(pod: Pod) -> str:
+    """As `kubectl get pods` shows it."""
+    if pod.phase == "Succeeded":
+        return "Completed"
+    if pod.reason:
+        return pod.reason
+    for each in pod.containers:
+        if each.ended and each.ended.current:
+            return each.ended.reason
+        if each.waiting:
+            return each.waiting.reason
+    return "Terminating" if pod.deleting else pod.phase

@@ -1,0 +1,69 @@
+"""The status of an MxJob, by the rules of deepinsight's operator."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from stowplan.agents.reporter.observed import Observed
+from stowplan.agents.reporter.rules.conditions import Status, of_work, settled
+from stowplan.agents.reporter.rules.training import Role, Training, is_kept, reason_of, training
+
+ORDER = ("scheduler", "server", "worker")
+FIELDS = frozenset("phase state reason replicaStatuses run conditions observedGeneration".split())
+
+Winner = Literal["scheduler", "worker"]
+
+
+def status(seen: Observed, success: Winner) -> Status | None:
+    """All fields that the reporter owns; None where what is there is to stay.
+
+    `success` is the platform's choice. With `scheduler` its success is that of the job, also when a worker failed, as
+    in the old operator; with `worker` nobody who decides may have failed.
+    """
+    if is_kept(seen):
+        return None
+    distributed = seen.resource.spec.get("jobMode") == "dist"
+    roles = _roles(seen.resource.spec)
+    deciders = [role for role in roles if role != "server"] or ["worker"]
+    enough = ("scheduler",) if distributed and success == "scheduler" else ()
+    found = training(seen, deciders, enough=enough)
+    phase = _phase(found)
+    fields: Status = {
+        "phase": phase,
+        "state": {"complete": "Succeeded", "failed": "Failed"}.get(found.outcome.state),
+        "reason": reason_of(found) or None if found.outcome.state != "complete" else None,
+        "replicaStatuses": [_replica(found.roles[name]) for name in ORDER if name in found.roles] or None,
+        "run": found.run.name or None,
+        "conditions": settled(of_work(found.outcome, found.cause), seen),
+        "observedGeneration": seen.resource.generation,
+    }
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def _roles(spec: Mapping[str, Any]) -> Sequence[str]:
+    given = spec.get("replicaSpecs") or ()
+    found = {str(each.get("mxReplicaType") or "WORKER").lower() for each in given if each.get("replicas", 1)}
+    return [name for name in ORDER if name in found]
+
+
+def _phase(found: Training) -> str:
+    if found.outcome.is_over:
+        return "Done"
+    if found.outcome.state in ("absent", "suspended"):
+        return "Creating"
+    return "Running" if found.all_run or found.before.get("phase") == "Running" else "Creating"
+
+
+def _replica(role: Role) -> Status:
+    """States in the words of the old API, which had none for a pod that starts but `Running`."""
+    counts = {
+        "Unknown": role.counts["unknown"],
+        "Running": role.counts["pending"] + role.counts["starting"] + role.counts["running"],
+        "Succeeded": role.counts["succeeded"],
+        "Failed": role.counts["failed"],
+    }
+    states = {"starting": "Running", "running": "Running", "succeeded": "Succeeded", "failed": "Failed"}
+    return {
+        "Mx_replica_type": role.name.upper(),
+        "state": states[role.state],
+        "ReplicasStates": {state: count for state, count in counts.items() if count},
+    }

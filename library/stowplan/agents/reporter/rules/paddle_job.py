@@ -1,0 +1,80 @@
+"""The status of a PaddleJob, by the rules of the Paddle operator."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from stowplan.agents.reporter.observed import Observed
+from stowplan.agents.reporter.pods import Pod
+from stowplan.agents.reporter.rules.conditions import Status, of_work, settled
+from stowplan.agents.reporter.rules.training import POD_STATES, Role, Training, is_kept, training
+
+ROLES = ("ps", "worker", "heter")
+_DECIDES = ("worker", "heter", "ps")
+"""The first of these that has pods decides; the others serve it."""
+
+FIELDS = frozenset(
+    [*"phase mode startTime completionTime run conditions observedGeneration".split(), *ROLES],
+)
+
+MOST_REFERENCES = 100
+"""Pods of a role that are named: a status has to fit into an object."""
+
+
+def status(seen: Observed) -> Status | None:
+    """All fields that the reporter owns; None where what is there is to stay."""
+    if is_kept(seen):
+        return None
+    spec = seen.resource.spec
+    sizes = {name: int((spec.get(name) or {}).get("replicas") or 0) for name in ROLES}
+    decider = next((name for name in _DECIDES if sizes[name]), "worker")
+    found = training(seen, (decider,))
+    phase = _phase(found)
+    fields: Status = {
+        "phase": phase,
+        "mode": _mode(spec, sizes),
+        "startTime": _start(found, phase),
+        "completionTime": found.outcome.at or None if found.outcome.is_over else None,
+        "run": found.run.name or None,
+        "conditions": settled(of_work(found.outcome, found.cause), seen),
+        "observedGeneration": seen.resource.generation,
+        **{name: _role(found.roles[name], seen) for name in ROLES if name in found.roles},
+    }
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def _mode(spec: Mapping[str, Any], sizes: Mapping[str, int]) -> str:
+    if spec.get("ps"):
+        return "PS"
+    return "Collective" if sizes["worker"] > 1 else "Single"
+
+
+def _phase(found: Training) -> str:
+    if ended := {"complete": "Completed", "failed": "Failed"}.get(found.outcome.state):
+        return ended
+    if found.all_run:
+        return "Running"
+    counts = [role.counts for role in found.roles.values()]
+    if found.outcome.state != "active" or not any(role.pods for role in found.roles.values()):
+        return "Pending"
+    if any(each["pending"] for each in counts):
+        return "Pending"
+    if any(each["starting"] for each in counts):
+        return "Starting"
+    return str(found.before.get("phase") or "Pending")
+
+
+def _start(found: Training, phase: str) -> str | None:
+    if before := found.before.get("startTime"):
+        return str(before)
+    return found.ran_at or None if phase == "Running" else None
+
+
+def _role(role: Role, seen: Observed) -> Status:
+    status: Status = {state: role.counts[state] for state in POD_STATES if role.counts[state]}
+    if role.pods:
+        status["refs"] = [_reference(pod, seen) for pod in role.pods[:MOST_REFERENCES]]
+    return status
+
+
+def _reference(pod: Pod, seen: Observed) -> Status:
+    return {"apiVersion": "v1", "kind": "Pod", "namespace": seen.resource.namespace, "name": pod.name, "uid": pod.uid}

@@ -1,0 +1,72 @@
+"""The status of a SampleJob, save what its agents tell of their attempts."""
+
+from collections.abc import Sequence
+
+from stowplan.agents.reporter import causes
+from stowplan.agents.reporter.observed import Observed, Run, earliest, present_run
+from stowplan.agents.reporter.outcome import ABSENT, Outcome, explained, of_job, together
+from stowplan.agents.reporter.rules import tasks
+from stowplan.agents.reporter.rules.conditions import Status, last_cause, of_work, settled
+from stowplan.agents.reporter.rules.tasks import Entry
+
+FIELDS = frozenset("phase jobName counts startTime completionTime conditions observedGeneration".split())
+
+_PARTITIONED = ("warmup", "clear")
+
+
+def status(seen: Observed) -> Status | None:
+    """All fields that the reporter owns; None where what is there is to stay."""
+    run = present_run(seen)
+    task = str(seen.resource.spec.get("type") or "")
+    entries = tasks.attempts(seen.resource.status, task)
+    elsewhere = not run.is_there and task == "sync" and bool(entries)
+    if tasks.is_kept(seen) and not elsewhere:
+        return None
+    if not run.is_there and not elsewhere and seen.resource.spec.get("schedule"):
+        return {"observedGeneration": seen.resource.generation}
+    parts = [of_job(job) for job in run.jobs]
+    total = max(len(parts), _expected(seen, task))
+    found = tasks.of_entries(entries) if elsewhere else _together(parts, total)
+    name = run.jobs[0].name if run.jobs else entries[0].get("run") if elsewhere else None
+    before = seen.resource.status if seen.resource.status.get("jobName") == name else {}
+    cause = causes.of_pods(run.pods)
+    if found.state == "failed":
+        cause = last_cause(cause or tasks.told(entries, [job.name for job in run.jobs]), before)
+    found = explained(found, cause)
+    begun = elsewhere or tasks.has_begun(run.pods) or before.get("phase") == "Running"
+    fields: Status = {
+        "phase": _phase(found, begun=begun),
+        "jobName": name,
+        "counts": _counts(parts, entries if elsewhere else (), total),
+        "startTime": _started(run, entries if elsewhere else ()),
+        "completionTime": found.at or None if found.is_over else None,
+        "conditions": settled(of_work(found, cause), seen),
+        "observedGeneration": seen.resource.generation,
+    }
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def _expected(seen: Observed, task: str) -> int:
+    return (seen.partitions or 1) if task in _PARTITIONED else 1
+
+
+def _together(parts: Sequence[Outcome], total: int) -> Outcome:
+    """Not complete before there is a Job for each partition."""
+    missing = [ABSENT] * (total - len(parts))
+    return together([*parts, *missing])
+
+
+def _phase(found: Outcome, *, begun: bool) -> str:
+    ended = {"complete": "Succeeded", "failed": "Failed"}.get(found.state)
+    return ended or ("Running" if begun and found.state == "active" else "Pending")
+
+
+def _counts(parts: Sequence[Outcome], entries: Sequence[Entry], total: int) -> Status:
+    states = [part.state for part in parts] or [tasks.of_entries([each]).state for each in entries]
+    counts = {"running": "active", "succeeded": "complete", "failed": "failed"}
+    return {"total": total, **{name: states.count(state) for name, state in counts.items()}}  # type: ignore[arg-type]
+
+
+def _started(run: Run, entries: Sequence[Entry]) -> str | None:
+    times = [job.started for job in run.jobs] + [str(each.get("startedAt") or "") for each in entries]
+    return earliest(times) or None

@@ -1,0 +1,122 @@
+"""The status of a SampleSet, save what its agents tell: caches, partitions and attempts."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stowplan.agents.reporter import causes
+from stowplan.agents.reporter.causes import Cause
+from stowplan.agents.reporter.observed import Observed, Run, present_run
+from stowplan.agents.reporter.outcome import ABSENT, Outcome, explained, of_job, together
+from stowplan.agents.reporter.pods import Pod
+from stowplan.agents.reporter.rules import tasks
+from stowplan.agents.reporter.rules.conditions import Draft, Status, settled
+from stowplan.agents.reporter.workloads import StatefulSet
+
+FIELDS = frozenset("phase runtimeStatus conditions observedGeneration".split())
+
+_CAME_TO_LIFE = ("PartialReady", "Ready")
+_NO_SYNC = Outcome("complete", "NoSync", "The data is there already")
+
+
+def status(seen: Observed) -> Status:
+    """All fields that the reporter owns."""
+    run, spec = present_run(seen), seen.resource.spec
+    found = _newest(seen.sets)
+    runtime = [pod for pod in seen.pods if not pod.job]
+    wanted = int(spec.get("partitions") or (found.replicas if found else 1))
+    sync, copied = _sync(seen, run), _fills(spec)
+    phase = _phase(seen, found, wanted, sync)
+    cause = causes.of_pods(runtime)
+    drafts = [_ready(phase, cause, found, wanted, sync)]
+    if copied:
+        drafts.append(Draft("Synced", sync.state == "complete", sync.reason, sync.message, sync.at))
+    warmup = _task(run, "warmup", seen)
+    if warmup.state != "absent":
+        drafts.append(Draft("Warmed", warmup.state == "complete", warmup.reason, warmup.message, warmup.at))
+    drafts.append(_stalled([*runtime, *run.pods]))
+    fields: Status = {
+        "phase": phase,
+        "runtimeStatus": _runtime(found),
+        "conditions": settled(drafts, seen),
+        "observedGeneration": seen.resource.generation,
+    }
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def _newest(sets: Sequence[StatefulSet]) -> StatefulSet | None:
+    return max(sets, key=lambda each: (each.created, each.name), default=None)
+
+
+def _fills(spec: Mapping[str, Any]) -> bool:
+    """Whether a sync fills the dataset."""
+    return bool((spec.get("source") or {}).get("uri")) and not spec.get("noSync")
+
+
+def _sync(seen: Observed, run: Run) -> Outcome:
+    return _task(run, "sync", seen) if _fills(seen.resource.spec) else _NO_SYNC
+
+
+def _task(run: Run, task: str, seen: Observed) -> Outcome:
+    """Where the Jobs of a task stand; by the agents' words where they are in another namespace."""
+    jobs = [job for job in run.jobs if job.role == task]
+    entries = tasks.attempts(seen.resource.status, task)
+    if not jobs:
+        return tasks.of_entries(entries) if task == "sync" else ABSENT
+    found = together([of_job(job) for job in jobs])
+    pods = [pod for pod in run.pods if pod.role == task]
+    return explained(found, causes.of_pods(pods) or tasks.told(entries, [job.name for job in jobs]))
+
+
+def _phase(seen: Observed, found: StatefulSet | None, wanted: int, sync: Outcome) -> str | None:
+    ready = found.ready if found else 0
+    if sync.state == "failed":
+        return "SyncFailed"
+    if sync.state == "active" and _copies(seen):
+        return "Syncing"
+    if sync.state == "complete" and found:
+        if ready >= wanted and found.replicas == wanted:
+            return "Ready"
+        if ready or seen.resource.status.get("phase") in _CAME_TO_LIFE:
+            return "PartialReady"
+    if ready:
+        return "Mount"
+    # The scheduler takes no pod before its claim is bound.
+    return "Bound" if any(pod.node for pod in seen.pods if not pod.job) else None
+
+
+def _copies(seen: Observed) -> bool:
+    """Whether the sync has begun; between two attempts it goes on."""
+    run, present = present_run(seen), seen.resource.status
+    names = {job.name for job in run.jobs}
+    told = any(not names or each.get("run") in names for each in tasks.attempts(present, "sync"))
+    return told or tasks.has_begun(pod for pod in run.pods if pod.role == "sync")
+
+
+def _ready(phase: str | None, cause: Cause | None, found: StatefulSet | None, wanted: int, sync: Outcome) -> Draft:
+    if phase == "Ready":
+        return Draft("Ready", holds=True, reason="Ready", message="All cache pods are ready")
+    if phase == "SyncFailed":
+        return Draft("Ready", holds=False, reason=sync.reason, message=sync.message)
+    if cause:
+        return Draft("Ready", holds=False, reason=cause.reason, message=cause.message)
+    ready = found.ready if found else 0
+    return Draft(
+        "Ready", holds=False, reason=phase or "NotStarted", message=f"{ready} of {wanted} cache pods are ready"
+    )
+
+
+def _stalled(pods: Sequence[Pod]) -> Draft:
+    cause = causes.of_pods(pod for pod in pods if (each := causes.of_pod(pod)) and each.lasting)
+    if cause is None:
+        return Draft("Stalled", holds=False, reason="NotStalled")
+    return Draft("Stalled", holds=True, reason=cause.reason, message=cause.message, at=cause.at)
+
+
+def _runtime(found: StatefulSet | None) -> Status | None:
+    if found is None:
+        return None
+    return {
+        "specReplicas": found.replicas,
+        "readyReplicas": found.ready,
+        "runtimeReady": f"{found.ready}/{found.replicas}",
+    }

@@ -1,0 +1,51 @@
+"""Changes of the number of trainers, as the old API recorded them."""
+
+from typing import Any
+
+from stowplan.agents.reporter.rules.training import Role, Training
+
+MOST = 50
+"""Records that are kept: the newest."""
+
+PENDING, DONE, UNDONE = "Unknown", "True", "False"
+
+Record = dict[str, Any]
+
+
+def records(found: Training, role: Role | None) -> list[Record]:
+    """The records of this run, with a new one where the Job's size is not the one that was reported last.
+
+    A record is `Unknown` until all trainers that are wanted run, and `False` when another change came before that.
+    """
+    if role is None or not found.run.is_there:
+        return []
+    known = [dict(each) for each in (found.before.get("scale_records") or {}).get("ScaleRecords") or ()]
+    last = _wanted(str(found.before.get("trainers") or ""))
+    if last is not None and last != role.wanted and not found.outcome.is_over:
+        if known and known[-1].get("status") == PENDING:
+            known[-1]["status"] = UNDONE
+        known.append(_record(found, last, role.wanted))
+    if known and known[-1].get("status") == PENDING and _is_done(found, role):
+        known[-1]["status"] = DONE
+    return known[-MOST:]
+
+
+def is_pending(known: list[Record]) -> bool:
+    """Whether the newest change is still going on."""
+    return bool(known) and known[-1].get("status") == PENDING
+
+
+def _wanted(trainers: str) -> int | None:
+    """The number that was wanted, of what was reported as `2/6`."""
+    text = trainers.partition("/")[2]
+    return int(text) if text.isdecimal() else None
+
+
+def _record(found: Training, before: int, now: int) -> Record:
+    times = [job.resized for job in found.run.jobs if job.parallelism == now and job.resized]
+    record: Record = {"additional": now - before, "status": PENDING, "reason": f"from {before} to {now} trainers"}
+    return {"scaleTimestamp": max(times), **record} if times else record
+
+
+def _is_done(found: Training, role: Role) -> bool:
+    return found.outcome.is_over or (role.is_complete and role.counts["running"] <= role.wanted)

@@ -1,0 +1,69 @@
+"""What the kinds that move data have in common: Jobs of agents, and the agents' own words on each attempt."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from stowplan.agents.reporter.causes import Cause
+from stowplan.agents.reporter.observed import Observed
+from stowplan.agents.reporter.outcome import ABSENT, Outcome
+from stowplan.agents.reporter.pods import Pod
+from stowplan.agents.reporter.rules.conditions import by_type
+from stowplan.schema.exit_codes import PERMANENT
+
+Entry = Mapping[str, Any]
+
+
+def attempts(status: Mapping[str, Any], task: str) -> list[Entry]:
+    """The agents' entries on a task, by partition."""
+    found = [each for each in status.get("attempts") or () if each.get("task") == task]
+    return sorted(found, key=lambda each: int(each.get("partition", 0)))
+
+
+def of_entries(entries: Sequence[Entry]) -> Outcome:
+    """Where a task stands by its agents' words alone: its Jobs are in another namespace.
+
+    A failure that another attempt may mend is none yet; only the Job knows how many attempts there will be.
+    """
+    if not entries:
+        return ABSENT
+    for each in entries:
+        if each.get("state") == "failed" and each.get("exitCode") in {int(code) for code in PERMANENT}:
+            message = str(each.get("message") or "")
+            return Outcome("failed", str(each.get("reason") or "Failed"), message, str(each.get("updatedAt") or ""))
+    if all(each.get("state") == "succeeded" for each in entries):
+        at = max(str(each.get("updatedAt") or "") for each in entries)
+        return Outcome("complete", "Succeeded", str(entries[0].get("message") or ""), at)
+    return Outcome("active", "Running", str(entries[0].get("message") or ""))
+
+
+def told(entries: Iterable[Entry], runs: Iterable[str]) -> Cause | None:
+    """A failure that an agent reported of one of these Jobs, for when its pod is gone."""
+    names = set(runs)
+    for each in entries:
+        failed = "failed" in (each.get("state"), each.get("result"))
+        if failed and each.get("run") in names:
+            code = f" (exit code {each['exitCode']})" if each.get("exitCode") is not None else ""
+            message = f"pod {each.get('pod')}: {each.get('message') or 'failed'}{code}"
+            return Cause(str(each.get("reason") or "Failed"), message, 8)
+    return None
+
+
+def has_begun(pods: Iterable[Pod]) -> bool:
+    """Whether one of the pods has started its container."""
+    return any(pod.begun for pod in pods)
+
+
+def is_over(status: Mapping[str, Any]) -> bool:
+    """Whether an end was reported."""
+    conditions = by_type(status)
+    return any((conditions.get(name) or {}).get("status") == "True" for name in ("Complete", "Failed"))
+
+
+def is_kept(seen: Observed) -> bool:
+    """Whether the report stays as it is: the run has ended and its Jobs are gone.
+
+    A schedule keeps few of its Jobs, and between two runs the last one is what there is to tell.
+    """
+    status, resource = seen.resource.status, seen.resource
+    same = status.get("observedGeneration") == resource.generation
+    return not seen.jobs and is_over(status) and (same or bool(resource.spec.get("schedule")))

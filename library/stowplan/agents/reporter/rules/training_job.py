@@ -1,0 +1,107 @@
+"""The status of a TrainingJob, by the rules of Baidu's operator."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from stowplan.agents.reporter.causes import DEADLINE
+from stowplan.agents.reporter.observed import Observed
+from stowplan.agents.reporter.rules import scaling
+from stowplan.agents.reporter.rules.conditions import Status, of_work, settled
+from stowplan.agents.reporter.rules.training import Role, Training, is_kept, reason_of, training
+
+DECIDER = "trainer"
+ORDER = ("master", "pserver", "trainer")
+FIELDS = frozenset(
+    "phase reason trainers pservers fulfillment scale_records replica_statuses startTime released run conditions "
+    "observedGeneration".split()
+)
+
+_RUNNING = ("Running", "Scaling")
+
+
+def status(seen: Observed) -> Status | None:
+    """All fields that the reporter owns; None where what is there is to stay."""
+    if is_kept(seen):
+        return None
+    spec = seen.resource.spec
+    walltime = (spec.get("annotations") or {}).get("walltime")
+    found = training(seen, (DECIDER,), walltime=walltime)
+    trainers = found.roles.get(DECIDER)
+    records = scaling.records(found, trainers)
+    phase = _phase(found, scaling.is_pending(records))
+    fields: Status = {
+        "phase": phase,
+        "reason": reason_of(found) or _REASONS.get(phase),
+        "trainers": _share(trainers),
+        "pservers": _share(found.roles.get("pserver")),
+        "fulfillment": _fulfillment(trainers, spec.get("trainer") or {}),
+        "scale_records": {"ScaleRecords": records} if records else None,
+        "replica_statuses": [_replica(found.roles[name]) for name in ORDER if name in found.roles] or None,
+        "startTime": _start(found, phase),
+        "released": _released(found),
+        "run": found.run.name or None,
+        "conditions": settled(of_work(found.outcome, found.cause), seen),
+        "observedGeneration": seen.resource.generation,
+    }
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+_REASONS = {
+    "Creating": "pods are being created",
+    "Running": "all pods are running",
+    "Scaling": "the number of trainers changes",
+}
+
+
+def _phase(found: Training, scales: bool) -> str:  # noqa: FBT001
+    if found.outcome.state == "complete":
+        return "Succeed"
+    if found.outcome.state == "failed":
+        return "Timeout" if found.outcome.reason == DEADLINE else "Failed"
+    if found.outcome.state in ("absent", "suspended"):
+        return "Creating"
+    runs = found.all_run or found.before.get("phase") in _RUNNING
+    if not runs:
+        return "Creating"
+    return "Scaling" if scales else "Running"
+
+
+def _start(found: Training, phase: str) -> str | None:
+    if before := found.before.get("startTime"):
+        return str(before)
+    return found.ran_at or None if phase in _RUNNING or (found.outcome.is_over and found.all_run) else None
+
+
+def _share(role: Role | None) -> str | None:
+    return f"{min(role.present, role.wanted)}/{role.wanted}" if role else None
+
+
+def _fulfillment(trainers: Role | None, spec: Mapping[str, Any]) -> str | None:
+    if trainers is None:
+        return None
+    least = int(spec.get("min-instance") or 0)
+    most = int(spec.get("max-instance") or least)
+    if most <= least:
+        return "100%"
+    return f"{max(0, min(100, (trainers.wanted - least) * 100 // (most - least)))}%"
+
+
+def _replica(role: Role) -> Status:
+    """States in the words of the old API: a pod that does not run yet is starting."""
+    counts = {
+        "starting": role.counts["pending"] + role.counts["starting"] + role.counts["unknown"],
+        "running": role.counts["running"],
+        "succeeded": role.counts["succeeded"],
+        "failed": role.counts["failed"],
+    }
+    return {
+        "training_resource_type": role.name,
+        "state": role.state,
+        "resource_states": {state: count for state, count in counts.items() if count},
+    }
+
+
+def _released(found: Training) -> bool | None:
+    if not found.outcome.is_over:
+        return None
+    return all(pod.is_over for pod in found.run.pods)

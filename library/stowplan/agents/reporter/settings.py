@@ -1,0 +1,51 @@
+"""What the reporter is told: arguments, environment and configuration file."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from stowplan.agents.arguments import Arguments, config_problem, parse
+from stowplan.agents.cluster import access
+from stowplan.agents.cluster.access import Access
+from stowplan.schema.reporter_config import ALIVE_FILE, ReporterConfig
+
+_ABOUT = """\
+Watches the Jobs, JobSets, StatefulSets and pods that were compiled from the custom resources of one namespace, and
+writes into their status how they stand. `probe` instead of options tells whether a reporter beside is at work."""
+
+_CODES = (
+    "exit codes: 0 ended by a signal, or alive; 1 not alive; 2 wrong usage or configuration; 10 a fault of this program"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything the reporter needs to know."""
+
+    access: Access
+    namespace: str
+    job_sets: bool
+    mxnet_success: Literal["scheduler", "worker"]
+    alive: Path
+    """The file that says that it is at work."""
+
+
+def arguments(words: Sequence[str]) -> Arguments:
+    """Reads the command line; SystemExit 2 if it is wrong, 0 after `--help`."""
+    return parse(words, "stowplan.agents.reporter", about=_ABOUT, codes=_CODES)
+
+
+def settings(given: Arguments, environment: Mapping[str, str]) -> Settings | str:
+    """The settings, or a sentence that says what is wrong with them."""
+    try:
+        config = ReporterConfig.model_validate_json(given.config.read_bytes())
+    except (OSError, ValidationError) as error:
+        return config_problem(given.config, error)
+    reach = access.from_pod(environment, given.account)
+    if isinstance(reach, str):
+        return reach
+    alive = Path(environment.get("HOME") or "/tmp") / ALIVE_FILE  # noqa: S108 - its own scratch directory
+    return Settings(reach, config.namespace, config.job_sets, config.mxnet_success, alive)

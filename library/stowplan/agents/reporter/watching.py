@@ -1,0 +1,104 @@
+"""Keeps a cache as the API server has it, whatever happens to the server in between."""
+
+import asyncio
+from dataclasses import dataclass
+from time import monotonic
+from typing import Generic
+
+from stowplan.agents.cluster.answers import Manifest, Refused, Trouble, Unreachable
+from stowplan.agents.cluster.backoff import Backoff
+from stowplan.agents.cluster.client import Client, WatchEvent
+from stowplan.agents.log import Log
+from stowplan.agents.reporter.cache import Cache, T
+
+PAGE = 100
+"""Objects of one answer: what is read in one piece has to be held in one piece."""
+
+STEADY_SECONDS = 5.0
+"""A watch that lasted this long went well; one that ends sooner is followed by a wait."""
+
+SELECTOR = "stowplan.dev/kind"
+"""Everything compiled from a spec has this label."""
+
+_GONE, _NOT_FOUND = 410, 404
+
+
+@dataclass
+class Watching(Generic[T]):
+    """One collection, such as `/apis/batch/v1/namespaces/ml/jobs`.
+
+    It is listed once, page by page, and then watched. A watch that ends, by its time, a fault or a restart of the
+    server, goes on from the last version that was seen; the list is made again only when the server no longer has that
+    version (410).
+    """
+
+    client: Client
+    collection: str
+    cache: Cache[T]
+    log: Log
+
+    async def run(self) -> None:
+        """Without end."""
+        backoff, version = Backoff(), None
+        while True:
+            begin = monotonic()
+            version = await self._watch(version) if version else await self._list()
+            if version and monotonic() - begin >= STEADY_SECONDS:
+                backoff.reset()
+            if version is None or not self._went_well:
+                await asyncio.sleep(backoff.seconds())
+
+    _went_well = True
+
+    async def _list(self) -> str | None:
+        """The version of the list; None where there is none."""
+        self.cache.begin()
+        token = ""
+        while True:
+            page = await self.client.page(self.collection, SELECTOR, PAGE, token)
+            if isinstance(page, Refused | Unreachable):
+                self._tell("list", page)
+                if isinstance(page, Refused) and page.status == _NOT_FOUND:
+                    # The kind is not served, so it has no objects.
+                    self.cache.end()
+                return None
+            for each in page.get("items") or ():
+                self._put(each)
+            metadata = page.get("metadata") or {}
+            token = metadata.get("continue") or ""
+            if not token:
+                self.cache.end()
+                self._went_well = True
+                return str(metadata.get("resourceVersion") or "") or None
+
+    async def _watch(self, version: str) -> str | None:
+        """The last version that was seen; None where the server no longer has it."""
+        self._went_well = True
+        begin = monotonic()
+        async for event in self.client.watch_all(self.collection, SELECTOR, version):
+            match event:
+                case WatchEvent(kind, found):
+                    version = str(found["metadata"]["resourceVersion"])
+                    if kind == "DELETED":
+                        self.cache.delete(found)
+                    elif kind != "BOOKMARK":
+                        self._put(found)
+                case Refused(status=status) if status in (_GONE, _NOT_FOUND):
+                    return None
+                case Refused() | Unreachable():
+                    self._went_well = False
+                    self._tell("watch", event)
+        if monotonic() - begin < STEADY_SECONDS:
+            self._went_well = False
+        return version
+
+    def _put(self, manifest: Manifest) -> None:
+        """An object of a shape that nobody expects must not keep the others from being seen."""
+        try:
+            self.cache.put(manifest)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            name = (manifest.get("metadata") or {}).get("name")
+            self.log.warning("Cannot read an object", collection=self.collection, name=name, error=repr(error))
+
+    def _tell(self, verb: str, trouble: Trouble) -> None:
+        self.log.warning(f"Cannot {verb} objects: trying again", collection=self.collection, error=str(trouble))

@@ -1,0 +1,29 @@
+"""What the reporter reads: written by the compiler, mounted as a file, read in its pod.
+
+The reporter watches the Jobs, JobSets, StatefulSets and pods of one namespace, and writes into the status of our kinds
+what follows from them.
+"""
+
+from typing import Literal
+
+from pydantic import Field
+
+from stowplan.schema.meta import DnsLabel, Model
+
+ALIVE_FILE = "alive"
+"""In the reporter's scratch directory: the seconds of the monotonic clock at which it was last seen at work."""
+
+ALIVE_SECONDS = 90.0
+"""A reporter that was not seen at work for so long is started again."""
+
+
+class ReporterConfig(Model):
+    """One reporter."""
+
+    format: Literal[1] = Field(default=1, description="Version of this contract.")
+    task: Literal["report"] = Field(default="report", description="What to do.")
+    namespace: DnsLabel = Field(description="Namespace to report on.")
+    job_sets: bool = Field(description="Whether the cluster has JobSets.")
+    mxnet_success: Literal["scheduler", "worker"] = Field(
+        description="Whose success is that of a distributed MxJob, as the platform has it."
+    )

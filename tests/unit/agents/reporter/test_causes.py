@@ -1,0 +1,123 @@
+"""What the reporter reads from pods that do not do their work."""
+
+import json
+from typing import Any
+
+import pytest
+
+from stowplan.agents.reporter import causes, pods
+from stowplan.agents.reporter.causes import Cause
+from tests.unit.agents.reporter.given import NAMESPACE, conditions, ended, job, pending, pod, running, time
+
+JOB = job("PaddleJob", "worker", 2)
+
+
+def cause(**status: Any) -> Cause | None:
+    found = pods.pod(pod(JOB, **status), NAMESPACE)
+    assert found is not None
+    return causes.of_pod(found)
+
+
+def disrupted(reason: str) -> dict[str, Any]:
+    more = conditions(4, "DisruptionTarget", reason=reason, message="taken away")
+    return {**running(2), "conditions": [*running(2)["conditions"], *more]}
+
+
+def waiting(reason: str) -> dict[str, Any]:
+    return pending(waiting={"reason": reason, "message": "no such thing"})
+
+
+def restarted(code: int, reason: str = "Error") -> dict[str, Any]:
+    last = {"terminated": {"exitCode": code, "reason": reason, "finishedAt": time(3)}}
+    status = {"name": "main", "ready": True, "restartCount": 2, "state": {"running": {}}, "lastState": last}
+    return {**running(2), "containerStatuses": [status]}
+
+
+LOST = {**running(2), "conditions": conditions(2, "ContainersReady") + conditions(6, "-Ready")}
+GATED = {
+    **running(2),
+    "conditions": conditions(2, "ContainersReady") + conditions(6, "-Ready", reason="ReadinessGatesNotReady"),
+}
+UNSCHEDULABLE = {
+    "phase": "Pending",
+    "conditions": conditions(2, "-PodScheduled", reason="Unschedulable", message="0/4 nodes are available"),
+}
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "lasting"),
+    [
+        (ended(137, reason="OOMKilled"), "OOMKilled", False),
+        (restarted(137, "OOMKilled"), "OOMKilled", False),
+        (ended(3), "ContainerFailed", False),
+        (ended(137), "ContainerFailed", False),
+        (restarted(1), "ContainerFailed", False),
+        (disrupted("EvictionByEvictionAPI"), "Evicted", False),
+        (disrupted("TerminationByKubelet"), "Evicted", False),
+        (disrupted("DeletionByTaintManager"), "NodeLost", False),
+        (disrupted("DeletionByPodGC"), "NodeLost", False),
+        (disrupted("PreemptionByScheduler"), "Preempted", False),
+        (disrupted("SomethingNew"), "Disrupted", False),
+        ({"phase": "Failed", "reason": "Evicted", "message": "low on memory"}, "Evicted", False),
+        ({"phase": "Failed", "reason": "DeadlineExceeded"}, "DeadlineExceeded", False),
+        (LOST, "NodeLost", False),
+        (waiting("ImagePullBackOff"), "ImagePullFailed", True),
+        (waiting("InvalidImageName"), "ImagePullFailed", True),
+        (waiting("CreateContainerConfigError"), "ContainerConfigError", True),
+        (UNSCHEDULABLE, "Unschedulable", False),
+    ],
+)
+def test_reason(status: dict[str, Any], reason: str, *, lasting: bool) -> None:
+    found = cause(**status)
+    assert found is not None
+    assert (found.reason, found.lasting) == (reason, lasting)
+    assert "it-paddlejob-worker-abcdefgh-0-xyz" in found.message
+
+
+@pytest.mark.parametrize("status", [running(2), pending(), ended(0), waiting("ErrImagePull"), GATED])
+def test_nothing_is_wrong(status: dict[str, Any]) -> None:
+    assert cause(**status) is None
+
+
+def test_a_message_has_pod_node_and_exit_code() -> None:
+    found = cause(**ended(3))
+    assert found is not None
+    assert found.message == (
+        "pod it-paddlejob-worker-abcdefgh-0-xyz on node node-0: container main ended with exit code 3"
+    )
+
+
+def test_last_words_of_an_agent() -> None:
+    words = json.dumps({"exitCode": 3, "reason": "AccessDenied", "message": "no access"})
+    found = cause(**ended(3, message=words))
+    assert found is not None
+    assert found.reason == "AccessDenied"
+    assert found.message.endswith("ended with exit code 3: no access")
+
+
+def test_await_and_sidecars_that_were_told_to_end_explain_nothing() -> None:
+    manifest = pod(JOB, **ended(1))
+    manifest["status"]["containerStatuses"][0]["name"] = "await"
+    manifest["spec"]["initContainers"] = [{"name": "server", "restartPolicy": "Always"}]
+    state = {"terminated": {"exitCode": 143, "reason": "Error"}}
+    manifest["status"]["initContainerStatuses"] = [
+        {"name": "server", "ready": False, "restartCount": 0, "state": state}
+    ]
+    found = pods.pod(manifest, NAMESPACE)
+    assert found is not None
+    assert causes.of_pod(found) is None
+
+
+def test_the_most_telling_cause_of_several_pods() -> None:
+    made = [pod(JOB, 0, **UNSCHEDULABLE), pod(JOB, 1, **ended(137, reason="OOMKilled"))]
+    found = causes.of_pods(each for manifest in made if (each := pods.pod(manifest, NAMESPACE)))
+    assert found is not None
+    assert (found.reason, "it-paddlejob-worker-abcdefgh-1-xyz" in found.message) == ("OOMKilled", True)
+
+
+def test_many_pods_with_one_cause_are_counted() -> None:
+    made = [pod(JOB, index, **ended(2)) for index in range(7)]
+    found = causes.of_pods(each for manifest in made if (each := pods.pod(manifest, NAMESPACE)))
+    assert found is not None
+    assert found.message.count("exit code 2") == 3
+    assert found.message.endswith("; and 4 more")

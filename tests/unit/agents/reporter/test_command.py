@@ -1,0 +1,69 @@
+"""What the reporter is told, and its probe."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from stowplan.agents.reporter import probe
+from stowplan.agents.reporter.resources import KINDS
+from stowplan.agents.reporter.rules import registry
+from stowplan.agents.reporter.settings import arguments, settings
+from stowplan.schema.crd import CUSTOM_RESOURCES, custom_resource_definition
+from stowplan.schema.reporter_config import ALIVE_FILE, ALIVE_SECONDS
+from tests.agents.accounts import account_directory
+
+SERVER = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
+CONFIG = {"namespace": "ml", "jobSets": True, "mxnetSuccess": "worker"}
+
+
+def told(folder: Path, config: object) -> object:
+    path = folder / "config.json"
+    path.write_text(json.dumps(config), encoding="utf-8")
+    account = account_directory(folder / "account", token="token")
+    words = [f"--config={path}", f"--service-account={account}"]
+    return settings(arguments(words), {**SERVER, "HOME": str(folder)})
+
+
+def test_settings(tmp_path: Path) -> None:
+    found = told(tmp_path, CONFIG)
+    assert not isinstance(found, str)
+    assert (found.namespace, found.job_sets, found.mxnet_success, found.alive) == (  # type: ignore[attr-defined]
+        "ml", True, "worker", tmp_path / ALIVE_FILE,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("config", [{}, {**CONFIG, "namespace": "Ml"}, {**CONFIG, "more": 1}])
+def test_wrong_configuration(tmp_path: Path, config: object) -> None:
+    assert isinstance(told(tmp_path, config), str)
+
+
+def test_probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert probe.main() == 1
+    (tmp_path / ALIVE_FILE).write_text(str(time.monotonic()), encoding="ascii")
+    assert probe.main() == 0
+    (tmp_path / ALIVE_FILE).write_text(str(time.monotonic() - ALIVE_SECONDS - 1), encoding="ascii")
+    assert probe.main() == 1
+    assert "last seen at work" in capsys.readouterr().err
+
+
+def test_probe_knows_the_contract() -> None:
+    assert (probe._FILE, probe._SECONDS) == (ALIVE_FILE, ALIVE_SECONDS)
+
+
+def test_every_kind_is_reported_on_and_only_in_fields_that_it_has() -> None:
+    models = {each.__name__: each for each in CUSTOM_RESOURCES}
+    assert {kind.kind for kind in KINDS} == set(models) == set(registry.FIELDS)
+    for kind in KINDS:
+        model = models[kind.kind]
+        served = custom_resource_definition(model)["spec"]
+        version = f"{served['group']}/{served['versions'][0]['name']}"
+        assert (kind.plural, kind.api_version) == (model.PLURAL, version)
+        schema = served["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+        for name, below in kind.needed.items():
+            inside = schema[name].get("items", schema[name]).get("properties", {})
+            assert set(below or ()) <= set(inside), name
+        fields = {field.alias or name for name, field in model.STATUS.model_fields.items()}
+        assert registry.FIELDS[kind.kind] <= fields

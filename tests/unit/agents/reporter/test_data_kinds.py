@@ -1,0 +1,207 @@
+"""The status of SampleSets, SampleJobs and DataCubes."""
+
+from typing import Any
+
+import pytest
+
+from tests.unit.agents.reporter.given import (
+    Manifest,
+    complete,
+    conditions,
+    ended,
+    failed,
+    job,
+    message,
+    pending,
+    pod,
+    report,
+    resource,
+    runtime_pod,
+    stateful_set,
+    time,
+    told,
+)
+
+SET = {"partitions": 2, "source": {"uri": "s3://a/b"}}
+
+
+def dataset(*objects: Manifest, status: Manifest | None = None, **spec: Any) -> Any:
+    return report("SampleSet", resource("SampleSet", {**SET, **spec}, status), *objects)
+
+
+def sync(**fields: Any) -> Manifest:
+    return job("SampleSet", "sync", **fields)
+
+
+DONE = sync(status=complete(5))
+
+
+@pytest.mark.parametrize(
+    ("objects", "phase"),
+    [
+        ([], None),
+        ([stateful_set(2, 0)], None),
+        ([stateful_set(2, 0), runtime_pod(node="")], None),
+        ([stateful_set(2, 0), runtime_pod()], "Bound"),
+        ([stateful_set(2, 1), runtime_pod()], "Mount"),
+        ([stateful_set(2, 1), runtime_pod(), sync(), pod(sync())], "Syncing"),
+        ([stateful_set(2, 1), sync(), pod(sync(), **pending())], "Mount"),
+        ([stateful_set(2, 2), sync(status=failed(5))], "SyncFailed"),
+        ([stateful_set(2, 0), runtime_pod(), DONE], "Bound"),
+        ([stateful_set(2, 1), DONE], "PartialReady"),
+        ([stateful_set(2, 2), DONE], "Ready"),
+        ([stateful_set(1, 1), DONE], "PartialReady"),
+        ([stateful_set(2, 2, generation=2), DONE], None),
+    ],
+)
+def test_dataset_phase(objects: list[Manifest], phase: str | None) -> None:
+    status = dataset(*objects)
+    assert status.get("phase") == phase
+    assert told(status, "Ready")[0] == str(phase == "Ready")
+
+
+def test_dataset_without_sync() -> None:
+    status = dataset(stateful_set(2, 2), noSync=True)
+    assert status["phase"] == "Ready"
+    assert "Synced" not in {each["type"] for each in status["conditions"]}
+    assert status["runtimeStatus"] == {"specReplicas": 2, "readyReplicas": 2, "runtimeReady": "2/2"}
+
+
+def test_dataset_that_lost_all_its_pods_is_partial() -> None:
+    assert dataset(stateful_set(2, 0), DONE, status={"phase": "Ready"})["phase"] == "PartialReady"
+
+
+def test_dataset_synced_in_another_namespace() -> None:
+    entry = {"task": "sync", "partition": 0, "state": "running", "run": "x"}
+    assert dataset(stateful_set(2, 2), status={"attempts": [entry]})["phase"] == "Syncing"
+    entry |= {"state": "succeeded", "exitCode": 0}
+    assert dataset(stateful_set(2, 2), status={"attempts": [entry]})["phase"] == "Ready"
+    entry |= {"state": "failed", "exitCode": 3, "reason": "AccessDenied"}
+    status = dataset(stateful_set(2, 2), status={"attempts": [entry]})
+    assert (status["phase"], told(status, "Synced")) == ("SyncFailed", ("False", "AccessDenied"))
+    entry |= {"exitCode": 10}
+    assert dataset(stateful_set(2, 2), status={"attempts": [entry]})["phase"] == "Syncing"
+
+
+def test_dataset_whose_image_is_missing_stalls() -> None:
+    waits = pending(waiting={"reason": "ImagePullBackOff", "message": "no x"})
+    status = dataset(stateful_set(2, 0), runtime_pod(**waits))
+    assert told(status, "Stalled") == ("True", "ImagePullFailed")
+
+
+def test_dataset_is_ready_before_it_is_warm() -> None:
+    warmup = job("SampleSet", "warmup")
+    status = dataset(stateful_set(2, 2), DONE, warmup)
+    assert (status["phase"], told(status, "Warmed")[0]) == ("Ready", "False")
+    warm = job("SampleSet", "warmup", status=complete(9))
+    assert told(dataset(stateful_set(2, 2), DONE, warm), "Warmed")[0] == "True"
+
+
+def partition(index: int, **fields: Any) -> Manifest:
+    found = job("SampleJob", "warmup", **fields)
+    name = f"it-samplejob-{index}-{found['metadata']['name'][-8:]}"
+    found["metadata"] |= {"name": name, "uid": f"u-{name}"}
+    return found
+
+
+def task(*objects: Manifest, status: Manifest | None = None, partitions: int = 2, **spec: Any) -> Any:
+    given = resource("SampleJob", {"type": "warmup", "sampleSetRef": {"name": "it"}, **spec}, status)
+    return report("SampleJob", given, *objects, partitions=partitions)
+
+
+def test_task_pending_and_running() -> None:
+    assert task()["phase"] == "Pending"
+    status = task(partition(1), partition(0), pod(partition(0)))
+    assert (status["phase"], status["jobName"], status["startTime"]) == ("Running", "it-samplejob-0-abcdefgh", time(1))
+    assert status["counts"] == {"total": 2, "running": 2, "succeeded": 0, "failed": 0}
+
+
+def test_task_is_done_when_every_partition_is() -> None:
+    one = partition(0, status=complete(5))
+    assert task(one)["phase"] != "Succeeded"
+    status = task(one, partition(1, status=complete(7)))
+    assert (status["phase"], status["completionTime"], status["counts"]["succeeded"]) == ("Succeeded", time(7), 2)
+
+
+def test_task_fails_with_one_partition() -> None:
+    broken = partition(1, status=failed(6))
+    status = task(partition(0), broken, pod(broken, **ended(137, reason="OOMKilled")))
+    assert (status["phase"], told(status, "Failed")) == ("Failed", ("True", "OOMKilled"))
+
+
+def test_task_failure_in_the_words_of_the_agent_when_the_pod_is_gone() -> None:
+    entry = {
+        "task": "warmup", "partition": 0, "state": "failed", "run": "it-samplejob-0-abcdefgh",
+        "exitCode": 4, "reason": "NotFound", "message": "no such path", "pod": "p",
+    }  # fmt: skip
+    status = task(partition(0, status=failed(6)), status={"attempts": [entry]}, partitions=1)
+    assert told(status, "Failed") == ("True", "NotFound")
+    assert message(status, "Failed") == "pod p: no such path (exit code 4)"
+
+
+def test_task_is_suspended() -> None:
+    status = task(partition(0, suspend=True), partitions=1)
+    assert (status["phase"], told(status, "Suspended")[0]) == ("Pending", "True")
+
+
+def test_newest_scheduled_run_counts() -> None:
+    old, new = partition(0, run="29000000", status=failed(6)), partition(0, run="29000060", minute=30)
+    status = task(old, new, pod(new), partitions=1, schedule="0 * * * *")
+    assert (status["phase"], status["jobName"]) == ("Running", "it-samplejob-0-29000060")
+
+
+def test_schedule_that_has_not_come_yet_has_no_phase() -> None:
+    assert task(schedule="0 * * * *") == {"observedGeneration": 1}
+
+
+def test_last_scheduled_run_stays_when_its_jobs_are_gone() -> None:
+    before = task(partition(0, status=complete(5)), partitions=1, schedule="0 * * * *")
+    assert task(status={**before, "observedGeneration": 1}, schedule="0 * * * *") is None
+
+
+def cube(*objects: Manifest, status: Manifest | None = None, **spec: Any) -> Any:
+    return report("DataCube", resource("DataCube", spec, status), *objects)
+
+
+def batch(**fields: Any) -> Manifest:
+    return job("DataCube", "transfer", **fields)
+
+
+@pytest.mark.parametrize(
+    ("work", "container", "phase", "word", "initialized"),
+    [
+        ({}, None, "Pending", None, "False"),
+        ({}, pending(), "Pending", "ContainerCreating", "False"),
+        ({}, {}, "Running", "Running", "True"),
+        ({}, ended(10), "Running", "Error", "True"),
+        ({"status": complete(9)}, ended(0), "Succeeded", "Completed", "True"),
+        ({"status": failed(9)}, ended(3), "Failed", "Error", "True"),
+        ({"status": failed(9)}, ended(137, reason="OOMKilled"), "Failed", "OOMKilled", "True"),
+    ],
+)
+def test_cube(work: Manifest, container: Manifest | None, phase: str, word: str | None, initialized: str) -> None:
+    found = batch(**work)
+    status = cube(found, *([pod(found, **container)] if container is not None else []))
+    assert (status["phase"], (status.get("pod") or {}).get("status")) == (phase, word)
+    assert told(status, "Initialized")[0] == initialized
+    assert told(status, "Failed")[0] == str(phase == "Failed")
+    assert told(status, "Complete")[0] == str(phase == "Succeeded")
+
+
+def test_cube_tells_why_it_tries_again() -> None:
+    found = batch()
+    status = cube(found, pod(found, **ended(10), name="first"), pod(found, minute=6, name="second"))
+    assert (told(status, "Complete"), status["pod"]["reference"]["name"]) == (("False", "ContainerFailed"), "second")
+
+
+def test_cube_deadline() -> None:
+    found = batch(status=failed(9, "DeadlineExceeded"))
+    assert told(cube(found), "Failed") == ("True", "DeadlineExceeded")
+
+
+def test_times_of_conditions_stay_while_their_status_does() -> None:
+    found = batch()
+    before = cube(found, pod(found, minute=3))
+    later = cube(found, pod(found, conditions=conditions(40, "Ready")), status=before)
+    times = [{each["type"]: each["lastTransitionTime"] for each in status["conditions"]} for status in (before, later)]
+    assert times[0] == times[1]

@@ -1,0 +1,75 @@
+"""The custom resources that wait for a look."""
+
+import asyncio
+
+from stowplan.agents.reporter.queue import Queue
+
+ONE, TWO = ("SampleSet", "one"), ("SampleSet", "two")
+
+
+class Clock:
+    """A clock that moves by hand."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def taken(queue: Queue) -> object:
+    """What can be had at once."""
+    try:
+        async with asyncio.timeout(0.01):
+            return await queue.take()
+    except TimeoutError:
+        return None
+
+
+def test_changes_that_come_together_are_one_look() -> None:
+    async def story() -> list[object]:
+        clock = Clock()
+        queue = Queue(clock)
+        for _ in range(3):
+            queue.add(ONE, 5)
+        before = await taken(queue)
+        clock.now = 6
+        return [before, await taken(queue), await taken(queue)]
+
+    assert asyncio.run(story()) == [None, ONE, None]
+
+
+def test_an_earlier_time_wins() -> None:
+    async def story() -> object:
+        queue = Queue(Clock())
+        queue.add(ONE, 5)
+        queue.add(ONE, 0)
+        queue.add(TWO, 5)
+        return await taken(queue)
+
+    assert asyncio.run(story()) == ONE
+
+
+def test_what_is_looked_at_is_not_given_to_another() -> None:
+    async def story() -> list[object]:
+        queue = Queue(Clock())
+        queue.add(ONE, 0)
+        first = await taken(queue)
+        queue.add(ONE, 0)
+        during = await taken(queue)
+        queue.done(ONE)
+        return [first, during, await taken(queue)]
+
+    assert asyncio.run(story()) == [ONE, None, ONE]
+
+
+def test_something_new_wakes_who_waits() -> None:
+    async def story() -> object:
+        queue = Queue(asyncio.get_running_loop().time)
+        queue.add(TWO, 60)
+        waiting = asyncio.create_task(queue.take())
+        await asyncio.sleep(0)
+        queue.add(ONE, 0)
+        async with asyncio.timeout(5):
+            return await waiting
+
+    assert asyncio.run(story()) == ONE
