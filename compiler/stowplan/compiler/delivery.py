@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import cache
 
 from stowplan.compiler import kinds, layout, paths
 from stowplan.compiler.model import Output, Program
@@ -53,8 +54,14 @@ def _crds(platform: Platform) -> list[Output]:
     """All kinds, whichever the specs use: removing a CRD would remove every object of its kind."""
     if platform.argocd.crds == "external":
         return []
+    return layout.of_platform(_definitions(), paths.CRDS)
+
+
+@cache
+def _definitions() -> list[Manifest]:
+    """Made from the models alone, so they are the same in every run of a process."""
     definitions = [crd.custom_resource_definition(resource) for resource in crd.CUSTOM_RESOURCES]
-    return layout.of_platform([Manifest(body, stem=body["metadata"]["name"]) for body in definitions], paths.CRDS)
+    return [Manifest(body, stem=body["metadata"]["name"]) for body in definitions]
 
 
 def _namespaces(outputs: Sequence[Output], platform: Platform) -> list[Output]:

@@ -8,7 +8,7 @@ out. Nothing is written here.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 
@@ -26,9 +26,27 @@ from stowplan.compiler.runs import Recompile
 from stowplan.compiler.source import Diagnostic, Report
 from stowplan.compiler.validate import validate
 from stowplan.library.manifest import Unit
-from stowplan.schema.meta import ObjectId
+from stowplan.schema.meta import ObjectId, SpecId
 
 NOTHING = Recompile()
+
+
+@dataclass(slots=True)
+class Memory:
+    """What a process knows that compiles again and again: the units that cdk8s rendered before, by spec."""
+
+    units: dict[SpecId, Unit] = field(default_factory=dict)
+
+    def compose(self, units: Sequence[Unit]) -> tuple[Unit, ...]:
+        """All units as cdk8s renders them. It renders one as it is given, so a known one is not rendered again."""
+        fresh = [unit for unit in units if self.units.get(unit.spec) != unit]
+        if fresh:
+            from stowplan.library.constructs import compose  # noqa: PLC0415 - starts Node
+
+            rendered = {unit.spec: unit for unit in compose(fresh)}
+            units = [rendered.get(unit.spec, unit) for unit in units]
+        self.units = {unit.spec: unit for unit in units}
+        return tuple(units)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +74,16 @@ def validate_repository(repo: Path, report: Report) -> Compiled:
     return Compiled(sources, tuple(outputs))
 
 
-def compile_repository(repo: Path, out: Path, report: Report, recompile: Recompile = NOTHING) -> Compiled:
-    """All outputs of the repository in `repo`, given what `out` holds already."""
+def compile_repository(
+    repo: Path, out: Path, report: Report, recompile: Recompile = NOTHING, *, memory: Memory | None = None
+) -> Compiled:
+    """All outputs of the repository in `repo`, given what `out` holds already. `memory` serves the next call."""
     sources = load(repo, report)
     program = resolve(validate(sources, report), report)
     units = lower(program, version("stowplan"), report)
     if report.failed:
         return Compiled(sources)
-    composed, additions = _compose(program, units, repo, report)
+    composed, additions = _compose(program, units, repo, memory or Memory(), report)
     if report.failed:
         return Compiled(sources)
     outputs = deliver([*layout.of_specs(composed, program), *layout.of_extensions(additions)], program)
@@ -88,13 +108,9 @@ def _committed(out: Path, recompile: Recompile) -> tuple[Inventory, list[Diagnos
 
 
 def _compose(
-    program: Program, units: Sequence[Unit], repo: Path, report: Report
+    program: Program, units: Sequence[Unit], repo: Path, memory: Memory, report: Report
 ) -> tuple[Sequence[Unit], Sequence[Addition]]:
     """The units as cdk8s renders them, and what extensions add."""
-    if not units and not program.platform.extensions:
-        return units, ()
-    from stowplan.library.constructs import compose  # noqa: PLC0415 - starts Node
-
-    extended = extend(program, compose(units), repo)
+    extended = extend(program, memory.compose(units), repo)
     report.add(*extended.diagnostics)
     return extended.units, extended.additions

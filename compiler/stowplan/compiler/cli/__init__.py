@@ -15,6 +15,7 @@ from stowplan.compiler.cli.compiling import synth, validate
 from stowplan.compiler.cli.explaining import explain
 from stowplan.compiler.cli.generating import crds, init, schema
 from stowplan.compiler.cli.migrating import migrate
+from stowplan.compiler.cli.watching import watch
 
 app = typer.Typer(
     name="stowplan",
@@ -24,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (init, validate, synth, migrate, explain, crds, schema):
+for command in (init, validate, synth, watch, migrate, explain, crds, schema):
     app.command()(command)
 
 

@@ -11,6 +11,7 @@ from stowplan.compiler.source import Report
 
 if TYPE_CHECKING:
     from stowplan.compiler.pipeline import Compiled
+    from stowplan.compiler.write import WriteResult
 
 
 def validate(repo: Repo = Path(), output_format: FormatOption = Format.TEXT) -> None:
@@ -82,9 +83,16 @@ def _write(compiled: "Compiled", target: Path, report: Report) -> tuple[dict[str
     from stowplan.compiler.write import write  # noqa: PLC0415 - start-up time
 
     result = write(compiled.outputs, target, compiled.committed, report)
-    counts = {name: len(getattr(result, name)) for name in ("created", "changed", "unchanged", "removed")}
-    line = f"{target}: " + ", ".join(f"{number} {name}" for name, number in counts.items())
-    return {"files": counts}, [] if report.failed else [line]
+    return {"files": _counts(result)}, [] if report.failed else [written_line(target, result)]
+
+
+def written_line(target: Path, result: "WriteResult") -> str:
+    """`out: 2 created, 1 changed, 12 unchanged, 0 removed`."""
+    return f"{target}: " + ", ".join(f"{number} {name}" for name, number in _counts(result).items())
+
+
+def _counts(result: "WriteResult") -> dict[str, int]:
+    return {name: len(getattr(result, name)) for name in ("created", "changed", "unchanged", "removed")}
 
 
 def _comparison_lines(differences: Any, target: Path, *, differs: bool) -> list[str]:

@@ -1,0 +1,65 @@
+"""`stowplan watch`: compiles again whenever a file changes that the output depends on."""
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from watchfiles import Change, watch
+
+from stowplan.compiler.load import PLATFORM_FILES, SPECS
+from stowplan.compiler.pipeline import Compiled, Memory, compile_repository
+from stowplan.compiler.source import Report
+from stowplan.compiler.write import WriteResult, write
+
+QUIET_MILLISECONDS = 20
+"""An editor writes a file in several steps; so long after the last one there is peace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One compilation: what came of it, and how many seconds it took."""
+
+    report: Report
+    compiled: Compiled
+    written: WriteResult
+    seconds: float
+
+
+@dataclass
+class Watcher:
+    """Compiles one repository, and remembers what the next round can use."""
+
+    repo: Path
+    out: Path
+    _memory: Memory = field(default_factory=Memory)
+
+    def rounds(self) -> Iterator[Round]:
+        """One round at once, and one for each change; ends when the process is interrupted."""
+        yield self.round()
+        changes = watch(
+            self.repo,
+            watch_filter=self._matters,
+            debounce=200,
+            step=QUIET_MILLISECONDS,
+            raise_interrupt=False,
+            ignore_permission_denied=True,
+        )
+        for _ in changes:
+            yield self.round()
+
+    def round(self) -> Round:
+        """Compiles and, if there is no error, writes."""
+        began, report = time.perf_counter(), Report()
+        compiled = compile_repository(self.repo, self.out, report, memory=self._memory)
+        written = WriteResult() if report.failed else write(compiled.outputs, self.out, compiled.committed, report)
+        return Round(report, compiled, written, time.perf_counter() - began)
+
+    def _matters(self, change: Change, path: str) -> bool:  # noqa: ARG002 - as watchfiles calls it
+        """Specs, the platform file, and Python files, which may be extensions; never what this very command writes."""
+        place = os.path.relpath(path, os.path.realpath(self.repo))
+        top = Path(place).parts[0]
+        if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.out)):
+            return False
+        return top == SPECS or place in PLATFORM_FILES or (path.endswith(".py") and not top.startswith("."))

@@ -1,0 +1,101 @@
+"""`stowplan watch`: a change of a spec is compiled, and nothing else is."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from watchfiles import Change
+
+from stowplan.compiler import starter
+from stowplan.compiler.pipeline import Memory, compile_repository
+from stowplan.compiler.source import Report
+from stowplan.compiler.watch import Watcher
+
+COMMAND = Path(sys.executable).with_name("stowplan")
+JOB = "out/ml/paddlejob-mnist-train/job-mnist-train-paddlejob-worker.yaml"
+PATIENCE_SECONDS = 60
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    starter.write(tmp_path)
+    return tmp_path
+
+
+class Watching:
+    """The command in a process of its own."""
+
+    def __init__(self, repo: Path) -> None:
+        self._log = repo / "log.txt"
+        with self._log.open("w") as log:
+            self.process = subprocess.Popen([COMMAND, "watch", repo], stdout=log, stderr=subprocess.STDOUT)
+
+    def until(self, condition: Callable[[str], bool]) -> str:
+        """What it has said by the time that the condition holds of it."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        while not condition(text := self._log.read_text()):
+            assert self.process.poll() is None, text
+            assert time.monotonic() < end, text
+            time.sleep(0.05)
+        return text
+
+
+@pytest.fixture
+def watching(repo: Path) -> Iterator[Watching]:
+    command = Watching(repo)
+    try:
+        yield command
+    finally:
+        command.process.kill()
+        command.process.wait()
+
+
+def replicas(repo: Path, before: str, after: str) -> None:
+    spec = repo / "specs/mnist-train.yaml"
+    spec.write_text(spec.read_text().replace(before, after))
+
+
+def test_an_edit_is_compiled_and_a_mistake_is_told(repo: Path, watching: Watching) -> None:
+    watching.until(lambda text: "25 created" in text)
+    replicas(repo, "replicas: 2", "replicas: 3")
+    watching.until(lambda text: text.count(" created, ") == 2)
+    assert "completions: 3\n" in (repo / JOB).read_text()
+    replicas(repo, "replicas: 3", "replica: 3")
+    text = watching.until(lambda text: "nothing written" in text)
+    assert "specs/mnist-train.yaml:13:5: error SP201" in text
+    assert "completions: 3\n" in (repo / JOB).read_text()
+    watching.process.send_signal(signal.SIGINT)
+    assert watching.process.wait(PATIENCE_SECONDS) == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "matters"),
+    [
+        ("specs/a.yaml", True),
+        ("specs/deep/a.txt", True),
+        ("stowplan.yaml", True),
+        ("extensions/labels.py", True),
+        ("README.md", False),
+        (".git/index", False),
+        (".venv/lib/a.py", False),
+        ("out/ml/a.yaml", False),
+        ("out/a.py", False),
+    ],
+)
+def test_what_matters(repo: Path, path: str, matters: bool) -> None:  # noqa: FBT001 - a case
+    assert Watcher(repo, repo / "out")._matters(Change.modified, str(repo / path)) == matters
+
+
+def test_a_round_equals_a_run_of_its_own(repo: Path) -> None:
+    memory = Memory()
+    for wanted in ("replicas: 2", "replicas: 3", "replicas: 3"):
+        spec = repo / "specs/mnist-train.yaml"
+        spec.write_text(spec.read_text().replace("replicas: 2", wanted))
+        again = compile_repository(repo, repo / "out", Report(), memory=memory)
+        alone = compile_repository(repo, repo / "out", Report())
+        assert again.outputs == alone.outputs
+        assert again.outputs
