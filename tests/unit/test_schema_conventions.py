@@ -98,6 +98,7 @@ FLAGS = {
     "MountOptions": "flags of `juicefs mount`, as in the old API",
     "SyncOptions": "flags of `juicefs sync`, as in the old API",
     "SampleSetSpec.noSync": "old API",
+    "SampleSetSpec.warmupAfterSync": "a step that is either done or not",
     "SampleJobSpec.terminate": "old API",
     "JuiceFS.warmupAfterSync": "a step that is either done or not",
     "Policy.crossNamespaceTasks": "a permission that is either given or not",

@@ -63,12 +63,14 @@ class Role:
 class DatasetMount:
     """A dataset's claim, mounted in the first container of every pod.
 
-    `near` is the pod affinity to where the dataset is cached.
+    `near` is the pod affinity to where the dataset is cached. `wait` is the init container that holds the pod back
+    until the dataset is ready, if there is one.
     """
 
     claim: str
     path: str
     near: Json
+    wait: Json | None = None
 
 
 @dataclass(frozen=True, slots=True)

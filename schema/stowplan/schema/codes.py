@@ -111,6 +111,7 @@ RULES = {
     "SP451": Code(_E, "A port of a node differs from that of the container"),
     "SP452": Code(_E, "A request is more than its limit"),
     "SP453": Code(_I, "The launcher leaves parameter servers out"),
+    "SP454": Code(_W, "A job waits for a step that its dataset does not take"),
     "SP470": Code(_W, "Trainers that come and go need a fault-tolerant job"),
     "SP471": Code(_W, "The size of the job is fixed on this platform"),
     "SP472": Code(_W, "Trainers have no port of their own"),

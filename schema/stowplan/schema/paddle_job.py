@@ -8,6 +8,7 @@ from stowplan.schema.custom_resource import Column, CustomResource
 from stowplan.schema.kubernetes_shapes import QUANTITY
 from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta
 from stowplan.schema.paddle_job_status import PaddleJobStatus
+from stowplan.schema.wait_config import Until
 
 PodTemplate = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.PodTemplateSpec")]
 
@@ -44,6 +45,20 @@ class SchedulingPolicy(Model):
     )
 
 
+class DatasetWait(Model):
+    """Holds the pods back until the dataset is ready. `{}` is enough."""
+
+    until: Until | None = Field(
+        default=None,
+        description="`synced`: the sync of the SampleSet is done. `warmed`: the warmup that follows it too, on all cache nodes. `mounted`: the volume can be read. Without it, `synced`, and `mounted` for a SampleSet with `noSync`.",
+    )
+    timeout_seconds: Int32 | None = Field(
+        default=None,
+        ge=1,
+        description="Seconds after which a pod gives up, so that the job fails. What the pod has reserved is held that long. Default 86400, a day.",
+    )
+
+
 class DatasetMount(Model):
     """A SampleSet that every pod mounts."""
 
@@ -52,6 +67,10 @@ class DatasetMount(Model):
         default=None, description="Namespace of the SampleSet; can only be that of the job, whose pods mount its claim."
     )
     mount_path: str = Field(description="Where the first container of each pod finds the dataset.")
+    wait: DatasetWait | None = Field(
+        default=None,
+        description="Start no container of the job before the dataset is ready. Without it, they start at once.",
+    )
 
 
 class PaddleJobSpec(Model):

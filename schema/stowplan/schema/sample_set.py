@@ -75,6 +75,10 @@ class SampleSetSpec(Model):
         default=None,
         description="True when the samples are in the volume already, so that nothing is copied.",
     )
+    warmup_after_sync: bool | None = Field(
+        default=None,
+        description="Whether the samples are loaded into the caches of all nodes once they were synced. Without it, the platform's `juicefs.warmupAfterSync` decides.",
+    )
     csi: Csi | None = Field(default=None, description="The storage driver and its options.")
     cache: Cache | None = Field(default=None, description="How samples are cached on each node.")
     node_affinity: NodeAffinity | None = Field(

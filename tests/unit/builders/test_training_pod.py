@@ -1,14 +1,16 @@
 """The user's template and what is put into it: nothing of the user's is lost that Kubernetes would take."""
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from stowplan.library.builders import training_pod
+from stowplan.library.builders import training_pod, wait_container
 from stowplan.library.names import TrainingNames
 from stowplan.library.training import DatasetMount, Environment, Hosts, Role, TrainingGroup
-from tests.unit.specs import ORIGIN
+from stowplan.schema.wait_config import WaitConfig
+from tests.unit.specs import ORIGIN, site
 
 RUN = "abcdefgh"
 NEAR = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -65,6 +67,23 @@ def test_only_the_first_container_is_told_of_the_group() -> None:
     given = pod()
     given["spec"]["containers"].append({"name": "logs", "image": "logs:1"})
     assert template(given, mounts=(MOUNT,))["spec"]["containers"][1] == {"name": "logs", "image": "logs:1"}
+
+
+def test_the_pod_waits_for_its_dataset_before_all_else() -> None:
+    config = WaitConfig(dataset="data", path="/mnt/data", until="synced", timeout=60)
+    waiting = replace(MOUNT, wait=wait_container.container("data", config, site()))
+    given = pod(initContainers=[{"name": "fetch", "image": "fetch:1"}], volumes=[{"name": "own"}])
+    spec = template(given, mounts=(waiting,))["spec"]
+    ours, fetch = spec["initContainers"]
+    assert (ours["name"], fetch) == ("wait-dataset", {"name": "fetch", "image": "fetch:1"})
+    assert ours["args"] == ["--dataset", "data", "--path", "/mnt/data", "--until", "synced", "--timeout", "60"]
+    (mount,) = ours["volumeMounts"]
+    assert (mount["name"], mount["readOnly"]) in [(each["name"], True) for each in spec["volumes"]]
+    assert first({"spec": spec})["image"] == "main:1"
+
+
+def test_without_a_wait_nothing_stands_before_the_own_containers() -> None:
+    assert "initContainers" not in template(pod(), mounts=(MOUNT,))["spec"]
 
 
 @pytest.mark.parametrize("place", ["containers", "initContainers"])

@@ -47,6 +47,40 @@ def test_a_field_of_a_template(role_name: str, path: FieldPath, expected: FieldP
     assert found("Job", role_name, (*POD, *path)) == ("spec", role_name, "template", *expected)
 
 
+WAITS = paddle_job(
+    sampleSetRef={"name": "data", "mountPath": "/data", "wait": {}},
+    ps=role(1, spec=INIT),
+    worker=role(2, spec={"initContainers": [{"name": "wait-for-me", "image": "wait:1"}]}),
+)
+
+
+@pytest.mark.parametrize(
+    ("role_name", "index", "expected"),
+    [
+        ("ps", 0, None),
+        ("ps", 1, ("initContainers", 0)),
+        ("ps", 2, ("containers", 0)),
+        ("worker", 0, None),
+        ("worker", 1, ("initContainers", 0)),
+    ],
+)
+def test_a_field_behind_the_container_that_waits(role_name: str, index: int, expected: FieldPath | None) -> None:
+    (manifest,) = [each for each in lowered(WAITS).unit.manifests if each.stem == f"train-paddlejob-{role_name}"]
+    document = WAITS.model_dump(mode="json", exclude_unset=True)
+    path = in_template((*POD, "spec", "initContainers", index, "image"), read(output(manifest)), document)
+    assert path == (("spec", role_name, "template", "spec", *expected, "image") if expected else None)
+
+
+def test_the_container_that_waits_is_ours_and_one_of_its_name_is_not() -> None:
+    own = paddle_job(worker=role(2, spec={"initContainers": [{"name": "wait-dataset", "image": "wait:1"}]}))
+    for job, images in ((WAITS, ["registry.example.com/ml/stowplan-control:9.9"]), (own, [])):
+        (*_, manifest) = [each for each in lowered(job).unit.manifests if each.kind == "Job"]
+        (pod,) = read(output(manifest)).authored_pods
+        assert [container["image"] for _, container in pod.containers] == images
+        rules = manifest.body["spec"]["podFailurePolicy"]["rules"]
+        assert ["onExitCodes" in rule for rule in rules] == [*(True for _ in images), False]
+
+
 def test_a_role_in_a_job_set() -> None:
     path = ("spec", "replicatedJobs", 0, "template", "spec", "template", "spec", "containers", 0, "image")
     assert found("JobSet", "", path, jobs="jobset") == ("spec", "ps", "template", "spec", "containers", 0, "image")

@@ -11,7 +11,19 @@ from stowplan.library.manifest import ExternalReference, Json
 from stowplan.library.names import HASH_LENGTH, MOST_PODS
 from stowplan.schema.meta import RUN_ANNOTATION
 from stowplan.schema.paddle_job import PaddleJob
-from tests.unit.specs import VERSION, body, codes, context, lowered, of_kind, paddle_job, platform, role, sample_set
+from tests.unit.specs import (
+    URI,
+    VERSION,
+    body,
+    codes,
+    context,
+    lowered,
+    of_kind,
+    paddle_job,
+    platform,
+    role,
+    sample_set,
+)
 
 ENGINES = ["core", "jobset"]
 PS = {"ps": role(1), "worker": role(2)}
@@ -224,6 +236,56 @@ def test_a_dataset_with_errors_of_its_own_is_no_mistake_of_the_job() -> None:
 
 
 MOUNT: dict[str, Any] = {"sampleSetRef": {"name": "data", "mountPath": "/data"}}
+
+
+WAIT: dict[str, Any] = {"sampleSetRef": {**MOUNT["sampleSetRef"], "wait": {"timeoutSeconds": 60}}}
+SYNCED: dict[str, Any] = {"source": {"uri": URI}}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_all_pods_wait_for_the_dataset(engine: str) -> None:
+    result = lower(paddle_job(**PS, **WAIT), context(sample_set(**SYNCED), engines={"jobs": engine}))
+    found = [each["spec"]["initContainers"][0] for each in templates(result)]
+    arguments = ["--dataset", "data", "--path", "/mnt/data", "--until", "synced", "--timeout", "60"]
+    assert [(each["name"], each["args"]) for each in found] == [("wait-dataset", arguments)] * 2
+
+
+def test_a_run_does_not_start_again_when_its_dataset_changes() -> None:
+    """Only `noSync` decides what can be waited for, unless the job says it."""
+    job = paddle_job(**PS, **WAIT)
+    before = named(lower(job, context(sample_set(**SYNCED))))
+    edits = [
+        {**SYNCED, "partitions": 3},
+        {"source": {"uri": f"{URI}more/"}},
+        {**SYNCED, "warmupAfterSync": False},
+        {**SYNCED, "secretRef": {"name": "another"}},
+    ]
+    assert all(named(lower(job, context(sample_set(**edit)))) == before for edit in edits)
+    assert named(lower(job, context(sample_set(noSync=True)))) != before
+    said: dict[str, Any] = {"sampleSetRef": {**MOUNT["sampleSetRef"], "wait": {"until": "synced", "timeoutSeconds": 60}}}
+    assert named(lower(paddle_job(**PS, **said), context(sample_set(noSync=True)))) == before
+
+
+@pytest.mark.parametrize(
+    ("dataset", "until", "severities"),
+    [
+        (SYNCED, None, []),
+        (SYNCED, "warmed", []),
+        ({**SYNCED, "warmupAfterSync": False}, "warmed", ["warning"]),
+        ({"noSync": True}, None, []),
+        ({"noSync": True}, "mounted", []),
+        ({"noSync": True}, "synced", ["info"]),
+        ({"noSync": True}, "warmed", ["warning"]),
+    ],
+)
+def test_a_step_that_the_dataset_does_not_take(
+    dataset: dict[str, Any], until: str | None, severities: list[str]
+) -> None:
+    wait = {"until": until} if until else {}
+    job = paddle_job(worker=role(), sampleSetRef={**MOUNT["sampleSetRef"], "wait": wait})
+    result = lower(job, context(sample_set(**dataset)))
+    assert [str(each.severity) for each in result.findings if each.code == "SP454"] == severities
+    assert result.unit.manifests
 
 
 def test_nothing_is_compiled_of_a_job_that_cannot_work() -> None:

@@ -96,9 +96,11 @@ def test_warmup_waits_for_the_sync() -> None:
         (SYNCED, {}, (True, True)),
         (SYNCED, {"juicefs": {"warmupAfterSync": False}}, (True, False)),
         ({**SYNCED, "csi": {"juiceFSMountOptions": {"read-only": True}}}, {}, (True, False)),
-        ({"noSync": True}, {}, (False, False)),
+        ({**SYNCED, "warmupAfterSync": False}, {}, (True, False)),
+        ({**SYNCED, "warmupAfterSync": True}, {"juicefs": {"warmupAfterSync": False}}, (True, True)),
+        ({"noSync": True, "warmupAfterSync": True}, {}, (False, False)),
     ],
-    ids=["both", "left out by the platform", "read-only", "neither"],
+    ids=["both", "left out by the platform", "read-only", "left out", "asked for", "neither"],
 )
 def test_cache_agent_knows_which_steps_fill_the_dataset(
     spec: dict[str, Any], platform: dict[str, Any], steps: tuple[bool, bool]
@@ -148,6 +150,16 @@ def test_a_spec_that_cannot_work_has_no_objects(spec: dict[str, Any], code: str)
 def test_a_name_that_its_pods_could_not_carry() -> None:
     assert "SP504" not in codes(lowered(sample_set("a" * 44)))
     assert "SP504" in codes(lowered(sample_set("a" * 45)))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [{"noSync": True}, {**SYNCED, "csi": {"juiceFSMountOptions": {"read-only": True}}}],
+    ids=["none", "read-only"],
+)
+def test_a_warmup_that_nothing_calls_for(spec: dict[str, Any]) -> None:
+    assert "SP406" in codes(lowered(sample_set(**spec, warmupAfterSync=True)))
+    assert "SP406" not in codes(lowered(sample_set(**spec, warmupAfterSync=False)))
 
 
 def test_a_source_that_is_not_used() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from stowplan.library.builders import wait_container
 from stowplan.library.manifest import Json
 from stowplan.library.training import Role
 
@@ -14,7 +15,9 @@ def job_spec(role: Role, template: Json, *, rules: Sequence[Json]) -> Json:
 
     `rules` judge exit codes. There is no time to live: Argo CD would see a removed Job as missing and train again.
     """
-    judged = [*rules, LOST_NODE] if template["spec"]["restartPolicy"] == "Never" else []
+    judged = (
+        [*wait_container.rules(template), *rules, LOST_NODE] if template["spec"]["restartPolicy"] == "Never" else []
+    )
     spec: Json = {
         "completionMode": "Indexed",
         "completions": role.size,

@@ -80,6 +80,8 @@ def _mount(spec: Json, first: Json, mounts: Sequence[DatasetMount]) -> None:
     for mount in mounts:
         claim = {"name": mount.claim, "persistentVolumeClaim": {"claimName": mount.claim}}
         spec["volumes"] = [*(spec.get("volumes") or ()), claim]
+        if mount.wait:
+            spec["initContainers"] = [mount.wait, *(spec.get("initContainers") or ())]
         first["volumeMounts"] = [*(first.get("volumeMounts") or ()), {"mountPath": mount.path, "name": mount.claim}]
 
 

@@ -2,15 +2,18 @@
 
 from collections.abc import Iterator
 
-from stowplan.library.dialects import dataset_reference, sample_set
+from stowplan.library.builders import wait_container
+from stowplan.library.dialects import dataset_reference, pod_template, sample_set
 from stowplan.library.dialects.context import Context
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
+from stowplan.library.ir import CachedDataset
 from stowplan.library.manifest import Json
 from stowplan.library.training import DatasetMount, Role
 from stowplan.schema import paddle_job
-from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, finding, has_errors
+from stowplan.schema.diagnostics import FieldPath, Finding, Severity, did_you_mean, finding, has_errors
 from stowplan.schema.meta import ObjectMeta
 from stowplan.schema.sample_set import SampleSet
+from stowplan.schema.wait_config import DEFAULT_TIMEOUT, Until, WaitConfig
 from stowplan.schema.wording import counted
 
 _REF: FieldPath = ("spec", "sampleSetRef")
@@ -32,13 +35,47 @@ def resolve(
         return (), found + dataset_reference.missing(reference.name, namespace, context)
     dataset = sample_set.cached_dataset(model, context)
     near = STORAGE_DRIVERS[dataset.driver].near(dataset, required=placement == "required")
-    return (DatasetMount(dataset.names.claim, reference.mount_path, near),), found
+    wait = _wait(reference.wait, dataset, context) if reference.wait else None
+    found += _steps(reference.wait, dataset) if reference.wait else []
+    return (DatasetMount(dataset.names.claim, reference.mount_path, near, wait),), found
+
+
+def _wait(wait: paddle_job.DatasetWait, dataset: CachedDataset, context: Context) -> Json:
+    """A container that does not change with the dataset, but for `noSync`: a run is not to start again for less."""
+    claim = dataset.names.claim
+    config = WaitConfig(
+        dataset=dataset.names.name,
+        path=wait_container.path(claim),
+        until=wait.until or _step(dataset),
+        timeout=wait.timeout_seconds or DEFAULT_TIMEOUT,
+    )
+    return wait_container.container(claim, config, context.site)
+
+
+def _step(dataset: CachedDataset) -> Until:
+    """The step that makes a dataset ready: nothing is known of one with `noSync` but that it can be read."""
+    return "synced" if dataset.source else "mounted"
+
+
+def _steps(wait: paddle_job.DatasetWait, dataset: CachedDataset) -> Iterator[Finding]:
+    """A step that is waited for, and that the SampleSet itself does not take."""
+    path, name = (*_REF, "wait", "until"), dataset.names.name
+    if wait.until == "warmed" and not dataset.warmed:
+        message = f"No warmup follows a sync of {name}, so the pods would wait in vain."
+        hint = f"Wait until `{_step(dataset)}`, or let the dataset be warmed after its sync."
+        yield finding("SP454", path, message, hint)
+    elif wait.until == "synced" and not dataset.source:
+        message = f"{name} copies nothing itself, so the pods wait for whatever else syncs its volume."
+        hint = "Nothing to do where a SampleJob or another SampleSet does; else wait until `mounted`."
+        yield finding("SP454", path, message, hint, severity=Severity.INFO)
 
 
 def clashes(template: Json, mounts: tuple[DatasetMount, ...], at: FieldPath) -> Iterator[Finding]:
-    """Where a user's own volume or mount stands in the place of the dataset's. `at` leads to the pod's spec."""
+    """Where a user's own volume, mount or container stands in the place of ours. `at` leads to the pod's spec."""
     spec = template["spec"]
     for mount in mounts:
+        if mount.wait:
+            yield from pod_template.taken(template, wait_container.CONTAINER, (), at[:-1])
         for index, volume in enumerate(spec.get("volumes") or ()):
             if volume.get("name") == mount.claim:
                 message = f'The volume of the dataset is called "{mount.claim}" too.'

@@ -24,7 +24,8 @@ def lower(model: SampleSet, context: Context) -> Lowered:
     dataset = cached_dataset(model, context)
     spec = dataset.origin.spec
     driver = STORAGE_DRIVERS[dataset.driver]
-    found = [*_secret_names(model), *_required(model), *_name(spec.name), *_source(model), *_dead(model)]
+    found = [*_secret_names(model), *_required(model), *_name(spec.name), *_source(model)]
+    found += [*_warmup(model), *_dead(model)]
     found += driver.validate(dataset, context.site)
     home, problems = _sync_namespace(dataset, context)
     found += problems
@@ -44,6 +45,8 @@ def cached_dataset(model: SampleSet, context: Context) -> CachedDataset:
     options = (csi.juice_fs_mount_options if csi else None) or MountOptions()
     source = Source(uri, secrets.resolve(spec.source.secret_ref, volume)) if uri and spec.source else None
     synced = source is not None and not spec.no_sync
+    asked = spec.warmup_after_sync
+    warmed = synced and (context.platform.juicefs.warmup_after_sync if asked is None else asked)
     return CachedDataset(
         origin=Origin(identity, context.sources.get(("SampleSet", namespace, name), "")),
         names=SampleSetNames(namespace, name, context.platform.names),
@@ -54,7 +57,7 @@ def cached_dataset(model: SampleSet, context: Context) -> CachedDataset:
         placement=Placement(spec.node_affinity, tuple(spec.tolerations or ())),
         options=options,
         source=source if synced else None,
-        warmed=synced and context.platform.juicefs.warmup_after_sync and not options.read_only,
+        warmed=warmed and not options.read_only,
         run=model.metadata.annotations.get(RUN_ANNOTATION, ""),
     )
 
@@ -111,6 +114,16 @@ def _source(model: SampleSet) -> list[Finding]:
         return source_uri.findings(source.uri, path)
     message = "The source is not used, since `noSync` is true."
     return [finding("SP406", ("spec", "source"), message, "Remove one of the two.", anchor=Anchor.KEY)]
+
+
+def _warmup(model: SampleSet) -> list[Finding]:
+    options = model.spec.csi.juice_fs_mount_options if model.spec.csi else None
+    reason = "nothing is synced" if model.spec.no_sync else ""
+    reason = reason or ("the volume is mounted read-only" if options and options.read_only else "")
+    if not model.spec.warmup_after_sync or not reason:
+        return []
+    message = f"No warmup follows, since {reason}."
+    return [finding("SP406", ("spec", "warmupAfterSync"), message, "Remove it.", anchor=Anchor.KEY)]
 
 
 def _dead(model: SampleSet) -> list[Finding]:

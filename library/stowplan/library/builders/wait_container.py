@@ -1,0 +1,57 @@
+"""The init container that holds a training pod back until its dataset is ready.
+
+It looks at markers in the volume alone, so it needs neither a token nor rights.
+"""
+
+from collections.abc import Iterator
+
+from stowplan.library import labels
+from stowplan.library.builders import pod
+from stowplan.library.ir import Site
+from stowplan.library.manifest import Json
+from stowplan.schema.agent_config import DATA_DIRECTORY, POD_ENV, RUN_ENV
+from stowplan.schema.exit_codes import PERMANENT, ExitCode
+from stowplan.schema.wait_config import WaitConfig
+
+CONTAINER = "wait-dataset"
+_COMMAND = ("python", "-m", "stowplan.agents.wait_dataset")
+
+
+def path(claim: str) -> str:
+    """Where the container finds the dataset."""
+    return f"{DATA_DIRECTORY}/{claim}"
+
+
+def container(claim: str, config: WaitConfig, site: Site) -> Json:
+    """The container. The volume of the dataset has the name of its claim, as in the pod's other containers."""
+    return {
+        "name": CONTAINER,
+        "image": pod.image(site, "control"),
+        "command": list(_COMMAND),
+        "args": config.arguments(),
+        "env": [
+            pod.field_env(POD_ENV, "metadata.name"),
+            pod.field_env(RUN_ENV, f"metadata.labels['{labels.RUN_HASH}']"),
+        ],
+        "resources": site.platform.resources.control.model_dump(),
+        "securityContext": pod.restricted_container(),
+        "volumeMounts": [
+            # HostToContainer: a mount that the CSI driver recovers reaches the container.
+            {"mountPath": path(claim), "mountPropagation": "HostToContainer", "name": claim, "readOnly": True}
+        ],
+    }
+
+
+def is_ours(container: Json) -> bool:
+    """Whether it is this container, rather than one of a user's that has its name."""
+    return container.get("name") == CONTAINER and container.get("command") == list(_COMMAND)
+
+
+def rules(template: Json) -> Iterator[Json]:
+    """Rules of a Job whose pods wait: it fails at once when the wait does, since another pod would fare no better."""
+    if any(map(is_ours, template["spec"].get("initContainers") or ())):
+        codes = [int(code) for code in (*PERMANENT, ExitCode.SOFT_DEADLINE)]
+        yield {
+            "action": "FailJob",
+            "onExitCodes": {"containerName": CONTAINER, "operator": "In", "values": codes},
+        }
