@@ -4,14 +4,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache
+from importlib.metadata import version
 
 from stowplan.compiler import kinds, layout, paths
 from stowplan.compiler.model import Output, Program
 from stowplan.compiler.source import PLATFORM_FILE
-from stowplan.library.builders import argocd
+from stowplan.library.builders import argocd, reporter
 from stowplan.library.builders.namespace import namespace
 from stowplan.library.engines.gang.registry import GANG_ENGINES
 from stowplan.library.health import settings_patch
+from stowplan.library.ir import Site
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.names import is_dns_label
 from stowplan.schema import crd
@@ -25,6 +27,7 @@ def deliver(outputs: Sequence[Output], program: Program) -> list[Output]:
     """`outputs` with everything that brings them into the cluster."""
     platform = program.platform
     everything = [*outputs, *layout.of_plain_objects(_plain_objects(program)), *_crds(platform)]
+    everything += _reporters(outputs, platform)
     everything += _namespaces(everything, platform)
     return [*everything, *_argocd(everything, platform)]
 
@@ -62,6 +65,15 @@ def _definitions() -> list[Manifest]:
     """Made from the models alone, so they are the same in every run of a process."""
     definitions = [crd.custom_resource_definition(resource) for resource in crd.CUSTOM_RESOURCES]
     return [Manifest(body, stem=body["metadata"]["name"]) for body in definitions]
+
+
+def _reporters(outputs: Sequence[Output], platform: Platform) -> Iterator[Output]:
+    """One in each namespace of specs."""
+    if not platform.reporter:
+        return
+    site = Site(platform, version("stowplan"))
+    for home in sorted({output.spec.namespace for output in outputs if output.spec}):
+        yield from layout.of_platform(reporter.manifests(home, site), f"{home}/{reporter.FOLDER}")
 
 
 def _namespaces(outputs: Sequence[Output], platform: Platform) -> list[Output]:

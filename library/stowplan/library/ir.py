@@ -22,7 +22,7 @@ class Site:
     @property
     def agents_report_phase(self) -> bool:
         """Whether agents write phase and conditions too, since no reporter does."""
-        return True
+        return not self.platform.reporter
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,9 @@ MANAGED_BY = "app.kubernetes.io/managed-by"
 SPEC_KIND = "stowplan.dev/kind"
 SPEC_NAME = "stowplan.dev/name"
 
+SPEC_NAMESPACE = "stowplan.dev/namespace"
+"""Label of objects that do not live in the namespace of their spec."""
+
 ROLE = "stowplan.dev/role"
 """Label of a training pod: its role."""
 RUN_HASH = "stowplan.dev/run-hash"

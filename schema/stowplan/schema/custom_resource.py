@@ -1,7 +1,7 @@
 """The base of every kind that has a CRD: what `kubectl` shows of it and how its status looks."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 from stowplan.schema.meta import Model
 
@@ -31,3 +31,9 @@ class CustomResource(Model):
 
     STATUS: ClassVar[type[Model]]
     """The model of `status`. Agents write it, users never."""
+
+    @classmethod
+    def group(cls) -> str:
+        """Its API group, such as `tensorstack.dev`."""
+        api_version: str = get_args(cls.model_fields["api_version"].annotation)[0]
+        return api_version.partition("/")[0]

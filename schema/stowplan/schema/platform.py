@@ -245,6 +245,10 @@ class Platform(Model):
         default="namespaced",
         description="`upstream` keeps the object names, labels and storage class of paddle-operator, so that existing claims are adopted.",
     )
+    reporter: bool = Field(
+        default=True,
+        description="Whether a small Deployment in each namespace of specs reports on them: phases, counts, conditions and reasons, also what no agent can tell, such as a lost node. It may read Jobs, JobSets, StatefulSets, pods and our own kinds there, and write nothing but their status. Without it, training jobs have no status, and agents report their own phases.",
+    )
     images: Images = Field(default=Images(), description="Where the agent images are.")
     resources: AgentResources = Field(default=AgentResources(), description="Requests and limits of the agents.")
     juicefs: JuiceFS = Field(default=JuiceFS(), description="The JuiceFS installation.")

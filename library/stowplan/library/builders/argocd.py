@@ -18,6 +18,7 @@ NAMESPACED_KINDS = (
     GroupKind(group="", kind="PersistentVolumeClaim"),
     GroupKind(group="", kind="Service"),
     GroupKind(group="", kind="ServiceAccount"),
+    GroupKind(group="apps", kind="Deployment"),
     GroupKind(group="apps", kind="StatefulSet"),
     GroupKind(group="batch", kind="CronJob"),
     GroupKind(group="batch", kind="Job"),

@@ -13,7 +13,7 @@ from stowplan.schema.meta import Model
 
 def config_map(stem: str, origin: Origin, component: str, config: Model, *, namespace: str, run: bool) -> Manifest:
     """An immutable ConfigMap named by its content, so that a new configuration restarts what mounts it."""
-    data = _data(config)
+    data = content(config)
     name = names.with_hash(stem, names.content_hash(data), names.SUBDOMAIN_LIMIT)
     return _immutable(name, origin, component, data, namespace=namespace, stem=stem, run=run)
 
@@ -22,7 +22,7 @@ def named_config_map(
     name: str, origin: Origin, component: str, config: Model, *, namespace: str, stem: str
 ) -> Manifest:
     """An immutable ConfigMap of a run, whose name ends in the run's hash."""
-    return _immutable(name, origin, component, _data(config), namespace=namespace, stem=stem, run=True)
+    return _immutable(name, origin, component, content(config), namespace=namespace, stem=stem, run=True)
 
 
 def plain_config_map(name: str, origin: Origin, component: str, data: Mapping[str, str], *, namespace: str) -> Manifest:
@@ -31,9 +31,10 @@ def plain_config_map(name: str, origin: Origin, component: str, data: Mapping[st
     return Manifest({"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": dict(data)}, stem=name)
 
 
-def _data(config: Model) -> dict[str, str]:
-    content = config.model_dump(mode="json", exclude_none=True)
-    return {CONFIG_FILE: json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n"}
+def content(config: Model) -> dict[str, str]:
+    """The data of such a ConfigMap: one file."""
+    plain = config.model_dump(mode="json", exclude_none=True)
+    return {CONFIG_FILE: json.dumps(plain, indent=2, sort_keys=True, ensure_ascii=False) + "\n"}
 
 
 def _immutable(

@@ -34,9 +34,10 @@ def metadata(
         notes[labels.SOURCE] = origin.source
     if kind in EARLY_KINDS:
         notes[labels.SYNC_WAVE] = EARLY_WAVE
+    away = {labels.SPEC_NAMESPACE: origin.spec.namespace} if namespace and namespace != origin.spec.namespace else {}
     meta: dict[str, Any] = {
         "name": name,
-        "labels": {**labels.standard(origin.spec, component), **(extra_labels or {})},
+        "labels": {**labels.standard(origin.spec, component), **away, **(extra_labels or {})},
     }
     if namespace:
         meta["namespace"] = namespace

@@ -1,5 +1,7 @@
 """NetworkPolicy of a spec's agents."""
 
+from collections.abc import Mapping, Sequence
+
 from stowplan.library import labels
 from stowplan.library.builders.metadata import metadata
 from stowplan.library.ir import Origin
@@ -12,20 +14,22 @@ def network_policy(name: str, origin: Origin, *, namespace: str, egress: list[Eg
 
     Endpoints of storage stand in Secrets, so they cannot be compiled.
     """
-    spec: Json = {
-        "podSelector": {"matchLabels": labels.spec_selector(origin.spec)},
-        "policyTypes": ["Ingress"],
-    }
-    if egress:
-        spec["policyTypes"].append("Egress")
-        spec["egress"] = [_rule(rule) for rule in egress]
     body = {
         "apiVersion": "networking.k8s.io/v1",
         "kind": "NetworkPolicy",
         "metadata": metadata("NetworkPolicy", name, origin, "access", namespace=namespace),
-        "spec": spec,
+        "spec": closed(labels.spec_selector(origin.spec), egress),
     }
     return Manifest(body, stem=name)
+
+
+def closed(selector: Mapping[str, str], egress: Sequence[EgressRule]) -> Json:
+    """The spec of a policy by which nobody may call the selected pods."""
+    spec: Json = {"podSelector": {"matchLabels": dict(selector)}, "policyTypes": ["Ingress"]}
+    if egress:
+        spec["policyTypes"].append("Egress")
+        spec["egress"] = [_rule(rule) for rule in egress]
+    return spec
 
 
 def _rule(rule: EgressRule) -> Json:

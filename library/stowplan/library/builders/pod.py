@@ -79,7 +79,12 @@ class AgentPod:
 
 
 def template(pod: AgentPod, origin: Origin, site: Site) -> Json:
-    """The pod template of an agent."""
+    """The pod template of an agent that works for a spec."""
+    return with_labels(pod, labels.standard(origin.spec, pod.component), site)
+
+
+def with_labels(pod: AgentPod, given: Mapping[str, str], site: Site) -> Json:
+    """The pod template of any agent."""
     spec: Json = {
         "automountServiceAccountToken": True,
         "containers": [_container(pod, site)],
@@ -98,7 +103,7 @@ def template(pod: AgentPod, origin: Origin, site: Site) -> Json:
         spec["nodeSelector"] = dict(pod.placement.node_selector)
     if pod.deadline_seconds:
         spec["activeDeadlineSeconds"] = pod.deadline_seconds
-    metadata: Json = {"labels": {**labels.standard(origin.spec, pod.component), **pod.extra_labels}}
+    metadata: Json = {"labels": {**given, **pod.extra_labels}}
     if pod.annotations:
         metadata["annotations"] = dict(pod.annotations)
     return {"metadata": metadata, "spec": spec}

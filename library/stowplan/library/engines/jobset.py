@@ -12,7 +12,7 @@ from stowplan.library.builders.metadata import metadata
 from stowplan.library.engines import indexed
 from stowplan.library.engines.gang.api import GangEngine, WorkloadMarks, marked
 from stowplan.library.ir import Site
-from stowplan.library.labels import SYNC_OPTIONS
+from stowplan.library.labels import SYNC_OPTIONS, role_selector, standard
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.training import Hosts, Role, TrainingGroup
 
@@ -93,15 +93,18 @@ def _spec(group: TrainingGroup, pods: Mapping[str, Json], run: str) -> Json:
             "publishNotReadyAddresses": True,
             "subdomain": _subdomain(group, run),
         },
-        "replicatedJobs": [_replicated(group, role, pods[role.name]) for role in members],
+        "replicatedJobs": [_replicated(group, role, pods[role.name], run) for role in members],
         "startupPolicy": {"startupPolicyOrder": "AnyOrder"},
         "successPolicy": {"operator": "All", "targetReplicatedJobs": list(success)},
     }
 
 
-def _replicated(group: TrainingGroup, role: Role, template: Json) -> Json:
+def _replicated(group: TrainingGroup, role: Role, template: Json, run: str) -> Json:
     job = indexed.spec(role, template) if group.elastic else indexed_job.job_spec(role, template, rules=role.rules)
-    return {"groupName": _GROUP, "name": role.name, "replicas": 1, "template": {"spec": job}}
+    metadata = {
+        "labels": {**standard(group.origin.spec, role.name), **role_selector(group.origin.spec, run, role.name)}
+    }
+    return {"groupName": _GROUP, "name": role.name, "replicas": 1, "template": {"metadata": metadata, "spec": job}}
 
 
 def _job_set(group: TrainingGroup, pods: Mapping[str, Json], marks: WorkloadMarks, run: str) -> Manifest:

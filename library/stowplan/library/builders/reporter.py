@@ -1,0 +1,102 @@
+"""The reporter of one namespace: a Deployment of one small pod, and what it may do."""
+
+from stowplan.library import labels, names
+from stowplan.library.builders import network_policy, pod
+from stowplan.library.builders.config_map import content
+from stowplan.library.builders.metadata import EARLY_KINDS, EARLY_WAVE
+from stowplan.library.ir import Site
+from stowplan.library.manifest import Json, Manifest
+from stowplan.schema.crd import CUSTOM_RESOURCES
+from stowplan.schema.reporter_config import ReporterConfig
+
+NAME = "stowplan-reporter"
+COMPONENT = "reporter"
+MODULE = "stowplan.agents.reporter"
+FOLDER = "reporter"
+"""Of its objects, in that of the namespace."""
+
+_RBAC = "rbac.authorization.k8s.io"
+_READ = ("get", "list", "watch")
+_SELECTOR = {labels.NAME: COMPONENT, labels.PART_OF: "stowplan"}
+
+
+def manifests(namespace: str, site: Site) -> list[Manifest]:
+    """All of its objects. It belongs to the namespace and to no spec."""
+    configuration = _configuration(namespace, site)
+    policy = network_policy.closed(_SELECTOR, site.platform.network.egress)
+    subject = {"kind": "ServiceAccount", "name": NAME, "namespace": namespace}
+    role = {"apiGroup": _RBAC, "kind": "Role", "name": NAME}
+    return [
+        configuration,
+        _made("v1", "ServiceAccount", namespace, {"automountServiceAccountToken": False}),
+        _made(f"{_RBAC}/v1", "Role", namespace, {"rules": _rules(site)}),
+        _made(f"{_RBAC}/v1", "RoleBinding", namespace, {"roleRef": role, "subjects": [subject]}),
+        _made("networking.k8s.io/v1", "NetworkPolicy", namespace, {"spec": policy}),
+        _made("apps/v1", "Deployment", namespace, {"spec": _deployment(configuration.name, site)}),
+    ]
+
+
+def _configuration(namespace: str, site: Site) -> Manifest:
+    """Named by its content, so that a new one starts the reporter again."""
+    config = ReporterConfig(namespace=namespace, jobSets=_has_job_sets(site), mxnetSuccess=site.platform.mxnet.success)
+    data = content(config)
+    name = names.with_hash(NAME, names.content_hash(data), names.SUBDOMAIN_LIMIT)
+    return _made("v1", "ConfigMap", namespace, {"immutable": True, "data": data}, name)
+
+
+def _has_job_sets(site: Site) -> bool:
+    return site.platform.engines.jobs == "jobset"
+
+
+def _rules(site: Site) -> list[Json]:
+    """It reads what runs and our own kinds, and writes nothing but the status of these."""
+    read = [("", ["pods"]), ("apps", ["statefulsets"]), ("batch", ["jobs"])]
+    if _has_job_sets(site):
+        read.append(("jobset.x-k8s.io", ["jobsets"]))
+    kinds: dict[str, list[str]] = {}
+    for resource in CUSTOM_RESOURCES:
+        kinds.setdefault(resource.group(), []).append(resource.PLURAL)
+    rules = [_rule(group, resources, _READ) for group, resources in [*read, *sorted(kinds.items())]]
+    statuses = [(group, [f"{plural}/status" for plural in plurals]) for group, plurals in sorted(kinds.items())]
+    return [*rules, *(_rule(group, resources, ("patch",)) for group, resources in statuses)]
+
+
+def _rule(group: str, resources: list[str], verbs: tuple[str, ...]) -> Json:
+    return {"apiGroups": [group], "resources": sorted(resources), "verbs": list(verbs)}
+
+
+def _deployment(configuration: str, site: Site) -> Json:
+    """One at a time: a second would do no harm, but all would be written twice."""
+    return {
+        "replicas": 1,
+        "revisionHistoryLimit": 2,
+        "selector": {"matchLabels": dict(_SELECTOR)},
+        "strategy": {"type": "Recreate"},
+        "template": pod.with_labels(_pod(configuration, site), _labels(), site),
+    }
+
+
+def _pod(configuration: str, site: Site) -> pod.AgentPod:
+    return pod.AgentPod(
+        component=COMPONENT,
+        agent="control",
+        module=MODULE,
+        args=(),
+        config_map=configuration,
+        service_account=NAME,
+        resources=site.platform.resources.control,
+        probes={"livenessProbe": ("python", "-m", MODULE, "probe")},
+        restart_policy="Always",
+        scratch_size="16Mi",
+    )
+
+
+def _labels() -> dict[str, str]:
+    return {**_SELECTOR, labels.COMPONENT: COMPONENT, labels.MANAGED_BY: "stowplan"}
+
+
+def _made(api_version: str, kind: str, namespace: str, fields: Json, name: str = NAME) -> Manifest:
+    metadata: Json = {"name": name, "namespace": namespace, "labels": _labels()}
+    if kind in EARLY_KINDS:
+        metadata["annotations"] = {labels.SYNC_WAVE: EARLY_WAVE}
+    return Manifest({"apiVersion": api_version, "kind": kind, "metadata": metadata, **fields}, stem=NAME)
