@@ -82,6 +82,10 @@ class PartFile(Generic[P]):
             count = os.pwrite(self._descriptor, view, offset)
             view, offset = view[count:], offset + count
 
+    def read(self, size: int, offset: int) -> bytes:
+        """Bytes that were written before."""
+        return os.pread(self._descriptor, size, offset)
+
     def done(self, extent: Extent) -> None:
         """All bytes of a part were written."""
         with self._lock:

@@ -1,8 +1,10 @@
 """The engines, by type of the remote side. Each comes with libraries of its own, so only the wanted one is imported."""
 
+import os
+
 from stowplan.agents.transfer.engine import Engine
 from stowplan.agents.transfer.settings import Settings, SettingsError
-from stowplan.schema.transfer_config import S3Endpoint
+from stowplan.schema.transfer_config import GitEndpoint, HuggingFaceEndpoint, S3Endpoint
 
 
 def engine(settings: Settings) -> Engine:
@@ -13,5 +15,26 @@ def engine(settings: Settings) -> Engine:
             from stowplan.agents.transfer.s3.settings import s3_settings  # noqa: PLC0415
 
             return S3Engine(s3_settings(settings))
+        case HuggingFaceEndpoint():
+            return _huggingface(settings)
+        case GitEndpoint():
+            from stowplan.agents.transfer.git.engine import GitEngine  # noqa: PLC0415
+            from stowplan.agents.transfer.git.settings import git_settings  # noqa: PLC0415
+
+            return GitEngine(git_settings(settings))
         case other:
             raise SettingsError(f"This program has no engine for {other.type}")
+
+
+def _huggingface(settings: Settings) -> Engine:
+    from stowplan.agents.transfer.huggingface.environment import prepare  # noqa: PLC0415 - see above
+    from stowplan.agents.transfer.huggingface.settings import huggingface_settings  # noqa: PLC0415
+
+    told = huggingface_settings(settings)
+    prepare(settings, os.environ)
+    try:
+        from stowplan.agents.transfer.huggingface.engine import HuggingFaceEngine  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        message = f"The package {error.name} is not installed: pip install 'stowplan[huggingface]' brings it"
+        raise SettingsError(message) from None
+    return HuggingFaceEngine(told)

@@ -7,8 +7,9 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from stowplan.agents.arguments import Arguments, config_problem, parse
+from stowplan.agents.attempt.redaction import in_url
 from stowplan.schema.agent_config import RUN_ENV
-from stowplan.schema.transfer_config import PvcEndpoint, RemoteEndpoint, TransferConfig
+from stowplan.schema.transfer_config import PROXY_ENV, PvcEndpoint, RemoteEndpoint, TransferConfig
 
 _ABOUT = """\
 Copies between a directory and an S3 bucket, a Hugging Face repository or a Git repository: what is there already is
@@ -96,7 +97,11 @@ def secrets(config: TransferConfig, environment: Mapping[str, str]) -> list[str]
         for field in ("access_key_id_env", "secret_access_key_env", "session_token_env", "token_env")
         if getattr(side, field, None)
     ]
-    values = [environment[name] for name in names if environment.get(name)]
+    # The clients of Hugging Face know a variable of their own.
+    values = [environment[name] for name in (*names, "HF_TOKEN") if environment.get(name)]
+    urls = [getattr(side, "url_env", None) or "" for side in (config.source, config.sink)]
+    proxies = [name for each in PROXY_ENV for name in (each, each.lower())]
+    values += [found for name in (*urls, *proxies) for found in in_url(environment.get(name, ""))]
     return [form for value in values for form in (value, value.strip("\r\n"), *value.split("\n"))]
 
 

@@ -1,0 +1,205 @@
+"""Copies between a claim and a repository on a Hugging Face Hub."""
+
+import stat
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+from huggingface_hub import HfApi, close_session, constants, set_client_factory
+
+from stowplan.agents.attempt.completion import Completion
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.safe_files import sync_all
+from stowplan.agents.transfer.attempts import Attempts
+from stowplan.agents.transfer.crew import Crew
+from stowplan.agents.transfer.engine import PROTECTED, Work
+from stowplan.agents.transfer.huggingface import session, xet
+from stowplan.agents.transfer.huggingface.content import Content
+from stowplan.agents.transfer.huggingface.download import Download
+from stowplan.agents.transfer.huggingface.failure import Failures, MovedError
+from stowplan.agents.transfer.huggingface.fetch import Fetcher, Read
+from stowplan.agents.transfer.huggingface.hub import MAIN, Hub
+from stowplan.agents.transfer.huggingface.known import Known
+from stowplan.agents.transfer.huggingface.outgoing import Outgoing
+from stowplan.agents.transfer.huggingface.remote_file import RemoteFile
+from stowplan.agents.transfer.huggingface.selection import Patterns, chosen
+from stowplan.agents.transfer.huggingface.settings import HuggingFaceSettings
+from stowplan.agents.transfer.huggingface.upload import Upload
+from stowplan.agents.transfer.keys import KeyCheck, folds_case
+from stowplan.agents.transfer.tree import Found, Tree
+from stowplan.schema.exit_codes import ExitCode
+
+_PROBE = "stowplan-probe"
+_NOT_OURS = (".git", ".cache/huggingface")
+"""Directories that other programs keep in copies of a repository, and that the Hub takes in none."""
+
+
+@dataclass(frozen=True)
+class HuggingFaceEngine:
+    """With one repository."""
+
+    told: HuggingFaceSettings
+
+    def download(self, work: Work, directory: Path, completion: Completion) -> str:
+        """Brings all files of the commit that the revision stands for now."""
+        common = self.told.common
+        with self._failures(), ExitStack() as stack:
+            hub = stack.enter_context(self._hub(work, lambda _: None))
+            commit = hub.commit(self.told.revision)
+            work.outcome.revision = commit
+            work.log.info("Everything is taken from one commit", commit=commit, repository=self.told.address)
+            files = chosen(hub.files(commit), self.told.remote.files, self._patterns)
+            read, by_xet = self._reader(work, hub, commit, files)
+            tree = stack.enter_context(closing(Tree(common.claim, common.local.path, create=True)))
+            folder = directory / "parts"
+            folder.mkdir(exist_ok=True)
+            known = stack.enter_context(closing(Known(directory)))
+            fetcher = Fetcher(read, tree, folder, known, self._attempts(work), work.progress, work.log)
+            stack.callback(fetcher.close)
+            crew = stack.enter_context(self._crew(work))
+            size = self.told.part_size(xet=by_xet)
+            download = Download(files, fetcher, tree, crew, work.progress, work.stop, work.log, size)
+            download.compare(_key_check(directory))
+            if download.wanted:
+                completion.begin()
+            download.fetch()
+            sync_all(tree.root)
+            known.keep({each.key for each in files})
+        return f"The destination holds every file of commit {commit[:12]}"
+
+    def upload(self, work: Work, directory: Path | None) -> str:  # noqa: ARG002 - the repository says what it has
+        """Commits what the repository lacks."""
+        sent: list[int] = []
+
+        def count(size: int) -> None:
+            sent.append(size)
+            work.progress.add(size=size)
+
+        with self._failures(), ExitStack() as stack:
+            hub = stack.enter_context(self._hub(work, count))
+            folder, _, name = self.told.common.local.path.rstrip("/").rpartition("/")
+            tree, files = stack.enter_context(self._files(work, folder, name))
+            if not (self.told.xet and hub.xet_connection("write", self.told.revision or MAIN)):
+                # The library asks at each call; without Xet it takes the storage of Git LFS.
+                constants.HF_HUB_DISABLE_XET = True
+            api = HfApi(self.told.endpoint, token=self.told.token or False)
+            upload = Upload(
+                self.told,
+                hub,
+                api,
+                tree,
+                files,
+                self._attempts(work),
+                self._translate,
+                work.outcome,
+                work.stop,
+                work.log,
+                lambda: self._crew(work),
+                sent,
+            )
+            return upload.run()
+
+    def _reader(self, work: Work, hub: Hub, commit: str, files: list[RemoteFile]) -> tuple[Read, bool]:
+        """What gives the bytes of files, and whether some come by hf-xet."""
+        content = Content(hub, commit)
+        wanted = self.told.xet and any(each.xet for each in files)
+        store = xet.connect(hub, commit, work.stop) if wanted else None
+        if store is None:
+            return content.read, False
+        found = store
+        return lambda file, start, end: (found if file.xet else content).read(file, start, end), True
+
+    @contextmanager
+    def _files(self, work: Work, folder: str, name: str) -> Iterator[tuple[Tree, list[Outgoing]]]:
+        """The files to send; AttemptError (5), before anything is sent, if a name can be no path in a repository."""
+        common = self.told.common
+        single = _single(common.claim, folder, name) if name else None
+        path = folder if single else common.local.path
+        with closing(Tree(common.claim, path, create=False)) as tree:
+            if single:
+                yield tree, [Outgoing(single, self._single_path(name))]
+                return
+            prefix = self.told.path_in_repo.rstrip("/")
+            prefix = f"{prefix}/" if prefix else ""
+            yield tree, [Outgoing(each, prefix + each.key) for each in self._found(tree, work)]
+
+    def _single_path(self, name: str) -> str:
+        """As the command line of the Hub has it: the path is that of the file, unless it is none."""
+        path = self.told.path_in_repo
+        return path + name if not path or path.endswith("/") else path
+
+    def _found(self, tree: Tree, work: Work) -> list[Found]:
+        check, found = KeyCheck(folds_case=False), []
+        for each in tree.walk((*PROTECTED, *_NOT_OURS)):
+            work.stop.check()
+            if each.key.endswith("/") or not self._patterns.take(each.key):
+                continue
+            if each.other:
+                work.progress.files_left_out += 1
+            elif ".git" not in each.key.split("/"):
+                check.look(each.key)
+                found.append(each)
+        if check.count:
+            message = f"{check.count} names cannot be paths in a repository: {'; '.join(check.refused)}"
+            raise AttemptError(ExitCode.CONFLICT, "UnsafeKeys", f"{message}. Nothing was sent")
+        if work.progress.files_left_out:
+            work.log.warning("Links and devices are left out", count=work.progress.files_left_out)
+        return found
+
+    @property
+    def _patterns(self) -> Patterns:
+        return Patterns(self.told.remote.include, self.told.remote.exclude)
+
+    @property
+    def _translate(self) -> Failures:
+        return Failures(self.told.address, self.told.token is not None)
+
+    def _attempts(self, work: Work) -> Attempts:
+        return Attempts(self.told.common.config.request_retries, work.stop, work.log, self._translate.of_any)
+
+    def _crew(self, work: Work) -> Crew:
+        return Crew(self.told.streams, work.stop, work.log, self._translate.of_any)
+
+    @contextmanager
+    def _hub(self, work: Work, sent: session.Sent) -> Iterator[Hub]:
+        config = self.told.common.config
+
+        def connect() -> httpx2.Client:
+            return session.connect(self.told.endpoint, config.ca_bundle, self.told.streams + 2, work.stop, sent)
+
+        set_client_factory(connect)
+        try:
+            with connect() as http:
+                yield Hub(self.told, http, self._attempts(work))
+        finally:
+            close_session()
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        """What the libraries raise in the words of an attempt."""
+        try:
+            yield
+        except Exception as error:
+            failure = self._translate.of_any(error, "the transfer")
+            if isinstance(failure, MovedError):
+                failure = AttemptError(ExitCode.TRANSIENT, "Moved", str(error))
+            raise failure from None
+
+
+def _single(claim: Path, folder: str, name: str) -> Found | None:
+    """A single file, not a link; None for anything else."""
+    with closing(Tree(claim, folder, create=False)) as parent:
+        found = parent.stat(name)
+    if found is None:
+        raise AttemptError(ExitCode.NOT_FOUND, "NotFound", f"{claim / folder / name} is not there")
+    return Found(name, found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
+
+
+def _key_check(directory: Path) -> KeyCheck:
+    probe = directory / _PROBE
+    probe.touch()
+    folds = folds_case(lambda name: (directory / name).exists(), _PROBE)
+    probe.unlink()
+    return KeyCheck(folds, reserved=PROTECTED)

@@ -1,0 +1,65 @@
+"""What the libraries of Hugging Face find in their environment, which they read when they are imported."""
+
+import os
+import tempfile
+from collections.abc import MutableMapping
+from pathlib import Path
+
+from stowplan.agents.transfer.settings import Settings
+
+ENDPOINT_ENV, TOKEN_ENV = "HF_ENDPOINT", "HF_TOKEN"
+DISABLE_XET_ENV = "HF_HUB_DISABLE_XET"
+
+LEAST_MIB = 160
+"""Free memory below which files are fetched over HTTP alone: hf-xet keeps whole blocks of up to 64 MiB."""
+
+_QUIET = {
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1",
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    "HF_HUB_DISABLE_UPDATE_CHECK": "1",
+    "HF_XET_TELEMETRY_ENABLED": "false",
+    "HF_XET_LOG_DEST": os.devnull,
+}
+_LOUD = ("HF_DEBUG", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_XET_HIGH_PERFORMANCE", "HF_HUB_ENABLE_HF_TRANSFER")
+"""What would write requests to the log, allow none, or take memory that the pod does not have."""
+
+
+def prepare(told: Settings, environment: MutableMapping[str, str]) -> None:
+    """Nothing is told to others, no token is looked for or kept, and memory stays below the limit of the pod.
+
+    What may be written goes to the state directory, or where there is none to the directory for temporary files.
+    """
+    for name in _LOUD:
+        environment.pop(name, None)
+    environment.update(_QUIET)
+    scratch = Path(tempfile.gettempdir()) / f"stowplan-huggingface-{os.getuid()}"
+    state = told.config.state
+    cache = told.claim / state.directory / "xet" if state else scratch / "xet"
+    environment.update({"HF_HOME": str(scratch), "HF_XET_CACHE": str(cache)})
+    if endpoint := environment.get(ENDPOINT_ENV, "").strip():
+        environment[ENDPOINT_ENV] = endpoint.rstrip("/")
+    else:
+        environment.pop(ENDPOINT_ENV, None)
+    if told.free_mib < LEAST_MIB:
+        environment.setdefault(DISABLE_XET_ENV, "1")
+    for name, value in _bounds(told).items():
+        environment.setdefault(name, str(value))
+
+
+def _bounds(told: Settings) -> dict[str, int]:
+    """A third of the free memory for what was fetched and not yet written, a block of 64 MiB for each upload."""
+    third = (told.free_mib << 20) // 3
+    uploads = max(1, min(told.config.parallelism, told.free_mib // 128))
+    return {
+        "HF_XET_RECONSTRUCTION_DOWNLOAD_BUFFER_SIZE": third,
+        "HF_XET_RECONSTRUCTION_DOWNLOAD_BUFFER_PERFILE_SIZE": third // 4,
+        "HF_XET_RECONSTRUCTION_DOWNLOAD_BUFFER_LIMIT": third,
+        "HF_XET_RECONSTRUCTION_MIN_PREFETCH_BUFFER": third,
+        "HF_XET_RECONSTRUCTION_MIN_RECONSTRUCTION_FETCH_SIZE": third // 2,
+        "HF_XET_CLIENT_AC_MAX_DOWNLOAD_CONCURRENCY": max(4, told.config.parallelism),
+        "HF_XET_CLIENT_AC_MAX_UPLOAD_CONCURRENCY": max(2, uploads),
+        "HF_XET_DATA_MAX_CONCURRENT_FILE_INGESTION": uploads,
+        "HF_XET_DATA_MAX_CONCURRENT_FILE_DOWNLOADS": told.config.parallelism,
+        "HF_XET_SHARD_CACHE_SIZE_LIMIT": 1 << 30,
+    }

@@ -1,0 +1,41 @@
+"""Which files of a side are copied."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.huggingface.remote_file import RemoteFile
+from stowplan.schema.exit_codes import ExitCode
+
+SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Patterns:
+    """As the command line of the Hub has them: `*` also stands for `/`, and `folder/` for all below."""
+
+    include: Sequence[str]
+    exclude: Sequence[str]
+
+    def take(self, key: str) -> bool:
+        return (not self.include or _any(key, self.include)) and not _any(key, self.exclude)
+
+
+def _any(key: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(key, f"{each}*" if each.endswith("/") else each) for each in patterns)
+
+
+def chosen(found: Iterable[RemoteFile], names: Sequence[str], patterns: Patterns) -> list[RemoteFile]:
+    """The files to fetch. AttemptError (4) where one that was named is missing, with the names of all of these.
+
+    Names are no patterns: a `[` in one is a `[`.
+    """
+    wanted = [name.strip() for name in names]
+    files = [each for each in found if not wanted or each.key in wanted]
+    missing = sorted(set(wanted) - {each.key for each in files})
+    if missing:
+        more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
+        message = f"The repository has no {', '.join(map(repr, missing[:SHOWN]))}{more}. Nothing was fetched"
+        raise AttemptError(ExitCode.NOT_FOUND, "FilesMissing", message)
+    return [each for each in files if patterns.take(each.key)]

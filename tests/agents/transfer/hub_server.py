@@ -1,0 +1,353 @@
+"""A server of the Hub's API as `huggingface_hub` speaks it, and of the storage that it leads to.
+
+Two servers, as the Hub and its storage are two hosts. The storage knows signed URLs alone, and refuses whatever comes with
+credentials, as S3 does. https://huggingface.co/docs/hub/api, https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md
+"""
+
+import base64
+import hashlib
+import json
+import os
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from tests.agents.transfer.hub_store import Entry, Repository, Store, blob, is_lfs, pointer
+
+TOKEN = "hf_CANARY+0123456789/abcdefghij=="
+"""With characters that each encoding writes in its own way; real ones have none of them."""
+
+SIGNATURE = "signature=c2lnbmVk"
+PART = 5 << 20
+"""Bytes of a part of an upload to the storage."""
+
+PAGE = 1000
+
+
+@dataclass
+class Hub:
+    """A running Hub."""
+
+    store: Store
+    url: str = ""
+    storage: str = ""
+    """URL of the storage that clients are sent to; a test may put a proxy there."""
+    users: dict[str, str] = field(default_factory=lambda: {TOKEN: "tester"})
+    page: int = PAGE
+    leaks: list[str] = field(default_factory=list)
+    """Requests to the storage that came with credentials."""
+    seen: list[str] = field(default_factory=list)
+    """Method and path of all requests to both."""
+    uploads: dict[str, dict[int, bytes]] = field(default_factory=dict)
+    multipart: bool = True
+
+
+class Refused(Exception):  # noqa: N818 - an answer
+    """An answer that is an error, with the word that the Hub puts into a header."""
+
+    def __init__(self, status: int, code: str, message: str, **body: str) -> None:
+        super().__init__(message)
+        self.status, self.code, self.body = status, code, body
+
+
+class _Base(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    hub: Hub
+
+    def _handle(self) -> None:
+        # A body that nobody reads would be the next request.
+        self.body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        self.hub.seen.append(f"{self.command} {self.path}")
+        try:
+            self._route()
+        except Refused as refused:
+            headers = {"X-Error-Message": str(refused)} | ({"X-Error-Code": refused.code} if refused.code else {})
+            self._json({"error": str(refused), **refused.body}, refused.status, headers)
+
+    do_GET = do_HEAD = do_PUT = do_POST = _handle  # noqa: N815 - the names that the base class calls
+
+    def _route(self) -> None:
+        raise NotImplementedError
+
+    def _json(self, found: Any, status: int = 200, headers: dict[str, str] | None = None) -> None:
+        data = json.dumps(found).encode()
+        self._head(status, {"content-type": "application/json", "content-length": str(len(data)), **(headers or {})})
+        if self.command != "HEAD":
+            self.wfile.write(data)
+
+    def _head(self, status: int, headers: dict[str, str]) -> None:
+        self.send_response_only(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def _file(self, path: Path, headers: dict[str, str]) -> None:
+        """A file or, as the client wishes, a range of it."""
+        size = path.stat().st_size
+        start, end, status = 0, size, 200
+        if found := re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("range", "")):
+            start, end, status = int(found[1]), min(size, int(found[2] or size) + 1), 206
+            headers = {**headers, "content-range": f"bytes {start}-{end - 1}/{size}"}
+        self._head(status, {"accept-ranges": "bytes", "content-length": str(end - start), **headers})
+        if self.command == "HEAD":
+            return
+        with path.open("rb") as file:
+            self.wfile.flush()
+            while start < end and (count := os.sendfile(self.connection.fileno(), file.fileno(), start, end - start)):
+                start += count
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+class _HubHandler(_Base):
+    def _route(self) -> None:
+        address = urlsplit(self.path)
+        self.query = parse_qs(address.query)
+        path = address.path
+        for pattern, call in self._routes():
+            if found := re.fullmatch(pattern, path):
+                call(**found.groupdict())
+                return
+        raise Refused(404, "", f"There is nothing at {path}")
+
+    def _routes(self) -> list[tuple[str, Callable[..., None]]]:
+        repo = r"(?P<name>[\w.-]+(/[\w.-]+)?)"
+        kind = r"(?P<kind>models|datasets|spaces)"
+        return [
+            (r"/api/whoami-v2", self._who),
+            (r"/api/repos/create", self._create),
+            (r"/api/validate-yaml", lambda: self._json({"errors": [], "warnings": []})),
+            (rf"/api/{kind}/{repo}/revision/(?P<revision>[^/]+)", self._info),
+            (rf"/api/{kind}/{repo}/tree/(?P<revision>[^/]+)(/(?P<folder>.+))?", self._tree),
+            (rf"/api/{kind}/{repo}/preupload/(?P<revision>[^/]+)", self._preupload),
+            (rf"/api/{kind}/{repo}/commit/(?P<revision>[^/]+)", self._commit),
+            (rf"/api/{kind}/{repo}", self._info),
+            (rf"/((?P<kind>datasets|spaces)/)?{repo}\.git/info/lfs/objects/batch", self._batch),
+            (rf"/((?P<kind>datasets|spaces)/)?{repo}\.git/info/lfs/complete/(?P<sha256>\w+)", self._complete),
+            (rf"/((?P<kind>datasets|spaces)/)?{repo}\.git/info/lfs/verify", self._verify),
+            (rf"/((?P<kind>datasets|spaces)/)?{repo}/resolve/(?P<revision>[^/]+)/(?P<path>.+)", self._resolve),
+        ]
+
+    @property
+    def token(self) -> str | None:
+        return self.headers.get("authorization", "").removeprefix("Bearer ") or None
+
+    def _repository(self, kind: str | None, name: str, *, write: bool = False, content: bool = False) -> Repository:
+        if self.token is not None and self.token not in self.hub.users:
+            raise Refused(401, "", "Invalid credentials in Authorization header")
+        found = self.hub.store.repositories.get(((kind or "models").removesuffix("s"), name))
+        readers = found.readers | found.writers if found else set()
+        if found is None or (found.private and self.token not in readers):
+            # To strangers what is private is not there.
+            raise Refused(404 if self.token else 401, "RepoNotFound", "Repository not found")
+        if content and found.gated and self.token not in readers:
+            message = f"Access to model {name} is restricted. You must have access to it and be authenticated."
+            raise Refused(403 if self.token else 401, "GatedRepo", message)
+        if write and self.token not in found.writers:
+            raise Refused(403, "", "You don't have the required permissions to perform this action")
+        return found
+
+    def _at(self, repository: Repository, revision: str) -> str:
+        found = repository.at(unquote(revision))
+        if found is None:
+            raise Refused(404, "RevisionNotFound", f"Invalid rev id: {unquote(revision)}")
+        return found
+
+    def _who(self) -> None:
+        if self.token not in self.hub.users:
+            raise Refused(401, "", "Invalid credentials in Authorization header")
+        self._json({"type": "user", "name": self.hub.users[self.token], "orgs": []})
+
+    def _create(self) -> None:
+        given = json.loads(self.body)
+        if self.token not in self.hub.users:
+            raise Refused(401, "", "Invalid credentials in Authorization header")
+        kind, owner = given.get("type") or "model", given.get("organization") or self.hub.users[self.token]
+        if (kind, f"{owner}/{given['name']}") in self.hub.store.repositories:
+            url = f"{self.hub.url}/{owner}/{given['name']}"
+            raise Refused(409, "", "You already created this model repo", url=url)
+        private = given.get("private") or given.get("visibility") == "private"
+        self.hub.store.make(f"{owner}/{given['name']}", kind, private=private, writers={self.token})
+        self._json({"url": f"{self.hub.url}/{owner}/{given['name']}", "name": f"{owner}/{given['name']}"})
+
+    def _info(self, kind: str, name: str, revision: str = "main") -> None:
+        repository = self._repository(kind, name)
+        commit = self._at(repository, revision)
+        siblings = [{"rfilename": path} for path in repository.commits[commit]]
+        self._json({"_id": "0", "id": name, "modelId": name, "sha": commit, "private": repository.private,
+                    "gated": "manual" if repository.gated else False, "siblings": siblings, "tags": [], "downloads": 0,
+                    "likes": 0, "lastModified": "2026-01-01T00:00:00.000Z"})  # fmt: skip
+
+    def _tree(self, kind: str, name: str, revision: str, folder: str | None = None) -> None:
+        repository = self._repository(kind, name)
+        files = repository.commits[self._at(repository, revision)]
+        prefix = f"{unquote(folder)}/" if folder else ""
+        paths = sorted(path for path in files if path.startswith(prefix))
+        if folder and not paths:
+            raise Refused(404, "EntryNotFound", f"{prefix} does not exist on {revision}")
+        folders = {path[: place.start()] for path in paths for place in re.finditer("/", path)}
+        found = [{"type": "directory", "oid": "0" * 40, "size": 0, "path": each} for each in sorted(folders)]
+        found += [files[path].listed(path) for path in paths]
+        begin = int(self.query.get("cursor", ["0"])[0])
+        end = begin + self.hub.page
+        # As a proxy is asked, so it is told.
+        more = f"http://{self.headers['host']}{urlsplit(self.path).path}?recursive=true&expand=false&cursor={end}"
+        self._json(found[begin:end], headers={"link": f'<{more}>; rel="next"'} if end < len(found) else None)
+
+    def _resolve(self, kind: str | None, name: str, revision: str, path: str) -> None:
+        repository = self._repository(kind, name, content=True)
+        commit = self._at(repository, revision)
+        entry = repository.commits[commit].get(unquote(path))
+        if entry is None:
+            raise Refused(404, "EntryNotFound", "Entry not found")
+        headers = {"x-repo-commit": commit, "etag": f'"{entry.oid}"'}
+        if entry.lfs:
+            place = f"{self.hub.storage}/lfs/{entry.sha256}?{SIGNATURE}"
+            linked = {"x-linked-size": str(entry.size), "x-linked-etag": f'"{entry.sha256}"'}
+            self._head(302, {**headers, **linked, "location": place, "content-length": "0"})
+        else:
+            self._file(self.hub.store.content(entry.sha256), headers)
+
+    def _preupload(self, kind: str, name: str, revision: str) -> None:
+        repository = self._repository(kind, name, write=True)
+        given = json.loads(self.body)
+        there = repository.commits[self._at(repository, revision)]
+        ignored = given.get("gitIgnore")
+        if ignored is None and ".gitignore" in there:
+            ignored = self.hub.store.content(there[".gitignore"].sha256).read_text()
+        patterns = [line for line in (ignored or "").splitlines() if line]
+        answers = []
+        for each in given["files"]:
+            base64.b64decode(each["sample"], validate=True)
+            entry = there.get(each["path"])
+            lfs = is_lfs(each["path"], each["size"])
+            answers.append({
+                "path": each["path"],
+                "uploadMode": "lfs" if lfs else "regular",
+                "shouldIgnore": any(Path(each["path"]).match(pattern) for pattern in patterns),
+                "oid": (entry.sha256 if entry.lfs else entry.oid) if entry else None,
+            })  # fmt: skip
+        self._json({"files": answers, "commitOid": self._at(repository, revision)})
+
+    def _batch(self, name: str, kind: str | None = None) -> None:
+        self._repository(kind, name, write=True)
+        given = json.loads(self.body)
+        assert given["operation"] == "upload"
+        objects = [
+            self._object(each["oid"], each["size"], self.path.partition(".git/")[0]) for each in given["objects"]
+        ]
+        self._json({"transfer": "multipart" if self.hub.multipart else "basic", "objects": objects})
+
+    def _object(self, sha256: str, size: int, repo: str) -> dict[str, Any]:
+        if self.hub.store.content(sha256).exists():
+            return {"oid": sha256, "size": size}
+        verify = {"href": f"{self.hub.url}{repo}.git/info/lfs/verify", "header": {}}
+        upload: dict[str, Any] = {"href": f"{self.hub.storage}/upload/{sha256}?{SIGNATURE}", "header": {}}
+        if self.hub.multipart and size > PART:
+            self.hub.uploads[sha256] = {}
+            count = -(-size // PART)
+            header = {
+                str(number): f"{self.hub.storage}/part/{sha256}/{number}?{SIGNATURE}" for number in range(1, count + 1)
+            }
+            complete = f"{self.hub.url}{repo}.git/info/lfs/complete/{sha256}?{SIGNATURE}"
+            upload = {"href": complete, "header": {"chunk_size": str(PART), **header}}
+        return {"oid": sha256, "size": size, "actions": {"upload": upload, "verify": verify}}
+
+    def _complete(self, name: str, sha256: str, kind: str | None = None) -> None:
+        parts = self.hub.uploads.get(sha256, {})
+        given = json.loads(self.body)
+        tags = [hashlib.md5(parts.get(each["partNumber"], b"")).hexdigest() for each in given["parts"]]
+        if [each["etag"].strip('"') for each in given["parts"]] != tags:
+            raise Refused(400, "", "One or more of the specified parts could not be found")
+        data = b"".join(parts[number] for number in sorted(parts))
+        if self.hub.store.keep(data) != sha256:
+            raise Refused(400, "", "The content does not have the given digest")
+        self._json({})
+
+    def _verify(self, name: str, kind: str | None = None) -> None:
+        self._repository(kind, name, write=True)
+        given = json.loads(self.body)
+        path = self.hub.store.content(given["oid"])
+        if not path.exists() or path.stat().st_size != given["size"]:
+            raise Refused(404, "", "Object does not exist")
+        self._json({})
+
+    def _commit(self, kind: str, name: str, revision: str) -> None:
+        repository = self._repository(kind, name, write=True)
+        header, *operations = (json.loads(line) for line in self.body.splitlines())
+        assert header["key"] == "header"
+        with repository.lock:
+            branch = unquote(revision)
+            if branch not in repository.refs:
+                raise Refused(404, "RevisionNotFound", f"Invalid rev id: {branch}")
+            if header["value"].get("parentCommit") not in (None, repository.refs[branch]):
+                raise Refused(412, "", "A commit has happened since. Please refresh and try again.")
+            files = dict(repository.files(branch))
+            for each in operations:
+                files[each["value"]["path"]] = self._operation(each["key"], each["value"])
+            commit = repository.commit(files, header["value"]["summary"], branch)
+        self._json({"success": True, "commitOid": commit, "commitUrl": f"{self.hub.url}/{name}/commit/{commit}",
+                    "pullRequestUrl": None, "hookOutput": ""})  # fmt: skip
+
+    def _operation(self, key: str, value: dict[str, Any]) -> Entry:
+        if key == "lfsFile":
+            path = self.hub.store.content(value["oid"])
+            if not path.exists():
+                raise Refused(400, "", f"LFS pointer pointed to a file that does not exist: {value['oid']}")
+            return Entry(value["size"], blob(pointer(value["oid"], value["size"])), value["oid"], lfs=True)
+        assert key == "file"
+        return self.hub.store.entry(value["path"], base64.b64decode(value["content"]), lfs=False)
+
+
+class _StorageHandler(_Base):
+    """Only whoever has a signed URL may read or write."""
+
+    def _route(self) -> None:
+        if "authorization" in self.headers or "cookie" in self.headers:
+            self.hub.leaks.append(self.path)
+            raise Refused(400, "", "Only one auth mechanism allowed")
+        path, _, query = self.path.partition("?")
+        if SIGNATURE not in query:
+            raise Refused(403, "", "Access denied: the URL is not signed")
+        _, kind, sha256, *rest = path.split("/")
+        if kind == "lfs":
+            self._file(self.hub.store.content(sha256), {"etag": f'"{sha256}"'})
+            return
+        if kind == "upload" and self.hub.store.keep(self.body) != sha256:
+            raise Refused(400, "", "The content does not have the given digest")
+        if kind == "part":
+            self.hub.uploads[sha256][int(rest[0])] = self.body
+        self._head(200, {"etag": f'"{hashlib.md5(self.body).hexdigest()}"', "content-length": "0"})
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, *_: object) -> None:
+        """Clients that were killed hang up."""
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[Hub]:
+    """A Hub without repositories, and its storage."""
+    hub = Hub(Store(folder))
+    servers = [
+        _Server(("127.0.0.1", 0), type("Handler", (base,), {"hub": hub})) for base in (_HubHandler, _StorageHandler)
+    ]
+    hub.url, hub.storage = (f"http://127.0.0.1:{each.server_port}" for each in servers)
+    for each in servers:
+        threading.Thread(target=each.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    try:
+        yield hub
+    finally:
+        for each in servers:
+            each.shutdown()
+            each.server_close()
