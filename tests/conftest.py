@@ -1,3 +1,3 @@
 """What all tests share."""
 
-pytest_plugins = ["tests.cluster.plugin"]
+pytest_plugins = ["tests.agents.plugin", "tests.cluster.plugin"]

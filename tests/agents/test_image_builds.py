@@ -1,0 +1,300 @@
+"""Each image is built, and run as the pods that the compiler writes would run it."""
+
+import json
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stowplan.schema.marker import COMPLETE_FILE, warmup_path
+from tests.agents.plugin import LAYERS
+from tests.agents.podman import (
+    CONTAINERFILE,
+    LIMITS,
+    MissingError,
+    Podman,
+    base,
+    client_image,
+    engine,
+    package_index,
+    with_pip,
+)
+from tests.agents.pods import OUT, AgentContainer, agent_containers, bytes_of
+from tests.agents.transfer.agent import files
+from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, Storage, serving
+from tests.cluster.binaries import Missing, obtain
+from tests.cluster.tools import JUICEFS, VERSITYGW
+from tests.repositories import REPOSITORY
+
+pytestmark = pytest.mark.xdist_group("images")
+
+IMAGES = ("cache", "control", "git", "transfer")
+OWNER = "65532:65532"
+TOOLS = {"cc", "c++", "gcc", "g++", "cpp", "ld", "as", "make", "cargo", "go", "rustc", "pip", "pip3", "uv"}
+MODULES = ("pip", "setuptools", "wheel", "hatchling", "ensurepip", "stowplan.compiler", "stowplan.library")
+MEMORY = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"]
+"""Where a container finds its limit, with the second and the first kind of control groups."""
+LOOK = f"""
+import importlib.util, json, os, pathlib, shutil
+def found(name):
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+def writable(path):
+    try:
+        with open(os.path.join(path, "probe"), "x"):
+            return True
+    except OSError:
+        return False
+status = dict(line.split(":\\t", 1) for line in pathlib.Path("/proc/self/status").read_text().splitlines())
+folders = ["/", "/etc/stowplan", "/opt/stowplan", "/run", "/usr/local/bin", "/var/tmp"]
+print(json.dumps({{
+    "ids": [os.getuid(), os.getgid()],
+    "capabilities": [int(status[name], 16) for name in ("CapPrm", "CapEff", "CapBnd", "CapAmb")],
+    "noNewPrivileges": status["NoNewPrivs"],
+    "seccomp": status["Seccomp"],
+    "memory": next(int(path.read_text()) for path in map(pathlib.Path, {MEMORY!r}) if path.exists()),
+    "writable": [each for each in folders if writable(each)],
+    "scratch": writable("/tmp"),
+    "modules": [each for each in {MODULES!r} if found(each)],
+    "tools": [each for each in {sorted(TOOLS)!r} if shutil.which(each)],
+}}))
+"""
+"""What a container sees of its own limits."""
+
+Run = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Builder:
+    """Builds our images."""
+
+    podman: Podman
+    runtime: str
+    """The image that they stand on; it has no pip."""
+    options: tuple[str, ...]
+    folder: Path
+    built: dict[str, str] = field(default_factory=dict)
+
+    def image(self, target: str) -> str:
+        """Builds an image, once; gives its name."""
+        if target not in self.built:
+            name = self.built[target] = f"localhost/stowplan-{target}:test"
+            client = self._client() if target == "cache" else ()
+            self.podman.build(CONTAINERFILE, REPOSITORY, name, *self.options, *client, f"--target={target}")
+        return self.built[target]
+
+    def _client(self) -> tuple[str, ...]:
+        found = obtain(JUICEFS)
+        if isinstance(found, Missing):
+            pytest.skip(str(found))
+        return (f"--build-arg=JUICEFS={client_image(self.podman, found.paths['juicefs'], self.folder)}",)
+
+
+@pytest.fixture(scope="module")
+def builder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Builder]:
+    """Builds images; the tests are skipped where that is not possible."""
+    folder = tmp_path_factory.mktemp("images")
+    try:
+        with engine() as podman:
+            runtime = base(podman)
+            bases = (f"--build-arg=BASE={with_pip(podman, runtime, folder)}", f"--build-arg=RUNTIME={runtime}")
+            yield Builder(podman, runtime, (*bases, *package_index(folder)), folder)
+    except MissingError as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.fixture(scope="module")
+def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """URL of a running server."""
+    found = obtain(VERSITYGW)
+    if isinstance(found, Missing):
+        pytest.skip(str(found))
+    with serving(found.paths["versitygw"], tmp_path_factory.mktemp("s3")) as url:
+        yield url
+
+
+@pytest.fixture
+def run(builder: Builder, tmp_path: Path) -> Run:
+    """Runs a container of ours as its pod does, and gives its exit code and what it wrote.
+
+    `folders` stand for the volumes of the pod with these names, `config` for its configuration.
+    """
+
+    def running(
+        container: AgentContainer,
+        *command: str,
+        config: str | None = None,
+        folders: dict[str, Path] | None = None,
+        variables: dict[str, str] | None = None,
+    ) -> Any:
+        volumes = {each["name"]: _folder(tmp_path / each["name"]) for each in container.spec["volumes"]}
+        volumes |= folders or {}
+        if container.config_volume:
+            text = container.config() if config is None else config
+            (volumes[container.config_volume] / "config.json").write_text(text, encoding="utf-8")
+        options = container.arguments(volumes, variables or {})
+        name = builder.image(container.image)
+        words = command or tuple(container.command)
+        return builder.podman.run(
+            "run", "--rm", *options, "--entrypoint", words[0], name, *words[1:], accepted=range(256)
+        )
+
+    return running
+
+
+def _folder(path: Path) -> Path:
+    path.mkdir(exist_ok=True)
+    return path
+
+
+def some(image: str) -> AgentContainer:
+    """A container of the image in the examples."""
+    return next(each for each in agent_containers() if each.image == image)
+
+
+@pytest.mark.parametrize("target", IMAGES)
+def test_layers(target: str, builder: Builder, tmp_path: Path, record_property: Callable[[str, str], None]) -> None:
+    """They hold what the agents need, owned by root, and nothing that gives rights or builds."""
+    layers = builder.podman.layers(builder.image(target), builder.runtime, tmp_path)
+    for layer in layers:
+        top = sorted({"/".join(each.name.split("/")[:2]) for each in layer.members if each.isfile()})
+        record_property(LAYERS, f"{target:<9}{layer.size / 1e6:7.1f} MB  {', '.join(top)}")
+    members = [each for layer in layers for each in layer.members]
+    assert {each.uid for each in members} == {0}
+    assert [each.name for each in members if each.mode & (stat.S_ISUID | stat.S_ISGID) and each.isfile()] == []
+    assert [each.name for each in members if each.mode & stat.S_IWOTH and each.isfile()] == []
+    names = {each.name for each in members if each.isfile() or each.issym()}
+    assert {name for name in names if Path(name).name in TOOLS and "/bin/" in f"/{name}"} == set()
+    assert {name for name in names if re.match(r"opt/stowplan/(pip|setuptools|wheel|hatchling|bin)\b", name)} == set()
+    if target != "git":
+        own = ("opt/stowplan/", "usr/local/bin/juicefs") if target == "cache" else "opt/stowplan/"
+        assert {name for name in names if not name.startswith(own)} == set()
+    if target == "transfer":
+        assert sum(layer.size for layer in layers) < 60e6
+
+
+@pytest.mark.parametrize("target", IMAGES)
+def test_image_names_its_user_and_its_program(target: str, builder: Builder) -> None:
+    name = builder.image(target)
+    (told,) = json.loads(builder.podman.run("image", "inspect", name).stdout)
+    assert told["Config"]["User"] == OWNER
+    assert told["Config"]["WorkingDir"] == "/tmp"
+    assert "Entrypoint" not in told["Config"]
+    done = builder.podman.run("run", "--rm", *LIMITS, "--network=none", "--read-only", name)
+    assert "usage: python -m" in done.stdout
+
+
+@pytest.mark.parametrize("target", IMAGES)
+def test_container_has_the_rights_of_its_pod_and_no_more(target: str, run: Run) -> None:
+    container = some(target)
+    assert json.loads(run(container, "python", "-c", LOOK).stdout) == {
+        "ids": [65532, 65532],
+        "capabilities": [0, 0, 0, 0],
+        "noNewPrivileges": "1",
+        "seccomp": "2",
+        "memory": bytes_of(container.container["resources"]["limits"]["memory"]),
+        "writable": [],
+        "scratch": True,
+        "modules": [],
+        "tools": [],
+    }
+
+
+def programs() -> dict[str, AgentContainer]:
+    """One container of each program of each image that the examples have, by its command line without options."""
+    return {" ".join((each.image, *takewhile(_is_word, each.command[2:]))): each for each in agent_containers()}
+
+
+def _is_word(argument: str) -> bool:
+    return not argument.startswith("-")
+
+
+@pytest.mark.parametrize("container", programs().values(), ids=programs())
+def test_image_has_the_program_that_a_pod_names(container: AgentContainer, run: Run) -> None:
+    done = run(container, *container.command, "--help")
+    assert done.returncode == 0, done.stderr
+    assert f"usage: python -m {container.command[2]}" in done.stdout
+
+
+@pytest.mark.parametrize("target", ["control", "transfer"])
+def test_wrong_configuration_ends_with_2_and_a_sentence(target: str, run: Run) -> None:
+    done = run(some(target), config='{"task": ')
+    assert done.returncode == 2
+    assert "/etc/stowplan/config.json" in json.loads(done.stderr.splitlines()[-1])["message"]
+
+
+def test_await_says_what_it_lacks_outside_of_a_cluster(run: Run) -> None:
+    done = run(next(each for each in agent_containers(OUT / "mxnet") if each.image == "control"))
+    assert done.returncode == 2
+    assert "KUBERNETES_SERVICE_HOST" in json.loads(done.stderr.splitlines()[-1])["message"]
+
+
+def test_wait_ends_with_the_dataset(run: Run, tmp_path: Path) -> None:
+    container = next(each for each in agent_containers() if "stowplan.agents.wait_dataset" in each.command)
+    (mount,) = [each for each in container.container["volumeMounts"] if each["mountPath"] in container.command]
+    marker = tmp_path / mount["name"] / COMPLETE_FILE
+    marker.parent.mkdir(parents=True)
+    marker.write_text(json.dumps({"format": 1, "run": "sync"}))
+    warmed = tmp_path / mount["name"] / warmup_path(0)
+    warmed.parent.mkdir()
+    end = {"run": "warmup", "result": "succeeded", "exitCode": 0, "partition": 0, "partitions": 1, "sync": "sync"}
+    warmed.write_text(json.dumps({"format": 1, **end}))
+    done = run(container)
+    assert done.returncode == 0, done.stderr
+
+
+def cubes(kind: str) -> list[AgentContainer]:
+    """Transfers of the examples whose remote side is of this type."""
+    found = [each for each in agent_containers(OUT / "datacube") if each.command[2] == "stowplan.agents.transfer"]
+    return [each for each in found if kind in {side["type"] for side in sides(each).values()}]
+
+
+def sides(container: AgentContainer) -> dict[str, dict[str, Any]]:
+    config = json.loads(container.config())
+    return {name: config[name] for name in ("source", "sink")}
+
+
+def claim(folder: Path, container: AgentContainer) -> Path:
+    """A claim as the kubelet gives it to a pod with this `fsGroup`."""
+    path = folder / "claim"
+    path.mkdir()
+    os.chown(path, 0, container.spec["securityContext"]["fsGroup"])
+    path.chmod(0o2775)
+    return path
+
+
+@pytest.mark.parametrize("container", cubes("s3"), ids=lambda each: each.path.parent.name)
+def test_copies_objects(container: AgentContainer, run: Run, s3_server: str, tmp_path: Path) -> None:
+    source, sink = sides(container).values()
+    folder = claim(tmp_path, container)
+    upload = source["type"] == "pvc"
+    local, remote = (source, sink) if upload else (sink, source)
+    bucket, _, prefix = remote["uri"].removeprefix("s3://").partition("/")
+    prefix = f"{prefix.strip('/')}/" if prefix else ""
+    storage = Storage(s3_server, bucket)
+    with storage.wire() as wire:
+        wire.call("PUT", accepted=(409,))
+    data = folder / local["path"]
+    if upload:
+        data.mkdir(parents=True)
+        (data / "a").write_bytes(b"image")
+    else:
+        storage.put({f"{prefix}a": b"image"})
+    keys = {"S3_ENDPOINT": s3_server, "S3_ACCESS_KEY_ID": ACCESS_KEY, "S3_SECRET_ACCESS_KEY": SECRET_KEY}
+    done = run(container, folders={"dataset": folder}, variables=keys)
+    assert done.returncode == 0, done.stderr
+    assert files(data) == {"a": b"image"}
+    assert storage.read()[f"{prefix}a"] == b"image"
+
+
+def test_client_of_juicefs_is_of_the_platforms_version(run: Run) -> None:
+    done = run(some("cache"), "juicefs", "version")
+    assert re.match(rf"juicefs version {re.escape(JUICEFS.version.removeprefix('v'))}\b", done.stdout), done
