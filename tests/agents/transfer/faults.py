@@ -34,10 +34,13 @@ class Fault:
     """Answer this, without the server."""
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
+    """Beside those of the server."""
     seconds: float = 0
     """Wait before the answer."""
     cut_after: int | None = None
     """Close the connection after so many bytes of the body."""
+    stall: float = 0
+    """Seconds to say nothing before that."""
     truncate_to: int | None = None
     """Send so many bytes of the body, and say that it has no more."""
     flip: bool = False
@@ -87,7 +90,7 @@ class _Handler(BaseHTTPRequestHandler):
     target: tuple[str, int]
 
     def _pass(self) -> None:
-        body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        body = self._body()
         # As a proxy of its environment a client sends the whole URL.
         path = urlsplit(self.path)._replace(scheme="", netloc="").geturl() if "://" in self.path else self.path
         request = Request(self.command, path, self.headers.get("range"), self.headers.get("host", ""))
@@ -101,14 +104,27 @@ class _Handler(BaseHTTPRequestHandler):
         with closing(http.client.HTTPConnection(*self.target)) as connection:
             connection.putrequest(self.command, path, skip_host=True, skip_accept_encoding=True)
             for name, value in self.headers.items():
-                connection.putheader(name, value)
+                if name.lower() not in ("content-length", "transfer-encoding", "expect"):
+                    connection.putheader(name, value)
+            connection.putheader("content-length", str(len(body)))
             connection.endheaders(body)
             with connection.getresponse() as response:
                 data = response.read()
         headers = {name: value for name, value in response.getheaders() if name.lower() not in ("connection", "date")}
+        headers |= fault.headers
         if self.command != "HEAD" and response.status != 204:
             headers = {name: value for name, value in headers.items() if name.lower() != "content-length"}
         self._answer(response.status, headers, data, fault)
+
+    def _body(self) -> bytes:
+        if self.headers.get("transfer-encoding", "").lower() != "chunked":
+            return self.rfile.read(int(self.headers.get("content-length") or 0))
+        body = b""
+        while size := int(self.rfile.readline().split(b";")[0], 16):
+            body += self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+        return body
 
     do_GET = do_PUT = do_POST = do_HEAD = do_DELETE = _pass  # noqa: N815 - the names that the base class calls
 
@@ -130,6 +146,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         if self.command != "HEAD":
             self.wfile.write(body)
+            self.wfile.flush()
+            time.sleep(fault.stall)
 
     def log_message(self, *_: object) -> None:
         pass

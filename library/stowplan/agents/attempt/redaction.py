@@ -5,12 +5,23 @@ import re
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator
 from typing import TextIO
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote, quote_plus, unquote
 
 MASK = "[redacted]"
 
 SHORTEST = 4
 """Shorter values are no secrets, and would take parts of common words with them."""
+
+TOKEN_AS_USER = ("", "x-oauth-basic")
+"""What stands in the place of a password in a URL whose user name is a token."""
+
+
+def in_url(url: str) -> list[str]:
+    """The password in a URL, as it stands there and decoded, or the user name where that is a token. Takes any text."""
+    userinfo = url.strip().partition("://")[2].rpartition("@")[0]
+    user, _, password = userinfo.partition(":")
+    found = user if password in TOKEN_AS_USER else password
+    return [found, unquote(found)] if found else []
 
 
 class Redactor:

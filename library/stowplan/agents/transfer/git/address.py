@@ -1,0 +1,102 @@
+"""The address of a repository, without what is secret in it."""
+
+from dataclasses import dataclass
+from urllib.parse import SplitResult, unquote, urlsplit
+
+PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What a server asks for."""
+
+    username: str
+    password: str
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An http or https URL without user and password."""
+
+    url: str
+
+    @property
+    def host(self) -> tuple[str, str, int]:
+        """Scheme, name in lower case and port."""
+        parts = urlsplit(self.url)
+        return parts.scheme, (parts.hostname or "").lower(), parts.port or PORTS[parts.scheme]
+
+    @property
+    def root(self) -> str:
+        """The URL without its path."""
+        return urlsplit(self.url)._replace(path="").geturl()
+
+    @property
+    def directory(self) -> str:
+        """What a clone is called: the last segment without `.git`."""
+        return self.url.rstrip("/").rpartition("/")[2].removesuffix(".git")
+
+    @property
+    def lfs(self) -> str:
+        """Where Git LFS is if nobody says otherwise."""
+        base = self.url.rstrip("/")
+        return f"{base if base.endswith('.git') else base + '.git'}/info/lfs"
+
+    def trusts(self, host: tuple[str, str, int]) -> bool:
+        """Whether a password for this address may go to a host: the same one, or its https at the usual port."""
+        scheme, name, port = self.host
+        return host in (self.host, ("https", name, 443) if (scheme, port) == ("http", 80) else self.host)
+
+    def is_same(self, url: str) -> bool:
+        """Whether a URL, which may hold credentials, is that of the same repository."""
+        try:
+            other, _ = split(url)
+        except ValueError:
+            return False
+        return _plain(other.url) == _plain(self.url)
+
+    def below(self, url: str) -> "Address | None":
+        """The address of a submodule, which may be relative (`../other.git`); None if it is no http or https one."""
+        if url.startswith(("./", "../")):
+            parts = urlsplit(self.url)
+            path = parts.path.rstrip("/")
+            while url.startswith(("./", "../")):
+                if url.startswith("../"):
+                    path = path.rpartition("/")[0]
+                url = url.partition("/")[2]
+            url = parts._replace(path=f"{path}/{url}").geturl()
+        try:
+            return split(url)[0]
+        except ValueError:
+            return None
+
+
+def split(url: str) -> tuple[Address, Credentials | None]:
+    """The address and what its URL holds of credentials; ValueError, without the URL, if it is of another form."""
+    parts = _parts(url)
+    userinfo, at, host = parts.netloc.rpartition("@")
+    user, _, password = userinfo.partition(":")
+    address = Address(parts._replace(netloc=host).geturl())
+    return address, Credentials(unquote(user), unquote(password)) if at else None
+
+
+def _parts(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in PORTS and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        raise ValueError("it is no URL") from None
+    if not good:
+        raise ValueError("it must begin with https:// or http:// and name a host")
+    if parts.query or parts.fragment or "\\" in url or any(character.isspace() for character in url):
+        raise ValueError("it must hold no `?`, `#`, backslash or blank")
+    if not parts.path.strip("/"):
+        raise ValueError("it names no repository")
+    return parts
+
+
+def _plain(url: str) -> str:
+    parts = urlsplit(url)
+    path = parts.path.rstrip("/").removesuffix(".git")
+    scheme, name, port = Address(url).host
+    return f"{scheme}://{name}:{port}{path}"

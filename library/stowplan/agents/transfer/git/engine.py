@@ -1,0 +1,40 @@
+"""Copies between a claim and a Git repository."""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from stowplan.agents.attempt.completion import Completion
+from stowplan.agents.transfer.engine import Work
+from stowplan.agents.transfer.git.download import Download
+from stowplan.agents.transfer.git.git import prepared
+from stowplan.agents.transfer.git.leftovers import awaited
+from stowplan.agents.transfer.git.settings import GitSettings
+from stowplan.agents.transfer.git.upload import Upload
+from stowplan.agents.transfer.tree import Tree
+
+
+@dataclass(frozen=True)
+class GitEngine:
+    """With one repository."""
+
+    told: GitSettings
+
+    def download(self, work: Work, directory: Path, completion: Completion) -> str:
+        """Clones, or brings a clone to the commit that is wanted."""
+        name = self.told.address.directory
+        hidden = directory / "clones" / name
+        # Also makes sure that no link leads out of the claim.
+        for path in (self.told.common.local.path, str(hidden.parent.relative_to(self.told.common.claim))):
+            Tree(self.told.common.claim, path, create=True).close()
+        with awaited(directory, work.stop) as held, prepared(self.told, work, held) as git:
+            for each in hidden.parent.iterdir():
+                if each != hidden:
+                    shutil.rmtree(each)
+            return Download(git, self.told.common.claim / self.told.path, hidden, completion).run()
+
+    def upload(self, work: Work, directory: Path | None) -> str:
+        """Pushes the branch that is checked out."""
+        Tree(self.told.common.claim, self.told.common.local.path, create=False).close()
+        with awaited(directory, work.stop) as held, prepared(self.told, work, held) as git:
+            return Upload(git, self.told.common.claim / self.told.path).run()

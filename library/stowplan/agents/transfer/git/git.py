@@ -1,0 +1,122 @@
+"""Git and Git LFS as programs of this transfer: with our configuration, and the password only where it is needed."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.attempts import Attempts
+from stowplan.agents.transfer.engine import Work
+from stowplan.agents.transfer.git import child, failure
+from stowplan.agents.transfer.git.answers import Answers
+from stowplan.agents.transfer.git.child import Call, Done
+from stowplan.agents.transfer.git.configuration import as_variables, environment, pairs
+from stowplan.agents.transfer.git.settings import GitSettings
+from stowplan.schema.exit_codes import ExitCode
+
+Judge = Callable[[str], AttemptError | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where Git works: its own directory, and that of the files."""
+
+    directory: Path
+    files: Path | None = None
+    variables: dict[str, str] = field(default_factory=dict)
+    """Others of Git's own, such as another index."""
+    settings: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Git:
+    """Runs both programs."""
+
+    told: GitSettings
+    work: Work
+    folder: Path
+    """Private, and gone in the end."""
+    answers: Answers
+    held: tuple[int, ...]
+
+    def offline(self, place: Place | None, *words: str, feed: bytes = b"") -> bytes:
+        """What Git says; AttemptError if it fails. It reaches no server and knows no password."""
+        done = self.tried(place, *words, feed=feed)
+        if done.code:
+            raise failure.of_output(f"git {words[0]}", done.errors)
+        return done.output
+
+    def tried(self, place: Place | None, *words: str, feed: bytes = b"") -> Done:
+        """Like `offline`, however it ends."""
+        return self._run(["git", *words], place, online=False, feed=feed)
+
+    def online(self, place: Place | None, *words: str, what: str, judge: Judge = lambda _: None) -> Done:
+        """Speaks with the server, more than once if it must; AttemptError if that fails.
+
+        `judge` may know better than we do what the output of a failure means.
+        """
+
+        def call() -> Done:
+            done = self._run(["git", *words], place, online=True)
+            if done.code:
+                raise judge(done.output.decode(errors="replace")) or failure.of_output(what, done.errors)
+            return done
+
+        return self._attempts.run(what, call)
+
+    def lfs(self, place: Place, *words: str, look: Callable[[], None], progress: Path) -> Done:
+        """Git LFS, which tries again by itself; its exit code is for the caller to judge."""
+        # Itself rather than `git lfs`: then the kernel ends it with this program.
+        return self._run(["git-lfs", *words], place, online=True, look=look, extra={"GIT_LFS_PROGRESS": str(progress)})
+
+    @property
+    def _attempts(self) -> Attempts:
+        retries = self.told.common.config.request_retries
+        return Attempts(retries, self.work.stop, self.work.log, failure.translate)
+
+    def _run(
+        self,
+        command: list[str],
+        place: Place | None,
+        *,
+        online: bool,
+        feed: bytes = b"",
+        look: Callable[[], None] = lambda: None,
+        extra: dict[str, str] | None = None,
+    ) -> Done:
+        variables = environment(self.told, self.folder, os.environ, online=online)
+        settings = [("credential.helper", "")]
+        if online:
+            settings.append(("credential.helper", self.answers.helper))
+        paths = tuple(path for path in (place.directory, place.files) if path) if place else ()
+        settings += [*pairs(self.told, paths), *(place.settings if place else ())]
+        if place:
+            variables["GIT_DIR"] = str(place.directory)
+            variables |= {"GIT_WORK_TREE": str(place.files)} if place.files else {}
+            variables |= place.variables
+        variables |= as_variables(settings) | (extra or {})
+        cwd = place.files or place.directory if place else self.folder
+        return child.run(Call(command, variables, cwd, feed, self.held, look), self.work.stop)
+
+
+@contextmanager
+def prepared(told: GitSettings, work: Work, held: tuple[int, ...]) -> Iterator[Git]:
+    """Both programs, for the time of one attempt."""
+    folder = Path(tempfile.mkdtemp(prefix="stowplan-git-"))
+    answers = Answers(folder, told.address, told.credentials, work.log)
+    try:
+        yield Git(told, work, folder, answers, held)
+    finally:
+        answers.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def need_lfs() -> None:
+    """AttemptError if Git LFS is not there: without it, files would silently hold pointers."""
+    if shutil.which("git-lfs") is None:
+        message = "The repository keeps files in Git LFS, but there is no git-lfs here; `lfs: false` takes the pointers"
+        raise AttemptError(ExitCode.BAD_SPEC, "NoGitLfs", message)

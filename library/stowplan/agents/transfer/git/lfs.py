@@ -1,0 +1,159 @@
+"""The content of files that Git LFS keeps: fetched, and looked at."""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.progress import Progress
+from stowplan.agents.attempt.redaction import in_url
+from stowplan.agents.attempt.safe_files import replace as write
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.transfer.git import failure
+from stowplan.agents.transfer.git.address import PORTS, Address
+from stowplan.agents.transfer.git.contents import Contents
+from stowplan.agents.transfer.git.git import Git, Place, need_lfs
+from stowplan.agents.transfer.git.repository import Repository
+from stowplan.schema.exit_codes import ExitCode
+
+KNOWN = "stowplan-lfs"
+"""File in Git's own directory: objects that were whole when they were made durable, one digest a line."""
+
+_BLOCK = 1 << 20
+
+
+def settings(git: Git, place: Place, address: Address, commit: str) -> tuple[tuple[str, str], ...]:
+    """Where Git LFS finds its server: where `.lfsconfig` says, if that is on the web; else below the repository."""
+    done = git.tried(place, "config", f"--blob={commit}:.lfsconfig", "--no-includes", "--null", "--list")
+    told = dict(each.partition("\n")[::2] for each in done.output.decode(errors="replace").split("\0") if each)
+    url = told.get("lfs.url") or told.get("remote.origin.lfsurl")
+    if url is None:
+        return (("lfs.url", address.lfs), ("lfs.pushurl", address.lfs))
+    try:
+        good = urlsplit(url).scheme in PORTS and bool(urlsplit(url).hostname)
+    except ValueError:
+        good = False
+    if not good or in_url(url):
+        message = "`.lfsconfig` names a server of Git LFS that is neither http nor https, or with credentials"
+        raise AttemptError(ExitCode.CONFLICT, "LfsElsewhere", message)
+    return (("lfs.url", url), ("lfs.pushurl", url))
+
+
+def object_path(directory: Path, oid: str) -> Path:
+    """Where an object lies in Git's own directory."""
+    return directory / "lfs" / "objects" / oid[:2] / oid[2:4] / oid
+
+
+@dataclass
+class Content:
+    """What one commit needs."""
+
+    repository: Repository
+    address: Address
+    commit: str
+    contents: Contents
+    _missing: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def _git(self) -> Git:
+        return self.repository.git
+
+    def missing(self) -> dict[str, int]:
+        """Sizes of what is not there. What is there, but was never known to be whole, is read and perhaps removed."""
+        known = self._known()
+        for oid, size in self.contents.objects.items():
+            path = object_path(self.repository.directory, oid)
+            if not _has_size(path, size):
+                path.unlink(missing_ok=True)
+                self._missing[oid] = size
+            elif oid not in known and _digest(path, self._git.work.stop) != oid:
+                self._git.work.log.warning("An object of Git LFS is damaged: fetching it again", oid=oid)
+                path.unlink()
+                self._missing[oid] = size
+        return self._missing
+
+    def fetch(self) -> None:
+        """Fetches what is missing; AttemptError if not all of it came, whatever the program says."""
+        if not self._missing:
+            return
+        need_lfs()
+        place = self.repository.place
+        place = replace(place, settings=settings(self._git, place, self.address, self.commit))
+        with watched(self._git) as (progress, look):
+            words = ("fetch", "origin", self.commit)
+            done = self._git.lfs(place, *words, look=look, progress=progress)
+        absent = [oid for oid, size in self._missing.items() if not _has_size(self._path(oid), size)]
+        if absent:
+            error = failure.of_output("Fetching from Git LFS", done.errors or done.output.decode(errors="replace"))
+            message = f"{len(absent)} of {len(self.contents.objects)} objects of Git LFS did not come: {error}"
+            raise AttemptError(error.code, error.reason, message)
+
+    def remember(self) -> None:
+        """All that is needed is there by now, and durable."""
+        if self.contents.objects:
+            write(self.repository.directory / KNOWN, "".join(f"{oid}\n" for oid in sorted(self.contents.objects)))
+
+    def _path(self, oid: str) -> Path:
+        return object_path(self.repository.directory, oid)
+
+    def _known(self) -> set[str]:
+        try:
+            return set((self.repository.directory / KNOWN).read_text(encoding="ascii").split())
+        except (OSError, UnicodeDecodeError):
+            return set()
+
+
+@contextmanager
+def watched(git: Git) -> Iterator[tuple[Path, Callable[[], None]]]:
+    """A file into which Git LFS writes how far it is, and what reads it into the progress."""
+    path = git.folder / "lfs-progress"
+    path.unlink(missing_ok=True)
+    reader = _Reader(path, git.work.progress)
+    yield path, reader.look
+    reader.look()
+
+
+@dataclass
+class _Reader:
+    """Lines are `download 1/10 4096/65536 name`: which file of how many, bytes of it, and how many it has."""
+
+    path: Path
+    progress: Progress
+    _at: int = 0
+    _done: dict[bytes, int] = field(default_factory=dict)
+
+    def look(self) -> None:
+        with suppress(OSError), self.path.open("rb") as file:
+            file.seek(self._at)
+            for line in file:
+                if not line.endswith(b"\n"):
+                    break
+                self._at += len(line)
+                self._count(line)
+
+    def _count(self, line: bytes) -> None:
+        fields = line.split(b" ", 3)
+        part = fields[2].partition(b"/")[0] if len(fields) == 4 else b""
+        if fields[0] in (b"download", b"upload") and part.isdigit():
+            before = self._done.get(fields[3], 0)
+            self._done[fields[3]] = int(part)
+            self.progress.add(size=int(part) - before)
+
+
+def _has_size(path: Path, size: int) -> bool:
+    try:
+        return path.lstat().st_size == size
+    except OSError:
+        return False
+
+
+def _digest(path: Path, stop: Stop) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            stop.check()
+            digest.update(block)
+    return digest.hexdigest()

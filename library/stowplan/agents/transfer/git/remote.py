@@ -1,0 +1,97 @@
+"""What the server calls by which name."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.git.address import Address
+from stowplan.agents.transfer.git.git import Git
+from stowplan.schema.exit_codes import ExitCode
+
+Kind = Literal["branch", "tag", "ref", "commit", "abbreviation"]
+
+_FULL = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_PART = re.compile(r"[0-9a-f]{7,63}")
+OLD_DEFAULT = "refs/heads/master"
+"""What the old system took where nobody gave a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be fetched. Of an abbreviated commit nothing else is known yet."""
+
+    kind: Kind
+    name: str
+    """Full name of a ref, or the commit as it was given."""
+    object: str = ""
+    """A commit, or a tag's own object."""
+    commit: str = ""
+
+    @property
+    def short(self) -> str:
+        return self.name.split("/", 2)[2] if self.name.startswith("refs/") else self.name
+
+    def __str__(self) -> str:
+        return f"{'commit' if self.kind == 'abbreviation' else self.kind} {self.short}"
+
+
+def find(git: Git, address: Address, ref: str | None) -> Wanted | None:
+    """What a name means: a full name, a branch, a tag or a commit, in this order; without one, the remote's HEAD.
+
+    None where the repository is empty and no name is given. AttemptError (4) if there is nothing of the name.
+    """
+    if ref is None or ref == "HEAD":
+        return _head(git, address)
+    names = [ref, f"refs/{ref}", f"refs/heads/{ref}", f"refs/tags/{ref}"]
+    refs, _ = _listed(git, address, [*names, *(f"{name}^{{}}" for name in names)])
+    for name in names:
+        if name in refs and name.startswith("refs/"):
+            return _named(name, refs)
+    if _FULL.fullmatch(ref.lower()):
+        return Wanted("commit", ref.lower(), ref.lower(), ref.lower())
+    if _PART.fullmatch(ref.lower()):
+        return Wanted("abbreviation", ref.lower())
+    message = f"{address.url} has neither a branch nor a tag {ref}"
+    raise AttemptError(ExitCode.NOT_FOUND, "NoSuchRef", message)
+
+
+def _head(git: Git, address: Address) -> Wanted | None:
+    refs, head = _listed(git, address, ["HEAD"])
+    if head in refs or (head and "HEAD" in refs):
+        return _named(head, {head: refs["HEAD"], **refs})
+    if "HEAD" in refs:
+        return Wanted("ref", "HEAD", refs["HEAD"], refs["HEAD"])
+    refs, _ = _listed(git, address, [])
+    branches = [name for name in refs if name.startswith("refs/heads/")]
+    if not refs:
+        return None
+    if OLD_DEFAULT in refs or len(branches) == 1:
+        return _named(OLD_DEFAULT if OLD_DEFAULT in refs else branches[0], refs)
+    message = f"HEAD of {address.url} names no branch that is there: give the option `ref`"
+    raise AttemptError(ExitCode.NOT_FOUND, "NoHead", message)
+
+
+def _named(name: str, refs: dict[str, str]) -> Wanted:
+    kind: Kind = "branch" if name.startswith("refs/heads/") else "tag" if name.startswith("refs/tags/") else "ref"
+    return Wanted(kind, name, refs[name], refs.get(f"{name}^{{}}", refs[name]))
+
+
+def _listed(git: Git, address: Address, patterns: list[str]) -> tuple[dict[str, str], str]:
+    """Objects by names of refs, and the name that HEAD has."""
+    words = ("ls-remote", "--symref", "--", address.url, *patterns)
+    done = git.online(None, *words, what=f"Asking {address.url} for its branches")
+    refs, head = {}, ""
+    for line in done.output.decode(errors="surrogateescape").splitlines():
+        value, _, name = line.partition("\t")
+        if value.startswith("ref: ") and name == "HEAD":
+            head = value.removeprefix("ref: ")
+        elif _FULL.fullmatch(value):
+            refs[name] = value
+    return refs, head
+
+
+def branch(git: Git, address: Address, name: str) -> str | None:
+    """The commit of a branch; None if there is none."""
+    full = f"refs/heads/{name}"
+    return _listed(git, address, [full])[0].get(full)

@@ -1,0 +1,135 @@
+"""A repository in the claim: whether it may be used, and its own small state."""
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.redaction import in_url
+from stowplan.agents.transfer.git.address import Address
+from stowplan.agents.transfer.git.git import Git, Place
+from stowplan.schema.exit_codes import ExitCode
+
+FETCHED, CHECKED_OUT = "refs/stowplan/fetched", "refs/stowplan/checked-out"
+"""What was fetched last, complete, and what the files were last brought to."""
+
+_FOREIGN = re.compile(
+    r"(http|url|credential|protocol|include|includeif|alias|diff|merge|mergetool|difftool|pager|trace2|uploadpack|gpg)\."
+    r"|core\.(fsmonitor|sshcommand|gitproxy|askpass|hookspath|attributesfile|alternaterefscommand|editor|pager)$"
+    r"|filter\.(?!lfs\.)"
+    r"|lfs\.(customtransfer|standalonetransferagent|extension|storage|dialtimeout|url|pushurl)"
+    r"|lfs\..*\.(?!access$|locksverify$)"
+    r"|remote\..*\.(proxy|proxyauthmethod|vcs|uploadpack|receivepack|lfsurl|lfspushurl|promisor|partialclonefilter)$"
+    r"|extensions\.(worktreeconfig|partialclone|refstorage)$",
+    re.DOTALL,
+)
+"""Settings, in lower case, that start programs, or lead a connection elsewhere."""
+
+_GARBAGE = ("tmp_pack_*", "tmp_idx_*", "tmp_rev_*", "tmp_obj_*", ".tmp-*")
+
+
+@dataclass(frozen=True)
+class Repository:
+    """The files in `path`, and Git's own directory in it."""
+
+    path: Path
+    git: Git
+    elsewhere: Path | None = None
+    """Git's own directory, of a submodule; it lies in that of the repository around it."""
+
+    @property
+    def place(self) -> Place:
+        return Place(self.directory, self.path)
+
+    @property
+    def directory(self) -> Path:
+        return self.elsewhere or self.path / ".git"
+
+    def make(self, address: Address, *, length: int) -> None:
+        """An empty repository for commits whose names have so many digits."""
+        self.directory.mkdir(parents=True)
+        words = ("init", "--quiet", "--template=", f"--object-format={'sha256' if length == 64 else 'sha1'}")
+        self.git.offline(self.place, *words)
+        self.set("remote.origin.url", address.url)
+        self.set("remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*")
+
+    def set(self, key: str, value: str) -> None:
+        self.git.offline(self.place, "config", "--local", "--replace-all", key, value)
+
+    def check(self, address: Address) -> None:
+        """AttemptError (5) if it is no repository, one of another origin, or one that would lead Git astray.
+
+        Credentials in the address of its origin, as the old system left them there, are taken out.
+        """
+        inside = self.directory
+        whole = is_directory(self.path) and is_directory(inside) and (inside / "HEAD").is_file()
+        if not whole or (inside / "commondir").exists():
+            message = f"{self.path} is there, but is no Git repository of its own: {address.url} has no room"
+            raise AttemptError(ExitCode.CONFLICT, "NotARepository", message)
+        foreign = sorted({key for key, _ in self.settings() if _FOREIGN.match(key)})
+        if foreign:
+            names = ", ".join(addresses_removed(key) for key in foreign[:10])
+            message = f"{inside / 'config'} has settings that would lead Git elsewhere: {names}. Remove them"
+            raise AttemptError(ExitCode.CONFLICT, "ForeignConfig", message)
+        self._clean_urls()
+        origin = next((value for key, value in self.settings() if key == "remote.origin.url"), "")
+        if not address.is_same(origin):
+            message = f"{self.path} is a clone of {addresses_removed(origin) or 'nothing'}, not of {address.url}"
+            raise AttemptError(ExitCode.CONFLICT, "OtherOrigin", message)
+
+    def settings(self) -> Iterator[tuple[str, str]]:
+        """Names in lower case but for their middle part, and values, of its own configuration file."""
+        words = ("config", "--file", str(self.directory / "config"), "--no-includes", "--null", "--list")
+        for each in os.fsdecode(self.git.offline(None, *words)).split("\0")[:-1]:
+            key, _, value = each.partition("\n")
+            yield key, value
+
+    def _clean_urls(self) -> None:
+        for key, value in list(self.settings()):
+            if key.startswith("remote.") and key.endswith("url") and in_url(value):
+                self.set(key, addresses_removed(value))
+                self.git.work.log.info("Took the credentials out of the repository's configuration", setting=key)
+
+    def clear_locks(self) -> None:
+        """Removes what killed programs of Git leave behind. Ours have ended by now."""
+        inside = self.directory
+        for each in [*inside.glob("*.lock"), *(inside / "refs").rglob("*.lock"), *inside.glob("objects/*.lock")]:
+            each.unlink(missing_ok=True)
+        for folder in ("objects", "objects/pack"):
+            for pattern in _GARBAGE:
+                for each in (inside / folder).glob(pattern):
+                    with suppress(OSError):
+                        each.unlink()
+        for each in (inside / "objects").glob("*/tmp_obj_*"):
+            each.unlink(missing_ok=True)
+
+    def commit(self, name: str) -> str | None:
+        """The commit that a name stands for; None if there is none."""
+        done = self.git.tried(self.place, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        return done.output.decode().strip() if done.code == 0 else None
+
+    def branch(self) -> str | None:
+        """Full name of the branch that HEAD is on, which need not have commits; None for a detached HEAD."""
+        done = self.git.tried(self.place, "symbolic-ref", "--quiet", "HEAD")
+        return os.fsdecode(done.output).strip() if done.code == 0 else None
+
+    @property
+    def is_shallow(self) -> bool:
+        return (self.directory / "shallow").exists()
+
+
+def is_directory(path: Path) -> bool:
+    """A directory itself, not a link to one."""
+    try:
+        return stat.S_ISDIR(path.lstat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
+def addresses_removed(text: str) -> str:
+    """A URL, or a setting's name that holds one, without user and password."""
+    return re.sub(r"(?<=://)[^/\s]*@", "", text)

@@ -1,0 +1,61 @@
+"""What a transfer with a Git repository is told."""
+
+import re
+import shutil
+from dataclasses import dataclass
+
+from stowplan.agents.transfer.engine import PROTECTED
+from stowplan.agents.transfer.git.address import Address, Credentials, split
+from stowplan.agents.transfer.settings import Settings, SettingsError
+from stowplan.schema.transfer_config import GitEndpoint
+
+USERNAME = "oauth2"
+"""Beside a token, where nobody says otherwise: most servers look at the token alone."""
+
+_NO_REF = re.compile(r"^[-/.]|\.\.|@\{|//|/\.|[\s~^:?*\[\\\x00-\x1f\x7f]|(\.lock|/|\.)$")
+"""What no name of a branch or tag can be (`git check-ref-format`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class GitSettings:
+    """The repository, and who speaks with its server."""
+
+    common: Settings
+    remote: GitEndpoint
+    address: Address
+    credentials: Credentials | None
+    ref: str | None
+
+    @property
+    def path(self) -> str:
+        """Of the repository in the claim, relative."""
+        return "/".join(filter(None, (self.common.local.path.strip("/"), self.address.directory)))
+
+
+def git_settings(common: Settings) -> GitSettings:
+    """The settings of this engine; SettingsError if something is missing or cannot be."""
+    remote = common.remote
+    if not isinstance(remote, GitEndpoint):
+        raise TypeError(remote)
+    if shutil.which("git") is None:
+        raise SettingsError("There is no git here: the image `git` of the agents has it")
+    try:
+        address, inside = split(common.values.required(remote.url_env))
+    except ValueError as error:
+        raise SettingsError(f"The value of {remote.url_env} is no address of a repository: {error}") from None
+    name = address.directory
+    if name in ("", ".", "..", ".git") or len(name.encode()) > 255 or (not common.local.path and name in PROTECTED):
+        raise SettingsError(f"The last segment of {address.url} is no name for a directory")
+    ref = common.values.optional(remote.ref_env)
+    if ref is not None and _NO_REF.search(ref):
+        raise SettingsError(f"The value of {remote.ref_env} is neither a branch nor a tag nor a commit")
+    return GitSettings(common, remote, address, _credentials(common, remote, inside), ref)
+
+
+def _credentials(common: Settings, remote: GitEndpoint, inside: Credentials | None) -> Credentials | None:
+    """Options come before what the URL holds."""
+    token = common.values.optional(remote.token_env)
+    given = common.values.optional(remote.username_env) or remote.username
+    if token is not None:
+        return Credentials(given or (inside.username if inside else "") or USERNAME, token)
+    return Credentials(given or inside.username, inside.password) if inside else None

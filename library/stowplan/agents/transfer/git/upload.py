@@ -1,0 +1,171 @@
+"""Brings the branch that is checked out in the claim to the remote. Nothing is committed, and nothing is forced."""
+
+import os
+import re
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.git import failure, remote
+from stowplan.agents.transfer.git.checkout import edited_files
+from stowplan.agents.transfer.git.git import Git, Place, need_lfs
+from stowplan.agents.transfer.git.lfs import settings, watched
+from stowplan.agents.transfer.git.repository import Repository, is_directory
+from stowplan.schema.exit_codes import ExitCode
+
+_FAILED = re.compile(r"^!\t[^\t]*\t(.*)$", re.MULTILINE)
+"""A ref that was not taken, and why (`git push --porcelain`)."""
+
+
+@dataclass
+class Upload:
+    """One run. The repository in the claim is only read, and its configuration has no say."""
+
+    git: Git
+    source: Path
+
+    def run(self) -> str:
+        """Does all of it; gives a sentence of what was done."""
+        url = self.git.told.address.url
+        repository = self._found()
+        branch, commit = self._head(repository)
+        self.git.work.outcome.revision = commit
+        name = branch.removeprefix("refs/heads/")
+        place = self._workshop(repository, branch, commit)
+        left = self._uncommitted(repository, place)
+        there = remote.branch(self.git, self.git.told.address, name)
+        if there != commit:
+            self._check_ancestry(place, name, there, commit)
+            if self.git.told.remote.lfs:
+                self._push_lfs(repository, place, name, there, commit)
+            self._push(place, branch, commit)
+        done = "was there before" if there == commit else "was pushed"
+        rest = f"; {left} files have changes that nobody committed, and were not pushed" if left else ""
+        return f"Branch {name} of {url} is at {commit[:12]}, which {done}{rest}"
+
+    def _found(self) -> Repository:
+        repository = Repository(self.source, self.git)
+        if not os.path.lexists(self.source):
+            message = (
+                f"{self.source} is not there: the path in the claim is that of the directory around the repository"
+            )
+            raise AttemptError(ExitCode.NOT_FOUND, "NotFound", message)
+        whole = is_directory(self.source) and is_directory(repository.directory)
+        if not whole or (repository.directory / "commondir").exists():
+            message = f"{self.source} is no Git repository of its own"
+            raise AttemptError(ExitCode.CONFLICT, "NotARepository", message)
+        return repository
+
+    def _head(self, repository: Repository) -> tuple[str, str]:
+        branch, commit = repository.branch(), repository.commit("HEAD")
+        if branch is None or not branch.startswith("refs/heads/"):
+            where = f"at {commit[:12]}" if commit else "nowhere"
+            message = f"{self.source} is on no branch, but {where}: check out the branch that is to be pushed"
+            raise AttemptError(ExitCode.CONFLICT, "DetachedHead", message)
+        if commit is None:
+            message = (
+                f"Branch {branch.removeprefix('refs/heads/')} of {self.source} has no commit: nothing can be pushed"
+            )
+            raise AttemptError(ExitCode.CONFLICT, "NothingCommitted", message)
+        return branch, commit
+
+    def _workshop(self, repository: Repository, branch: str, commit: str) -> Place:
+        """An empty repository of ours that has the claim's objects, so that nothing else of the claim's has a say."""
+        place = Place(self.git.folder / "workshop")
+        place.directory.mkdir()
+        kind = "sha256" if len(commit) == 64 else "sha1"
+        self.git.offline(place, "init", "--quiet", "--bare", "--template=", f"--object-format={kind}")
+        objects = str((repository.directory / "objects").absolute())
+        (place.directory / "objects" / "info" / "alternates").write_text(f"{objects}\n", encoding="utf-8")
+        if repository.is_shallow:
+            shutil.copyfile(repository.directory / "shallow", place.directory / "shallow", follow_symlinks=False)
+        self.git.offline(place, "update-ref", branch, commit)
+        self.git.offline(place, "symbolic-ref", "HEAD", branch)
+        self.git.offline(place, "config", "remote.origin.url", self.git.told.address.url)
+        return place
+
+    def _uncommitted(self, repository: Repository, place: Place) -> int:
+        """Number of tracked files with changes; they stay as they are."""
+        index = repository.directory / "index"
+        if not index.is_file() or index.is_symlink():
+            return 0
+        copy = self.git.folder / "index"
+        shutil.copy2(index, copy)
+        # A split index has its other half in the claim.
+        for each in repository.directory.glob("sharedindex.*"):
+            shutil.copy2(each, place.directory, follow_symlinks=False)
+        own = Place(place.directory, repository.path, {"GIT_INDEX_FILE": str(copy)})
+        edited = edited_files(self.git, own)
+        if edited:
+            shown = ", ".join(edited[:10])
+            self.git.work.log.warning("Files with changes that nobody committed", count=len(edited), files=shown)
+        return len(edited)
+
+    def _check_ancestry(self, place: Place, name: str, there: str | None, commit: str) -> None:
+        if there is None:
+            return
+        if self.git.tried(place, "merge-base", "--is-ancestor", there, commit).code:
+            message = (
+                f"Branch {name} of {self.git.told.address.url} is at {there[:12]}, which {self.source} at {commit[:12]}"
+                " does not contain: merge it first, since nothing is ever pushed over what others pushed"
+            )
+            raise AttemptError(ExitCode.CONFLICT, "NonFastForward", message)
+        # Tells Git LFS what the server has.
+        self.git.offline(place, "update-ref", f"refs/remotes/origin/{name}", there)
+
+    def _push_lfs(self, repository: Repository, place: Place, name: str, there: str | None, commit: str) -> None:
+        """Before the branch, so that nobody sees a commit whose content is not there."""
+        if not is_directory(repository.directory / "lfs" / "objects") and not self._has_attributes(
+            place, there, commit
+        ):
+            return
+        need_lfs()
+        more = (
+            *settings(self.git, place, self.git.told.address, commit),
+            ("lfs.storage", str(repository.directory / "lfs")),
+        )
+        with watched(self.git) as (progress, look):
+            words = ("push", "origin", name)
+            done = self.git.lfs(replace(place, settings=more), *words, look=look, progress=progress)
+        if done.code:
+            raise _lfs_failure(done.errors or done.output.decode(errors="replace"))
+
+    def _has_attributes(self, place: Place, there: str | None, commit: str) -> bool:
+        """Whether any commit to push speaks of Git LFS in `.gitattributes`."""
+        since = (f"^{there}",) if there else ()
+        words = ("log", "-1", "--format=%H", "-Gfilter=lfs", commit, *since)
+        here = self.git.tried(place, "grep", "--quiet", "filter=lfs", commit, "--", ".gitattributes").code == 0
+        return here or bool(self.git.tried(place, *words).output)
+
+    def _push(self, place: Place, branch: str, commit: str) -> None:
+        what = f"Pushing to {self.git.told.address.url}"
+        words = (
+            "push",
+            "--porcelain",
+            "--no-verify",
+            "--no-signed",
+            "--",
+            self.git.told.address.url,
+            f"{commit}:{branch}",
+        )
+        self.git.online(place, *words, what=what, judge=_judge)
+
+
+def _judge(output: str) -> AttemptError | None:
+    """What the server's answer to a push means; None where it gave none."""
+    found = _FAILED.search(output)
+    if found is None:
+        return None
+    why = found[1]
+    if re.search(r"non-fast-forward|fetch first|stale info|cannot lock ref|failed to update ref", why):
+        message = f"Others pushed meanwhile ({why}): merge first, since nothing is ever pushed over what others pushed"
+        return AttemptError(ExitCode.CONFLICT, "NonFastForward", message)
+    return AttemptError(ExitCode.CONFLICT, "Refused", f"The server refuses the branch: {why}")
+
+
+def _lfs_failure(said: str) -> AttemptError:
+    if re.search(r"missing object|missing or corrupt|\(missing\)|\(corrupt\)", said, re.IGNORECASE):
+        message = f"Git LFS lacks the content of files that are to be pushed: {failure.of_output('git lfs push', said)}"
+        return AttemptError(ExitCode.CONFLICT, "LfsMissing", message)
+    return failure.of_output("Pushing to Git LFS", said)

@@ -1,0 +1,145 @@
+"""The transfer agent with a repository, as a process of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.agents.transfer.agent import STATE, Ended
+from tests.agents.transfer.git.author import variables
+from tests.agents.transfer.git.server import TOKEN, USERNAME
+
+
+@dataclass(frozen=True)
+class Cube:
+    """A folder that stands for the claim, and the URL of a repository."""
+
+    folder: Path
+    url: str
+    options: dict[str, Any] = field(default_factory=dict)
+    """Fields of the configuration beside its two sides."""
+
+    @property
+    def claim(self) -> Path:
+        path = self.folder / "claim"
+        path.mkdir(exist_ok=True)
+        return path
+
+    @property
+    def clone(self) -> Path:
+        return self.claim / "data" / self.url.rstrip("/").rpartition("/")[2].removesuffix(".git")
+
+    @property
+    def state(self) -> Path:
+        return self.claim / STATE["directory"]
+
+    @property
+    def hidden(self) -> Path:
+        """Of a clone that is not complete."""
+        return self.state / "clones" / self.clone.name
+
+    def git(self, *words: str, check: bool = True) -> str:
+        """Git in the clone, as a person runs it."""
+        done = subprocess.run(
+            ["git", "-c", "safe.directory=*", *words],
+            cwd=self.clone,
+            env=variables(self.folder),
+            capture_output=True,
+            check=False,
+        )
+        assert not check or done.returncode == 0, done.stderr.decode()
+        return done.stdout.decode().strip()
+
+    @property
+    def head(self) -> str:
+        return self.git("rev-parse", "HEAD")
+
+    def download(self, ref: str | None = None, run: str | None = None, **fields: Any) -> Ended:
+        """Runs the agent from the repository to the claim."""
+        return self.run(upload=False, ref=ref, run=run, **fields)
+
+    def upload(self, run: str | None = None, **fields: Any) -> Ended:
+        """Runs the agent from the claim to the repository."""
+        return self.run(upload=True, run=run, **fields)
+
+    def run(
+        self,
+        *,
+        upload: bool,
+        ref: str | None = None,
+        run: str | None = None,
+        environment: Mapping[str, str] | None = None,
+        **fields: Any,
+    ) -> Ended:
+        with self.started(upload=upload, ref=ref, run=run, environment=environment, **fields) as process:
+            output, _ = process.communicate(timeout=120)
+            return Ended(process.returncode, output)
+
+    @contextmanager
+    def started(
+        self,
+        *,
+        upload: bool = False,
+        ref: str | None = None,
+        run: str | None = None,
+        environment: Mapping[str, str] | None = None,
+        **fields: Any,
+    ) -> Iterator["subprocess.Popen[str]"]:
+        """A running agent; it is killed in the end."""
+        remote = {"type": "git", "urlEnv": "URL", "tokenEnv": "TOKEN", "username": USERNAME, **fields}
+        remote |= {"refEnv": "REF"} if ref else {}
+        local = {"type": "pvc", "claim": "claim", "mountPath": str(self.claim), "path": "data"}
+        config = self.config(*((local, remote) if upload else (remote, local)))
+        path = self.folder / "config.json"
+        path.write_text(json.dumps(config), encoding="utf-8")
+        given = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.folder),
+            "URL": f"{self.url}\n",
+            "TOKEN": f"{TOKEN}\n",
+            **({"REF": ref} if ref else {}),
+            **({"STOWPLAN_RUN": run} if run else {}),
+            **(environment or {}),
+        }
+        command = [sys.executable, "-m", "stowplan.agents.transfer", f"--config={path}"]
+        process = subprocess.Popen(
+            command, env=given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=self.folder
+        )
+        with process:
+            try:
+                yield process
+            finally:
+                process.kill()
+
+    def config(self, source: dict[str, Any], sink: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "task": "transfer",
+            "target": {"kind": "DataCube", "namespace": "ml", "name": "cube"},
+            "reportPhase": True,
+            "source": source,
+            "sink": sink,
+            "memoryMiB": 256,
+            "parallelism": 4,
+            "requestRetries": 1,
+            "state": STATE,
+            **self.options,
+        }
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """All files of a repository with their content, and links with where they lead."""
+    found = {}
+    for path in folder.rglob("*"):
+        name = str(path.relative_to(folder))
+        if ".git" in path.relative_to(folder).parts:
+            continue
+        if path.is_symlink():
+            found[name] = b"-> " + os.fsencode(path.readlink())
+        elif path.is_file():
+            found[name] = path.read_bytes()
+    return found
