@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from stowplan.compiler.cli.comparing import diff
 from stowplan.compiler.cli.compiling import synth, validate
 from stowplan.compiler.cli.explaining import explain
 from stowplan.compiler.cli.generating import crds, init, schema
@@ -25,7 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (init, validate, synth, watch, migrate, explain, crds, schema):
+for command in (init, validate, synth, watch, diff, migrate, explain, crds, schema):
     app.command()(command)
 
 

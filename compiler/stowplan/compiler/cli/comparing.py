@@ -1,0 +1,72 @@
+"""The command `diff`."""
+
+import json
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from stowplan.compiler.cli.ending import Ending
+from stowplan.compiler.cli.options import Format, Out, Repo, apart_from_specs, folder
+from stowplan.compiler.source import Report
+
+if TYPE_CHECKING:
+    from stowplan.compiler.difference.change import Change
+
+
+class Shape(StrEnum):
+    """How changes are printed."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    JSON = "json"
+
+
+Base = Annotated[
+    str | None,
+    typer.Option(metavar="REV", help="Commit to compare with.", show_default="the output folder as it is"),
+]
+ShapeOption = Annotated[Shape, typer.Option("--format", help="For a terminal, for a comment, or for programs.")]
+
+
+def diff(repo: Repo = Path(), out: Out = None, *, base: Base = None, shape: ShapeOption = Shape.TEXT) -> None:
+    """Say what the specs change in the output, object by object, the riskiest first. Writes nothing.
+
+    Example: stowplan diff --base origin/main --format markdown
+    """
+    from stowplan.compiler.difference.base import BaseError, at_commit, on_disk  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.difference.comparison import compare  # noqa: PLC0415
+    from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415
+
+    source = folder(repo)
+    target = apart_from_specs(out or source / "out", source)
+    report = Report()
+    compiled = compile_repository(source, target, report)
+    if report.failed:
+        Ending(repo, report, compiled.sources.texts, Format.TEXT).finish({})
+    try:
+        before = at_commit(target, base) if base else on_disk(target)
+    except BaseError as error:
+        raise typer.BadParameter(str(error), param_hint="--base") from None
+    _print(compare(before, compiled.outputs), shape)
+
+
+def _print(changes: "Sequence[Change]", shape: Shape) -> None:
+    if shape is Shape.MARKDOWN:
+        from stowplan.compiler.difference.markdown import comment  # noqa: PLC0415 - start-up time
+
+        typer.echo(comment(changes))
+    elif shape is Shape.JSON:
+        from stowplan.compiler.difference.records import records  # noqa: PLC0415 - start-up time
+
+        typer.echo(json.dumps({"changes": records(changes)}, indent=2))
+    else:
+        from rich.console import Console  # noqa: PLC0415 - start-up time
+
+        from stowplan.compiler.difference.terminal import lines  # noqa: PLC0415
+
+        console = Console()
+        for line in lines(changes):
+            console.print(line, soft_wrap=True, highlight=False)

@@ -1,0 +1,1 @@
+"""What a change of the specs does to the output, object by object."""

@@ -1,0 +1,36 @@
+"""Changes for people on a terminal."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.text import Text
+
+from stowplan.compiler.difference.change import Action, Change, Danger
+from stowplan.compiler.difference.groups import Group, grouped
+from stowplan.compiler.difference.wording import field_line, summary, title
+
+_STYLES = {Action.REMOVED: "red", Action.REPLACED: "yellow", Action.CREATED: "green", Action.CHANGED: "cyan"}
+MOST_FIELDS = 20
+"""Fields of one object that are shown."""
+
+
+def lines(changes: Sequence[Change]) -> Iterator[Text]:
+    """Each object with its risks and fields, the riskiest first; then their sum."""
+    for group in grouped(changes):
+        yield from _group(group)
+    yield Text(summary(changes))
+
+
+def _group(group: Group) -> Iterator[Text]:
+    first = group.first
+    yield Text.assemble(
+        (f"{first.action} ", _STYLES[first.action]), (title(first), "bold"), (f"  {first.source}", "dim")
+    )
+    for risk in first.risks:
+        style = "bold red" if risk.danger is Danger.DATA else "yellow"
+        yield Text.assemble("  ", (f"{risk.danger}: ", style), risk.text)
+    for field in first.fields[:MOST_FIELDS]:
+        yield Text(f"    {field_line(field)}")
+    if len(first.fields) > MOST_FIELDS:
+        yield Text(f"    and {len(first.fields) - MOST_FIELDS} more fields", style="dim")
+    if group.others:
+        yield Text(f"  and the same in {', '.join(title(each) for each in group.others)}", style="dim")

@@ -1,0 +1,60 @@
+"""How changes are said, on a terminal and in Markdown alike."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from os.path import commonprefix
+from typing import Any
+
+from stowplan.compiler.difference.change import Action, Change
+from stowplan.compiler.difference.fields import Field, Nothing
+from stowplan.compiler.emitter import visible
+from stowplan.schema.diagnostics import dotted
+from stowplan.schema.wording import counted
+
+LONGEST = 100
+"""Characters of a value."""
+
+_CONTEXT = 10
+"""Characters of the common beginning that stay."""
+
+
+def summary(changes: Sequence[Change]) -> str:
+    """`1 object removed, 2 replaced, 12 created, 3 changed`."""
+    counts = Counter(change.action for change in changes)
+    parts = [f"{counts[action]} {action}" for action in Action if counts[action]]
+    return f"{counted(len(changes), 'object')}: {', '.join(parts)}" if parts else "The output does not change"
+
+
+def title(change: Change) -> str:
+    """`Job ml/imagenet-sync-…`, with the name before where it had another one."""
+    name = _name(change)
+    if change.action is Action.REPLACED and change.old:
+        return f"{name} in the place of {change.old.name}"
+    return name
+
+
+def _name(change: Change) -> str:
+    own = change.id
+    return f"{own.kind} {own.namespace}/{own.name}" if own.namespace else f"{own.kind} {own.name}"
+
+
+def field_line(field: Field) -> str:
+    """`spec.replicas: 2 → 3`."""
+    before, after = _apart(_text(field.before), _text(field.after))
+    return f"{dotted(field.path)}: {before} → {after}"
+
+
+def _text(value: Any) -> str:
+    if value is Nothing.HERE:
+        return "nothing"
+    return visible(value) if isinstance(value, str) and "\n" not in value else json.dumps(value, ensure_ascii=True)
+
+
+def _apart(*texts: str) -> list[str]:
+    """Each text in at most `LONGEST` characters; of long ones, what they begin with alike is left out."""
+    if all(len(text) <= LONGEST for text in texts):
+        return list(texts)
+    same = max(0, len(commonprefix(texts)) - _CONTEXT)  # noqa: RUF071 - these are no paths
+    cut = [f"…{text[same:]}" if same else text for text in texts]
+    return [text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…" for text in cut]

@@ -1,0 +1,292 @@
+"""`stowplan diff`: what a change does to the output, the riskiest first."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from typer.testing import CliRunner, Result
+
+from stowplan.compiler import starter
+from stowplan.compiler.cli import app
+from stowplan.compiler.difference.change import Action, Change, Danger, Pair, Risk
+from stowplan.compiler.difference.fields import Field, Nothing, differences
+from stowplan.compiler.difference.groups import grouped
+from stowplan.compiler.difference.markdown import comment
+from stowplan.compiler.difference.risks import risks
+from stowplan.compiler.difference.wording import LONGEST, field_line
+from stowplan.library.manifest import Json
+from stowplan.schema.meta import ObjectId
+
+JOB = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a-x", "namespace": "ml"}, "spec": {}}
+PVC = {**JOB, "apiVersion": "v1", "kind": "PersistentVolumeClaim"}
+
+
+def made(kind: str, spec: Json | None = None, *, version: str = "v1", **rest: Any) -> Json:
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": "a"}, **({"spec": spec} if spec else {}), **rest}
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ("diff", *arguments), catch_exceptions=False)
+
+
+# Fields.
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "lines"),
+    [
+        ({"a": 1}, {"a": 1}, []),
+        ({"a": 1, "b": {"c": 2}}, {"a": 1, "b": {"c": 3}}, ["b.c: 2 → 3"]),
+        ({"a": None}, {}, ["a: null → nothing"]),
+        ({}, {"a": {"b": 1}}, ['a: nothing → {"b": 1}']),
+        ([{"name": "x", "v": 1}, {"name": "y"}], [{"name": "y"}, {"name": "x", "v": 2}], ["x.v: 1 → 2"]),
+        ([{"name": "x"}], [{"name": "x"}, {"name": "y"}], ['y: nothing → {"name": "y"}']),
+        ([1, 2], [1, 3], ["[1]: 2 → 3"]),
+        ([1, 2], [1], [": [1, 2] → [1]"]),
+        ({"c.json": '{"a": 1}'}, {"c.json": '{"a": 2}'}, ['["c.json"].a: 1 → 2']),
+        ({"c": "{broken"}, {"c": "{other"}, ["c: {broken → {other"]),
+        ({"c": "a\nb"}, {"c": "a"}, ['c: "a\\nb" → a']),
+    ],
+)
+def test_fields(before: Any, after: Any, lines: list[str]) -> None:
+    assert [field_line(each) for each in differences(before, after)] == lines
+
+
+def test_long_values_are_cut_to_where_they_differ() -> None:
+    same = "x" * 500
+    line = field_line(Field(("a",), f"{same}1", f"{same}2"))
+    assert line == f"a: …{'x' * 10}1 → …{'x' * 10}2"
+    assert len(field_line(Field(("a",), Nothing.HERE, same))) <= LONGEST + 20
+
+
+# Risks.
+
+
+def role(*rules: Json) -> Json:
+    return made("Role", version="rbac.authorization.k8s.io/v1", rules=list(rules))
+
+
+GET = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
+NAMED = {**GET, "resourceNames": ["p"]}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found"),
+    [
+        (PVC, None, [Danger.DATA]),
+        (None, PVC, []),
+        (PVC, {**PVC, "metadata": {"name": "b", "namespace": "ml"}}, [Danger.DATA]),
+        (
+            made("PersistentVolume", {"persistentVolumeReclaimPolicy": "Retain"}),
+            made("PersistentVolume", {"persistentVolumeReclaimPolicy": "Delete"}),
+            [Danger.DATA],
+        ),
+        (
+            made("PersistentVolumeClaim", {"resources": {"requests": {"storage": "2Gi"}}}),
+            made("PersistentVolumeClaim", {"resources": {"requests": {"storage": "1Gi"}}}),
+            [Danger.DATA],
+        ),
+        (made("Namespace"), None, [Danger.DATA]),
+        (made("CustomResourceDefinition"), None, [Danger.DATA]),
+        (None, made("SampleJob", {"type": "rmr", "rmrOptions": {"paths": ["x"]}}), [Danger.DATA]),
+        (None, made("SampleJob", {"type": "rmr", "terminate": True}), []),
+        (
+            made("SampleJob", {"type": "rmr", "terminate": True, "rmrOptions": {"paths": ["x"]}}),
+            made("SampleJob", {"type": "rmr", "rmrOptions": {"paths": ["x"]}}),
+            [Danger.DATA],
+        ),
+        (None, made("SampleJob", {"type": "sync", "syncOptions": {"delete-dst": True}}), [Danger.DATA]),
+        (None, JOB, [Danger.RUN]),
+        (None, {**JOB, "spec": {"suspend": True}}, []),
+        (JOB, None, [Danger.RUN]),
+        (JOB, {**JOB, "metadata": {"name": "a-y", "namespace": "ml"}}, [Danger.RUN]),
+        ({**JOB, "spec": {"suspend": True}}, JOB, [Danger.RUN]),
+        (JOB, {**JOB, "spec": {"suspend": True}}, [Danger.RUN]),
+        (JOB, {**JOB, "spec": {"backoffLimit": 2}}, []),
+        (None, made("CronJob", {"schedule": "@daily"}), [Danger.RUN]),
+        (None, made("CronJob", {"schedule": "@daily", "suspend": True}), []),
+        (
+            made("CronJob", {"schedule": "@daily", "suspend": True}),
+            made("CronJob", {"schedule": "@daily"}),
+            [Danger.RUN],
+        ),
+        (
+            made("StatefulSet", {"template": {"a": 1}}, version="apps/v1"),
+            made("StatefulSet", {"template": {"a": 2}}, version="apps/v1"),
+            [Danger.RUN],
+        ),
+        (
+            made("StatefulSet", {"serviceName": "a"}, version="apps/v1"),
+            made("StatefulSet", {"serviceName": "b"}, version="apps/v1"),
+            [Danger.IMMUTABLE],
+        ),
+        (None, role(NAMED), [Danger.RIGHTS]),
+        (role(NAMED), role(GET), [Danger.RIGHTS]),
+        (role(GET), role(NAMED), []),
+        (role({**GET, "verbs": ["*"]}), role(GET), []),
+        (role(GET), role(GET, {**GET, "verbs": ["list"]}), [Danger.RIGHTS]),
+        (made("RoleBinding", subjects=[{"name": "x"}]), made("RoleBinding", subjects=[{"name": "y"}]), [Danger.RIGHTS]),
+        (
+            made("AppProject", {"destinations": []}),
+            made("AppProject", {"destinations": [{"namespace": "*"}]}),
+            [Danger.RIGHTS],
+        ),
+        (made("CustomResourceDefinition"), made("CustomResourceDefinition", {"x": 1}), [Danger.CRD]),
+        (made("NetworkPolicy"), None, [Danger.SECURITY]),
+        (
+            None,
+            made("CronJob", {"suspend": True, "jobTemplate": {"spec": {"template": {"spec": {"hostNetwork": True}}}}}),
+            [Danger.SECURITY],
+        ),
+        (
+            None,
+            made(
+                "Deployment",
+                {
+                    "template": {
+                        "spec": {
+                            "volumes": [{"hostPath": {"path": "/"}}],
+                            "containers": [
+                                {"securityContext": {"privileged": True, "capabilities": {"add": ["SYS_ADMIN"]}}}
+                            ],
+                        }
+                    }
+                },
+            ),
+            [Danger.SECURITY] * 3,
+        ),
+    ],
+)
+def test_risks(before: Json | None, after: Json | None, found: list[Danger]) -> None:
+    assert [risk.danger for risk in risks(Pair("a.yaml", "specs/a.yaml", before, after))] == found
+
+
+# Markdown.
+
+
+def change(number: int, *dangers: Danger, field: int = 0) -> Change:
+    own = ObjectId("", "ConfigMap", "ml", f"c{number}")
+    fields = (Field(("data", "x"), field, field + 1),)
+    return Change(
+        Action.CHANGED, f"c{number}.yaml", "specs/a.yaml", own, own, fields, tuple(Risk(d, "…") for d in dangers)
+    )
+
+
+def test_what_is_alike_is_told_once() -> None:
+    groups = grouped([change(1), change(2), change(3, field=7), change(4)])
+    assert [(each.first.id.name, len(each.others)) for each in groups] == [("c1", 2), ("c3", 0)]
+
+
+@pytest.mark.parametrize("limit", [1_000, 3_000, 60_000])
+def test_a_comment_keeps_its_limit(limit: int) -> None:
+    changes = [change(i, *([Danger.RUN] if i < 20 else []), field=i) for i in range(400)]
+    text = comment(changes, limit=limit)
+    assert len(text) <= limit
+    assert text.count("<details>") == text.count("</details>")
+    assert ("left out here" in text) == (limit < 60_000)
+
+
+def test_names_cannot_steer_a_comment() -> None:
+    own = ObjectId("", "ConfigMap", "ml", "c")
+    odd = Field(("data", "x"), "`</details>`", "**y**")
+    text = comment(
+        [Change(Action.CHANGED, "c.yaml", "specs/`a`.yaml", own, own, (odd,), (Risk(Danger.RUN, "<b>*x*"),))]
+    )
+    assert "- `data.x: '</details>' → **y**`\n" in text.replace("  ", "")
+    assert "\\<b\\>\\*x\\*" in text
+    assert "specs/'a'.yaml" in text
+
+
+# The command.
+
+
+def git(*words: str) -> str:
+    identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    return subprocess.run(["git", *identity, *words], check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.fixture
+def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository in Git, in a folder below its root, with its output committed."""
+    monkeypatch.chdir(tmp_path)
+    starter.write(Path("data"))
+    assert CliRunner().invoke(app, ["synth", "data"]).exit_code == 0
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "a"]):
+        git(*words)
+    return tmp_path / "data"
+
+
+def edit(repo: Path) -> None:
+    for name, before, after in (
+        ("mnist-train", "replicas: 2", "replicas: 3"),
+        ("mnist", "cacheSize: 2048", "cacheSize: 4096"),
+    ):
+        spec = repo / f"specs/{name}.yaml"
+        spec.write_text(spec.read_text().replace(before, after))
+
+
+def test_nothing_changed(repo: Path) -> None:
+    assert run("data").output == "The output does not change\n"
+    assert run("data", "--base", "HEAD").output == "The output does not change\n"
+    assert json.loads(run("data", "--format", "json").output) == {"changes": []}
+
+
+def test_an_edit(repo: Path, snapshot: SnapshotAssertion) -> None:
+    edit(repo)
+    done = run("data")
+    assert done.exit_code == 0
+    assert done.output == snapshot
+    assert run("data", "--base", "HEAD").output == done.output
+
+
+def test_an_edit_whose_output_is_committed_too(repo: Path) -> None:
+    """As in a pull request: the working tree is up to date, and the base is another commit."""
+    edit(repo)
+    before = run("data").output
+    assert CliRunner().invoke(app, ["synth", "data"]).exit_code == 0
+    assert run("data").output == "The output does not change\n"
+    assert run("data", "--base", "HEAD").output == before
+
+
+def test_an_edit_as_a_comment(repo: Path, snapshot: SnapshotAssertion) -> None:
+    edit(repo)
+    assert run("data", "--format", "markdown").output == snapshot
+
+
+def test_a_spec_that_goes(repo: Path) -> None:
+    (repo / "specs/mnist-train.yaml").unlink()
+    changes = json.loads(run("data", "--format", "json", "--base", "HEAD").output)["changes"]
+    assert {each["action"] for each in changes} == {"removed"}
+    assert changes[0]["kind"] == "Job"
+    assert [each["danger"] for each in changes[0]["risks"]] == ["run"]
+
+
+def test_a_commit_without_output(repo: Path) -> None:
+    tree = git("hash-object", "-t", "tree", "-w", "/dev/null")
+    empty = git("commit-tree", "-m", "x", tree)
+    changes = json.loads(run("data", "--format", "json", "--base", empty).output)["changes"]
+    assert {each["action"] for each in changes} == {"created"}
+
+
+@pytest.mark.parametrize("revision", ["nothing", "--all", ""])
+def test_a_commit_that_is_not_there(repo: Path, revision: str) -> None:
+    done = run("data", f"--base={revision}")
+    assert done.exit_code == (0 if revision == "" else 2)
+    assert "Traceback" not in done.output
+
+
+def test_a_folder_without_git(tmp_path: Path) -> None:
+    starter.write(tmp_path)
+    done = run(str(tmp_path), "--base", "HEAD")
+    assert done.exit_code == 2
+    assert "not a git repository" in done.output
+
+
+def test_specs_with_errors(repo: Path) -> None:
+    (repo / "specs/mnist.yaml").write_text("kind: SampleSet")
+    done = run("data")
+    assert done.exit_code == 1
+    assert "SP208" in done.output
