@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -21,6 +21,10 @@ LAST_SECONDS = 4.0
 """What the report of the end may take."""
 
 Status = dict[str, Any]
+
+
+def _no_others(_: Manifest) -> Sequence[tuple[str, Status]]:
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,8 @@ class Reporter:
     """
     manager: str
     log: Log
+    others: Callable[[Manifest], Sequence[tuple[str, Status]]] = _no_others
+    """What this process applies beside its own part each time: more field managers, and the fields of each."""
     _ending: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread = field(init=False)
     _began: str = field(default_factory=now)
@@ -106,20 +112,21 @@ class Reporter:
             # The custom resource may come after its Job.
             self.log.warning("Cannot read the status to report on: trying again", error=str(found))
             return False
-        answer = await client.apply_status(self.target.place, self._manifest(found), self.manager)
-        if isinstance(answer, Refused | Unreachable):
-            self.log.warning("Cannot report: trying again", error=str(answer))
-            return False
+        for manager, status in ((self.manager, self.status(found)), *self.others(found)):
+            answer = await client.apply_status(self.target.place, self._manifest(found, status), manager)
+            if isinstance(answer, Refused | Unreachable):
+                self.log.warning("Cannot report: trying again", error=str(answer))
+                return False
         return True
 
-    def _manifest(self, found: Manifest) -> Manifest:
-        metadata, status = found["metadata"], self.status(found)
+    def _manifest(self, found: Manifest, status: Status) -> Manifest:
+        metadata = found["metadata"]
         complete = {**status, **_stamped(status)}
         if "conditions" in status:
             generation = metadata.get("generation")
             complete["observedGeneration"] = generation
             complete["conditions"] = [
-                {**each, "lastTransitionTime": self._transition(each), "observedGeneration": generation}
+                {**each, "lastTransitionTime": self._transition(each, found), "observedGeneration": generation}
                 for each in status["conditions"]
             ]
         return {
@@ -133,11 +140,15 @@ class Reporter:
             "status": complete,
         }
 
-    def _transition(self, condition: Status) -> str:
-        before = self._since.get(condition["type"])
-        if before is None or before[0] != condition["status"]:
-            self._since[condition["type"]] = (condition["status"], now() if before else self._began)
-        return self._since[condition["type"]][1]
+    def _transition(self, condition: Status, found: Manifest) -> str:
+        """Since when it is so: the attempts before may have said the same."""
+        kind, status = condition["type"], condition["status"]
+        before = self._since.get(kind)
+        if before is None or before[0] != status:
+            present = (found.get("status") or {}).get("conditions") or ()
+            said = (each["lastTransitionTime"] for each in present if (each["type"], each["status"]) == (kind, status))
+            self._since[kind] = (status, next(said, now() if before else self._began))
+        return self._since[kind][1]
 
 
 def _stamped(status: Status) -> Status:

@@ -1,0 +1,10 @@
+"""The drivers by name."""
+
+from collections.abc import Callable, Mapping
+
+from stowplan.agents.cache.drivers.api import Driver
+from stowplan.agents.cache.drivers.juicefs.measure import JuiceFS
+
+DRIVERS: Mapping[str, Callable[[], Driver]] = {"juicefs": JuiceFS}
+
+DEFAULT = "juicefs"

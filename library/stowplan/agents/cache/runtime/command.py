@@ -1,0 +1,70 @@
+"""`runtime`: from arguments to an exit code."""
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+
+from stowplan.agents.arguments import Arguments
+from stowplan.agents.attempt.failure import StoppedError
+from stowplan.agents.attempt.program import TERMINATED
+from stowplan.agents.attempt.report import Reporter, Target
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.cache.drivers.registry import DEFAULT, DRIVERS
+from stowplan.agents.cache.runtime import heartbeat
+from stowplan.agents.cache.runtime.figures import Figures, Record
+from stowplan.agents.cache.runtime.reports import API_VERSION, Reports, manager
+from stowplan.agents.cache.runtime.settings import Settings, arguments, settings
+from stowplan.agents.cache.runtime.sums import Sums
+from stowplan.agents.cache.runtime.watch import Watch
+from stowplan.agents.cluster import access
+from stowplan.agents.log import Log
+from stowplan.schema.agent_config import POD_ENV
+from stowplan.schema.exit_codes import ExitCode
+
+_WAKE_SECONDS = 3600.0
+
+
+def main(words: Sequence[str]) -> int:
+    """Runs until a signal; gives the exit code."""
+    given = arguments(words[1:])
+    pod = os.environ.get(POD_ENV)
+    log = Log(given.log_format, {"pod": pod} if pod else {})
+    told = settings(given, os.environ)
+    if isinstance(told, str):
+        log.error(told, reason="BadSpec", code=int(ExitCode.BAD_SPEC))
+        return ExitCode.BAD_SPEC
+    stop = Stop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set("signal"))
+    return _run(given, told, stop, log)
+
+
+def _run(given: Arguments, told: Settings, stop: Stop, log: Log) -> int:
+    record = Record(Figures(told.ordinal, told.node, told.budget_bytes))
+    file = heartbeat.path()
+    heartbeat.beat(file, "Starting")
+    Watch(DRIVERS[DEFAULT](), told.mount, record, stop, log, file, told.pace).start()
+    reporter = _reporter(given, told, record, log)
+    with suppress(StoppedError):
+        while True:
+            stop.sleep(_WAKE_SECONDS)
+    record.ended()
+    if reporter:
+        reporter.end()
+    log.info("Ended", reason=stop.why)
+    sys.stderr.flush()
+    # A thread may wait for a process that the kernel does not let go.
+    os._exit(TERMINATED if stop.why == "signal" else ExitCode.TRANSIENT)
+
+
+def _reporter(given: Arguments, told: Settings, record: Record, log: Log) -> Reporter | None:
+    reach = access.from_pod(os.environ, given.account)
+    if isinstance(reach, str):
+        log.info("No reports to a cluster", reason=reach)
+        return None
+    target = told.config.target
+    reports = Reports(record, None if told.ordinal else Sums(told.config, record))
+    dataset = Target(API_VERSION, "samplesets", target.namespace, target.name)
+    return Reporter(reach, dataset, reports.own, manager(told.ordinal), log, reports.others)

@@ -1,0 +1,100 @@
+"""The phase of a SampleSet, in the words of the old operator, from what its agents report."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from stowplan.schema.exit_codes import PERMANENT
+
+Phase = Literal["Bound", "Mount", "Syncing", "SyncFailed", "PartialReady", "Ready"]
+Course = Literal["unknown", "under way", "succeeded", "failed"]
+
+SILENT_SECONDS = 420.0
+"""A Job waits six minutes at most before it tries again. Whoever is not done and says nothing for longer has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """How one task of the SampleSet stands."""
+
+    course: Course = "unknown"
+    reason: str = "NotStarted"
+    message: str = ""
+
+
+def task(entry: dict[str, Any] | None, silent_seconds: float) -> Task:
+    """From an entry of `status.attempts`, and since when it has not changed."""
+    if entry is None:
+        return Task()
+    state, message = entry.get("state"), str(entry.get("message") or "")
+    reason = str(entry.get("reason") or state)
+    if state == "succeeded":
+        return Task("succeeded", reason, message)
+    if state == "failed" and entry.get("exitCode") in PERMANENT:
+        return Task("failed", reason, message)
+    if silent_seconds > SILENT_SECONDS:
+        return Task("failed", "Silent", f"Nothing was heard of it for {silent_seconds / 60:.0f} min. {message}".strip())
+    return Task("under way", reason, message)
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What the phase depends on."""
+
+    partitions: int
+    ready: int
+    """Partitions whose agents report, and have nothing to complain of."""
+    mounted: bool
+    measured: bool
+    """Whether any partition knows the size of the dataset."""
+    sync: Task | None
+    """None where no sync fills the dataset."""
+    warmups: tuple[Task, ...] = ()
+    """One for each partition, where warmups follow the sync."""
+
+    @property
+    def phase(self) -> Phase:
+        if self.sync and self.sync.course != "succeeded":
+            return self._before_the_end_of(self.sync)
+        if not self.measured:
+            return "Mount" if self.mounted else "Bound"
+        if self.ready < self.partitions or any(each.course in ("unknown", "under way") for each in self.warmups):
+            return "PartialReady"
+        return "Ready"
+
+    def _before_the_end_of(self, sync: Task) -> Phase:
+        if sync.course == "failed":
+            return "SyncFailed"
+        if sync.course == "under way":
+            return "Syncing"
+        return "Mount" if self.mounted else "Bound"
+
+
+def conditions(seen: Situation, troubles: Iterable[str]) -> list[dict[str, Any]]:
+    """Conditions without their times. A warmup that failed leaves the dataset usable."""
+    phase = seen.phase
+    why = "; ".join(troubles)
+    found = [_condition("Ready", phase == "Ready", phase, why if phase != "Ready" else "")]
+    if seen.sync:
+        found.append(_of_task("Synced", seen.sync))
+    if seen.warmups:
+        found.append(_of_task("Warmed", _hindmost(seen.warmups)))
+    failed = seen.sync if phase == "SyncFailed" else None
+    found.append(
+        _condition("Stalled", failed is not None, failed.reason if failed else phase, failed.message if failed else "")
+    )
+    return found
+
+
+def _hindmost(tasks: tuple[Task, ...]) -> Task:
+    order: tuple[Course, ...] = ("failed", "unknown", "under way", "succeeded")
+    return min(tasks, key=lambda each: order.index(each.course))
+
+
+def _of_task(kind: str, each: Task) -> dict[str, Any]:
+    return _condition(kind, each.course == "succeeded", each.reason, each.message)
+
+
+def _condition(kind: str, holds: bool, reason: str, message: str) -> dict[str, Any]:  # noqa: FBT001 - one place
+    found = {"type": kind, "status": "True" if holds else "False", "reason": reason}
+    return found | ({"message": message} if message else {})

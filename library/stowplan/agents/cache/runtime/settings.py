@@ -1,0 +1,61 @@
+"""What the runtime is told: arguments, environment and configuration file."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from stowplan.agents.arguments import Arguments, config_problem, parse
+from stowplan.schema.agent_config import NODE_ENV, POD_ENV, RuntimeConfig
+
+_ABOUT = """\
+Stays on a node, looks at the mounted dataset and its cache, and reports. It writes nothing into the dataset."""
+
+_CODES = """\
+exit codes: 2 wrong usage or configuration; 10 a fault of this program; 143 ended by SIGTERM"""
+
+_POD = re.compile(r".+-(0|[1-9][0-9]{0,8})")
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything the runtime needs to know."""
+
+    config: RuntimeConfig
+    ordinal: int
+    node: str | None
+
+    @property
+    def mount(self) -> Path:
+        return Path(self.config.mount_path)
+
+    @property
+    def budget_bytes(self) -> int:
+        return self.config.cache_size_mib * MIB
+
+    @property
+    def pace(self) -> float:
+        """Seconds between two measurements. The size is that of the first partition, so the others take turns."""
+        return float(self.config.interval_seconds * (self.config.partitions if self.ordinal else 1))
+
+
+def arguments(words: Sequence[str]) -> Arguments:
+    """Reads the command line; SystemExit 2 if it is wrong, 0 after `--help`."""
+    return parse(words, "stowplan.agents.cache runtime", about=_ABOUT, codes=_CODES)
+
+
+def settings(given: Arguments, environment: Mapping[str, str]) -> Settings | str:
+    """The settings, or a sentence that says what is wrong with them."""
+    try:
+        config = RuntimeConfig.model_validate_json(given.config.read_bytes())
+    except (OSError, ValidationError) as error:
+        return config_problem(given.config, error)
+    pod = environment.get(POD_ENV, "")
+    found = _POD.fullmatch(pod)
+    if found is None:
+        return f"{POD_ENV} must be the name of a pod of a StatefulSet, which ends in its number, but it is {pod!r}"
+    return Settings(config, int(found[1]), environment.get(NODE_ENV) or None)

@@ -1,0 +1,124 @@
+"""The sums over all partitions, as the agent with ordinal 0 reports them."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from stowplan.agents.cache.runtime import phase, words
+from stowplan.agents.cache.runtime.figures import Record
+from stowplan.schema.agent_config import RuntimeConfig
+
+Entry = Mapping[str, Any]
+Status = dict[str, Any]
+
+SILENT_SECONDS = 150.0
+"""Agents report every half minute; one that has not for so long does not count as ready."""
+
+
+@dataclass
+class Sightings:
+    """Since when an entry says the same, by this machine's clock: those of other nodes may differ."""
+
+    clock: Callable[[], float] = time.monotonic
+    _seen: dict[object, tuple[object, float]] = field(default_factory=dict)
+
+    def age(self, key: object, said: object) -> float:
+        """Seconds since this entry said something else, as far as we have looked."""
+        now = self.clock()
+        if self._seen.get(key, (None, 0.0))[0] != said:
+            self._seen[key] = (said, now)
+        return now - self._seen[key][1]
+
+
+@dataclass
+class Sums:
+    """What ordinal 0 writes beside its own partition."""
+
+    config: RuntimeConfig
+    record: Record
+    sightings: Sightings = field(default_factory=Sightings)
+
+    def status(self, found: Mapping[str, Any]) -> Status:
+        """The fields to apply, from the custom resource as it is."""
+        present = found.get("status") or {}
+        entries = self._entries(present)
+        silent = {n: self.sightings.age(("partition", n), entry.get("observedAt")) for n, entry in entries.items()}
+        ready = [n for n, entry in entries.items() if not entry.get("message") and silent[n] <= SILENT_SECONDS]
+        troubles = [_trouble(n, entry) for n, entry in entries.items() if n not in ready]
+        told: Status = {"cacheStatus": self._cache(entries, troubles)}
+        if names := self._jobs(present):
+            told["jobsName"] = names
+        return told | (self._phase(present, entries, len(ready), troubles) if self.config.report_phase else {})
+
+    def surplus(self, found: Mapping[str, Any]) -> list[int]:
+        """Ordinals that are there although the dataset has fewer partitions."""
+        present = (found.get("status") or {}).get("partitions") or ()
+        return sorted(each["ordinal"] for each in present if each["ordinal"] >= self.config.partitions)
+
+    def _entries(self, present: Mapping[str, Any]) -> dict[int, Entry]:
+        """By ordinal; the own one as it is now."""
+        entries = {each["ordinal"]: each for each in present.get("partitions") or ()}
+        own = self.record.figures
+        entries[own.ordinal] = {**own.entry(), "observedAt": own.observed_at}
+        return {n: entries[n] for n in sorted(entries) if n < self.config.partitions}
+
+    def _cache(self, entries: Mapping[int, Entry], troubles: Sequence[str]) -> Status:
+        """For people: the size as the first partition knows it, and the caches of all together."""
+        sized = next((entry for entry in entries.values() if "totalBytes" in entry), None)
+        used = sum(entry.get("cachedBytes", 0) for entry in entries.values())
+        budget = self.config.partitions * self.record.figures.budget_bytes
+        told = {
+            "diskSize": words.size(budget),
+            "diskUsed": words.size(used),
+            "diskAvail": words.size(max(0, budget - used)),
+            "diskUsageRate": words.rate(used, budget),
+        }
+        if sized:
+            # Caches hold what is read from the rest of the volume, too, and more than once on several nodes.
+            told["cachedSize"] = words.size(min(used, sized["totalBytes"]))
+            told["totalSize"] = words.size(sized["totalBytes"])
+            told["totalFiles"] = words.number(sized["totalFiles"])
+        if troubles:
+            told["errorMassage"] = "; ".join(troubles)
+        return told
+
+    def _jobs(self, present: Mapping[str, Any]) -> dict[str, str]:
+        names = {"syncJobName": self._attempt(present, "sync", 0), "warmupJobName": self._attempt(present, "warmup", 0)}
+        return {key: entry["run"] for key, entry in names.items() if entry and entry.get("run")}
+
+    def _attempt(self, present: Mapping[str, Any], task: str, partition: int) -> dict[str, Any] | None:
+        attempts = present.get("attempts") or ()
+        return next((each for each in attempts if (each["task"], each["partition"]) == (task, partition)), None)
+
+    def _task(self, present: Mapping[str, Any], name: str, partition: int) -> phase.Task:
+        entry = self._attempt(present, name, partition)
+        return phase.task(entry, self.sightings.age((name, partition), entry and dict(entry)))
+
+    def _phase(
+        self, present: Mapping[str, Any], entries: Mapping[int, Entry], ready: int, troubles: Sequence[str]
+    ) -> Status:
+        wanted = self.config.partitions
+        warmups = range(wanted) if self.config.warmed else ()
+        situation = phase.Situation(
+            partitions=wanted,
+            ready=ready,
+            mounted=self.record.is_mounted,
+            measured=any("totalBytes" in entry for entry in entries.values()),
+            sync=self._task(present, "sync", 0) if self.config.synced else None,
+            warmups=tuple(self._task(present, "warmup", n) for n in warmups),
+        )
+        missing = [f"partition {n}: no report yet" for n in range(wanted) if n not in entries]
+        return {
+            "phase": situation.phase,
+            "runtimeStatus": {
+                "specReplicas": wanted,
+                "readyReplicas": ready,
+                "runtimeReady": f"{ready}/{wanted}",
+            },
+            "conditions": phase.conditions(situation, [*troubles, *missing]),
+        }
+
+
+def _trouble(ordinal: int, entry: Entry) -> str:
+    return f"partition {ordinal}: {entry.get('message') or 'no report for some time'}"

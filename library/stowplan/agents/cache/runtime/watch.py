@@ -1,0 +1,85 @@
+"""Looks at the mount for as long as the pod lives: that also keeps the mount in use, and so alive."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from stowplan.agents.attempt.failure import StoppedError
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.cache.drivers.api import Driver, Trouble
+from stowplan.agents.cache.runtime.figures import Record
+from stowplan.agents.cache.runtime.heartbeat import beat
+from stowplan.agents.log import Log
+
+PULSE_SECONDS = 10.0
+SHARE = 20
+"""Measuring may take one part in so many of the time."""
+
+
+@dataclass
+class Watch:
+    """Two threads, since measuring a large dataset may take minutes."""
+
+    driver: Driver
+    mount: Path
+    record: Record
+    stop: Stop
+    log: Log
+    heartbeat: Path
+    pace: float
+    """Seconds between two measurements, at least."""
+    _threads: list[threading.Thread] = field(default_factory=list)
+
+    def start(self) -> None:
+        """Begins both."""
+        for work in (self._feel, self._measure):
+            thread = threading.Thread(target=self._forever, args=(work,), daemon=True)
+            thread.start()
+            self._threads.append(thread)
+
+    def _forever(self, work: Callable[[], float]) -> None:
+        try:
+            while True:
+                self.stop.sleep(work())
+        except StoppedError:
+            return
+        except Exception as error:
+            # The heartbeat ends, or the figures grow old: better to begin anew.
+            self.log.error("A fault of this program", error=repr(error))  # noqa: TRY400 - not that logging
+            self.stop.set("failure")
+
+    def _feel(self) -> float:
+        before = self.record.trouble
+        pulse = self.driver.pulse(self.mount)
+        self.record.felt(pulse)
+        now = self.record.trouble
+        beat(self.heartbeat, str(now) if now else None)
+        self._tell(before, now)
+        return PULSE_SECONDS
+
+    def _measure(self) -> float:
+        if not self.record.is_mounted:
+            return 1.0
+        begin = time.monotonic()
+        before, faults = self.record.trouble, self.record.faults
+        extent = self.driver.extent(self.mount)
+        took = time.monotonic() - begin
+        self.record.measured(extent)
+        if isinstance(extent, Trouble):
+            self._tell(before, self.record.trouble)
+        else:
+            cached = self.record.figures.cached_bytes
+            fields = {"bytes": extent.bytes, "files": extent.files, "cachedBytes": cached}
+            self.log.info("Measured", **fields, seconds=round(took, 2))
+        # How long it took to come through a fault says nothing of what measuring costs.
+        return max(self.pace, took * SHARE) if faults == self.record.faults else self.pace
+
+    def _tell(self, before: Trouble | None, now: Trouble | None) -> None:
+        if now == before:
+            return
+        if now:
+            self.log.warning(now.message, reason=now.reason)
+        else:
+            self.log.info("The mount answers")

@@ -1,0 +1,22 @@
+"""Numbers as people read them, in the words of the old operator."""
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+
+def size(count: int) -> str:
+    """`4.2 GiB`; from ten of a unit on without a fraction: `58 MiB`."""
+    if count < 10:
+        return f"{count} B"
+    unit = min((count.bit_length() - 1) // 10, len(_UNITS) - 1)
+    tenths = (count * 10 + (1 << (10 * unit)) // 2) >> (10 * unit)
+    return f"{tenths // 10}.{tenths % 10} {_UNITS[unit]}" if tenths < 100 else f"{round(tenths / 10)} {_UNITS[unit]}"
+
+
+def number(count: int) -> str:
+    """`1,281`."""
+    return f"{count:,}"
+
+
+def rate(part: int, whole: int) -> str:
+    """`43.1%`."""
+    return f"{part * 100 / whole:.1f}%" if whole else "0.0%"

@@ -1,0 +1,136 @@
+"""Size and cache of a dataset against the client's own words."""
+
+import csv
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from stowplan.agents.cache.drivers.api import Extent, Pulse, Trouble
+from stowplan.agents.cache.drivers.juicefs.measure import JuiceFS
+from tests.agents.cache.conftest import NewMounts
+from tests.agents.cache.volume import Mount
+
+KIB = 1024
+
+
+@pytest.fixture
+def node(mounts: NewMounts, juicefs: Path, monkeypatch: pytest.MonkeyPatch) -> Mount:
+    """One node, with the client where the agent's image has it."""
+    monkeypatch.setenv("PATH", f"{juicefs.parent}:{os.environ['PATH']}")
+    return mounts(1)[0]
+
+
+@pytest.fixture
+def asked(juicefs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Gets a line for each call of the client: its arguments."""
+    program, log = tmp_path / "bin" / "juicefs", tmp_path / "asked"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$@" >> {log}\nexec {juicefs} "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    return log
+
+
+def fill(node: Mount) -> None:
+    """Three files in three directories, 9 KiB in all."""
+    for name, size in (("a", 1), ("train/b", 4 * KIB), ("train/deep/c", 5 * KIB - 1)):
+        (node.path / name).parent.mkdir(parents=True, exist_ok=True)
+        (node.path / name).write_bytes(b"x" * size)
+
+
+def strictly(node: Mount, directory: str = "") -> Extent:
+    """What the client says when it looks at each file."""
+    text = node.run("summary", "--strict", "--depth=0", "--csv", node.path / directory)
+    (row,) = csv.DictReader(text.splitlines())
+    return Extent(int(row["SIZE"]), int(row["FILES"]))
+
+
+def test_size_is_that_of_summary(node: Mount) -> None:
+    fill(node)
+    size = Extent(bytes=(4 + 4 + 8 + 3 * 4) * KIB, files=3)
+    assert JuiceFS().extent(node.path) == strictly(node) == size
+
+
+@pytest.mark.parametrize("limit", [-1, 100])
+def test_size_of_a_large_volume_is_that_of_its_statistics(node: Mount, limit: int, asked: Path) -> None:
+    """JuiceFS writes them once a second, and they must not be asked for before: see `EXACT_INODES`."""
+    fill(node)
+    time.sleep(3)
+    driver = JuiceFS(exact_inodes=limit)
+    driver.pulse(node.path)
+    assert driver.extent(node.path) == strictly(node)
+    assert ("--strict" in asked.read_text(encoding="utf-8").splitlines()[0]) == (limit == 100)
+
+
+def test_our_own_state_does_not_count(node: Mount) -> None:
+    fill(node)
+    before = JuiceFS().extent(node.path)
+    assert isinstance(before, Extent)
+    state = node.path / ".stowplan" / "runs"
+    state.mkdir(parents=True)
+    (state / "imagenet-sync-abcdefgh.json").write_bytes(b"x" * 100 * KIB)
+    assert JuiceFS().extent(node.path) == before
+    assert strictly(node).files == 4
+    assert strictly(node).bytes == before.bytes + (100 + 4 + 4) * KIB
+
+
+def test_trash_and_other_directories_of_the_volume_do_not_count(node: Mount, mounts: NewMounts) -> None:
+    """They do in what `statfs` says."""
+    fill(node)
+    (node.path / "train" / "deep" / "c").unlink()
+    (part,) = mounts(1, options=("--subdir=train",))
+    assert JuiceFS().extent(part.path) == Extent(bytes=(4 + 2 * 4) * KIB, files=1)
+    whole = os.statvfs(node.path)
+    assert (whole.f_blocks - whole.f_bfree) * whole.f_frsize > strictly(node).bytes
+
+
+def test_cache_is_that_of_this_node_alone(mounts: NewMounts) -> None:
+    one, other = mounts(2)
+    (one.path / "a").write_bytes(b"x" * 100 * KIB)
+    one.run("warmup", one.path / "a")
+    # A block of 100 KiB, and 4 KiB that JuiceFS counts for each.
+    assert JuiceFS().pulse(one.path) == Pulse(104 * KIB)
+    assert JuiceFS().pulse(other.path) == Pulse(0)
+
+
+def test_measuring_reads_no_data(node: Mount) -> None:
+    fill(node)
+    before = node.stats()
+    JuiceFS().pulse(node.path)
+    assert isinstance(JuiceFS().extent(node.path), Extent)
+    after = node.stats()
+    read = {name for name in after if name.startswith(("juicefs_fuse_read_size_bytes", "juicefs_blockcache_"))}
+    assert read
+    assert {name: after[name] for name in read} == {name: before[name] for name in read}
+
+
+def test_directory_that_is_no_mount(tmp_path: Path) -> None:
+    assert JuiceFS().pulse(tmp_path) == Pulse(None, Trouble("NotMounted", f"No JuiceFS is mounted at {tmp_path}"))
+
+
+def test_directory_that_is_not_there(tmp_path: Path) -> None:
+    pulse = JuiceFS().pulse(tmp_path / "none")
+    assert pulse.trouble is not None
+    assert pulse.trouble.reason == "NotMounted"
+
+
+def test_image_without_the_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    extent = JuiceFS().extent(tmp_path)
+    assert isinstance(extent, Trouble)
+    assert extent.reason == "NoClient"
+
+
+def test_directory_of_another_file_system(tmp_path: Path, juicefs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{juicefs.parent}:{os.environ['PATH']}")
+    extent = JuiceFS().extent(tmp_path)
+    assert isinstance(extent, Trouble)
+    assert extent.reason == "NotMounted"
+
+
+def test_mount_whose_client_was_killed(node: Mount) -> None:
+    node.kill()
+    trouble = JuiceFS().pulse(node.path).trouble
+    assert trouble == Trouble("MountDead", "The client that served the mount has ended")
