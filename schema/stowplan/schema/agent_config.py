@@ -93,6 +93,10 @@ class SyncConfig(TaskConfig):
     task: Literal["sync"] = Field(default="sync", description="What to do.")
     source: str = Field(description="Source URI without credentials.")
     destination: str = Field(description="Path in the volume, from its root, such as `/` or `/train/`.")
+    root: str | None = Field(
+        default=None,
+        description="Directory of the volume that is mounted as the dataset, from the volume's root, such as `/train`; null for the root itself. The markers and the lock lie below it.",
+    )
     flags: dict[str, str | int | bool] = Field(
         description="Flags of `juicefs sync`, without dashes. `include` goes before `exclude`: the first pattern that matches decides. Each is one argument, `--key=value` or `--key`, so that no value is taken for another flag."
     )
@@ -138,6 +142,9 @@ class ClearConfig(MountedTask):
     """Evicts the dataset from the cache of the node it runs on."""
 
     task: Literal["clear"] = Field(default="clear", description="What to do.")
+    partitions: int | None = Field(
+        default=None, description="Number of cache nodes that are cleared, each by a Job; null for one.", ge=1
+    )
     cache_paths: list[str] = Field(description="Cache directories that were named; empty for all.")
 
 

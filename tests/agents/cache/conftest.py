@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.agents.cache.redis_server import PASSWORD, Redis, program, running
+from tests.agents.cache.task_agent import Dataset
 from tests.agents.cache.volume import Mount, Store, Volume, sweep
 from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, new_bucket, serving
 from tests.cluster.binaries import Missing, obtain
@@ -114,3 +115,9 @@ def mounts(fuse: None, volume: Volume, tmp_path: Path) -> Iterator[NewMounts]:
             return made
 
         yield mount
+
+
+@pytest.fixture
+def dataset(volume: Volume, s3: str, tmp_path: Path) -> Dataset:
+    """A volume with its blocks in a directory, and an empty bucket to fill it from."""
+    return Dataset(volume, tmp_path, new_bucket(s3))

@@ -1,12 +1,98 @@
-"""One attempt at a task."""
+"""One attempt at a task: sync, warmup, rmr or clear."""
 
-from collections.abc import Sequence
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TextIO, cast
 
+from stowplan.agents.attempt.failure import StoppedError
+from stowplan.agents.attempt.program import Program, identity
+from stowplan.agents.attempt.redaction import RedactedStream, Redactor
+from stowplan.agents.attempt.report import Reporter
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.cache.drivers.juicefs.credentials import secrets
+from stowplan.agents.cache.tasks import status
+from stowplan.agents.cache.tasks.clear import ClearTask
+from stowplan.agents.cache.tasks.remove import RemoveTask
+from stowplan.agents.cache.tasks.settings import Arguments, SettingsError, TaskConfig, arguments, read
+from stowplan.agents.cache.tasks.sync import SyncTask
+from stowplan.agents.cache.tasks.warmup import WarmupTask
+from stowplan.agents.cache.tasks.work import TaskOutcome, Work
+from stowplan.agents.cluster import access
 from stowplan.agents.log import Log
+from stowplan.schema.agent_config import POD_ENV, RUN_ENV, ClearConfig, RmrConfig, SyncConfig
 from stowplan.schema.exit_codes import ExitCode
+
+HANG_SECONDS = 6.0
+"""After a stop: what the work may take to come to its end. A mount that hangs keeps whoever asks it something."""
 
 
 def main(words: Sequence[str]) -> int:
-    """Runs the task that the first word names; gives the exit code."""
-    Log().error("There is no such task yet", task=words[0])
-    return ExitCode.BAD_SPEC
+    """Runs the task that the first word names until the outcome stands; gives the exit code."""
+    given = arguments(words)
+    redact = Redactor(secrets(os.environ))
+    # Tracebacks and warnings of libraries go there too.
+    sys.stderr = sys.stdout = cast("TextIO", RedactedStream(sys.stderr, redact))
+    log = Log(given.log_format, identity(os.environ), sys.stderr)
+    try:
+        config = read(given)
+    except SettingsError as error:
+        log.error(str(error), reason="BadSpec", code=int(ExitCode.BAD_SPEC))  # noqa: TRY400 - not that logging
+        return ExitCode.BAD_SPEC
+    run = os.environ.get(RUN_ENV) or None
+    outcome = TaskOutcome(run, os.environ.get(POD_ENV), task=given.task, partition=given.partition)
+    work = Work(outcome, Stop(), log)
+    task = _task(config, work, os.environ)
+    program = Program(given.task, outcome, work.stop, log, redact, config.soft_deadline_seconds)
+    return program.run(lambda: _beside(task, work.stop), _reporter(given, config, outcome, log))
+
+
+def _task(config: TaskConfig, work: Work, environment: Mapping[str, str]) -> Callable[[], str]:
+    if isinstance(config, SyncConfig):
+        return SyncTask(config, work, environment).run
+    if isinstance(config, RmrConfig):
+        return RemoveTask(config, work).run
+    if isinstance(config, ClearConfig):
+        return ClearTask(config, work).run
+    return WarmupTask(config, work).run
+
+
+def _beside(task: Callable[[], str], stop: Stop) -> str:
+    """Runs the work in another thread: only the main thread hears signals, and a mount that hangs would keep it."""
+    result: list[str] = []
+    failure: list[Exception] = []
+
+    def work() -> None:
+        try:
+            result.append(task())
+        except Exception as error:
+            failure.append(error)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    end: float | None = None
+    while thread.is_alive():
+        thread.join(0.2 if end is None else 0.05)
+        if stop.is_set():
+            end = end or time.monotonic() + HANG_SECONDS
+            if time.monotonic() > end:
+                raise StoppedError
+    if failure:
+        raise failure[0]
+    return result[0]
+
+
+def _reporter(given: Arguments, config: TaskConfig, outcome: TaskOutcome, log: Log) -> Reporter | None:
+    reach = access.from_pod(os.environ, given.account)
+    if isinstance(reach, str):
+        log.info("No reports to a cluster", reason=reach)
+        return None
+    return status.TaskReporter(
+        reach,
+        status.target(config),
+        lambda found: status.status(config, outcome, found),
+        status.manager(outcome),
+        log,
+    )

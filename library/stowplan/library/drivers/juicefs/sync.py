@@ -34,6 +34,12 @@ def ends(task: DataTask) -> tuple[str, str]:
     return source.rstrip("/") + "/", f"/{path}/" if path else "/"
 
 
+def root(task: DataTask) -> str | None:
+    """The directory of the volume that is mounted; None for all of it."""
+    path = _subdirectory(task.dataset).strip("/")
+    return f"/{path}" if path else None
+
+
 def _subdirectory(dataset: CachedDataset) -> str:
     return dataset.options.sub_dir or ""
 

@@ -1,0 +1,144 @@
+"""The program `juicefs` as a child process, which never outlives its task."""
+
+import os
+import re
+import selectors
+import shutil
+import signal
+import subprocess
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.stop import Stop
+from stowplan.schema.exit_codes import ExitCode
+
+PROGRAM = "juicefs"
+
+GRACE_SECONDS = 3.0
+"""What the child may take to end in peace."""
+
+LONGEST_LINE = 64 * 1024
+KEPT_LINES = 200
+LOOK_SECONDS = 0.2
+
+_LOG_LINE = re.compile(r"^\S+ \S+ juicefs\[\d+\] <([A-Z]+)>: (.*?)(?: \[[^\[\]]*@[^\[\]]*\])?$")
+_PASSED_ON = ("PATH", "HOME", "TMPDIR", "TZ", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy")
+_PASSED_ON_TOO = ("no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line that the child said."""
+
+    level: str
+    """`INFO`, `WARNING`, `ERROR`, `FATAL`, or empty for what is no line of its log."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A child that ended by itself. Its exit code is a hint and no more."""
+
+    code: int
+    lines: Sequence[Line]
+
+    @property
+    def complaints(self) -> list[str]:
+        """What it said on errors, without what is only a warning."""
+        return [line.text for line in self.lines if line.level not in ("DEBUG", "INFO", "WARNING") and line.text]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(line.text for line in self.lines)
+
+
+@dataclass(frozen=True)
+class Child:
+    """How the child is run: with these variables and no others."""
+
+    secrets: Mapping[str, str]
+    """Variables for the child alone."""
+    stop: Stop
+    said: Callable[[Line], None] = field(default=lambda _: None)
+    """Gets each line at once."""
+
+    def run(self, *words: str, seconds: float | None = None, more: Mapping[str, str] | None = None) -> Ended:
+        """Waits for the end; StoppedError if there is to be no more work, AttemptError (10) after that many seconds."""
+        # A thread starts the child and lives as long as it does: the death signal is sent at the thread's end.
+        process = subprocess.Popen(  # noqa: S603 - no shell
+            [*_bound(), PROGRAM, "--no-agent", *words],
+            env=self._environment(more or {}),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            lines = self._listen(process, None if seconds is None else time.monotonic() + seconds, words[0])
+            return Ended(process.wait(), lines)
+        finally:
+            _end(process)
+
+    def _listen(self, process: "subprocess.Popen[bytes]", end: float | None, what: str) -> list[Line]:
+        kept: deque[Line] = deque(maxlen=KEPT_LINES)
+        descriptor, rest = process.stdout.fileno() if process.stdout else -1, b""
+        with selectors.DefaultSelector() as selector:
+            selector.register(descriptor, selectors.EVENT_READ)
+            while True:
+                self.stop.check()
+                if end is not None and time.monotonic() > end:
+                    raise AttemptError(
+                        ExitCode.TRANSIENT, "NoAnswer", f"juicefs {what} did not end in time{_last(kept)}"
+                    )
+                if not selector.select(LOOK_SECONDS):
+                    continue
+                data = os.read(descriptor, 65536)
+                *whole, rest = (rest + data).split(b"\n") if data else [rest, b""]
+                rest = rest[:LONGEST_LINE]
+                for each in filter(None, whole):
+                    line = _line(each.decode(errors="replace").strip())
+                    kept.append(line)
+                    self.said(line)
+                if not data:
+                    return list(kept)
+
+    def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
+        own = {name: os.environ[name] for name in (*_PASSED_ON, *_PASSED_ON_TOO) if name in os.environ}
+        return {**own, **self.secrets, **more}
+
+
+def _bound() -> list[str]:
+    """Ties the child's life to this process: without a container around them it would go on with nobody's lock."""
+    found = shutil.which("setpriv")
+    return [found, "--pdeathsig", "KILL", "--"] if found else []
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """Ends the whole group of the child, also what it left behind."""
+    if process.poll() is None:
+        _signal(process, signal.SIGTERM)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE_SECONDS)
+    _signal(process, signal.SIGKILL)
+    process.wait()
+    if process.stdout:
+        process.stdout.close()
+
+
+def _signal(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
+
+
+def _line(text: str) -> Line:
+    found = _LOG_LINE.match(text)
+    return Line(found[1], found[2]) if found else Line("", text)
+
+
+def _last(kept: Sequence[Line]) -> str:
+    said = [line.text for line in kept if line.level != "INFO"] or [line.text for line in kept]
+    return f": {said[-1]}" if said else ""

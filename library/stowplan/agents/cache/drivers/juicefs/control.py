@@ -1,0 +1,145 @@
+"""The control file of a mount: how the process that serves it is asked to load, to evict, to check and to remove.
+
+`juicefs warmup` and `juicefs rmr` are clients of this file. They end with 0 whatever became of their request, and
+say what came out of it in words for people; the answers themselves are exact. The file is in every directory of a
+mount, so a volume that is mounted by a `subPath` has it too. Layouts are those of JuiceFS 1.2 to 1.4
+(`pkg/vfs/internal.go`).
+"""
+
+import errno
+import json
+import os
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.stop import Stop
+from stowplan.schema.exit_codes import ExitCode
+
+NAMES = (".jfs.control", ".control")
+"""The first where the mount has the option `prefix-internal`."""
+
+INTERNAL_INODES = 0x7FFFFFFF00000000
+"""Inodes from here on are the mount's own: control file, statistics, trash."""
+
+MOST_PATHS = 10240
+"""Paths of one request, as many as `juicefs warmup` sends."""
+
+_REMOVE, _FILL = 1002, 1004
+_PROGRESS, _DATA = 0xFE, 0xFF
+_GONE = (errno.EBADF, errno.ENOTCONN, errno.ECONNABORTED, errno.ESTALE)
+_SHORTEST, _LONGEST = 0.002, 0.2
+"""Waits in seconds between two looks for an answer."""
+
+Progress = Callable[[int, int], None]
+"""Gets files and bytes of this request so far."""
+
+
+class Action(IntEnum):
+    """What to do with the blocks of files."""
+
+    LOAD = 0
+    EVICT = 1
+    CHECK = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What came out of a request on the cache."""
+
+    files: int
+    bytes: int
+    missing: int
+    """Bytes that are not in the cache, as far as they were checked."""
+
+    def __add__(self, other: "Filled") -> "Filled":
+        return Filled(self.files + other.files, self.bytes + other.bytes, self.missing + other.missing)
+
+    @property
+    def cached(self) -> int:
+        return self.bytes - self.missing
+
+
+@dataclass(frozen=True)
+class Control:
+    """The control file of the mount that a directory belongs to."""
+
+    directory: Path
+    stop: Stop
+
+    def fill(self, action: Action, inodes: Sequence[int], threads: int, progress: Progress) -> Filled:
+        """Works on the files with these inodes, and on all files below directories with these inodes.
+
+        AttemptError (10) if the mount goes away; StoppedError if there is to be no more work: then the mount stops too.
+        """
+        paths = "\n".join(f"inode:{inode}" for inode in inodes).encode()
+        body = struct.pack(">I", len(paths)) + paths + struct.pack(">HBB", min(threads, 65535), 0, action)
+        code, data = self._ask(_FILL, body, progress)
+        if code:
+            raise AttemptError(
+                ExitCode.TRANSIENT, "MountRefuses", f"The mount refuses to work on its cache: {_name(code)}"
+            )
+        found = json.loads(data)
+        return Filled(found["FileCount"], found["TotalBytes"], found["MissBytes"])
+
+    def remove(self, parent: int, name: bytes, progress: Progress) -> int:
+        """Removes an entry of a directory with all that is below; gives the error number, 0 for none."""
+        body = struct.pack(">QB", parent, len(name)) + name + struct.pack(">BB", 0, 50)
+        return self._ask(_REMOVE, body, progress)[0]
+
+    def _ask(self, command: int, body: bytes, progress: Progress) -> tuple[int, bytes]:
+        try:
+            descriptor = self._open()
+            try:
+                _write(descriptor, struct.pack(">II", command, len(body)) + body)
+                return self._answer(descriptor, progress)
+            finally:
+                # Also ends what the mount still does for this request.
+                os.close(descriptor)
+        except OSError as error:
+            if error.errno in _GONE:
+                message = f"The mount at {self.directory} went away: {error.strerror}"
+                raise AttemptError(ExitCode.TRANSIENT, "MountGone", message) from None
+            raise
+
+    def _open(self) -> int:
+        for name in NAMES:
+            try:
+                return os.open(self.directory / name, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+            except FileNotFoundError:
+                continue
+        message = f"{self.directory} is no mount of JuiceFS, or a read-only one: it has no control file"
+        raise AttemptError(ExitCode.NOT_FOUND, "NoMount", message)
+
+    def _answer(self, descriptor: int, progress: Progress) -> tuple[int, bytes]:
+        """Zero or more steps, then an error number of one byte, or data."""
+        rest, wait = b"", _SHORTEST
+        while True:
+            # There is nothing to wait on: a read gives nothing until the mount has written more.
+            more = os.read(descriptor, 1 << 17)
+            if not more:
+                self.stop.sleep(wait)
+                wait = min(wait * 1.5, _LONGEST)
+                continue
+            rest, wait = rest + more, _SHORTEST
+            while len(rest) >= 17 and rest[0] == _PROGRESS:
+                progress(*struct.unpack(">QQ", rest[1:17]))
+                rest = rest[17:]
+            if rest and rest[0] < _PROGRESS:
+                return rest[0], b""
+            if len(rest) >= 5 and rest[0] == _DATA:
+                (size,) = struct.unpack(">I", rest[1:5])
+                if len(rest) >= 5 + size:
+                    return 0, rest[5 : 5 + size]
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def _name(code: int) -> str:
+    return os.strerror(code)

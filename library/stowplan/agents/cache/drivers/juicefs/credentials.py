@@ -1,0 +1,104 @@
+"""Credentials as variables of the child, never as a part of an address: arguments of a process are for all to read."""
+
+import json
+from collections.abc import Mapping
+from urllib.parse import unquote, urlsplit
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.schema.agent_config import SOURCE_SECRET_ENV, VOLUME_SECRET_ENV
+from stowplan.schema.exit_codes import ExitCode
+
+SOURCE_VARIABLES = {
+    "s3": ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"),
+    "minio": ("MINIO_ACCESS_KEY", "MINIO_SECRET_KEY"),
+    "bos": ("BDCLOUD_ACCESS_KEY", "BDCLOUD_SECRET_KEY"),
+    "cos": ("COS_SECRETID", "COS_SECRETKEY"),
+    "eos": ("EOS_ACCESS_KEY", "EOS_SECRET_KEY"),
+    "obs": ("HWCLOUD_ACCESS_KEY", "HWCLOUD_SECRET_KEY"),
+    "oss": ("ALICLOUD_ACCESS_KEY_ID", "ALICLOUD_ACCESS_KEY_SECRET"),
+    "scw": ("SCW_ACCESS_KEY", "SCW_SECRET_KEY"),
+}
+"""By scheme, the variables that JuiceFS reads keys from (`pkg/object`)."""
+
+AMBIENT = (
+    "AWS_ROLE_ARN",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AWS_REGION",
+    "AWS_DEFAULT_REGION",
+    "AWS_STS_REGIONAL_ENDPOINTS",
+)
+"""What a cluster gives to pods that have an identity instead of keys."""
+
+_OWN = frozenset({"PATH", "HOME", "LD_PRELOAD", "LD_LIBRARY_PATH"})
+
+
+def given(environment: Mapping[str, str], name: str) -> str:
+    """A value of a Secret: without the line end that `echo | base64` puts there."""
+    return environment.get(name, "").strip("\r\n")
+
+
+def volume_variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """Variables that the volume's Secret has for the client; AttemptError (2) if they are no JSON object of texts."""
+    text = given(environment, VOLUME_SECRET_ENV["envs"])
+    if not text.strip():
+        return {}
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not all(isinstance(each, str) for each in found.values()):
+        raise AttemptError(ExitCode.BAD_SPEC, "BadSecret", "The volume Secret's key `envs` is no JSON object of texts")
+    return {name: value for name, value in found.items() if name not in _OWN}
+
+
+def source_variables(source: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """Variables for the keys of the source; AttemptError (2) if its scheme takes keys in its address alone."""
+    access, secret = (given(environment, SOURCE_SECRET_ENV[key]) for key in ("access-key", "secret-key"))
+    ambient = {name: environment[name] for name in AMBIENT if name in environment}
+    if not access and not secret:
+        return ambient
+    scheme = urlsplit(source).scheme.lower() or "file"
+    if scheme == "file":
+        return {}
+    names = SOURCE_VARIABLES.get(scheme)
+    if names is None:
+        message = (
+            f"JuiceFS takes the keys of {scheme}:// in the address alone, where all can read them: use s3:// or one of "
+        )
+        raise AttemptError(ExitCode.BAD_SPEC, "BadSource", message + ", ".join(sorted(SOURCE_VARIABLES)))
+    region = {name: value for name, value in ambient.items() if name.endswith("REGION")}
+    return {**region, names[0]: access, names[1]: secret}
+
+
+def secrets(environment: Mapping[str, str]) -> list[str]:
+    """Everything in the environment of this process that nobody may see."""
+    found = [given(environment, name) for name in (*SOURCE_SECRET_ENV.values(), VOLUME_SECRET_ENV["access-key"])]
+    found.append(given(environment, VOLUME_SECRET_ENV["secret-key"]))
+    found += _in_address(given(environment, VOLUME_SECRET_ENV["metaurl"]))
+    found += _in_address(given(environment, VOLUME_SECRET_ENV["bucket"]))
+    try:
+        found += [
+            value
+            for value in json.loads(given(environment, VOLUME_SECRET_ENV["envs"])).values()
+            if isinstance(value, str)
+        ]
+    except (ValueError, AttributeError):
+        found.append(given(environment, VOLUME_SECRET_ENV["envs"]))
+    return [each for each in found if each]
+
+
+def password_apart(address: str) -> tuple[str, str]:
+    """An address of a metadata engine without its password, and the password."""
+    head, _, rest = address.partition("://")
+    if not rest:
+        head, rest = "redis", address
+    user, at, place = rest.rpartition("@")
+    name, _, password = user.partition(":")
+    return f"{head}://{name}{at}{place}", unquote(password)
+
+
+def _in_address(address: str) -> list[str]:
+    """The password of an address, as it is written and as it is meant."""
+    rest = address.partition("://")[2] or address
+    written = rest.rpartition("@")[0].partition(":")[2]
+    return [written, unquote(written)] if written else []

@@ -1,0 +1,172 @@
+"""`juicefs sync` from a source into a volume: how it is told what to do, watched, and believed."""
+
+import re
+import tempfile
+import threading
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.progress import Progress
+from stowplan.agents.cache.drivers.juicefs.child import Child, Line
+from stowplan.agents.cache.drivers.juicefs.verdict import Count, count, failure
+from stowplan.agents.log import Log
+from stowplan.schema.exit_codes import ExitCode
+from stowplan.schema.marker import STATE_DIRECTORY
+
+PROTECTION = f"/{STATE_DIRECTORY}/***"
+"""The pattern of our own state: not copied from the source, and not deleted since the source does not have it."""
+
+LOOK_SECONDS = 1.0
+MOST_WARNINGS = 20
+CHECKPOINTS = (1, 4)
+"""The first version that can go on where it was stopped."""
+
+_LISTENS = re.compile(r"Prometheus metrics listening on (127\.0\.0\.1:\d+)")
+_METRIC = re.compile(r"^juicefs_sync_(\w+)(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
+_BRACKET = re.compile(r"\[\^?(?:\\.|[^\\\]])+\]|\\.|[^\[\\]", re.DOTALL)
+
+
+@dataclass
+class Watch:
+    """Follows one child: its log line by line, its counters every second."""
+
+    progress: Progress
+    log: Log
+    _address: str = ""
+    _warnings: int = 0
+    _over: threading.Event = field(default_factory=threading.Event)
+
+    def said(self, line: Line) -> None:
+        if found := _LISTENS.search(line.text):
+            self._address = found[1]
+        elif line.level not in ("DEBUG", "INFO") and line.text and self._warnings < MOST_WARNINGS:
+            self._warnings += 1
+            self.log.warning("JuiceFS says", said=line.text[:1000])
+
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        thread = threading.Thread(target=self._look, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._over.set()
+
+    def _look(self) -> None:
+        while not self._over.wait(LOOK_SECONDS):
+            if self._address:
+                # The next look sees more; the count in the end comes from the log.
+                with suppress(OSError, ValueError):
+                    self._count(_metrics(self._address))
+
+    def _count(self, found: Mapping[str, float]) -> None:
+        if self._over.is_set():
+            return
+        skipped, copied = (int(found.get(name, 0)) for name in ("skipped", "copied"))
+        self.progress.files_done = skipped + copied
+        # Up to 1.3 JuiceFS counts what only the destination has among what it found.
+        self.progress.files_total = max(skipped + copied, int(found.get("scanned", 0) - found.get("extra", 0)))
+        self.progress.files_unchanged = skipped
+        self.progress.files_deleted = int(found.get("deleted", 0))
+        self.progress.resumed_bytes = int(found.get("skipped_bytes", 0))
+        self.progress.bytes_done = int(found.get("copied_bytes", 0)) + self.progress.resumed_bytes
+
+
+@dataclass(frozen=True)
+class Sync:
+    """One copy."""
+
+    child: Child
+    source: str
+    destination: str
+    """`jfs://NAME/path/`."""
+    flags: Mapping[str, str | int | bool]
+    variables: Mapping[str, str]
+    """Credentials of the source."""
+    progress: Progress
+    log: Log
+
+    def check(self) -> None:
+        """AttemptError (2) if JuiceFS would take no notice of a pattern: what is not left out might be deleted."""
+        for name in ("include", "exclude"):
+            pattern = self.flags.get(name)
+            if isinstance(pattern, str) and ("=" in pattern or _BRACKET.sub("", pattern)):
+                message = f"JuiceFS ignores the pattern {pattern!r} of `{name}`: it holds a `=`, or an open bracket"
+                raise AttemptError(ExitCode.BAD_SPEC, "BadPattern", message)
+
+    def is_empty(self) -> bool:
+        """Whether the source lists nothing at all. AttemptError if it cannot be listed."""
+        quiet = replace(self.child, said=lambda _: None)
+        # A destination of its own: only what the source has is asked for.
+        words = ("sync", "--dry", "--limit=2", "--dirs", "--metrics=127.0.0.1:0", *self._storage_flags())
+        slash = "/" if self.source.endswith("/") else ""
+        with tempfile.TemporaryDirectory(prefix="stowplan-") as nothing:
+            ended = quiet.run(*words, self.source, f"file://{nothing}/nothing{slash}", more=self.variables)
+        if problem := failure(ended, f"the source {self.source}"):
+            raise problem
+        counted = count(ended)
+        return counted is None or counted.found + counted.excluded == 0
+
+    def run(self, *, resume: bool) -> Count:
+        """Copies; AttemptError if anything failed or was lost, StoppedError if there is to be no more work.
+
+        `resume` says that a checkpoint of JuiceFS may be trusted: nothing but this copy changed the destination since.
+        """
+        watch = Watch(self.progress, self.log)
+        child = replace(self.child, said=watch.said)
+        flags = [f"--exclude={PROTECTION}", *_written(self.flags), *self._checkpoints(resume=resume)]
+        with watch.looking():
+            ended = child.run(
+                "sync", "--metrics=127.0.0.1:0", *flags, self.source, self.destination, more=self.variables
+            )
+        counted = count(ended)
+        if counted:
+            self.progress.files_done = counted.skipped + counted.copied
+            self.progress.files_total = self.progress.files_done + counted.failed + counted.lost
+            self.progress.files_unchanged = counted.skipped
+        problem = failure(ended, f"the copy of {self.source}")
+        if problem or counted is None:
+            raise problem or AttemptError(ExitCode.TRANSIENT, "SyncFailed", "JuiceFS gave no count of its copies")
+        return counted
+
+    def remove_leftovers(self) -> None:
+        """Removes the temporary files of copies that were killed. Only JuiceFS itself gives such names."""
+        quiet = replace(self.child, said=lambda _: None)
+        folder = self.destination.rpartition("/")[0] + "/"
+        wanted = ("--include=*/", "--include=.jfs.*.tmp.[0-9]*", "--exclude=*")
+        with tempfile.TemporaryDirectory(prefix="stowplan-") as nothing:
+            words = ("sync", "--metrics=127.0.0.1:0", "--delete-dst", *wanted)
+            ended = quiet.run(*words, f"file://{nothing}/", folder)
+        if problem := failure(ended, "the leftovers of an earlier copy"):
+            self.log.warning("Could not remove what a killed copy left", error=str(problem))
+
+    def _storage_flags(self) -> list[str]:
+        return ["--no-https"] if self.flags.get("no-https") else []
+
+    def _checkpoints(self, *, resume: bool) -> list[str]:
+        if self.flags.get("dry") or self._version() < CHECKPOINTS:
+            return []
+        return ["--enable-checkpoint"] if resume else ["--enable-checkpoint", "--checkpoint-force-reset"]
+
+    def _version(self) -> tuple[int, int]:
+        found = re.search(r"version (\d+)\.(\d+)", self.child.run("--version", seconds=10).text)
+        return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def _written(flags: Mapping[str, str | int | bool]) -> list[str]:
+    """One argument each; `include` goes before `exclude`, since the first pattern that matches decides."""
+    order = sorted(flags, key=lambda name: (name == "exclude", name))
+    return [
+        f"--{name}" if flags[name] is True else f"--{name}={flags[name]}" for name in order if flags[name] is not False
+    ]
+
+
+def _metrics(address: str) -> dict[str, float]:
+    # Nothing from the environment: a proxy is not for this machine.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with opener.open(f"http://{address}/metrics", timeout=2) as response:
+        text = response.read().decode(errors="replace")
+    return {name: float(value) for name, value in _METRIC.findall(text)}

@@ -1,0 +1,93 @@
+"""What a `juicefs` that ended means. Its exit code is no proof: only its last count of what it did is."""
+
+import re
+from dataclasses import dataclass
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.cache.drivers.juicefs.child import Ended
+from stowplan.schema.exit_codes import ExitCode
+
+NOT_FORMATTED = "database is not formatted"
+
+_COUNT = re.compile(
+    r"Found: (?P<found>\d+), excluded: (?P<excluded>\d+) .*?skipped: (?P<skipped>\d+) .*?copied: (?P<copied>\d+) "
+    r".*?extra: (?P<extra>\d+) "
+)
+_FAILED, _LOST = re.compile(r", failed: (\d+)"), re.compile(r", lost: (\d+)")
+
+_PERMISSION = re.compile(r"permission denied|operation not permitted", re.IGNORECASE)
+_SPEC = re.compile(
+    r"unknown option|flag provided but not defined|requires value|SRC and DST should both end|[Ii]nvalid value|"
+    r"failed to parse|should not be (?:larger|less)|Invalid meta driver|invalid storage|Can't parse|no bucket name"
+)
+_AUTH = re.compile(
+    r"AccessDenied|Access Denied|InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken|InvalidToken|"
+    r"TokenRefreshRequired|AuthorizationHeaderMalformed|StatusCode: 40[13]|40[13] (?:Forbidden|Unauthorized)|"
+    r"WRONGPASS|NOAUTH|NOPERM|Access denied for user|password authentication failed|"
+    r"failed to (?:retrieve|refresh cached) credentials|"
+    r"no EC2 IMDS role found"
+)
+_NOT_FOUND = re.compile(
+    r"NoSuchBucket|StatusCode: 404|404 Not Found|bucket does not exist|no such file or directory|NoSuchKey"
+)
+
+TASK_USER = (
+    "the files of this volume belong to another user: the platform's `juicefs.taskUser: 0` lets tasks work on a volume"
+    " that the old operator filled as root"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The last line of a sync. Numbers of objects; `excluded` counts both sides."""
+
+    found: int
+    excluded: int
+    skipped: int
+    copied: int
+    extra: int
+    failed: int
+    lost: int
+
+
+def count(ended: Ended) -> Count | None:
+    """What a sync says it did; None if it came to no end of its own."""
+    for line in reversed(ended.lines):
+        if found := _COUNT.search(line.text):
+            failed, lost = _FAILED.search(line.text), _LOST.search(line.text)
+            numbers = {name: int(number) for name, number in found.groupdict().items()}
+            return Count(**numbers, failed=int(failed[1]) if failed else 0, lost=int(lost[1]) if lost else 0)
+    return None
+
+
+def failure(ended: Ended, what: str) -> AttemptError | None:
+    """Why a sync was none; None if it came to its end and nothing failed and nothing was lost."""
+    counted = count(ended)
+    if counted and not ended.code and not counted.failed and not counted.lost:
+        return None
+    said = "\n".join(ended.complaints) or ended.text[-500:]
+    text = _short(ended, counted)
+    if NOT_FORMATTED in said:
+        message = "The volume is not formatted, and its Secret does not tell how: it has no `storage` and `bucket`"
+        return AttemptError(ExitCode.NOT_FOUND, "NotFormatted", message)
+    if _PERMISSION.search(said):
+        return AttemptError(
+            ExitCode.AUTH, "NoPermission", f"No permission for {what}: {TASK_USER}. JuiceFS says: {text}"
+        )
+    for pattern, code, reason, word in (
+        (_SPEC, ExitCode.BAD_SPEC, "BadSpec", "JuiceFS refuses the options of"),
+        (_AUTH, ExitCode.AUTH, "AccessDenied", "No access to"),
+        (_NOT_FOUND, ExitCode.NOT_FOUND, "NotFound", "There is no"),
+    ):
+        # An object that went away in between is no missing source.
+        if pattern.search(said) and not (counted and code is ExitCode.NOT_FOUND):
+            return AttemptError(code, reason, f"{word} {what}: {text}")
+    return AttemptError(ExitCode.TRANSIENT, "SyncFailed", f"JuiceFS failed on {what}: {text}")
+
+
+def _short(ended: Ended, counted: Count | None) -> str:
+    said = ended.complaints[-1:] or [line.text for line in ended.lines[-1:]]
+    first = ended.complaints[:1] if len(ended.complaints) > 1 else []
+    numbers = [f"{counted.failed} failed, {counted.lost} lost of {counted.found}"] if counted else []
+    how = [] if ended.complaints else [f"ended with {ended.code}"]
+    return "; ".join(dict.fromkeys([*numbers, *how, *first, *said]))[:1000]

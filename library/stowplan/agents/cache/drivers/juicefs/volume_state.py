@@ -1,0 +1,76 @@
+"""The state directory of a volume, by way of its metadata engine: each call is a `juicefs sync` of small files."""
+
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.cache.drivers.juicefs.child import Child, Ended
+from stowplan.agents.cache.drivers.juicefs.verdict import failure
+from stowplan.schema.marker import STATE_DIRECTORY
+
+SECONDS = 20.0
+LAST_SECONDS = 2.0
+"""What a call may take, and what it may take once there is to be no more work."""
+
+_TEMPORARY = ".jfs."
+
+
+@dataclass(frozen=True)
+class VolumeState:
+    """See `State`. Every call is a new client, which remembers nothing."""
+
+    child: Child
+    address: str
+    """`jfs://NAME/directory/` of the mounted directory: the variable NAME holds the metadata engine's address."""
+
+    def read(self) -> Mapping[str, bytes]:
+        with _folder() as folder:
+            self._sync(self._url, f"file://{folder}/", "--exclude=/warmup/***")
+            files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+            return {str(path.relative_to(folder)): path.read_bytes() for path in files if not _is_temporary(path)}
+
+    def write(self, files: Mapping[str, bytes]) -> None:
+        with _folder() as folder:
+            for name, content in files.items():
+                path = folder / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+            self._sync(f"file://{folder}/", self._url, "--force-update")
+
+    def remove(self, names: Iterable[str]) -> None:
+        # Names of Jobs and flags: nothing in them is a wildcard.
+        chosen = [f"--include=/{name}" for name in names]
+        folders = sorted({f"--include={each.removeprefix('--include=').rpartition('/')[0]}/" for each in chosen})
+        if not chosen:
+            return
+        with _folder() as folder:
+            includes = [each for each in folders if each != "--include=/"]
+            self._sync(f"file://{folder}/", self._url, "--delete-dst", *includes, *chosen, "--exclude=*")
+
+    @property
+    def _url(self) -> str:
+        return f"{self.address}{STATE_DIRECTORY}/"
+
+    def _sync(self, source: str, destination: str, *flags: str) -> Ended:
+        over = self.child.stop.is_set()
+        # What is to be left in order at the end is left in order, if that takes no long time.
+        child = replace(self.child, stop=Stop()) if over else self.child
+        ended = child.run(
+            "sync", "--metrics=127.0.0.1:0", *flags, source, destination, seconds=LAST_SECONDS if over else SECONDS
+        )
+        if problem := failure(ended, "the state directory of the volume"):
+            raise problem
+        return ended
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="stowplan-") as name:
+        yield Path(name)
+
+
+def _is_temporary(path: Path) -> bool:
+    return path.name.startswith(_TEMPORARY)

@@ -1,0 +1,93 @@
+"""What a task leaves in the volume: that its run is done, and that the dataset is complete, or is being changed."""
+
+import json
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from pydantic import ValidationError
+
+from stowplan.agents.cache.tasks.state import State
+from stowplan.schema.exit_codes import PERMANENT, ExitCode
+from stowplan.schema.marker import COMPLETE_FILE, FAILED_FILE, STATE_DIRECTORY, Marker, marker_path
+
+BEGUN = "begun.json"
+"""There while a task changes the dataset, and after one that was killed: names its run."""
+
+
+def below(path: str) -> str:
+    """A path of `stowplan.schema.marker` as a name of `State`."""
+    return str(PurePosixPath(path).relative_to(STATE_DIRECTORY))
+
+
+RUNS = below(marker_path("x")).removesuffix("x.json")
+COMPLETE, FAILED = below(COMPLETE_FILE), below(FAILED_FILE)
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Of one run. Without a run, as on a laptop, there is no marker."""
+
+    state: State
+    run: str | None
+    completes: bool = False
+    """Whether the dataset is complete with the end of this task."""
+
+    def is_done(self) -> bool:
+        """Whether this very run has succeeded before, and nothing has changed the dataset since."""
+        if not self.run:
+            return False
+        marker = read_marker(self.state.read().get(below(marker_path(self.run))))
+        return marker is not None and marker.run == self.run and marker.result == "succeeded"
+
+    def begun(self) -> str | None:
+        """The run whose change was never finished, if there is one."""
+        content = self.state.read().get(BEGUN)
+        if content is None:
+            return None
+        try:
+            return str(json.loads(content)["run"])
+        except (ValueError, KeyError, TypeError):
+            return ""
+
+    def begin(self) -> None:
+        """Before the first change. From now on no run before this one counts as done: the data is not what it left."""
+        self.state.write({BEGUN: _text({"format": 1, "run": self.run or ""})})
+        gone = [name for name in self.state.read() if name.startswith(RUNS)]
+        self.state.remove([*gone, *((COMPLETE, FAILED) if self.completes else ())])
+
+    def end(self, summary: dict[str, int]) -> None:
+        """After the last change: first what others wait for, last that nothing is being changed."""
+        files = {}
+        if self.completes:
+            files[COMPLETE] = _text({"format": 1, "run": self.run or "", **summary})
+        if self.run:
+            files[below(marker_path(self.run))] = self._marker(ExitCode.DONE)
+        if files:
+            self.state.write(files)
+        self.state.remove([BEGUN])
+
+    def fail(self, code: ExitCode) -> None:
+        """After a failure. One that another attempt may mend leaves no marker."""
+        if code not in PERMANENT or not self.run:
+            return
+        marker = self._marker(code)
+        files = {below(marker_path(self.run)): marker} | ({FAILED: marker} if self.completes else {})
+        self.state.write(files)
+
+    def _marker(self, code: ExitCode) -> bytes:
+        fields = {"run": self.run, "result": "failed" if code else "succeeded", "exitCode": int(code)}
+        return Marker.model_validate(fields).model_dump_json(by_alias=True).encode() + b"\n"
+
+
+def read_marker(content: bytes | None) -> Marker | None:
+    """A marker; None if there is none, or something else."""
+    if content is None:
+        return None
+    try:
+        return Marker.model_validate_json(content)
+    except ValidationError:
+        return None
+
+
+def _text(fields: dict[str, object]) -> bytes:
+    return json.dumps(fields).encode() + b"\n"
