@@ -113,7 +113,7 @@ FLAGS = {
     "ClaimReference.readOnly": "as in Kubernetes",
     **{
         f"S3Settings.{key}": "a step or a way that is either taken or not"
-        for key in "pathStyle anonymous createBucket".split()
+        for key in "pathStyle anonymous createBucket verifyParts".split()
     },
     **{f"GitSettings.{key}": "content that is either copied or not" for key in ("lfs", "submodules")},
     **{f"ExecutorOptions.{key}": "a permission to delete, given or not" for key in ("sync", "allowEmpty")},

@@ -60,6 +60,10 @@ class S3Endpoint(Model):
         description="Variable that says `true` to leave out the look at the bucket before an upload.",
     )
     create_bucket: bool = Field(default=False, description="Make the bucket of a sink where there is none.")
+    verify_parts: bool = Field(
+        default=False,
+        description="Hold objects that were uploaded in parts against their ETag too, where the store keeps no checksum of them that is cheap to compute.",
+    )
 
 
 class HuggingFaceEndpoint(Model):

@@ -16,7 +16,7 @@ Translate = Callable[[Exception, str], Exception]
 """Gives the failure that an exception stands for, in words that name what was done; raises what stands for none."""
 
 _MAY_PASS = (ExitCode.TRANSIENT, ExitCode.INTEGRITY)
-_FOR_GOOD = ("ObjectGone", "FileSystem")
+_FOR_GOOD = ("FileChanged", "FileSystem", "ObjectGone")
 """Reasons of failures that end this attempt of the whole transfer for their file, although a later one may go well."""
 
 
@@ -48,9 +48,11 @@ class Attempts:
                 failure = self.translate(error, what)
                 if not left or not _may_pass(failure):
                     raise failure from None
-                self.log.warning("Trying a request again", what=what, error=str(failure), tries_left=left)
-                given = failure.seconds if isinstance(failure, ThrottledError) else 0
-                self.stop.sleep(max(backoff.seconds(), given))
+                wait = max(backoff.seconds(), failure.seconds if isinstance(failure, ThrottledError) else 0)
+                self.log.warning(
+                    "Trying a request again", what=what, error=str(failure), seconds=round(wait, 1), tries_left=left
+                )
+                self.stop.sleep(wait)
         raise AssertionError("a loop of at least one round")
 
 

@@ -139,6 +139,7 @@ def _s3(model: DataCube, arguments: Arguments) -> S3Endpoint:
             "anonymous": anonymous,
             "noCheckBucketEnv": _env(model, arguments, "s3-no-check-bucket"),
             "createBucket": bool(settings.create_bucket),
+            "verifyParts": bool(settings.verify_parts),
         }
     )
 

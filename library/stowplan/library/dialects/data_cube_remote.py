@@ -69,6 +69,7 @@ def _one_sided(reference: DataReference, side: Side) -> Iterator[Finding]:
 
 _ONE_SIDED: tuple[tuple[str, str, str, Side], ...] = (
     ("s3", "create_bucket", "createBucket", "sink"),
+    ("s3", "verify_parts", "verifyParts", "source"),
     ("git", "depth", "depth", "source"),
     ("git", "submodules", "submodules", "source"),
 )

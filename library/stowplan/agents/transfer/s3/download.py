@@ -138,6 +138,7 @@ class Download:
         elif entry.size <= (size := self.part_size(entry.size)):
             self.crew.give(partial(self._whole, index, entry))
         else:
+            size = self.fetcher.prepare(entry, size)
             parts = InParts(self.fetcher, entry, size, partial(self._ended, index, entry), is_spoilt)
             for extent in parts.missing:
                 self.crew.give(partial(parts.fetch, extent))

@@ -66,7 +66,17 @@ class S3Engine:
         folder = directory / "parts"
         folder.mkdir(exist_ok=True)
         store, attempts = told.bucket.store(), self._attempts(work)
-        fetcher = Fetcher(store, wire, source.prefix, tree, folder, attempts, work.progress, work.log)
+        fetcher = Fetcher(
+            store,
+            wire,
+            source.prefix,
+            tree,
+            folder,
+            attempts,
+            work.progress,
+            work.log,
+            verify_parts=told.remote.verify_parts,
+        )
         stack.callback(fetcher.close)
         crew = stack.enter_context(Crew(told.streams, work.stop, work.log, of_any))
         return Download(source, wire, fetcher, tree, ledger, crew, work.progress, work.stop, work.log, told.part_size)

@@ -35,6 +35,13 @@ class Entry:
         bare = self.etag.strip('"').lower()
         return bare if len(bare) == 32 and not set(bare) - set("0123456789abcdef") else None
 
+    @property
+    def pieces(self) -> tuple[bytes, int] | None:
+        """The digest of the digests of the parts that an object was uploaded in, and their number."""
+        digest, dash, count = self.etag.strip('"').lower().partition("-")
+        good = dash and len(digest) == 32 and not set(digest) - set("0123456789abcdef") and count.isdecimal()
+        return (bytes.fromhex(digest), int(count)) if good else None
+
 
 def written(entry: Entry, *, wanted: bool) -> str:
     """One line of a file of entries; `wanted` says that its content has to be fetched."""

@@ -14,14 +14,16 @@ from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.log import Log
 from stowplan.agents.transfer.attempts import Attempts
 from stowplan.agents.transfer.parts import WHOLE, Extent, PartFile
+from stowplan.agents.transfer.s3.checksum import Proof
 from stowplan.agents.transfer.s3.entry import Entry
 from stowplan.agents.transfer.s3.failure import ChangedError
+from stowplan.agents.transfer.s3.proof import is_encrypted, proof_of
 from stowplan.agents.transfer.s3.wire import Wire
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.exit_codes import ExitCode
 
-CHUNK = 1 << 20
-"""Bytes that a thread holds at one time, whatever the size of the object."""
+CHUNK = 1 << 18
+"""Bytes that a thread holds at one time, whatever the size of the object: few enough for the caches of a processor."""
 
 SYNC_FROM = 1 << 20
 """Files of this size are made durable one by one; smaller ones together, before they are taken for done."""
@@ -40,9 +42,13 @@ class Fetcher:
     attempts: Attempts
     progress: Progress
     log: Log
+    verify_parts: bool = False
+    """Whether the MD5 of each part of an upload is taken where there is no cheaper checksum."""
     etags_are_md5: bool = True
     """False once the server said that it encrypts with keys of its own, which gives other ETags."""
     _folder: int = field(init=False)
+    _proofs: dict[str, Proof] = field(default_factory=dict)
+    """Of objects that come in parts, by their identity."""
 
     def __post_init__(self) -> None:
         self._folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -72,14 +78,30 @@ class Fetcher:
             if entry.size >= SYNC_FROM:
                 os.fsync(file.fileno())
 
+    def prepare(self, entry: Entry, part_size: int) -> int:
+        """Finds out how a large object can be verified; gives the size of the parts that it is best fetched in."""
+        proof = proof_of(self.wire, self.prefix + entry.key, entry, part_size, parts=self.verify_parts)
+        self._proofs.pop(entry.identity, None)
+        if proof is None:
+            self.log.info("The server gives no checksum that can be computed: length and ETag count", key=entry.key)
+            return part_size
+        self._proofs[entry.identity] = proof
+        return part_size - part_size % proof.piece or part_size
+
     def part(self, parts: PartFile[Entry], extent: Extent) -> None:
         """One part of a large object, under the condition that the object still is the one that was listed."""
 
         def once() -> None:
             offset = extent.start
+            proof = self._proofs.get(parts.entry.identity)
+            watch = proof.watch(extent) if proof else None
             for data in self._bytes(parts.entry, extent):
                 parts.write(data, offset)
                 offset += len(data)
+                if watch:
+                    watch.update(data)
+            if watch:
+                watch.end()
 
         self.attempts.run(f"{parts.entry.key}, part {extent.number + 1}", once)
         parts.done(extent)
@@ -88,12 +110,9 @@ class Fetcher:
     def complete(self, parts: PartFile[Entry]) -> None:
         """Verifies an object of which all parts are there, and puts it in its place."""
         descriptor = parts.finish(parts.entry.modified)
-        if parts.entry.md5 and self.etags_are_md5:
-            digest, offset = hashlib.md5(usedforsecurity=False), 0
-            while data := os.pread(descriptor, CHUNK, offset):
-                digest.update(data)
-                offset += len(data)
-            self._verify(parts.entry, digest.hexdigest())
+        if proof := self._proofs.pop(parts.entry.identity, None):
+            found = proof.found(descriptor, self.attempts.stop.check)
+            self._judge(parts.entry, proof, found)
         self.attempts.stop.check()
         parts.close()
         self.tree.place(parts.file.name, self._folder, parts.entry.key)
@@ -111,7 +130,8 @@ class Fetcher:
         options: obstore.GetOptions = {"if_match": entry.etag} if entry.etag else {}
         if extent:
             options["range"] = (extent.start, extent.end)
-        result = obstore.get(self.store, self.prefix + entry.key, options=options)
+        with self.wire.throttling(self.prefix + entry.key):
+            result = obstore.get(self.store, self.prefix + entry.key, options=options)
         if result.meta["size"] != entry.size:
             raise ChangedError(entry.key)
         count = 0
@@ -129,14 +149,18 @@ class Fetcher:
         if not self.etags_are_md5 or entry.md5 in (None, digest):
             return
         response = self.wire.call("HEAD", self.prefix + entry.key, accepted=(404, 412))
-        headers = response.headers
-        encryption = headers.get("x-amz-server-side-encryption", "")
-        if encryption.startswith("aws:kms") or "x-amz-server-side-encryption-customer-algorithm" in headers:
+        if is_encrypted(response.headers):
             self.etags_are_md5 = False
-            self.log.info("The server's ETags are no digests: lengths are verified alone", encryption=encryption)
+            self.log.info("The server's ETags are no digests: lengths are verified alone", key=entry.key)
             return
         message = f"{entry.key}: the digest of its bytes is {digest}, but its ETag says {entry.md5}"
         raise AttemptError(ExitCode.INTEGRITY, "WrongDigest", message)
+
+    def _judge(self, entry: Entry, proof: Proof, found: bytes) -> None:
+        if found != proof.checksum.value:
+            name, said = proof.checksum.algorithm, proof.checksum.value.hex()
+            message = f"{entry.key}: the {name} of its bytes is {found.hex()}, but the server says {said}"
+            raise AttemptError(ExitCode.INTEGRITY, "WrongDigest", message)
 
 
 def is_spoilt(error: Exception) -> bool:

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.s3.listing import document, namespace
-from stowplan.agents.transfer.s3.wire import Wire
+from stowplan.agents.transfer.s3.wire import Body, Wire
 from stowplan.schema.exit_codes import ExitCode
 
 _XML = {"content-type": "application/xml"}
@@ -50,10 +50,11 @@ def begin(wire: Wire, key: str) -> str:
     return found
 
 
-def send(wire: Wire, key: str, upload: str, number: int, data: bytes) -> Stored:
+def send(wire: Wire, key: str, upload: str, number: int, data: bytes | Body) -> Stored:
     """Sends one part, counted from 1. Its signature holds the digest of the data, which the server compares."""
     response = wire.call("PUT", key, [("partNumber", str(number)), ("uploadId", upload)], data)
-    return Stored(len(data), response.headers.get("etag", ""))
+    size = len(data) if isinstance(data, bytes) else data.size
+    return Stored(size, response.headers.get("etag", ""))
 
 
 def complete(wire: Wire, key: str, upload: str, parts: Mapping[int, Stored], size: int) -> None:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import obstore
 from obstore.store import S3Store
@@ -21,8 +22,45 @@ from stowplan.agents.transfer.tree import Found, Tree
 from stowplan.schema.exit_codes import ExitCode
 
 CHUNK = 1 << 20
+"""Bytes that are held at one time, and the size of the files that are sent as one."""
+
 COMMON_PARTS = tuple(size << 20 for size in (5, 8, 16, 32, 64))
 """Sizes of parts that other programs use."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """Some bytes of a file as the body of a request: never more than a chunk of them is held."""
+
+    descriptor: int
+    offset: int
+    size: int
+    check: Callable[[], None]
+    """Raises what ends the work, and AttemptError once the file is no longer what it was."""
+
+    @cached_property
+    def sha256(self) -> str:
+        return self._digest(hashlib.sha256())
+
+    @property
+    def md5(self) -> str:
+        return self._digest(hashlib.md5(usedforsecurity=False))
+
+    def chunks(self) -> Iterator[bytes]:
+        """The bytes, in order. What `check` raises comes through."""
+        offset, end = self.offset, self.offset + self.size
+        while offset < end:
+            data = os.pread(self.descriptor, min(CHUNK, end - offset), offset)
+            self.check()
+            if not data:
+                raise AttemptError(ExitCode.TRANSIENT, "FileChanged", "A file became shorter while it was read")
+            yield data
+            offset += len(data)
+
+    def _digest(self, digest: "hashlib._Hash") -> str:
+        for data in self.chunks():
+            digest.update(data)
+        return digest.hexdigest()
 
 
 @dataclass
@@ -42,10 +80,26 @@ class Sender:
         def once() -> None:
             with self.reading(found) as descriptor:
                 data = _read(descriptor, 0, found.size)
-            obstore.put(self.store, key, data, use_multipart=False)
+            with self.wire.throttling(key):
+                obstore.put(self.store, key, data, use_multipart=False)
+
+        if found.size > CHUNK:
+            with self.reading(found) as descriptor:
+                self.wire.call("PUT", key, body=self.section(descriptor, found, 0, found.size))
+            self.progress.add(files=1, size=found.size)
+            return
 
         self.attempts.run(found.key, once)
         self.progress.add(files=1, size=found.size)
+
+    def section(self, descriptor: int, found: Found, offset: int, size: int) -> Section:
+        """Some bytes of a file that must stay what it was."""
+
+        def check() -> None:
+            self.attempts.stop.check()
+            check_unchanged(descriptor, found)
+
+        return Section(descriptor, offset, size, check)
 
     @contextmanager
     def reading(self, found: Found) -> Iterator[int]:
@@ -67,7 +121,8 @@ class Sender:
                 pieces = -(-found.size // size) or 1
                 if count and count != str(pieces):
                     continue
-                digests = [_md5(descriptor, number * size, size, self.attempts) for number in range(pieces)]
+                extents = [(number * size, min(size, found.size - number * size)) for number in range(pieces)]
+                digests = [bytes.fromhex(self.section(descriptor, found, *each).md5) for each in extents]
                 own = hashlib.md5(b"".join(digests), usedforsecurity=False).digest() if count else digests[0]
                 if own.hex() == digest.lower():
                     return True
@@ -133,10 +188,9 @@ class InParts:
         self.sender.attempts.stop.check()
         offset = (number - 1) * self.part_size
         size = min(self.part_size, self.found.size - offset)
-        data = _read(self._descriptor, offset, size)
+        data = self.sender.section(self._descriptor, self.found, offset, size)
         stored = self._there.get(number)
-        digest = hashlib.md5(data, usedforsecurity=False).hexdigest() if stored else ""
-        if stored and (stored.size, stored.etag.strip('"')) == (size, digest):
+        if stored and (stored.size, stored.etag.strip('"')) == (size, data.md5):
             self._parts[number] = stored
             self.sender.progress.add(resumed=size)
             return
@@ -171,12 +225,3 @@ def _read(descriptor: int, offset: int, size: int) -> bytes:
     while len(data) < size and (more := os.pread(descriptor, size - len(data), offset + len(data))):
         data += more
     return data
-
-
-def _md5(descriptor: int, offset: int, size: int, attempts: Attempts) -> bytes:
-    digest, end = hashlib.md5(usedforsecurity=False), offset + size
-    while offset < end and (data := os.pread(descriptor, min(CHUNK, end - offset), offset)):
-        attempts.stop.check()
-        digest.update(data)
-        offset += len(data)
-    return digest.digest()

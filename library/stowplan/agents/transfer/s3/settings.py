@@ -31,9 +31,8 @@ class S3Settings:
 
     @property
     def upload_streams(self) -> int:
-        """Requests of an upload at one time: each holds a part, and the client a copy."""
-        config = self.common.config
-        return max(1, min(config.parallelism, self.common.free_mib // (2 * config.part_size_mib)))
+        """Requests of an upload at one time: each holds a few chunks, whatever the size of its part."""
+        return self.streams
 
     def part_size(self, size: int) -> int:
         """Bytes of a part of an object of this size."""

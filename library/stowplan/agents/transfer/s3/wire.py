@@ -1,12 +1,18 @@
 """Signed requests to one bucket, for what obstore has no calls for: exact listings and the steps of an upload."""
 
 import hashlib
+import re
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Protocol
 from xml.etree import ElementTree
 
 import httpx
+from obstore.exceptions import BaseError
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.attempts import Attempts, ThrottledError
@@ -15,14 +21,49 @@ from stowplan.agents.transfer.s3.failure import AUTH_CODES
 from stowplan.agents.transfer.s3.signing import EMPTY_SHA256, encoded, query_string, signed_headers
 from stowplan.schema.exit_codes import ExitCode
 
-CHUNK = 1 << 20
 LONGEST_WAIT = 60.0
 """The most seconds of a Retry-After that are waited for."""
 
 _THROTTLED = frozenset({408, 429, 500, 502, 503, 504})
 _THROTTLING_CODES = frozenset({"RequestTimeout", "SlowDown", "InternalError", "OperationAborted", "BadDigest"})
 
+_THROTTLED_TEXT = re.compile(r"\b(429|503) ")
+"""In what obstore says of an answer."""
+
 Query = Sequence[tuple[str, str]]
+
+
+class Body(Protocol):
+    """What a request sends. It may be read several times: for its digest, and for each try."""
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+
+    @property
+    def sha256(self) -> str:
+        """In hexadecimal digits."""
+
+    def chunks(self) -> Iterator[bytes]:
+        """Its bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A small body that is at hand."""
+
+    data: bytes
+
+    @property
+    def size(self) -> int:
+        return len(self.data)
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.data).hexdigest() if self.data else EMPTY_SHA256
+
+    def chunks(self) -> Iterator[bytes]:
+        yield self.data
 
 
 class Wire:
@@ -49,7 +90,7 @@ class Wire:
         method: str,
         key: str = "",
         query: Query = (),
-        body: bytes = b"",
+        body: bytes | Body = b"",
         *,
         headers: Mapping[str, str] | None = None,
         accepted: Sequence[int] = (),
@@ -59,10 +100,11 @@ class Wire:
         An empty key stands for the bucket itself.
         """
         what = f"{method} {self.bucket.name}/{key}"
+        sent: Body = Text(body) if isinstance(body, bytes) else body
 
         def once() -> httpx.Response:
             try:
-                response = self._send(method, key, query, body, headers or {})
+                response = self._send(method, key, query, sent, headers or {})
             except httpx.HTTPError as error:
                 raise AttemptError(
                     ExitCode.TRANSIENT, "RequestFailed", f"{what}: {type(error).__name__}: {error}"
@@ -73,19 +115,37 @@ class Wire:
 
         return self._attempts.run(what, once)
 
-    def _send(self, method: str, key: str, query: Query, body: bytes, headers: Mapping[str, str]) -> httpx.Response:
+    @contextmanager
+    def throttling(self, key: str) -> Iterator[None]:
+        """Around a request of obstore: it does not tell the headers of a refusal, so a small request asks for them."""
+        try:
+            yield
+        except BaseError as error:
+            text = str(error).partition("\n")[0]
+            if not _THROTTLED_TEXT.search(text):
+                raise
+            raise ThrottledError(f"{key}: {text}", self._patience(key)) from None
+
+    def _patience(self, key: str) -> float:
+        """Seconds that the server wants to be left alone, by what it answers now."""
+        try:
+            response = self._send("HEAD", key, (), Text(b""), {})
+        except httpx.HTTPError:
+            return 0.0
+        return _retry_after(response.headers.get("retry-after", "")) if response.status_code in _THROTTLED else 0.0
+
+    def _send(self, method: str, key: str, query: Query, body: Body, headers: Mapping[str, str]) -> httpx.Response:
         bucket = self.bucket
         path = f"{bucket.root}/{encoded(key, '/')}" if key else (bucket.root or "/")
         words = query_string(query)
-        sha256 = hashlib.sha256(body).hexdigest() if body else EMPTY_SHA256
-        plain = {**headers, "content-length": str(len(body))}
+        plain = {**headers, "content-length": str(body.size)}
         complete = (
             signed_headers(
                 method,
                 host=bucket.host,
                 path=path,
                 query=words,
-                sha256=sha256,
+                sha256=body.sha256,
                 region=bucket.region,
                 credentials=bucket.credentials,
                 now=datetime.now(UTC),
@@ -96,13 +156,7 @@ class Wire:
         )
         raw = f"{path}?{words}" if words else path
         url = httpx.URL(f"{bucket.scheme}://{bucket.host}").copy_with(raw_path=raw.encode("ascii"))
-        return self._http.request(method, url, headers=complete, content=_chunks(body) if body else None)
-
-
-def _chunks(body: bytes) -> Iterator[bytes]:
-    view = memoryview(body)
-    for offset in range(0, len(view), CHUNK):
-        yield bytes(view[offset : offset + CHUNK])
+        return self._http.request(method, url, headers=complete, content=body.chunks() if body.size else None)
 
 
 def refusal(response: httpx.Response, what: str) -> AttemptError:
@@ -133,4 +187,9 @@ def _error(content: bytes) -> tuple[str, str]:
 
 
 def _retry_after(text: str) -> float:
-    return min(LONGEST_WAIT, float(text)) if text.isdecimal() else 0.0
+    """Seconds, which a server gives as such or as a date."""
+    try:
+        seconds = float(text) if text.isdecimal() else (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds()
+    except (TypeError, ValueError):
+        return 0.0
+    return max(0.0, min(LONGEST_WAIT, seconds))
