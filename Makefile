@@ -6,7 +6,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXAMPLES := $(patsubst examples/%/stowplan.yaml,%,$(wildcard examples/*/stowplan.yaml))
 
-.PHONY: argocd check control-plane demo test lint types layers unit generate requirements synth clean
+.PHONY: argocd check control-plane demo test lint types layers unit generate requirements sbom synth clean
 
 demo: .venv/ready synth
 	@echo
@@ -60,6 +60,10 @@ requirements: .venv/ready
 	    --output-file library/images/requirements-$$group.txt || exit 1; \
 	done
 
+# What each image holds beside its base, as CycloneDX has it. Not committed: the requirements say it all.
+sbom: .venv/ready
+	$(BIN)/python library/images/sbom.py build/sbom
+
 # The lock file names every version; uv itself is one of them.
 .venv/ready: pyproject.toml uv.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -68,4 +72,4 @@ requirements: .venv/ready
 	touch $@
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

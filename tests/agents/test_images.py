@@ -2,20 +2,33 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+
+from stowplan.schema.platform import Platform
+from tests.agents.pods import agent_containers
+from tests.cluster.tools import JUICEFS
 
 ROOT = Path(__file__).parents[2]
 IMAGES = ROOT / "library" / "images"
 UV = Path(sys.executable).with_name("uv")
 AGENTS = {
-    "control": ["stowplan.agents.await_group", "stowplan.agents.wait_dataset"],
+    "cache": ["stowplan.agents.cache"],
+    "control": ["stowplan.agents.await_group", "stowplan.agents.reporter", "stowplan.agents.wait_dataset"],
+    "git": ["stowplan.agents.transfer"],
     "transfer": ["stowplan.agents.transfer"],
 }
 """Programs by image."""
+REQUIREMENTS = {"cache": "control", "control": "control", "git": "control", "transfer": "transfer"}
+"""By image, what pip installs for it."""
+ELSEWHERE = {"git": ["stowplan.agents.transfer.s3", "stowplan.agents.transfer.huggingface"]}
+"""Parts of these programs that only another image can run."""
 
 
 def requirements(group: str) -> Path:
@@ -46,7 +59,7 @@ def image(request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.
     python = folder / "bin" / "python"
     run(UV, "venv", "--quiet", "--python", sys.executable, folder)
     install = (UV, "pip", "install", "--quiet", "--python", python)
-    run(*install, "--require-hashes", "--requirements", requirements(request.param))
+    run(*install, "--require-hashes", "--requirements", requirements(REQUIREMENTS[request.param]))
     run(*install, "--no-deps", wheel)
     return request.param, python
 
@@ -64,18 +77,21 @@ def test_every_module_of_an_agent_is_there(image: tuple[str, Path]) -> None:
     program = "\n".join(
         (
             "import importlib, pkgutil, sys",
-            "for package in sys.argv[1:]:",
-            "    for module in pkgutil.iter_modules(importlib.import_module(package).__path__, package + '.'):",
-            "        importlib.import_module(module.name)",
+            "packages, elsewhere = sys.argv[1].split(), tuple(sys.argv[2].split())",
+            "for package in packages:",
+            "    for module in pkgutil.walk_packages(importlib.import_module(package).__path__, package + '.'):",
+            "        if not module.name.startswith(elsewhere) and not module.name.endswith('__main__'):",
+            "            importlib.import_module(module.name)",
             "print(*sys.modules)",
         )
     )
-    modules = set(run(python, "-c", program, *packages).split())
+    elsewhere = ELSEWHERE.get(name, [])
+    modules = set(run(python, "-c", program, " ".join(packages), " ".join(elsewhere)).split())
     assert {f"{packages[0]}.client", *(f"{agent}.command" for agent in AGENTS[name])} <= modules
     assert not {each for each in modules if each.startswith(("stowplan.compiler", "stowplan.library"))}
 
 
-@pytest.mark.parametrize("group", ["wheel", *AGENTS])
+@pytest.mark.parametrize("group", ["wheel", *sorted(set(REQUIREMENTS.values()))])
 def test_requirements_are_those_of_the_lock_file(group: str) -> None:
     """`make requirements` renews them."""
     locked = run(
@@ -89,6 +105,57 @@ def test_every_image_is_a_target() -> None:
     text = (IMAGES / "Containerfile").read_text(encoding="utf-8")
     stages = {line.split(" AS ")[1] for line in text.splitlines() if line.startswith("FROM ")}
     assert set(AGENTS) <= stages
+
+
+def test_pods_name_the_image_that_has_their_program() -> None:
+    containers = agent_containers()
+    assert {each.image for each in containers} == set(AGENTS)
+    assert [each.path for each in containers if each.command[2] not in AGENTS[each.image]] == []
+
+
+def test_transfers_with_git_repositories_run_in_the_image_that_has_git() -> None:
+    transfers = [each for each in agent_containers() if each.command[2] == "stowplan.agents.transfer"]
+    configs = [json.loads(each.config()) for each in transfers]
+    remotes = [({each["source"]["type"], each["sink"]["type"]} - {"pvc"}).pop() for each in configs]
+    images = {"git": "git", "huggingface": "transfer", "s3": "transfer"}
+    assert set(remotes) == set(images)
+    assert [each.image for each in transfers] == [images[remote] for remote in remotes]
+
+
+def test_client_of_juicefs_is_the_one_that_the_compiler_and_the_tests_know() -> None:
+    (default,) = re.findall(r"^ARG JUICEFS=\S+:ce-(v\S+)$", (IMAGES / "Containerfile").read_text(), re.MULTILINE)
+    assert default == JUICEFS.version
+    assert default.startswith(f"v{Platform().juicefs.client_version}.")
+
+
+@pytest.fixture(scope="module")
+def bills(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `make sbom` writes."""
+    folder = tmp_path_factory.mktemp("bills")
+    run(sys.executable, IMAGES / "sbom.py", folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_bill_of_materials_names_all_that_an_image_holds(name: str, bills: Path) -> None:
+    text = (bills / f"stowplan-{name}.cdx.json").read_text(encoding="utf-8")
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
+    bill = json.loads(text)
+    assert bill["metadata"]["component"]["name"] == f"stowplan-{name}"
+    held = {each["name"].replace("_", "-").lower(): each for each in bill["components"]}
+    added = {"cache": {"juicefs"}, "git": {"git", "git-lfs"}}.get(name, set())
+    assert held.keys() == {"stowplan", *added, *pinned(REQUIREMENTS[name])}
+    assert {key: held[key]["version"] for key in pinned(REQUIREMENTS[name])} == pinned(REQUIREMENTS[name])
+    assert [key for key, each in held.items() if not each.get("licenses")] == []
+    assert "timestamp" not in text
+    assert "serialNumber" not in text
+
+
+def pinned(group: str) -> dict[str, str]:
+    """Versions by package, of those that Linux needs."""
+    lines = requirements(group).read_text(encoding="utf-8").splitlines()
+    found = [re.match(r"(\S+)==(\S+)(?: ; (.*))? \\", line) for line in lines]
+    return {each[1]: each[2] for each in found if each and not re.search(r"== '(win32|emscripten)'", each[3] or "")}
 
 
 def test_context_of_the_build_has_what_the_stages_copy() -> None:
