@@ -31,16 +31,16 @@ class Ended:
         return self.events[-1]
 
 
-@dataclass(frozen=True)
-class Cube:
-    """A folder that stands for the claim, and a bucket."""
+class Transfer:
+    """A folder that stands for the claim, and a remote side."""
 
     folder: Path
-    storage: Storage
-    endpoint: str = ""
-    """Of a proxy, if not of the storage itself."""
-    options: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any]
     """Fields of the configuration beside its two sides."""
+
+    def variables(self) -> dict[str, str]:
+        """What the remote side needs in the environment."""
+        raise NotImplementedError
 
     @property
     def claim(self) -> Path:
@@ -56,28 +56,9 @@ class Cube:
     def state(self) -> Path:
         return self.claim / STATE["directory"]
 
-    def remote(self, key: str = "", **fields: Any) -> dict[str, Any]:
-        """The S3 side."""
-        return {
-            "type": "s3",
-            "uri": f"s3://{self.storage.bucket}/{key}",
-            "endpointEnv": "S3_ENDPOINT",
-            "accessKeyIdEnv": "S3_ACCESS_KEY_ID",
-            "secretAccessKeyEnv": "S3_SECRET_ACCESS_KEY",
-            **fields,
-        }
-
     def local(self, path: str = "data") -> dict[str, Any]:
         """The side of the claim."""
         return {"type": "pvc", "claim": "claim", "mountPath": str(self.claim), "path": path}
-
-    def download(self, key: str = "", run: str | None = None, path: str = "data", **fields: Any) -> Ended:
-        """Runs the agent from the bucket to the claim."""
-        return self.run(self.remote(key, **fields), self.local(path), run)
-
-    def upload(self, key: str = "", run: str | None = None, path: str = "data", **fields: Any) -> Ended:
-        """Runs the agent from the claim to the bucket."""
-        return self.run(self.local(path), self.remote(key, **fields), run)
 
     def run(self, source: dict[str, Any], sink: dict[str, Any], run: str | None = None) -> Ended:
         with self.started(source, sink, run) as process:
@@ -99,9 +80,7 @@ class Cube:
         variables = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.folder),
-            "S3_ENDPOINT": f"{self.endpoint or self.storage.endpoint}\n",
-            "S3_ACCESS_KEY_ID": ACCESS_KEY,
-            "S3_SECRET_ACCESS_KEY": f"{SECRET_KEY}\n",
+            **self.variables(),
             **({"STOWPLAN_RUN": run} if run else {}),
             **(environment or {}),
         }
@@ -129,6 +108,43 @@ class Cube:
             "state": STATE,
             **self.options,
         }
+
+
+@dataclass(frozen=True)
+class Cube(Transfer):
+    """With a bucket."""
+
+    folder: Path
+    storage: Storage
+    endpoint: str = ""
+    """Of a proxy, if not of the storage itself."""
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def variables(self) -> dict[str, str]:
+        return {
+            "S3_ENDPOINT": f"{self.endpoint or self.storage.endpoint}\n",
+            "S3_ACCESS_KEY_ID": ACCESS_KEY,
+            "S3_SECRET_ACCESS_KEY": f"{SECRET_KEY}\n",
+        }
+
+    def remote(self, key: str = "", **fields: Any) -> dict[str, Any]:
+        """The S3 side."""
+        return {
+            "type": "s3",
+            "uri": f"s3://{self.storage.bucket}/{key}",
+            "endpointEnv": "S3_ENDPOINT",
+            "accessKeyIdEnv": "S3_ACCESS_KEY_ID",
+            "secretAccessKeyEnv": "S3_SECRET_ACCESS_KEY",
+            **fields,
+        }
+
+    def download(self, key: str = "", run: str | None = None, path: str = "data", **fields: Any) -> Ended:
+        """Runs the agent from the bucket to the claim."""
+        return self.run(self.remote(key, **fields), self.local(path), run)
+
+    def upload(self, key: str = "", run: str | None = None, path: str = "data", **fields: Any) -> Ended:
+        """Runs the agent from the claim to the bucket."""
+        return self.run(self.local(path), self.remote(key, **fields), run)
 
 
 def files(folder: Path) -> dict[str, bytes]:

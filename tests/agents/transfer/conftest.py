@@ -1,4 +1,4 @@
-"""The S3 server of these tests, and a transfer for each of them."""
+"""The servers of these tests, and a transfer for each of them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +7,8 @@ import pytest
 
 from tests.agents.transfer.agent import Cube
 from tests.agents.transfer.faults import Proxy, proxied
+from tests.agents.transfer.hub_agent import HubCube
+from tests.agents.transfer.hub_server import TOKEN, Hub, running
 from tests.agents.transfer.server import Storage, new_bucket, serving
 from tests.cluster.binaries import Missing, obtain
 from tests.cluster.tools import VERSITYGW
@@ -51,3 +53,34 @@ def proxy(s3_server: str) -> Iterator[Proxy]:
 def watched(cube: Cube, proxy: Proxy) -> Cube:
     """The transfer through the proxy."""
     return Cube(cube.folder, cube.storage, proxy.url)
+
+
+@pytest.fixture
+def hub(tmp_path: Path) -> Iterator[Hub]:
+    """A Hub and its storage."""
+    (tmp_path / "hub").mkdir()
+    with running(tmp_path / "hub") as server:
+        yield server
+
+
+@pytest.fixture
+def hub_proxy(hub: Hub) -> Iterator[Proxy]:
+    """A proxy in front of the Hub."""
+    with proxied(hub.url) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def storage_proxy(hub: Hub) -> Iterator[Proxy]:
+    """A proxy in front of the storage that the Hub leads to."""
+    with proxied(hub.storage) as proxy:
+        hub.storage = proxy.url
+        yield proxy
+
+
+@pytest.fixture
+def repo(hub: Hub, hub_proxy: Proxy, storage_proxy: Proxy, tmp_path: Path) -> HubCube:
+    """A transfer between an empty claim and a new repository that its token may write to, all through the proxies."""
+    repository = hub.store.make("owner/name", writers={TOKEN})
+    (tmp_path / "agent").mkdir()
+    return HubCube(tmp_path / "agent", hub, repository, hub_proxy.url)

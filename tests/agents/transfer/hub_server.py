@@ -1,7 +1,7 @@
 """A server of the Hub's API as `huggingface_hub` speaks it, and of the storage that it leads to.
 
-Two servers, as the Hub and its storage are two hosts. The storage knows signed URLs alone, and refuses whatever comes with
-credentials, as S3 does. https://huggingface.co/docs/hub/api, https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md
+Two servers, as the Hub and its storage are two hosts. The storage knows signed URLs alone, and refuses whatever comes
+with credentials, as S3 does. https://huggingface.co/docs/hub/api, https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md
 """
 
 import base64
@@ -136,6 +136,11 @@ class _HubHandler(_Base):
         ]
 
     @property
+    def _base(self) -> str:
+        """The URL of this Hub as the client knows it: a proxy may be between the two."""
+        return f"http://{self.headers['host']}"
+
+    @property
     def token(self) -> str | None:
         return self.headers.get("authorization", "").removeprefix("Bearer ") or None
 
@@ -197,8 +202,7 @@ class _HubHandler(_Base):
         found += [files[path].listed(path) for path in paths]
         begin = int(self.query.get("cursor", ["0"])[0])
         end = begin + self.hub.page
-        # As a proxy is asked, so it is told.
-        more = f"http://{self.headers['host']}{urlsplit(self.path).path}?recursive=true&expand=false&cursor={end}"
+        more = f"{self._base}{urlsplit(self.path).path}?recursive=true&expand=false&cursor={end}"
         self._json(found[begin:end], headers={"link": f'<{more}>; rel="next"'} if end < len(found) else None)
 
     def _resolve(self, kind: str | None, name: str, revision: str, path: str) -> None:
@@ -248,7 +252,7 @@ class _HubHandler(_Base):
     def _object(self, sha256: str, size: int, repo: str) -> dict[str, Any]:
         if self.hub.store.content(sha256).exists():
             return {"oid": sha256, "size": size}
-        verify = {"href": f"{self.hub.url}{repo}.git/info/lfs/verify", "header": {}}
+        verify = {"href": f"{self._base}{repo}.git/info/lfs/verify", "header": {}}
         upload: dict[str, Any] = {"href": f"{self.hub.storage}/upload/{sha256}?{SIGNATURE}", "header": {}}
         if self.hub.multipart and size > PART:
             self.hub.uploads[sha256] = {}
@@ -256,14 +260,14 @@ class _HubHandler(_Base):
             header = {
                 str(number): f"{self.hub.storage}/part/{sha256}/{number}?{SIGNATURE}" for number in range(1, count + 1)
             }
-            complete = f"{self.hub.url}{repo}.git/info/lfs/complete/{sha256}?{SIGNATURE}"
+            complete = f"{self._base}{repo}.git/info/lfs/complete/{sha256}?{SIGNATURE}"
             upload = {"href": complete, "header": {"chunk_size": str(PART), **header}}
         return {"oid": sha256, "size": size, "actions": {"upload": upload, "verify": verify}}
 
-    def _complete(self, name: str, sha256: str, kind: str | None = None) -> None:
+    def _complete(self, name: str, sha256: str, kind: str | None = None) -> None:  # noqa: ARG002 - signed
         parts = self.hub.uploads.get(sha256, {})
         given = json.loads(self.body)
-        tags = [hashlib.md5(parts.get(each["partNumber"], b"")).hexdigest() for each in given["parts"]]
+        tags = [_etag(parts.get(each["partNumber"], b"")) for each in given["parts"]]
         if [each["etag"].strip('"') for each in given["parts"]] != tags:
             raise Refused(400, "", "One or more of the specified parts could not be found")
         data = b"".join(parts[number] for number in sorted(parts))
@@ -324,7 +328,11 @@ class _StorageHandler(_Base):
             raise Refused(400, "", "The content does not have the given digest")
         if kind == "part":
             self.hub.uploads[sha256][int(rest[0])] = self.body
-        self._head(200, {"etag": f'"{hashlib.md5(self.body).hexdigest()}"', "content-length": "0"})
+        self._head(200, {"etag": f'"{_etag(self.body)}"', "content-length": "0"})
+
+
+def _etag(data: bytes) -> str:
+    return hashlib.md5(data, usedforsecurity=False).hexdigest()
 
 
 class _Server(ThreadingHTTPServer):

@@ -16,6 +16,7 @@ from stowplan.agents.transfer.attempts import Attempts
 from stowplan.agents.transfer.crew import Crew
 from stowplan.agents.transfer.engine import PROTECTED, Work
 from stowplan.agents.transfer.huggingface import session, xet
+from stowplan.agents.transfer.huggingface.chatter import forwarded
 from stowplan.agents.transfer.huggingface.content import Content
 from stowplan.agents.transfer.huggingface.download import Download
 from stowplan.agents.transfer.huggingface.failure import Failures, MovedError
@@ -171,7 +172,7 @@ class HuggingFaceEngine:
 
         set_client_factory(connect)
         try:
-            with connect() as http:
+            with forwarded(work.log), connect() as http:
                 yield Hub(self.told, http, self._attempts(work))
         finally:
             close_session()
