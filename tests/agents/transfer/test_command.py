@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -151,13 +152,41 @@ def test_certificates_of_its_own(program: Path, tmp_path: Path, trusted: bool) -
             assert storage.read() == {"a": b"a", "to/a": b"a"}
 
 
-def test_without_credentials(watched: Cube, storage: Storage, proxy: Proxy) -> None:
-    """The server of the tests knows no public buckets, so it refuses what nobody signed."""
+def anonymous(cube: Cube) -> dict[str, Any]:
+    """The S3 side without keys."""
+    plain = cube.remote(anonymous=True)
+    return {key: value for key, value in plain.items() if key not in ("accessKeyIdEnv", "secretAccessKeyEnv")}
+
+
+def test_public_bucket_without_credentials(cube: Cube, storage: Storage) -> None:
+    objects = {"a": b"a", "deep/b": b"b", "large": b"c" * 12_000_000}
+    storage.put(objects)
+    resources = [f"arn:aws:s3:::{storage.bucket}{end}" for end in ("", "/*")]
+    actions = ["s3:GetObject", "s3:ListBucket"]
+    statement = {"Effect": "Allow", "Principal": "*", "Action": actions, "Resource": resources}
+    with storage.wire() as wire:
+        wire.call("PUT", "", [("policy", "")], json.dumps({"Version": "2012-10-17", "Statement": [statement]}).encode())
+    ended = cube.run(anonymous(cube), cube.local())
+    assert ended.code == 0, ended.output
+    assert files(cube.data) == objects
+    ended = cube.run(cube.local(), anonymous(cube) | {"uri": f"s3://{storage.bucket}/to/"})
+    assert ended.code == 3, ended.output
+
+
+def test_private_bucket_without_credentials(cube: Cube, storage: Storage) -> None:
     storage.put({"a": b"a"})
-    plain = {key: value for key, value in watched.remote(anonymous=True).items() if "KeyId" not in key}
-    plain.pop("secretAccessKeyEnv")
-    ended = watched.run(plain, watched.local())
+    ended = cube.run(anonymous(cube), cube.local())
     assert (ended.code, ended.last["reason"]) == (3, "AccessDenied")
+
+
+def test_role_of_a_pod_is_no_account(cube: Cube) -> None:
+    """Somebody may expect it; the message says what is needed."""
+    plain = anonymous(cube) | {"anonymous": False}
+    role = {"AWS_ROLE_ARN": "arn:aws:iam::1:role/x", "AWS_WEB_IDENTITY_TOKEN_FILE": "/var/run/token"}
+    with cube.started(plain, cube.local(), environment=role) as process:
+        output, _ = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert "roles of pods and nodes are not used" in output
 
 
 def test_secrets_stay_secret(watched: Cube, proxy: Proxy) -> None:

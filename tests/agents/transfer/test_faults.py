@@ -2,11 +2,17 @@
 
 import os
 
+import obstore
 import pytest
 
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.s3.endpoint import Bucket
+from stowplan.agents.transfer.s3.failure import of_any
+from stowplan.agents.transfer.s3.signing import Credentials
+from stowplan.schema.exit_codes import ExitCode
 from tests.agents.transfer.agent import Cube, files
 from tests.agents.transfer.faults import Fault, Proxy, Request, once_each
-from tests.agents.transfer.server import Storage
+from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, Storage
 from tests.agents.transfer.test_download import large
 
 OBJECTS = {"a": b"a" * 3000, "b": b"b" * 500_000, "large": large()}
@@ -155,3 +161,50 @@ def test_wrong_key(storage: Storage, watched: Cube) -> None:
 def test_nobody_answers(cube: Cube) -> None:
     ended = Cube(cube.folder, cube.storage, "http://127.0.0.1:9").download()
     assert (ended.code, ended.last["reason"]) == (10, "RequestFailed")
+
+
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize("flow", ["download", "upload"])
+def test_server_that_says_how_long_to_wait(
+    storage: Storage, watched: Cube, proxy: Proxy, flow: str, status: int
+) -> None:
+    """It says so in a header that obstore does not tell: a small request asks for it once more."""
+    watched.data.mkdir()
+    (watched.data / "a").write_bytes(b"a")
+    storage.put({} if flow == "upload" else {"b": b"b"})
+    seen: list[str] = []
+
+    def rule(request: Request) -> Fault | None:
+        if request.is_listing or request.path.rpartition("/")[2] not in ("a", "b"):
+            return None
+        seen.append(request.method)
+        return Fault(status=status, headers={"Retry-After": "3"}) if len(seen) <= 2 else None
+
+    proxy.rule = rule
+    ended = watched.download() if flow == "download" else watched.upload()
+    assert ended.code == 0, ended.output
+    method = "GET" if flow == "download" else "PUT"
+    assert seen == [method, "HEAD", method]
+    assert [each["seconds"] for each in ended.events if "tries_left" in each] == [3.0]
+
+
+def test_silence_in_the_middle_of_an_answer_ends(storage: Storage, proxy: Proxy) -> None:
+    storage.put({"a": large(3_000_000)})
+    proxy.rule = lambda _: Fault(cut_after=1_000_000, stall=20)
+    keys = Credentials(ACCESS_KEY, SECRET_KEY)
+    bucket = Bucket(storage.bucket, proxy.url, "us-east-1", path_style=True, credentials=keys)
+    with pytest.raises(Exception, match="TimedOut") as raised:
+        obstore.get(bucket.store(silence=0.5), "a").bytes()
+    failure = of_any(raised.value, "a")
+    assert isinstance(failure, AttemptError)
+    assert failure.code is ExitCode.TRANSIENT
+    assert str(failure).endswith("timed out")
+
+
+def test_account_that_may_not_list_is_told_of_it(storage: Storage, watched: Cube, proxy: Proxy) -> None:
+    """Without that right, S3 answers 403 for what is not there."""
+    storage.put({"other": b"x"})
+    proxy.rule = lambda request: Fault(status=403) if request.method == "HEAD" else None
+    ended = watched.download("missing", kind="file")
+    assert (ended.code, ended.last["reason"]) == (4, "NotFound")
+    assert "403" in ended.last["message"]

@@ -2,9 +2,11 @@
 
 import os
 import re
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import obstore
 import pytest
 
 from stowplan.agents.transfer.s3 import multipart
@@ -182,3 +184,29 @@ def test_answer_to_the_end_of_an_upload_that_is_lost(filled: Cube, storage: Stor
     assert ended.code == 0, ended.output
     assert len(lost) == 1
     assert storage.read() == OBJECTS
+
+
+def test_memory_does_not_grow_with_the_parts(cube: Cube, storage: Storage) -> None:
+    """Parts of a huge file are as large as they must be for their number."""
+    cube.data.mkdir()
+    with (cube.data / "large").open("wb") as file:
+        file.truncate(260 << 20)
+    small = Cube(cube.folder, storage, options={"memoryMiB": 128, "partSizeMiB": 64, "parallelism": 8})
+    most = 0
+    with small.started(small.local(), small.remote()) as process:
+        while process.poll() is None:
+            most = max(most, highest_mib(process.pid))
+            time.sleep(0.01)
+        output, _ = process.communicate()
+    assert process.returncode == 0, output
+    assert 0 < most < 128
+    assert obstore.head(storage.store, "large")["size"] == 260 << 20
+
+
+def highest_mib(process: int) -> int:
+    try:
+        text = Path(f"/proc/{process}/status").read_text(encoding="ascii")
+    except OSError:
+        return 0
+    found = re.search(r"VmHWM:\s+(\d+) kB", text)
+    return int(found[1]) >> 10 if found else 0

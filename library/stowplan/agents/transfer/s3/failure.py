@@ -24,7 +24,9 @@ class ChangedError(Exception):
 
 def of_store(error: Exception, key: str) -> AttemptError | ChangedError:
     """What an error of obstore means for one object."""
-    text = str(error).partition("\n\nDebug source")[0]
+    text, _, details = str(error).partition("\n\nDebug source")
+    if "TimedOut" in details:
+        text += ": timed out"
     if isinstance(error, PreconditionError):
         return ChangedError(key)
     if isinstance(error, FileNotFoundError):

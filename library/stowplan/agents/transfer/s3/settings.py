@@ -90,7 +90,9 @@ def _credentials(remote: S3Endpoint, values: Values) -> Credentials | None:
     if remote.anonymous:
         return None
     if not (remote.access_key_id_env and remote.secret_access_key_env):
-        raise SettingsError("An access key and a secret key are needed, or `anonymous`")
+        raise SettingsError(
+            "An access key and a secret key are needed, or `anonymous`: roles of pods and nodes are not used"
+        )
     return Credentials(
         values.required(remote.access_key_id_env),
         values.required(remote.secret_access_key_env),
