@@ -91,8 +91,9 @@ class AgentContainer:
                 yield each["name"], each.get("value", "")
 
     def _field(self, path: str) -> str:
+        """Labels that Kubernetes adds name the object."""
         label = LABEL.fullmatch(path)
-        return self.labels.get(label[1], "run") if label else FIELDS[path]
+        return self.labels.get(label[1], self.path.stem) if label else FIELDS[path]
 
     def _volumes(self, folders: Mapping[str, Path]) -> Iterator[str]:
         for mount in self.container["volumeMounts"]:

@@ -5,7 +5,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,9 @@ from tests.agents.podman import (
 )
 from tests.agents.pods import OUT, AgentContainer, agent_containers, bytes_of
 from tests.agents.transfer.agent import files
+from tests.agents.transfer.git.author import author
+from tests.agents.transfer.git.server import TOKEN
+from tests.agents.transfer.git.server import serving as git_server
 from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, Storage, serving
 from tests.cluster.binaries import Missing, obtain
 from tests.cluster.tools import JUICEFS, VERSITYGW
@@ -68,6 +71,10 @@ print(json.dumps({{
 }}))
 """
 """What a container sees of its own limits."""
+
+LARGE = b"w" * 10_000
+TRUSTING = ("-c", "safe.directory=*")
+"""Options of Git for folders of other users."""
 
 Run = Callable[..., Any]
 
@@ -293,6 +300,32 @@ def test_copies_objects(container: AgentContainer, run: Run, s3_server: str, tmp
     assert done.returncode == 0, done.stderr
     assert files(data) == {"a": b"image"}
     assert storage.read()[f"{prefix}a"] == b"image"
+
+
+def test_clones_and_pushes(run: Run, tmp_path: Path) -> None:
+    """With Git LFS, and in a claim where somebody else owns what the agent pushes."""
+    upload, download = cubes("git")
+    assert [sides(each)["source"]["type"] for each in (upload, download)] == ["pvc", "git"]
+    folder = claim(tmp_path, download)
+    clone = folder / "code" / "model"
+    with git_server(tmp_path / "forge") as forge:
+        forge.users |= {"oauth2": TOKEN}
+        writer = author(tmp_path / "author", forge)
+        pointers = writer.lfs({"weights": LARGE})
+        writer.commit({**pointers, ".gitattributes": b"weights filter=lfs diff=lfs merge=lfs -text\n"})
+        writer.git("tag", "v1.4")
+        writer.git("push", "--quiet", "origin", "--tags")
+        variables = {"URL": f"{forge.url}/model.git", "TOKEN": TOKEN}
+        done = run(download, folders={"dataset": folder}, variables=variables)
+        assert done.returncode == 0, done.stderr
+        assert (clone / "weights").read_bytes() == LARGE
+        trainer = replace(writer, folder=clone)
+        trainer.git(*TRUSTING, "switch", "--quiet", "--create", "trained")
+        trainer.git(*TRUSTING, "commit", "--quiet", "--allow-empty", "-m", "Train")
+        done = run(upload, folders={"dataset": folder}, variables=variables)
+        assert done.returncode == 0, done.stderr
+        pushed = writer.git("--git-dir", str(writer.bare), "rev-parse", "trained")
+        assert pushed == trainer.git(*TRUSTING, "rev-parse", "HEAD")
 
 
 def test_client_of_juicefs_is_of_the_platforms_version(run: Run) -> None:
