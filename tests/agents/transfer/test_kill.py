@@ -9,13 +9,16 @@ from typing import Any
 
 import pytest
 
-from tests.agents.transfer.agent import Cube, files
+from tests.agents.transfer.agent import Cube, Transfer, files
 from tests.agents.transfer.faults import Fault, Proxy
 from tests.agents.transfer.server import Storage
 from tests.agents.transfer.test_download import large
 
-ROUNDS = int(os.environ.get("STOWPLAN_KILLS", "10"))
-"""SIGKILLs for each flow; more of them take minutes."""
+ROUNDS = int(os.environ.get("STOWPLAN_KILLS", "50"))
+"""SIGKILLs for each flow."""
+
+LONGEST = 0.4
+"""Seconds after the first request in which the kill comes."""
 
 Sides = tuple[dict[str, Any], dict[str, Any]]
 
@@ -25,15 +28,18 @@ class Source:
     """Files that change between two attempts, so that each attempt has work, and everything that they ever were."""
 
     write: Callable[[dict[str, bytes]], None]
+    small: int
+    """How many small files there are; a quarter of them changes each time."""
+    large: dict[str, int]
+    """Sizes of the large files; one of them changes every few times."""
     now: dict[str, bytes] = field(default_factory=dict)
     ever: dict[str, set[bytes]] = field(default_factory=dict)
     chance: random.Random = field(default_factory=lambda: random.Random(7))  # noqa: S311 - content of a test
 
     def change(self) -> None:
-        """Some small files, and one of two large ones."""
-        names = [f"small/{number:04}" for number in self.chance.sample(range(60), 15 if self.now else 60)]
-        changed = {name: self.chance.randbytes(self.chance.randrange(9000)) for name in names}
-        for name, size in {"large": 12_000_000, "larger": 21_000_000}.items():
+        chosen = self.chance.sample(range(self.small), self.small // 4 if self.now else self.small)
+        changed = {f"small/{number:04}": self.chance.randbytes(self.chance.randrange(9000)) for number in chosen}
+        for name, size in self.large.items():
             if not self.now or self.chance.random() < 0.3:
                 changed[name] = self.chance.randbytes(size)
         self.write(changed)
@@ -56,8 +62,8 @@ def kill_again_and_again(cube: Cube, proxy: Proxy, sides: Sides, source: Source)
         with cube.started(*sides, f"run-{number}") as process:
             while len(proxy.requests) == before:
                 assert process.poll() is None
-                time.sleep(0.005)
-            time.sleep(source.chance.random() * 0.8)
+                time.sleep(0.002)
+            time.sleep(source.chance.random() * LONGEST)
             hit += process.poll() is None
             process.kill()
             process.communicate()
@@ -65,8 +71,15 @@ def kill_again_and_again(cube: Cube, proxy: Proxy, sides: Sides, source: Source)
     return hit
 
 
-def test_download_survives_kills(storage: Storage, watched: Cube, proxy: Proxy) -> None:
-    source = Source(storage.put)
+@pytest.mark.parametrize(
+    ("small", "large_files"),
+    [(120, {}), (4, {"large": 12_000_000, "larger": 21_000_000})],
+    ids=["many small files", "large files"],
+)
+def test_download_survives_kills(
+    storage: Storage, watched: Cube, proxy: Proxy, small: int, large_files: dict[str, int]
+) -> None:
+    source = Source(storage.put, small, large_files)
     hit = kill_again_and_again(watched, proxy, (watched.remote(), watched.local()), source)
     assert hit >= ROUNDS / 2
     assert source.has_had(files(watched.data)), "a file is there that is not complete"
@@ -82,7 +95,7 @@ def test_upload_survives_kills(storage: Storage, watched: Cube, proxy: Proxy) ->
             (watched.data / name).parent.mkdir(parents=True, exist_ok=True)
             (watched.data / name).write_bytes(data)
 
-    source = Source(write)
+    source = Source(write, 60, {"large": 12_000_000, "larger": 21_000_000})
     hit = kill_again_and_again(watched, proxy, (watched.local(), watched.remote()), source)
     assert hit >= ROUNDS / 2
     assert source.has_had(storage.read()), "an object is there that is not complete"

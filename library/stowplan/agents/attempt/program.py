@@ -43,7 +43,7 @@ class Program:
     """Seconds after which the attempt keeps what it has; None for no limit."""
 
     def run(self, work: Callable[[], str], reporter: Reporter | None) -> int:
-        """Does the work, which gives a sentence of what was done; gives the exit code, but never after a signal."""
+        """Does the work, which gives a sentence of what was done; gives the exit code, unless it was ended early."""
         _watch_signals(self.stop)
         deadline = self._watch_deadline()
         ticking = threading.Event()
@@ -55,7 +55,7 @@ class Program:
             if deadline:
                 deadline.cancel()
         self._end(code, reason, self.redact(message), reporter)
-        if code == TERMINATED:
+        if code in (TERMINATED, ExitCode.SOFT_DEADLINE):
             _vanish(code)
         return code
 

@@ -1,0 +1,136 @@
+"""Transfers with a Hub that are killed at any moment, again and again, and then left to finish."""
+
+import time
+
+import pytest
+
+from tests.agents.transfer.agent import files
+from tests.agents.transfer.faults import Fault, Proxy, Request
+from tests.agents.transfer.hub_agent import HubCube
+from tests.agents.transfer.test_download import large
+from tests.agents.transfer.test_hub_download import there
+from tests.agents.transfer.test_kill import ROUNDS, Source, kill_again_and_again
+
+
+def test_download_survives_kills(repo: HubCube, hub_proxy: Proxy) -> None:
+    def write(changed: dict[str, bytes]) -> None:
+        repo.hub.store.put(repo.repository, changed)
+
+    source = Source(write)
+    hit = kill_again_and_again(repo, hub_proxy, (repo.remote(), repo.local()), source)
+    assert hit >= ROUNDS / 2
+    assert source.has_had(there(repo)), "a file is there that is not complete"
+    ended = repo.download(run="last")
+    assert ended.code == 0, ended.output
+    assert there(repo) == source.now
+    assert list((repo.state / "parts").iterdir()) == []
+
+
+def test_upload_survives_kills(repo: HubCube, hub_proxy: Proxy) -> None:
+    source = Source(repo.write)
+    hit = kill_again_and_again(repo, hub_proxy, (repo.local(), repo.remote()), source)
+    assert hit >= ROUNDS / 2
+    for commit in repo.repository.commits:
+        assert source.has_had(repo.hub.store.read(repo.repository, commit)), "a file is there that is not complete"
+    ended = repo.upload(run="last")
+    assert ended.code == 0, ended.output
+    assert repo.hub.store.read(repo.repository) == source.now
+    assert files(repo.data) == source.now
+
+
+def test_parts_that_are_there_are_not_fetched_again(repo: HubCube, storage_proxy: Proxy) -> None:
+    data = large(40_000_000)
+    repo.hub.store.put(repo.repository, {"large.bin": data})
+    asked = 0
+
+    def first_half(_: Request) -> Fault | None:
+        nonlocal asked
+        asked += 1
+        return Fault(seconds=60) if asked > 4 else None
+
+    storage_proxy.rule = first_half
+    with repo.started(repo.remote(), repo.local(), "run") as process:
+        deadline = time.monotonic() + 30
+        while _parts(repo) < 4:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        process.kill()
+    before, storage_proxy.rule = len(storage_proxy.requests), None
+    ended = repo.download(run="run")
+    assert ended.code == 0, ended.output
+    assert there(repo) == {"large.bin": data}
+    assert len(storage_proxy.requests) - before == 8 - 4
+
+
+def test_parts_of_a_file_that_changed_meanwhile_are_removed(repo: HubCube, storage_proxy: Proxy) -> None:
+    repo.hub.store.put(repo.repository, {"large.bin": large()})
+    storage_proxy.rule = lambda request: Fault(seconds=60) if (request.range or "").startswith("bytes=10") else None
+    with repo.started(repo.remote(), repo.local()) as process:
+        deadline = time.monotonic() + 30
+        while _parts(repo) < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        process.kill()
+    new = large(seed=8)
+    repo.hub.store.put(repo.repository, {"large.bin": new})
+    storage_proxy.rule = None
+    assert repo.download().code == 0
+    assert there(repo) == {"large.bin": new}
+    assert list((repo.state / "parts").iterdir()) == []
+
+
+def test_file_that_the_storage_has_is_not_sent_again(repo: HubCube, hub_proxy: Proxy, storage_proxy: Proxy) -> None:
+    """Killed between the upload of the content and the commit that names it."""
+    repo.write({"large.bin": large()})
+    hub_proxy.rule = lambda request: Fault(seconds=60) if request.path.endswith("/commit/main") else None
+    with repo.started(repo.local(), repo.remote(), "run") as process:
+        deadline = time.monotonic() + 30
+        while not hub_proxy.count("POST", "/commit/main"):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        process.kill()
+    before, hub_proxy.rule = len(storage_proxy.requests), None
+    assert repo.upload(run="run").code == 0
+    assert len(storage_proxy.requests) == before
+    assert repo.hub.store.read(repo.repository) == {"large.bin": large()}
+
+
+def _parts(cube: HubCube) -> int:
+    journals = list((cube.state / "parts").glob("*.parts")) if cube.state.exists() else []
+    return sum(each.read_text().count("w ") for each in journals)
+
+
+@pytest.mark.parametrize("flow", ["download", "upload"])
+@pytest.mark.parametrize("end", ["signal", "deadline"])
+def test_end_before_all_is_done(repo: HubCube, storage_proxy: Proxy, flow: str, end: str) -> None:
+    """The storage hangs; what is there is kept."""
+    names = {f"{number:03}.bin": bytes([number]) * 10 for number in range(60)}
+    count = 0
+
+    def hang(_: Request) -> Fault | None:
+        nonlocal count
+        count += 1
+        return Fault(seconds=30) if count > 40 else None
+
+    if flow == "download":
+        repo.hub.store.put(repo.repository, names)
+    else:
+        repo.write(names)
+    storage_proxy.rule = hang
+    sides = (repo.remote(), repo.local())
+    cube = repo.with_options(softDeadlineSeconds=3) if end == "deadline" else repo
+    with cube.started(*(sides if flow == "download" else sides[::-1]), "run") as process:
+        deadline = time.monotonic() + 30
+        while count < 44:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        begin = time.monotonic()
+        if end == "signal":
+            process.terminate()
+        output, _ = process.communicate(timeout=25)
+        assert time.monotonic() - begin < 10
+    assert process.returncode == (143 if end == "signal" else 12), output
+    before, storage_proxy.rule = len(storage_proxy.requests), None
+    ended = repo.download(run="run") if flow == "download" else repo.upload(run="run")
+    assert ended.code == 0, ended.output
+    assert len(storage_proxy.requests) - before <= 60 - 36
