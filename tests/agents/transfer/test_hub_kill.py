@@ -11,12 +11,14 @@ from tests.agents.transfer.test_download import large
 from tests.agents.transfer.test_hub_download import there
 from tests.agents.transfer.test_kill import ROUNDS, Source, kill_again_and_again
 
+LARGE = {"large": 12_000_000, "larger": 21_000_000}
+
 
 def test_download_survives_kills(repo: HubCube, hub_proxy: Proxy) -> None:
     def write(changed: dict[str, bytes]) -> None:
         repo.hub.store.put(repo.repository, changed)
 
-    source = Source(write)
+    source = Source(write, 40, LARGE)
     hit = kill_again_and_again(repo, hub_proxy, (repo.remote(), repo.local()), source)
     assert hit >= ROUNDS / 2
     assert source.has_had(there(repo)), "a file is there that is not complete"
@@ -27,7 +29,7 @@ def test_download_survives_kills(repo: HubCube, hub_proxy: Proxy) -> None:
 
 
 def test_upload_survives_kills(repo: HubCube, hub_proxy: Proxy) -> None:
-    source = Source(repo.write)
+    source = Source(repo.write, 40, LARGE)
     hit = kill_again_and_again(repo, hub_proxy, (repo.local(), repo.remote()), source)
     assert hit >= ROUNDS / 2
     for commit in repo.repository.commits:

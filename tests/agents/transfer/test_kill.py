@@ -52,7 +52,7 @@ class Source:
         return all(data in self.ever[name] for name, data in seen.items())
 
 
-def kill_again_and_again(cube: Cube, proxy: Proxy, sides: Sides, source: Source) -> int:
+def kill_again_and_again(cube: Transfer, proxy: Proxy, sides: Sides, source: Source) -> int:
     """SIGKILL at a random time after the first request; gives how often the agent was still at work."""
     proxy.rule = lambda request: None if request.is_listing else Fault(seconds=0.03)
     hit = 0
