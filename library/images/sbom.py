@@ -62,7 +62,7 @@ def _packages(group: str) -> str:
 
 
 def _run(program: str, *arguments: str) -> str:
-    command = [BIN / program, *arguments]
+    command = [str(BIN / program), *arguments]
     return subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout  # noqa: S603
 
 

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,7 +50,7 @@ class Podman:
 
     folder: Path
 
-    def run(self, *arguments: str | Path, accepted: tuple[int, ...] = (0,)) -> "subprocess.CompletedProcess[str]":
+    def run(self, *arguments: str | Path, accepted: Collection[int] = (0,)) -> "subprocess.CompletedProcess[str]":
         """One command; it must end with an accepted code."""
         runtime = [f"--runtime={name}" for name in ("runc", "crun") if shutil.which(name)][:1]
         command = ["podman", f"--root={self.folder / 'storage'}", f"--runroot={self.folder / 'run'}", *runtime]

@@ -14,7 +14,7 @@ from tests.repositories import REPOSITORY
 
 OUT = REPOSITORY / "out"
 IMAGE = re.compile(r"/stowplan-(\w+)[:@]")
-FIELDS = {"metadata.name": "pod", "spec.nodeName": "node", "status.podIP": "127.0.0.1"}
+FIELDS = {"metadata.name": "pod-0", "spec.nodeName": "node", "status.podIP": "127.0.0.1"}
 """Fields of the pod that agents are told, other than its labels."""
 LABEL = re.compile(r"metadata\.labels\['(.+)'\]")
 UNITS = {"Mi": 2**20, "Gi": 2**30}

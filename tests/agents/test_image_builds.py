@@ -32,6 +32,7 @@ from tests.agents.transfer.git.server import TOKEN
 from tests.agents.transfer.git.server import serving as git_server
 from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, Storage, serving
 from tests.cluster.binaries import Missing, obtain
+from tests.cluster.client import wait_for
 from tests.cluster.tools import JUICEFS, VERSITYGW
 from tests.repositories import REPOSITORY
 
@@ -115,7 +116,8 @@ def builder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Builder]:
             bases = (f"--build-arg=BASE={with_pip(podman, runtime, folder)}", f"--build-arg=RUNTIME={runtime}")
             yield Builder(podman, runtime, (*bases, *package_index(folder)), folder)
     except MissingError as missing:
-        pytest.skip(str(missing))
+        message = f"images cannot be built here: {missing}"
+        pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +134,8 @@ def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def run(builder: Builder, tmp_path: Path) -> Run:
     """Runs a container of ours as its pod does, and gives its exit code and what it wrote.
 
-    `folders` stand for the volumes of the pod with these names, `config` for its configuration.
+    `folders` stand for the volumes of the pod with these names, `config` for its configuration. One with a `name` is
+    left to run.
     """
 
     def running(
@@ -141,6 +144,7 @@ def run(builder: Builder, tmp_path: Path) -> Run:
         config: str | None = None,
         folders: dict[str, Path] | None = None,
         variables: dict[str, str] | None = None,
+        name: str | None = None,
     ) -> Any:
         volumes = {each["name"]: _folder(tmp_path / each["name"]) for each in container.spec["volumes"]}
         volumes |= folders or {}
@@ -148,10 +152,11 @@ def run(builder: Builder, tmp_path: Path) -> Run:
             text = container.config() if config is None else config
             (volumes[container.config_volume] / "config.json").write_text(text, encoding="utf-8")
         options = container.arguments(volumes, variables or {})
-        name = builder.image(container.image)
+        options += ["--detach", f"--name={name}"] if name else []
+        image = builder.image(container.image)
         words = command or tuple(container.command)
         return builder.podman.run(
-            "run", "--rm", *options, "--entrypoint", words[0], name, *words[1:], accepted=range(256)
+            "run", "--rm", *options, "--entrypoint", words[0], image, *words[1:], accepted=range(256)
         )
 
     return running
@@ -326,6 +331,26 @@ def test_clones_and_pushes(run: Run, tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         pushed = writer.git("--git-dir", str(writer.bare), "rev-parse", "trained")
         assert pushed == trainer.git(*TRUSTING, "rev-parse", "HEAD")
+
+
+def test_probes_of_a_runtime_without_a_mount(run: Run, builder: Builder) -> None:
+    """As the kubelet runs them, beside the program: it is alive, and its pod is not ready."""
+    container = next(each for each in agent_containers() if each.command[3:] == ["runtime"])
+    name = f"stowplan-runtime-{os.getpid()}"
+    started = run(container, name=name)
+    assert started.returncode == 0, started.stderr
+
+    def probe(kind: str) -> tuple[int, str]:
+        words = container.container[f"{kind}Probe"]["exec"]["command"]
+        done = builder.podman.run("exec", name, *words, accepted=(0, 1))
+        return done.returncode, done.stderr
+
+    try:
+        wait_for(lambda: probe("liveness")[0] == 0, what="a runtime that is alive")
+        code, reason = probe("readiness")
+        assert (code, "NotMounted" in reason) == (1, True)
+    finally:
+        builder.podman.run("rm", "--force", "--time=2", name)
 
 
 def test_client_of_juicefs_is_of_the_platforms_version(run: Run) -> None:
