@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,7 +95,7 @@ def test_paths_and_lists_of_paths(dataset: Dataset, mounts: NewMounts) -> None:
         ({"mountPath": "/nonexistent"}, 10),
     ],
 )
-def test_warmups_that_cannot_be(dataset: Dataset, mounts: NewMounts, fields: dict[str, object], code: int) -> None:
+def test_warmups_that_cannot_be(dataset: Dataset, mounts: NewMounts, fields: dict[str, Any], code: int) -> None:
     (node,) = mounts(1)
     (node.path / "empty").touch()
     (node.path / "link").symlink_to("/etc")

@@ -1,0 +1,267 @@
+"""What happens to tasks when something else fails: nothing is lost, and nothing counts as done that is not."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.agents.accounts import account_directory
+from tests.agents.cache.conftest import NewMounts
+from tests.agents.cache.redis_server import Redis
+from tests.agents.cache.task_agent import Dataset, Ended, files, warmup_fields
+from tests.agents.cache.test_task_kills import children
+from tests.agents.cache.test_tasks import MIB, cached, fill, until
+from tests.agents.transfer.faults import Fault, Proxy, proxied
+
+DATA = {f"d{number % 3}/{number:03}": os.urandom(20_000) for number in range(60)}
+
+
+@pytest.fixture
+def proxy(s3: str) -> Iterator[Proxy]:
+    with proxied(s3) as running:
+        yield running
+
+
+@pytest.fixture
+def slow(dataset: Dataset, proxy: Proxy) -> Dataset:
+    """A dataset with data in its source, whose copy takes some seconds."""
+    dataset.put(DATA)
+    proxy.rule = lambda request: None if request.is_listing else Fault(seconds=0.5)
+    return replace(dataset, endpoint=proxy.url)
+
+
+def copies(proxy: Proxy) -> int:
+    return sum(request.method == "GET" and "/d" in request.path for request in proxy.requests)
+
+
+def finish(process: "subprocess.Popen[str]", seconds: float = 60) -> Ended:
+    output, _ = process.communicate(timeout=seconds)
+    return Ended(process.returncode, output)
+
+
+def test_redis_restarts_in_the_midst_of_a_sync(slow: Dataset, proxy: Proxy, redis: Redis, mounts: NewMounts) -> None:
+    with slow.started("sync", slow.sync_fields(), "sync-abc") as process:
+        until(lambda: copies(proxy) > 10)
+        redis.kill()
+        time.sleep(2)
+        redis.start()
+        ended = finish(process)
+    assert ended.code in (0, 10), ended.output
+    (node,) = mounts(1)
+    assert ended.code or files(node.path) == DATA
+    proxy.rule = None
+    assert slow.sync().code == 0
+    assert files(node.path) == DATA
+
+
+def test_a_metadata_engine_that_is_away(dataset: Dataset, redis: Redis) -> None:
+    redis.kill()
+    ended = dataset.sync()
+    assert ended.code == 10, ended.output
+
+
+@pytest.mark.parametrize("fault", [Fault(status=503), Fault(cut_after=5000), Fault(truncate_to=5000), Fault(flip=True)])
+def test_the_source_fails_and_comes_back(dataset: Dataset, proxy: Proxy, mounts: NewMounts, fault: Fault) -> None:
+    dataset.put(DATA)
+    through = replace(dataset, endpoint=proxy.url)
+    proxy.rule = lambda request: fault if "/d1/" in request.path and request.method == "GET" else None
+    ended = through.sync()
+    (node,) = mounts(1)
+    if fault.flip:
+        # Nothing between the store and JuiceFS says what came: only HTTPS can.
+        assert ended.code == 0
+        return
+    assert ended.code == 10, ended.output
+    assert not list((node.path / ".stowplan").rglob("*abc.json"))
+    assert not (node.path / ".stowplan/complete.json").exists()
+    proxy.rule = None
+    assert through.sync().code == 0
+    assert files(node.path) == DATA
+
+
+def test_sigterm_ends_a_sync_with_all_its_children(slow: Dataset, proxy: Proxy, mounts: NewMounts) -> None:
+    with slow.started("sync", slow.sync_fields(), "sync-abc") as process:
+        until(lambda: copies(proxy) > 5)
+        assert children(slow, wait=0)
+        begin = time.monotonic()
+        process.terminate()
+        ended = finish(process, 15)
+        assert time.monotonic() - begin < 10
+    assert (ended.code, ended.last["reason"]) == (143, "Terminated")
+    assert not children(slow)
+    (node,) = mounts(1)
+    # It lowered its flag: the next one need not wait.
+    assert not list((node.path / ".stowplan/lock").iterdir())
+    proxy.rule = None
+    assert slow.sync().code == 0
+    assert files(node.path) == DATA
+
+
+def test_the_soft_deadline_of_a_sync(slow: Dataset, proxy: Proxy) -> None:
+    ended = slow.sync(softDeadlineSeconds=2)
+    assert (ended.code, ended.last["reason"]) == (12, "SoftDeadline"), ended.output
+    proxy.rule = None
+    assert slow.sync().code == 0
+
+
+def test_two_syncs_at_once(slow: Dataset, proxy: Proxy, mounts: NewMounts) -> None:
+    """The one that comes second waits, and then has nothing left to copy."""
+    with slow.started("sync", slow.sync_fields(), "sync-one") as one:
+        until(lambda: copies(proxy) > 0)
+        with slow.started("sync", slow.sync_fields(), "sync-two") as two:
+            ended = [finish(one), finish(two)]
+    assert [each.code for each in ended] == [0, 0], ended
+    assert "60 files are new" in ended[0].last["message"]
+    assert "0 files are new, 60 were there" in ended[1].last["message"]
+    assert "waiting for its end" in ended[1].output
+    (node,) = mounts(1)
+    assert files(node.path) == DATA
+
+
+def test_the_same_run_twice_at_once(slow: Dataset, proxy: Proxy) -> None:
+    with slow.started("sync", slow.sync_fields(), "sync-abc") as one:
+        until(lambda: copies(proxy) > 0)
+        with slow.started("sync", slow.sync_fields(), "sync-abc") as two:
+            ended = [finish(one), finish(two)]
+    assert [each.code for each in ended] == [0, 0], ended
+    assert "complete before" in ended[1].last["message"]
+
+
+@pytest.mark.parametrize("first", ["sync", "rmr"])
+def test_a_sync_and_a_removal_at_once(first: str, slow: Dataset, proxy: Proxy, mounts: NewMounts) -> None:
+    (node,) = mounts(1)
+    fill(node, {"d0/000": DATA["d0/000"]})
+    rmr: dict[str, Any] = {"mountPath": str(node.path), "paths": ["d0"]}
+    with slow.started("sync", slow.sync_fields(), "sync-abc") as sync:
+        until(lambda: copies(proxy) > 0)
+        with slow.started("rmr", rmr, "rmr-abc") as removal:
+            ended = [finish(sync), finish(removal)]
+    assert [each.code for each in ended] == [0, 0], ended
+    assert "waiting for its end" in ended[1].output
+    assert files(node.path) == {name: data for name, data in DATA.items() if not name.startswith("d0/")}
+    if first == "rmr":
+        proxy.rule = None
+        assert slow.sync().code == 0
+        assert files(node.path) == DATA
+
+
+def test_a_mount_that_dies_in_the_midst_of_a_warmup(dataset: Dataset, mounts: NewMounts) -> None:
+    writer, node = mounts(2, options=("--download-limit=80",))
+    fill(writer, {f"{number}": os.urandom(4 * MIB) for number in range(24)})
+    with dataset.started("warmup", warmup_fields(node), "warm-abc") as process:
+        until(lambda: cached(node) > 8 * MIB)
+        node.kill()
+        ended = finish(process)
+    assert ended.code == 10, ended.output
+    node.unmount()
+    node.start()
+    assert dataset.warmup(node).code == 0
+
+
+@pytest.mark.parametrize("task", ["warmup", "clear", "rmr"])
+def test_sigterm_while_the_mount_hangs(dataset: Dataset, mounts: NewMounts, task: str) -> None:
+    (node,) = mounts(1)
+    fill(node, {"a": b"a"})
+    fields = {
+        "warmup": warmup_fields(node),
+        "clear": {"mountPath": str(node.path), "cachePaths": []},
+        "rmr": {"mountPath": str(node.path), "paths": ["a"]},
+    }[task]
+    node.freeze()
+    with dataset.started(task, fields, "run-abc") as process:
+        time.sleep(2)
+        assert process.poll() is None
+        begin = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        ended = finish(process, 15)
+        assert time.monotonic() - begin < 10
+    assert ended.code == 143, ended.output
+    node.thaw()
+    assert files(node.path) == {"a": b"a"}
+
+
+def test_sigterm_stops_a_warmup_in_the_mount_too(dataset: Dataset, mounts: NewMounts) -> None:
+    writer, node = mounts(2, options=("--download-limit=80",))
+    fill(writer, {f"{number}": os.urandom(4 * MIB) for number in range(24)})
+    with dataset.started("warmup", warmup_fields(node, threads=2), "warm-abc") as process:
+        until(lambda: cached(node) > 8 * MIB)
+        process.terminate()
+        assert finish(process, 15).code == 143
+    time.sleep(3)
+    before = cached(node)
+    time.sleep(2)
+    assert cached(node) == before < 24 * 4 * MIB
+
+
+def test_a_cache_on_a_full_disk(dataset: Dataset, mounts: NewMounts, tmp_path: Path) -> None:
+    (writer,) = mounts(1)
+    fill(writer, {f"{number}": os.urandom(4 * MIB) for number in range(8)})
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", disk], check=True)
+    try:
+        (node,) = mounts(1, options=(f"--cache-dir={disk}", "--free-space-ratio=0"))
+        ended = dataset.warmup(node, threshold=95)
+        assert (ended.code, ended.last["reason"]) == (10, "BelowThreshold"), ended.output
+        assert files(node.path) == files(writer.path)
+        node.stop()
+    finally:
+        subprocess.run(["umount", "--lazy", disk], check=False)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "10.255.255.1"])
+def test_an_api_server_that_is_away(dataset: Dataset, host: str, tmp_path: Path) -> None:
+    """It refuses connections, or answers nothing at all."""
+    dataset.put({"a": b"a"})
+    account = account_directory(tmp_path / "account", token="token")
+    cluster = {"KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": "1"}
+    away = replace(dataset, environment=cluster)
+    begin = time.monotonic()
+    with away.started("sync", away.sync_fields(), "sync-abc", 0, f"--service-account={account}") as process:
+        ended = finish(process)
+    assert ended.code == 0, ended.output
+    assert time.monotonic() - begin < 15
+    if host == "127.0.0.1":
+        assert "Cannot read the status" in ended.output
+
+
+def test_what_a_killed_copy_left_is_removed(dataset: Dataset, mounts: NewMounts) -> None:
+    (node,) = mounts(1)
+    dataset.put({"d/a": b"a"})
+    leftovers = {"d/.jfs.a.tmp.123456": b"part", ".jfs.x.tmp.9": b"part", ".stowplan/.jfs.y.tmp.9": b""}
+    mine = {"d/.jfs.a.tmp": b"mine", "d/a.tmp.1": b"mine"}
+    fill(node, leftovers | mine)
+    (node.path / ".stowplan/begun.json").write_text('{"format": 1, "run": "sync-before"}', encoding="utf-8")
+    assert dataset.sync().code == 0
+    assert files(node.path) == {"d/a": b"a"} | mine
+    assert sorted(path.name for path in (node.path / ".stowplan").rglob("*") if path.is_file()) == [
+        "complete.json",
+        "sync-abc.json",
+    ]
+
+
+def test_markers_that_are_broken(dataset: Dataset, mounts: NewMounts) -> None:
+    (node,) = mounts(1)
+    dataset.put({"a": b"a"})
+    for name in ("runs/sync-abc.json", "complete.json", "begun.json", "lock/what.is.this", "lock/other"):
+        fill(node, {f".stowplan/{name}": b"{broken"})
+    assert dataset.sync().code == 0
+    assert json.loads((node.path / ".stowplan/complete.json").read_text(encoding="utf-8"))["run"] == "sync-abc"
+
+
+def test_progress_is_told_while_a_sync_goes_on(slow: Dataset, proxy: Proxy) -> None:
+    proxy.rule = lambda request: None if request.is_listing else Fault(seconds=4)
+    ended = slow.sync(flags={"threads": 15})
+    assert ended.code == 0, ended.output
+    told = [each for each in ended.events if each["message"] == "The sync is under way"]
+    assert told
+    assert 40 < told[0]["filesTotal"] <= 60
+    assert 0 < told[0]["filesDone"] < 60
+    assert 0 < told[0]["bytesDone"] < sum(map(len, DATA.values()))

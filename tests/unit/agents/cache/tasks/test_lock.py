@@ -1,0 +1,155 @@
+"""The lock of a dataset: one holder at a time, and nobody waits for the dead."""
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from stowplan.agents.attempt.failure import AttemptError, StoppedError
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.cache.tasks import lock as locks
+from stowplan.agents.cache.tasks.lock import Lock
+from stowplan.agents.cache.tasks.mounted_state import MountedState
+from stowplan.agents.log import Log
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locks, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(locks, "BEAT_SECONDS", 0.05)
+
+
+def lock(folder: Path, run: str = "run", **fields: float) -> Lock:
+    return Lock(MountedState(folder), run, Stop(), Log(), **fields)  # type: ignore[arg-type]
+
+
+def raise_flag(folder: Path, name: str, content: object = None) -> Path:
+    """The flag of somebody whose life cannot be seen from here."""
+    path = folder / ".stowplan/lock" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content or {"boot": "another machine"}), encoding="utf-8")
+    return path
+
+
+def flags(folder: Path) -> list[str]:
+    return sorted(each.name for each in (folder / ".stowplan/lock").iterdir())
+
+
+def test_one_at_a_time(tmp_path: Path) -> None:
+    inside, worst, entered = 0, 0, 0
+
+    def work(number: int) -> None:
+        nonlocal inside, worst, entered
+        for _ in range(4):
+            with lock(tmp_path, f"run-{number}").held():
+                inside += 1
+                worst, entered = max(worst, inside), entered + 1
+                time.sleep(0.01)
+                inside -= 1
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(5)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(60)
+    assert (worst, entered) == (1, 20)
+    assert flags(tmp_path) == []
+
+
+def test_a_holder_that_died_on_this_machine_is_passed_at_once(tmp_path: Path) -> None:
+    program = "from stowplan.agents.cache.tasks.lock import _self; import json; print(json.dumps(_self()))"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    raise_flag(tmp_path, "other.h.3", json.loads(ended.stdout))
+    begin = time.monotonic()
+    with lock(tmp_path).held():
+        assert time.monotonic() - begin < 5
+        assert not any(name.startswith("other") for name in flags(tmp_path))
+
+
+@pytest.mark.parametrize("state", ["e", "h"])
+def test_a_holder_that_is_silent_is_gone(tmp_path: Path, state: str) -> None:
+    raise_flag(tmp_path, f"other.{state}.3")
+    begin = time.monotonic()
+    with lock(tmp_path, silence=0.5).held():
+        assert time.monotonic() - begin >= 0.5
+        assert not any(name.startswith("other") for name in flags(tmp_path))
+
+
+@pytest.fixture
+def living(tmp_path: Path) -> Iterator[Path]:
+    """Another machine, which holds the lock and shows that it lives."""
+    over = threading.Event()
+
+    def beat() -> None:
+        number, path = 0, raise_flag(tmp_path, "other.h.0")
+        while not over.wait(0.1):
+            number += 1
+            new = raise_flag(tmp_path, f"other.h.{number}")
+            path.unlink()
+            path = new
+
+    thread = threading.Thread(target=beat)
+    thread.start()
+    yield tmp_path
+    over.set()
+    thread.join()
+
+
+def test_a_holder_that_lives_is_waited_for(living: Path) -> None:
+    with pytest.raises(AttemptError) as caught, lock(living, silence=0.5, patience=1.5).held():
+        pass
+    assert (caught.value.code, caught.value.reason) == (10, "Locked")
+    assert [name.split(".")[0] for name in flags(living)] == ["other"]
+
+
+def test_a_stop_ends_the_wait(living: Path) -> None:
+    waiting = lock(living)
+    threading.Timer(0.3, waiting.stop.set, ("signal",)).start()
+    with pytest.raises(StoppedError), waiting.held():
+        pass
+    assert [name.split(".")[0] for name in flags(living)] == ["other"]
+
+
+def test_of_two_that_enter_the_smaller_name_goes_first(tmp_path: Path) -> None:
+    flag = raise_flag(tmp_path, "aaa.e.0")
+    with pytest.raises(AttemptError), lock(tmp_path, "bbb", patience=0.3).held():
+        pass
+    flag.unlink()
+    raise_flag(tmp_path, "zzz.e.0")
+    waiting = lock(tmp_path, "bbb", patience=0.3)
+    seen: list[list[str]] = []
+    threading.Timer(0.15, lambda: seen.append(flags(tmp_path))).start()
+    with pytest.raises(AttemptError), waiting.held():
+        pass
+    # It keeps its flag, so that the other one gives way.
+    assert any(name.startswith("bbb") for name in seen[0])
+
+
+def hold(held: Lock, do: Callable[[], object]) -> None:
+    """Holds the lock until it is lost."""
+    with held.held():
+        do()
+        held.stop.sleep(30)
+
+
+def test_a_holder_that_cannot_show_that_it_lives_gives_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locks, "LOST_SECONDS", 0.3)
+
+    def take_away() -> None:
+        (tmp_path / ".stowplan").rename(tmp_path / "away")
+        (tmp_path / ".stowplan").write_text("no folder", encoding="utf-8")
+
+    with pytest.raises(AttemptError) as caught:
+        hold(lock(tmp_path), take_away)
+    assert (caught.value.code, caught.value.reason) == (10, "LockLost")
+
+
+def test_a_holder_whose_lock_was_taken_gives_up(tmp_path: Path) -> None:
+    with pytest.raises(AttemptError) as caught:
+        hold(lock(tmp_path), lambda: raise_flag(tmp_path, "thief.h.0"))
+    assert (caught.value.code, caught.value.reason) == (10, "LockLost")

@@ -1,0 +1,52 @@
+"""Questions to processes that may never answer."""
+
+import os
+import signal
+import sys
+import time
+
+from stowplan.agents.cache.drivers.asking import Answer, Asker, Silence
+
+
+def python(program: str) -> list[str]:
+    return [sys.executable, "-I", "-S", "-c", program]
+
+
+def test_answer() -> None:
+    program = "import sys; print('out'); sys.stderr.write('err'); sys.exit(7)"
+    assert Asker().ask(python(program), {}, 30) == Answer(7, "out\n", "err")
+
+
+def test_nothing_of_our_environment_is_passed_on() -> None:
+    answer = Asker().ask(python("import os; print(sorted(os.environ))"), {"LC_ALL": "C"}, 30)
+    assert answer == Answer(0, "['LC_ALL']\n", "")
+
+
+def test_silence_keeps_what_was_said() -> None:
+    begin = time.monotonic()
+    program = "import time; print('half', flush=True); time.sleep(600)"
+    assert Asker().ask(python(program), {}, 1) == Silence("half\n")
+    assert time.monotonic() - begin < 30
+
+
+def test_process_that_outlives_its_kill_is_waited_for() -> None:
+    """As one in a call that the kernel cannot give up; here it is one that somebody else must end."""
+    asker = Asker()
+    reader, writer = os.pipe()
+    process = asker._hold(os.fork() or _wait(reader, writer))
+    os.close(reader)
+    try:
+        assert asker.ask(python("print('x')"), {}, 0.3) == Silence("")
+    finally:
+        os.close(writer)
+    process.wait()
+    assert asker.ask(python("print('x')"), {}, 30) == Answer(0, "x\n", "")
+
+
+def _wait(reader: int, writer: int) -> int:
+    os.close(writer)
+    os.read(reader, 1)
+    os._exit(0)
+
+
+assert signal

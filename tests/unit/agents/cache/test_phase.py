@@ -1,0 +1,83 @@
+"""The phase of a SampleSet from what its agents report."""
+
+from typing import Any
+
+import pytest
+
+from stowplan.agents.cache.runtime.phase import SILENT_SECONDS, Situation, Task, conditions, task
+
+DONE, RUNNING, FAILED = Task("succeeded", "Succeeded"), Task("under way", "Running"), Task("failed", "AccessDenied", "no")
+
+
+def situation(**fields: Any) -> Situation:
+    """Everything is well, but for these."""
+    well: dict[str, Any] = {"partitions": 2, "ready": 2, "mounted": True, "measured": True, "sync": None}
+    return Situation(**well | fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "phase"),
+    [
+        ({}, "Ready"),
+        ({"ready": 1}, "PartialReady"),
+        ({"ready": 0, "mounted": False}, "PartialReady"),
+        ({"ready": 0, "measured": False}, "Mount"),
+        ({"ready": 0, "measured": False, "mounted": False}, "Bound"),
+        ({"sync": Task()}, "Mount"),
+        ({"sync": Task(), "mounted": False, "ready": 0}, "Bound"),
+        ({"sync": RUNNING}, "Syncing"),
+        ({"sync": FAILED}, "SyncFailed"),
+        ({"sync": DONE}, "Ready"),
+        ({"sync": DONE, "ready": 1}, "PartialReady"),
+        ({"sync": DONE, "warmups": (DONE, Task())}, "PartialReady"),
+        ({"sync": DONE, "warmups": (DONE, RUNNING)}, "PartialReady"),
+        ({"sync": DONE, "warmups": (DONE, DONE)}, "Ready"),
+        # The cache is cold there, and the dataset can be used.
+        ({"sync": DONE, "warmups": (DONE, FAILED)}, "Ready"),
+    ],
+)
+def test_phase(fields: dict[str, Any], phase: str) -> None:
+    assert situation(**fields).phase == phase
+
+
+@pytest.mark.parametrize(
+    ("entry", "silent", "course"),
+    [
+        (None, 0, "unknown"),
+        ({"state": "waiting"}, 0, "under way"),
+        ({"state": "running"}, SILENT_SECONDS, "under way"),
+        ({"state": "running"}, SILENT_SECONDS + 1, "failed"),
+        ({"state": "succeeded"}, SILENT_SECONDS + 1, "succeeded"),
+        ({"state": "failed", "exitCode": 3}, 0, "failed"),
+        # The Job tries again.
+        ({"state": "failed", "exitCode": 10}, 0, "under way"),
+        ({"state": "failed", "exitCode": 10}, SILENT_SECONDS + 1, "failed"),
+    ],
+)
+def test_task(entry: dict[str, Any] | None, silent: float, course: str) -> None:
+    assert task(entry, silent).course == course
+
+
+def held(seen: Situation, *troubles: str) -> dict[str, tuple[str, str, str]]:
+    return {each["type"]: (each["status"], each["reason"], each.get("message", "")) for each in conditions(seen, troubles)}
+
+
+def test_conditions_of_a_dataset_that_is_ready() -> None:
+    assert held(situation()) == {"Ready": ("True", "Ready", ""), "Stalled": ("False", "Ready", "")}
+
+
+def test_conditions_name_what_is_wrong() -> None:
+    found = held(situation(sync=DONE, ready=1, warmups=(RUNNING, FAILED)), "partition 1: MountHung: it hangs")
+    assert found == {
+        "Ready": ("False", "PartialReady", "partition 1: MountHung: it hangs"),
+        "Synced": ("True", "Succeeded", ""),
+        "Warmed": ("False", "AccessDenied", "no"),
+        "Stalled": ("False", "PartialReady", ""),
+    }
+
+
+def test_sync_that_failed_stalls_the_dataset() -> None:
+    found = held(situation(sync=FAILED))
+    assert found["Stalled"] == ("True", "AccessDenied", "no")
+    assert found["Synced"] == ("False", "AccessDenied", "no")
+    assert found["Ready"][:2] == ("False", "SyncFailed")

@@ -1,0 +1,32 @@
+"""Numbers in the words of the old operator."""
+
+import pytest
+
+from stowplan.agents.cache.runtime import words
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 B"),
+        (9, "9 B"),
+        (1023, "1023 B"),
+        (1024, "1.0 KiB"),
+        (10 * 1024 - 1, "10 KiB"),
+        (60_817_409, "58 MiB"),
+        (4_509_715_660, "4.2 GiB"),
+        (1 << 50, "1.0 PiB"),
+        (10 << 60, "10 EiB"),
+        (1 << 80, "1048576 EiB"),
+    ],
+)
+def test_size(count: int, text: str) -> None:
+    assert words.size(count) == text
+
+
+def test_number() -> None:
+    assert [words.number(n) for n in (0, 999, 1281, 14_197_122)] == ["0", "999", "1,281", "14,197,122"]
+
+
+def test_rate() -> None:
+    assert [words.rate(*each) for each in ((431, 1000), (0, 5), (2, 3), (9, 0))] == ["43.1%", "0.0%", "66.7%", "0.0%"]
