@@ -1,7 +1,5 @@
 """Real volumes for the tests of the cache agent. They need Go or a built client, Redis, and the right to mount."""
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,7 +8,7 @@ import pytest
 
 from tests.agents.cache.redis_server import PASSWORD, Redis, program, running
 from tests.agents.cache.task_agent import Dataset
-from tests.agents.cache.volume import Mount, Store, Volume, sweep
+from tests.agents.cache.volume import Mount, Store, Volume, sweep, why_not
 from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, new_bucket, serving
 from tests.cluster.binaries import Missing, obtain
 from tests.cluster.tools import JUICEFS, VERSITYGW
@@ -90,10 +88,8 @@ def redis_volume(new_volume: NewVolume, redis: Redis) -> Volume:
 @pytest.fixture(scope="session")
 def fuse() -> None:
     """The tests are skipped where nothing can be mounted."""
-    if not Path("/dev/fuse").exists() or os.geteuid() != 0:
-        pytest.skip("no right to mount: needs /dev/fuse and root")
-    if shutil.which("fusermount3") is None and shutil.which("fusermount") is None:
-        pytest.skip("no fusermount on this machine (Debian: fuse3)")
+    if reason := why_not():
+        pytest.skip(reason)
     sweep()
 
 

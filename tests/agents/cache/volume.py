@@ -1,6 +1,7 @@
 """JuiceFS volumes, and mounts of them that stand for nodes."""
 
 import os
+import shutil
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -157,6 +158,15 @@ class Mount:
         """The client's own numbers by name."""
         lines = (self.path / ".stats").read_text(encoding="utf-8").splitlines()
         return {name: float(value) for name, value in (line.split(" ", 1) for line in lines)}
+
+
+def why_not() -> str:
+    """Why nothing can be mounted on this machine; empty if it can."""
+    if not Path("/dev/fuse").exists() or os.geteuid() != 0:
+        return "no right to mount: needs /dev/fuse and root"
+    if shutil.which("fusermount3") is None and shutil.which("fusermount") is None:
+        return "no fusermount on this machine (Debian: fuse3)"
+    return ""
 
 
 def sweep() -> None:

@@ -73,6 +73,11 @@ class Reporter:
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
+    @property
+    def works(self) -> bool:
+        """False after a fault of this program: there will be no more reports."""
+        return self._thread.is_alive()
+
     def end(self) -> None:
         """Reports once more, as far as that takes no long time."""
         self._ending.set()

@@ -6,7 +6,11 @@ import pytest
 
 from stowplan.agents.cache.runtime.phase import SILENT_SECONDS, Situation, Task, conditions, task
 
-DONE, RUNNING, FAILED = Task("succeeded", "Succeeded"), Task("under way", "Running"), Task("failed", "AccessDenied", "no")
+DONE, RUNNING, FAILED = (
+    Task("succeeded", "Succeeded"),
+    Task("under way", "Running"),
+    Task("failed", "AccessDenied", "no"),
+)
 
 
 def situation(**fields: Any) -> Situation:
@@ -59,7 +63,9 @@ def test_task(entry: dict[str, Any] | None, silent: float, course: str) -> None:
 
 
 def held(seen: Situation, *troubles: str) -> dict[str, tuple[str, str, str]]:
-    return {each["type"]: (each["status"], each["reason"], each.get("message", "")) for each in conditions(seen, troubles)}
+    return {
+        each["type"]: (each["status"], each["reason"], each.get("message", "")) for each in conditions(seen, troubles)
+    }
 
 
 def test_conditions_of_a_dataset_that_is_ready() -> None:

@@ -23,7 +23,7 @@ from stowplan.agents.log import Log
 from stowplan.schema.agent_config import POD_ENV
 from stowplan.schema.exit_codes import ExitCode
 
-_WAKE_SECONDS = 3600.0
+_WAKE_SECONDS = 10.0
 
 
 def main(words: Sequence[str]) -> int:
@@ -48,12 +48,12 @@ def _run(given: Arguments, told: Settings, stop: Stop, log: Log) -> int:
     Watch(DRIVERS[DEFAULT](), told.mount, record, stop, log, file, told.pace).start()
     reporter = _reporter(given, told, record, log)
     with suppress(StoppedError):
-        while True:
+        while reporter is None or reporter.works:
             stop.sleep(_WAKE_SECONDS)
     record.ended()
     if reporter:
         reporter.end()
-    log.info("Ended", reason=stop.why)
+    log.info("Ended", reason=stop.why or "failure")
     sys.stderr.flush()
     # A thread may wait for a process that the kernel does not let go.
     os._exit(TERMINATED if stop.why == "signal" else ExitCode.TRANSIENT)

@@ -45,6 +45,7 @@ class Record:
         self._of_extent: Trouble | None = None
         self.faults = 0
         """Pulses that found something wrong, so far."""
+        self._tell()
 
     @property
     def figures(self) -> Figures:

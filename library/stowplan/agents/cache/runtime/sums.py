@@ -26,7 +26,7 @@ class Sightings:
     def age(self, key: object, said: object) -> float:
         """Seconds since this entry said something else, as far as we have looked."""
         now = self.clock()
-        if self._seen.get(key, (None, 0.0))[0] != said:
+        if key not in self._seen or self._seen[key][0] != said:
             self._seen[key] = (said, now)
         return now - self._seen[key][1]
 
@@ -44,9 +44,11 @@ class Sums:
         present = found.get("status") or {}
         entries = self._entries(present)
         silent = {n: self.sightings.age(("partition", n), entry.get("observedAt")) for n, entry in entries.items()}
-        ready = [n for n, entry in entries.items() if not entry.get("message") and silent[n] <= SILENT_SECONDS]
-        troubles = [_trouble(n, entry) for n, entry in entries.items() if n not in ready]
-        told: Status = {"cacheStatus": self._cache(entries, troubles)}
+        own = self.record.figures.ordinal
+        heard = {n: entry for n, entry in entries.items() if n == own or silent[n] <= SILENT_SECONDS}
+        ready = [n for n, entry in heard.items() if not entry.get("message")]
+        troubles = [_trouble(n, heard.get(n)) for n in entries if n not in ready]
+        told: Status = {"cacheStatus": self._cache(heard, troubles)}
         if names := self._jobs(present):
             told["jobsName"] = names
         return told | (self._phase(present, entries, len(ready), troubles) if self.config.report_phase else {})
@@ -120,5 +122,5 @@ class Sums:
         }
 
 
-def _trouble(ordinal: int, entry: Entry) -> str:
-    return f"partition {ordinal}: {entry.get('message') or 'no report for some time'}"
+def _trouble(ordinal: int, entry: Entry | None) -> str:
+    return f"partition {ordinal}: {entry['message'] if entry else 'no report for some time'}"
