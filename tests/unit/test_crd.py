@@ -335,6 +335,7 @@ def stricter(old: Schema, new: Schema, path: str = "") -> list[str]:
     free = new.get(PRESERVE, False)
     harmless = {"description", "default", "properties", "items", "additionalProperties"}
     harmless |= {PRESERVE} | ({"format"} if new.get("format") == "int64" else set())
+    harmless |= {"enum"} if set(old.get("enum", ["anything"])) <= set(new.get("enum", [])) else set()
     found = [f"{path}: {key}" for key in new.keys() - harmless if new[key] != old.get(key)]
     if "items" in new:
         found += stricter(old["items"], new["items"], f"{path}[]")
@@ -362,6 +363,13 @@ def stricter(old: Schema, new: Schema, path: str = "") -> list[str]:
 )
 def test_the_comparison_with_the_old_crds_can_fail(new: Schema, found: list[str]) -> None:
     assert stricter({"type": "object", "properties": {"a": {"type": "string"}}}, new) == found
+
+
+def test_more_words_are_not_stricter_and_fewer_or_other_ones_are() -> None:
+    old: Schema = {"type": "string", "enum": ["a", "b"]}
+    assert stricter(old, {**old, "enum": ["c", "b", "a"]}) == []
+    assert stricter(old, {**old, "enum": ["a", "c"]}) == [": enum"]
+    assert stricter({"type": "string"}, old) == [": enum"]
 
 
 def legacy(resource: type[CustomResource]) -> dict[str, Any]:

@@ -67,12 +67,22 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Claim:
+    """A claim that holds a dataset, and the directory in it; the template of one that is to be made."""
+
+    name: str
+    sub_path: str = ""
+    template: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CachedDataset:
-    """A dataset in a volume, cached on nodes."""
+    """A dataset in a volume, cached on nodes where its driver does that."""
 
     origin: Origin
     names: SampleSetNames
     driver: str
+    claim: Claim
     volume_secret: SecretName
     partitions: int
     tiers: tuple[Tier, ...]
@@ -115,16 +125,28 @@ class DataTask:
     def partitioned(self) -> bool:
         return self.operation in ("warmup", "clear")
 
+    @property
+    def completes(self) -> bool:
+        """Whether the dataset is complete with the end of it: a sync of its own, or the only one that it has."""
+        own = self.origin == self.dataset.origin or self.dataset.source is None
+        return self.operation == "sync" and own
+
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
     """A copy between a claim and a remote side, by one Job or at the times of a schedule.
 
+    `component` names its container and its role; `stem` is the name of its Job and `configuration_stem` that of its
+    ConfigMap, both without their hashes; `account` is its ServiceAccount.
     `env` is in an order in which every reference is to an earlier variable. `certificates` is the source of a volume,
     `resources` and `security` are plain Kubernetes values. `attempt_seconds` is for one pod, `total_seconds` for all.
     """
 
     origin: Origin
+    component: str
+    stem: str
+    configuration_stem: str
+    account: str
     agent: Literal["git", "transfer"]
     config: TransferConfig
     claim: str
@@ -132,10 +154,11 @@ class Transfer:
     resources: dict[str, Any]
     backoff_limit: int
     attempt_seconds: int | None
-    total_seconds: int
+    total_seconds: int | None
     placement: Placement
     security: dict[str, Any] = field(default_factory=dict)
     certificates: dict[str, Any] | None = None
     read_only: bool = False
     schedule: str | None = None
     time_zone: str | None = None
+    suspend: bool = False

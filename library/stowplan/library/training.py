@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 from stowplan.library.ir import Origin
 from stowplan.library.manifest import Json
-from stowplan.library.names import TrainingNames
+from stowplan.library.names import LABEL_LIMIT, TrainingNames, shorten
 
 RESTARTS = 6
 """Restarts for each pod of a role before its Job fails: the default of Kubernetes' Jobs."""
@@ -64,13 +64,19 @@ class DatasetMount:
     """A dataset's claim, mounted in the first container of every pod.
 
     `near` is the pod affinity to where the dataset is cached. `wait` is the init container that holds the pod back
-    until the dataset is ready, if there is one.
+    until the dataset is ready, if there is one. `sub_path` is the directory of the dataset in the claim.
     """
 
     claim: str
     path: str
     near: Json
     wait: Json | None = None
+    sub_path: str = ""
+
+    @property
+    def volume(self) -> str:
+        """Name of the pod's volume: that of the claim, as far as a volume can have it."""
+        return shorten(self.claim.replace(".", "-"), LABEL_LIMIT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,6 +112,8 @@ RULES = {
     "SP452": Code(_E, "A request is more than its limit"),
     "SP453": Code(_I, "The launcher leaves parameter servers out"),
     "SP454": Code(_W, "A job waits for a step that its dataset does not take"),
+    "SP455": Code(_E, "The dataset's driver does not know the task"),
+    "SP456": Code(_E, "The dataset's driver does not know the option"),
     "SP470": Code(_W, "Trainers that come and go need a fault-tolerant job"),
     "SP471": Code(_W, "The size of the job is fixed on this platform"),
     "SP472": Code(_W, "Trainers have no port of their own"),

@@ -11,6 +11,7 @@ from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta, Secre
 from stowplan.schema.sample_set_status import SampleSetStatus
 
 NodeAffinity = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.NodeAffinity", NODE_AFFINITY)]
+ClaimTemplate = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.PersistentVolumeClaimTemplate")]
 Toleration = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.Toleration", TOLERATION)]
 
 
@@ -49,10 +50,33 @@ class Cache(Model):
     levels: list[CacheLevel] | None = Field(default=None, min_length=1, description="The tiers, fastest first.")
 
 
+class DatasetClaim(Model):
+    """The claim that holds the samples, and the place in it."""
+
+    name: str | None = Field(
+        default=None,
+        max_length=253,
+        description="Name of the claim, in the namespace of the SampleSet. Without it, the SampleSet's name.",
+    )
+    sub_path: str | None = Field(
+        default=None,
+        max_length=4096,
+        description="Directory of the samples in the claim, without `/` at its beginning and without `..`. Without it, the root.",
+    )
+    template: ClaimTemplate | None = Field(
+        default=None,
+        description="The claim itself, written with the SampleSet: `metadata` and `spec` of a PersistentVolumeClaim, with a storage class, access modes and a size. Without it, the claim must be there.",
+    )
+
+
 class Csi(Model):
     """The storage driver and its options."""
 
-    driver: Literal["juicefs"] | None = Field(default=None, description="Storage driver. `juicefs` is the default.")
+    driver: Literal["juicefs", "pvc"] | None = Field(
+        default=None,
+        description="Storage driver. `juicefs`, the default, caches a volume on nodes. `pvc` is a claim of any storage, such as NFS, which is filled from S3 and not cached.",
+    )
+    claim: DatasetClaim | None = Field(default=None, description="The claim, for the driver `pvc`.")
     juice_fs_mount_options: MountOptions | None = Field(
         default=None, alias="juiceFSMountOptions", description="Options of the JuiceFS mount on each node."
     )
@@ -62,14 +86,16 @@ class SampleSetSpec(Model):
     """What the dataset is, where it comes from and where it is cached."""
 
     partitions: Int32 | None = Field(
-        default=None, ge=1, description="Number of nodes that cache the dataset. Must be given."
+        default=None,
+        ge=1,
+        description="Number of nodes that cache the dataset. Must be given, but for the driver `pvc`.",
     )
     source: Source | None = Field(
         default=None, description="Where the samples come from. Must be given unless `noSync` is true."
     )
     secret_ref: SecretReference | None = Field(
         default=None,
-        description="Secret of the JuiceFS volume with the keys `name`, `metaurl`, `storage` and `bucket`. Must be given.",
+        description="Secret of the JuiceFS volume with the keys `name`, `metaurl`, `storage` and `bucket`. Must be given, but for the driver `pvc`, where it is that of the source.",
     )
     no_sync: bool | None = Field(
         default=None,

@@ -1,6 +1,6 @@
 """What the transfer agent reads: written by the compiler, mounted as a file, read in the pod.
 
-A cube copies between a claim and one remote side. What users give as options reaches the agent as environment variables,
+A cube, or the sync of a dataset in a claim, copies between a claim and one remote side. What users give as options reaches the agent as environment variables,
 since any of them may come from a Secret: the fields here that end in `Env` name the variable, null where the option was
 not given. Values lose trailing newlines before use; one that holds a newline inside is a bad spec. Only what must be
 literal (`s3-uri`, `files`, `repo-type`) and what never is secret stands here itself.
@@ -142,9 +142,13 @@ class State(Model):
     `RUN_ENV` (`stowplan.schema.agent_config`). Nothing below the state directory is copied or deleted.
     """
 
-    directory: str = Field(description="Directory of this cube, such as `.stowplan/datacubes/my-cube`.")
-    lock: str = Field(
-        description="Lock file of the destination: the same for all cubes that write to one path of the claim."
+    directory: str = Field(
+        description="Directory of this transfer, such as `.stowplan/datacubes/my-cube`. A file `complete.json` is there while the destination is complete."
+    )
+    lock: str = Field(description="Lock file of the destination: the same for all that write to one path of the claim.")
+    dataset: str | None = Field(
+        default=None,
+        description="Directory of the dataset that this transfer completes: there, and not in its own directory, it removes and writes the markers by which others see that (`COMPLETE_FILE` and `FAILED_FILE` of `stowplan.schema.marker`). Empty for the root of the claim, null for a transfer that completes no dataset.",
     )
 
 

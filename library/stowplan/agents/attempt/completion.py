@@ -7,17 +7,21 @@ from pydantic import ValidationError
 
 from stowplan.agents.attempt.safe_files import replace
 from stowplan.schema.exit_codes import PERMANENT, ExitCode
-from stowplan.schema.marker import Marker, marker_path
+from stowplan.schema.marker import COMPLETE_FILE, FAILED_FILE, Marker, marker_path
 
 COMPLETE = "complete.json"
 """In the state directory of the transfer: there while the destination is complete, not while it is being changed."""
 
 
 class Completion:
-    """Of one transfer, in one run. Without a run, as on a laptop, only the second file is kept."""
+    """Of one transfer, in one run. Without a run, as on a laptop, only the second file is kept.
 
-    def __init__(self, claim: Path, directory: Path, run: str | None) -> None:
-        self._complete = directory / COMPLETE
+    One that completes the dataset below `dataset` keeps that file there, and beside it one that says that it failed.
+    """
+
+    def __init__(self, claim: Path, directory: Path, run: str | None, dataset: Path | None = None) -> None:
+        self._complete = dataset / COMPLETE_FILE if dataset else directory / COMPLETE
+        self._failed = dataset / FAILED_FILE if dataset else None
         self._marker = claim / marker_path(run) if run else None
         self._run = run
 
@@ -33,16 +37,20 @@ class Completion:
 
     def begin(self) -> None:
         """Before the first change."""
-        for each in (self._complete, self._marker):
+        for each in (self._complete, self._failed, self._marker):
             if each:
                 each.unlink(missing_ok=True)
 
     def end(self, code: ExitCode, summary: dict[str, int]) -> None:
         """After the last change. A failure that another attempt may mend leaves no marker."""
         if code is ExitCode.DONE:
+            if self._failed:
+                self._failed.unlink(missing_ok=True)
             replace(self._complete, json.dumps({"format": 1, "run": self._run, **summary}) + "\n")
         if self._marker and self._run and code in (ExitCode.DONE, *PERMANENT):
             fields = {"run": self._run, "result": "failed" if code else "succeeded", "exitCode": int(code)}
-            marker = Marker.model_validate(fields)
+            text = Marker.model_validate(fields).model_dump_json(by_alias=True) + "\n"
             self._marker.parent.mkdir(parents=True, exist_ok=True)
-            replace(self._marker, marker.model_dump_json(by_alias=True) + "\n")
+            replace(self._marker, text)
+            if self._failed and code:
+                replace(self._failed, text)

@@ -35,7 +35,12 @@ KINDS: tuple[Kind, ...] = (
         {"ps": _REPLICAS, "worker": _REPLICAS, "heter": _REPLICAS},
     ),
     Kind("SampleJob", _PADDLE, "samplejobs", {"type": None, "schedule": None, "sampleSetRef": ("name",)}),
-    Kind("SampleSet", _PADDLE, "samplesets", {"partitions": None, "noSync": None, "source": ("uri",)}),
+    Kind(
+        "SampleSet",
+        _PADDLE,
+        "samplesets",
+        {"partitions": None, "noSync": None, "source": ("uri",), "csi": ("driver",)},
+    ),
     Kind(
         "TrainingJob",
         "paddlepaddle.org/v1alpha1",

@@ -12,7 +12,7 @@ from stowplan.agents.attempt.report import Reporter, Target
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cluster import access
 from stowplan.agents.log import Log
-from stowplan.agents.transfer import cube_status
+from stowplan.agents.transfer import cube_status, dataset_status
 from stowplan.agents.transfer.engine import Work
 from stowplan.agents.transfer.registry import engine
 from stowplan.agents.transfer.run import Run
@@ -49,5 +49,10 @@ def _reporter(given: Arguments, told: Settings, outcome: Outcome, log: Log) -> R
         log.info("No reports to a cluster", reason=reach)
         return None
     target, phase = told.config.target, told.config.report_phase
+    if target.kind in dataset_status.RESOURCES:
+        said = dataset_status.DatasetStatus(target.kind, outcome, phase=phase)
+        resource = dataset_status.RESOURCES[target.kind]
+        place = Target(dataset_status.API_VERSION, resource, target.namespace, target.name)
+        return Reporter(reach, place, lambda _: said.fields(), dataset_status.FIELD_MANAGER, log)
     cube = Target(cube_status.API_VERSION, "datacubes", target.namespace, target.name)
     return Reporter(reach, cube, lambda _: cube_status.status(outcome, phase=phase), cube_status.FIELD_MANAGER, log)

@@ -31,7 +31,8 @@ class Run:
         for each in (directory, str(Path(state.lock).parent)):
             # Also makes sure that no link leads out of the claim.
             Tree(claim, each, create=True).close()
-        completion = Completion(claim, claim / directory, self.told.run)
+        dataset = None if state.dataset is None else claim / state.dataset
+        completion = Completion(claim, claim / directory, self.told.run, dataset)
         if completion.is_done():
             return "This run was complete before: nothing to do"
         with held(claim / state.lock, self.told.run or "stowplan-transfer", self.work.stop, self.work.log):

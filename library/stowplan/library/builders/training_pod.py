@@ -36,7 +36,7 @@ def template(
     first = spec["containers"][role.container]
     first["env"] = environment(first.get("env") or [], group.framework.environment(group, role, hosts))
     _mount(spec, first, group.mounts)
-    if group.mounts:
+    if any(mount.near for mount in group.mounts):
         _place(spec, group, role, run)
     if role.host_network:
         _use_host_network(spec, first, role)
@@ -78,11 +78,13 @@ def _merge(container: Json) -> None:
 
 def _mount(spec: Json, first: Json, mounts: Sequence[DatasetMount]) -> None:
     for mount in mounts:
-        claim = {"name": mount.claim, "persistentVolumeClaim": {"claimName": mount.claim}}
+        claim = {"name": mount.volume, "persistentVolumeClaim": {"claimName": mount.claim}}
         spec["volumes"] = [*(spec.get("volumes") or ()), claim]
         if mount.wait:
             spec["initContainers"] = [mount.wait, *(spec.get("initContainers") or ())]
-        first["volumeMounts"] = [*(first.get("volumeMounts") or ()), {"mountPath": mount.path, "name": mount.claim}]
+        place = {"subPath": mount.sub_path} if mount.sub_path else {}
+        own = {"mountPath": mount.path, "name": mount.volume, **place}
+        first["volumeMounts"] = [*(first.get("volumeMounts") or ()), own]
 
 
 def _place(spec: Json, group: TrainingGroup, role: Role, run: str) -> None:

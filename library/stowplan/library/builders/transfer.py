@@ -1,48 +1,63 @@
 """The Job, or CronJob, of a transfer, and what its agent reads."""
 
+from collections.abc import Mapping
+from decimal import ROUND_FLOOR
+from typing import Any
+
 from stowplan.library.builders import job, pod
 from stowplan.library.builders.config_map import config_map
 from stowplan.library.ir import Site, Transfer
 from stowplan.library.manifest import Json, Manifest
-from stowplan.library.names import DataCubeNames
+from stowplan.library.quantities import amount
 from stowplan.schema.transfer_config import CA_DIRECTORY, CLAIM_DIRECTORY
 
-COMPONENT = "transfer"
 MODULE = "stowplan.agents.transfer"
 
 _KEEP_NODE = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
 """A long copy is not moved to save a node."""
 
+_MEBIBYTE = 1 << 20
+
 
 def configuration(transfer: Transfer) -> Manifest:
     """The ConfigMap that the agent reads."""
-    spec = transfer.origin.spec
     return config_map(
-        DataCubeNames(spec.name).base,
+        transfer.configuration_stem,
         transfer.origin,
-        COMPONENT,
+        transfer.component,
         transfer.config,
-        namespace=spec.namespace,
+        namespace=transfer.origin.spec.namespace,
         run=transfer.schedule is None,
     )
 
 
 def run(transfer: Transfer, site: Site, config: str, marker: str) -> list[Manifest]:
     """The Job; with a schedule, the CronJob. `config` names the ConfigMap, `marker` is the user's run marker."""
-    names = DataCubeNames(transfer.origin.spec.name)
-    task = job.Task(names.job, COMPONENT, transfer.origin.spec.namespace, _job(transfer, site, config))
+    one = task(transfer, site, config)
     if transfer.schedule is None:
-        return job.jobs([task], transfer.origin, marker)
-    return [job.cron_job(task, transfer.origin, schedule=transfer.schedule, time_zone=transfer.time_zone)]
+        return job.jobs([one], transfer.origin, marker)
+    return [job.cron_job(one, transfer.origin, schedule=transfer.schedule, time_zone=transfer.time_zone)]
+
+
+def task(transfer: Transfer, site: Site, config: str) -> job.Task:
+    """The Job before it has its name."""
+    namespace = transfer.origin.spec.namespace
+    return job.Task(transfer.stem, transfer.component, namespace, _job(transfer, site, config))
+
+
+def memory(limits: Mapping[str, Any]) -> int:
+    """The memory limit in MiB."""
+    limit = amount(limits["memory"])
+    return int((limit / _MEBIBYTE).to_integral_value(ROUND_FLOOR)) if limit else 0
 
 
 def _job(transfer: Transfer, site: Site, config: str) -> Json:
     """A new attempt waits until the pod of the last one is really gone: two must never write to one place."""
     spec = job.job_spec(
         pod.template(_pod(transfer, config), transfer.origin, site),
-        container=COMPONENT,
+        container=transfer.component,
         deadline_seconds=transfer.total_seconds,
-        suspend=False,
+        suspend=transfer.suspend,
         backoff_limit=transfer.backoff_limit,
     )
     return {**spec, "podReplacementPolicy": "Failed"}
@@ -51,12 +66,12 @@ def _job(transfer: Transfer, site: Site, config: str) -> Json:
 def _pod(transfer: Transfer, config: str) -> pod.AgentPod:
     certificates = transfer.certificates
     return pod.AgentPod(
-        component=COMPONENT,
+        component=transfer.component,
         agent=transfer.agent,
         module=MODULE,
         args=(),
         config_map=config,
-        service_account=DataCubeNames(transfer.origin.spec.name).base,
+        service_account=transfer.account,
         resources=transfer.resources,
         mount=pod.Mount(transfer.claim, CLAIM_DIRECTORY, transfer.read_only),
         env=(pod.run_env(), *transfer.env),

@@ -17,13 +17,15 @@ CONTAINER = "wait-dataset"
 _COMMAND = ("python", "-m", "stowplan.agents.wait_dataset")
 
 
-def path(claim: str) -> str:
+def path(dataset: str) -> str:
     """Where the container finds the dataset."""
-    return f"{DATA_DIRECTORY}/{claim}"
+    return f"{DATA_DIRECTORY}/{dataset}"
 
 
-def container(claim: str, config: WaitConfig, site: Site) -> Json:
-    """The container. The volume of the dataset has the name of its claim, as in the pod's other containers."""
+def container(volume: str, config: WaitConfig, site: Site, *, sub_path: str = "") -> Json:
+    """The container. `volume` names the pod's volume that holds the dataset, `sub_path` the directory in it."""
+    # HostToContainer: a mount that the CSI driver recovers reaches the container.
+    mount = {"mountPath": config.path, "mountPropagation": "HostToContainer", "name": volume, "readOnly": True}
     return {
         "name": CONTAINER,
         "image": pod.image(site, "control"),
@@ -35,10 +37,7 @@ def container(claim: str, config: WaitConfig, site: Site) -> Json:
         ],
         "resources": site.platform.resources.control.model_dump(),
         "securityContext": pod.restricted_container(),
-        "volumeMounts": [
-            # HostToContainer: a mount that the CSI driver recovers reaches the container.
-            {"mountPath": path(claim), "mountPropagation": "HostToContainer", "name": claim, "readOnly": True}
-        ],
+        "volumeMounts": [{**mount, "subPath": sub_path} if sub_path else mount],
     }
 
 

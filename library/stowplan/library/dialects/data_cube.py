@@ -78,8 +78,13 @@ def _transfer(
 ) -> Transfer:
     executor, options = data_cube_pod.executor_of(model), options_of(model)
     claim = data_cube_claim.of_cube(model)
+    names = DataCubeNames(spec.name)
     return Transfer(
         origin=Origin(spec, context.sources.get((spec.kind, spec.namespace, spec.name), "")),
+        component="transfer",
+        stem=names.job,
+        configuration_stem=names.base,
+        account=names.base,
         agent="git" if remote(model).type == "git" else "transfer",
         config=data_cube_config.of_cube(model, spec, context, arguments),
         claim=claim.name or "",

@@ -2,15 +2,10 @@
 
 from collections.abc import Iterator
 
-from stowplan.library.dialects import data_cube_paths
+from stowplan.library.dialects import claim_rules, data_cube_paths
 from stowplan.library.manifest import Json
-from stowplan.library.names import is_dns_subdomain
-from stowplan.library.quantities import amount
 from stowplan.schema.data_cube import ClaimReference, DataCube, DataReference
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
-
-WRITABLE = frozenset({"ReadWriteOnce", "ReadWriteMany", "ReadWriteOncePod"})
-_COPIED = frozenset({"labels", "annotations"})
 
 
 def side_of(model: DataCube) -> str:
@@ -45,10 +40,8 @@ def _name(claim: ClaimReference, base: FieldPath) -> Iterator[Finding]:
     if not claim.name:
         message = "`pvc.name` is missing; it names the claim."
         yield finding("SP499", (*base, "name"), message, "Name a claim of the same namespace.")
-    elif not is_dns_subdomain(claim.name):
-        message = f'"{claim.name}" cannot be the name of a claim.'
-        hint = "Use lower-case letters, digits, `-` and `.`, beginning and ending with a letter or digit."
-        yield finding("SP210", (*base, "name"), message, hint)
+    else:
+        yield from claim_rules.name_findings(claim.name, (*base, "name"))
 
 
 def _sub_path(claim: ClaimReference, base: FieldPath) -> list[Finding]:
@@ -68,31 +61,4 @@ def _template(model: DataCube, claim: ClaimReference, base: FieldPath) -> Iterat
         message = "A source must hold data already, so its template makes no claim."
         yield finding("SP406", (*base, "template"), message, "Remove it.", anchor=Anchor.KEY)
         return
-    yield from _metadata(claim, (*base, "template", "metadata"))
-    yield from _spec(claim.template.get("spec") or {}, (*base, "template", "spec"))
-
-
-def _metadata(claim: ClaimReference, path: FieldPath) -> Iterator[Finding]:
-    given = (claim.template or {}).get("metadata") or {}
-    for key in sorted(given.keys() - _COPIED):
-        if key != "name" or given[key] != claim.name:
-            message = f"`{key}` has no effect: the claim is {claim.name}, in the namespace of the cube."
-            yield finding("SP406", (*path, key), message, "Remove it.", anchor=Anchor.KEY)
-
-
-def _spec(spec: Json, path: FieldPath) -> Iterator[Finding]:
-    modes = spec.get("accessModes") or []
-    if not modes:
-        message = "The claim has no access modes."
-        yield finding("SP499", (*path, "accessModes"), message, "Give for example `accessModes: [ReadWriteMany]`.")
-    elif not any(mode in modes for mode in WRITABLE):
-        message = f"Nobody could write to a claim with {', '.join(map(str, modes))}."
-        yield finding("SP499", (*path, "accessModes"), message, f"Use one of {', '.join(sorted(WRITABLE))}.")
-    size = amount(((spec.get("resources") or {}).get("requests") or {}).get("storage"))
-    if size is None or size <= 0:
-        message = "The claim asks for no size."
-        hint = "Give `resources.requests.storage`, such as `100Gi`."
-        yield finding("SP499", (*path, "resources", "requests", "storage"), message, hint)
-    if spec.get("volumeMode", "Filesystem") != "Filesystem":
-        message = f"Found {spec['volumeMode']}; files need a file system."
-        yield finding("SP499", (*path, "volumeMode"), message, "Remove it, or write Filesystem.")
+    yield from claim_rules.template_findings(claim.template, claim.name or "", (*base, "template"), owner="cube")

@@ -2,6 +2,7 @@
 
 from decimal import ROUND_CEILING
 
+from stowplan.library.builders import transfer
 from stowplan.library.builders.job import soft_deadline
 from stowplan.library.dialects import (
     data_cube_claim,
@@ -61,7 +62,7 @@ def of_cube(model: DataCube, spec: SpecId, context: Context, arguments: Argument
         requestRetries=5 if retries is None else retries,
         parallelism=parallelism or 8,
         partSizeMiB=part_size(model, arguments),
-        memoryMiB=data_cube_pod.memory(data_cube_pod.resources(model, context)),
+        memoryMiB=transfer.memory(data_cube_pod.resources(model, context)["limits"]),
         state=_state(model, spec, claim.path, upload=upload),
         caBundle=f"{CA_DIRECTORY}/{CA_FILE}" if remote(model).ca_bundle else None,
     )
@@ -86,7 +87,7 @@ def part_size_findings(model: DataCube, context: Context, arguments: Arguments) 
         return [finding("SP206", path, f'"{given}" is not a size.', "Write for example `64Mi`.")]
     if given is None:
         path = (*BASE, arguments.places["part_size_mib"])
-    size, limit = part_size(model, arguments), data_cube_pod.memory(data_cube_pod.resources(model, context)) // 4
+    size, limit = part_size(model, arguments), transfer.memory(data_cube_pod.resources(model, context)["limits"]) // 4
     if not LEAST_PART <= size <= limit:
         message = f"Parts of {size} MiB; allowed are {LEAST_PART} to {limit}, a quarter of the memory limit."
         return [finding("SP205", path, message, "Choose another size, or more memory.")]

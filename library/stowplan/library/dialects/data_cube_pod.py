@@ -1,14 +1,14 @@
 """The pod of a DataCube: deadlines, amounts, user and groups."""
 
-from collections.abc import Iterator, Mapping
-from decimal import ROUND_FLOOR
+from collections.abc import Iterator
 from typing import Any
 
+from stowplan.library.builders import transfer
 from stowplan.library.dialects.context import Context
 from stowplan.library.dialects.data_cube_rules import options_of
 from stowplan.library.dialects.label_form import label_findings
 from stowplan.library.manifest import Json
-from stowplan.library.quantities import amount, larger, without_fractions
+from stowplan.library.quantities import larger, without_fractions
 from stowplan.schema.data_cube import DataCube, Executor
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 
@@ -25,7 +25,6 @@ UNLIMITED = 7 * 86400
 LEAST_MEMORY = 128
 """MiB that an agent needs."""
 
-_MEBIBYTE = 1 << 20
 _ROOT = 0
 _NOT_OURS = frozenset({"appArmorProfile", "seLinuxOptions", "sysctls", "windowsOptions", "seLinuxChangePolicy"})
 
@@ -65,12 +64,6 @@ def resources(model: DataCube, context: Context) -> dict[str, dict[str, Any]]:
         if name not in own_requests and larger(requests.get(name), limit):
             requests[name] = limit
     return {"limits": without_fractions(limits), "requests": without_fractions(requests)}
-
-
-def memory(amounts: Mapping[str, Mapping[str, Any]]) -> int:
-    """The memory limit in MiB."""
-    limit = amount(amounts["limits"]["memory"])
-    return int((limit / _MEBIBYTE).to_integral_value(ROUND_FLOOR)) if limit else 0
 
 
 def findings(model: DataCube, context: Context) -> list[Finding]:
@@ -122,7 +115,7 @@ def _amounts(model: DataCube, context: Context) -> Iterator[Finding]:
     if given.get("claims"):
         message = "An agent uses no devices."
         yield finding("SP445", (*base, "claims"), message, "Remove it.")
-    least = memory(resources(model, context))
+    least = transfer.memory(resources(model, context)["limits"])
     if least < LEAST_MEMORY:
         message = f"The memory limit is {least} MiB; an agent needs at least {LEAST_MEMORY}."
         path = (*base, "limits", "memory") if "memory" in limits else (*base, "requests", "memory")

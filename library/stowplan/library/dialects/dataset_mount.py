@@ -1,6 +1,7 @@
 """The dataset that a training job mounts."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from stowplan.library.builders import wait_container
 from stowplan.library.dialects import dataset_reference, pod_template, sample_set
@@ -35,21 +36,21 @@ def resolve(
         return (), found + dataset_reference.missing(reference.name, namespace, context)
     dataset = sample_set.cached_dataset(model, context)
     near = STORAGE_DRIVERS[dataset.driver].near(dataset, required=placement == "required")
-    wait = _wait(reference.wait, dataset, context) if reference.wait else None
-    found += _steps(reference.wait, dataset) if reference.wait else []
-    return (DatasetMount(dataset.names.claim, reference.mount_path, near, wait),), found
+    mount = DatasetMount(dataset.claim.name, reference.mount_path, near, sub_path=dataset.claim.sub_path)
+    if reference.wait is None:
+        return (mount,), found
+    found += _steps(reference.wait, dataset)
+    return (replace(mount, wait=_wait(reference.wait, dataset, mount, context)),), found
 
 
-def _wait(wait: paddle_job.DatasetWait, dataset: CachedDataset, context: Context) -> Json:
-    """A container that does not change with the dataset, but for `noSync`: a run is not to start again for less."""
-    claim = dataset.names.claim
+def _wait(wait: paddle_job.DatasetWait, dataset: CachedDataset, mount: DatasetMount, context: Context) -> Json:
     config = WaitConfig(
         dataset=dataset.names.name,
-        path=wait_container.path(claim),
+        path=wait_container.path(dataset.names.name),
         until=wait.until or _step(dataset),
         timeout=wait.timeout_seconds or DEFAULT_TIMEOUT,
     )
-    return wait_container.container(claim, config, context.site)
+    return wait_container.container(mount.volume, config, context.site, sub_path=mount.sub_path)
 
 
 def _step(dataset: CachedDataset) -> Until:
@@ -77,8 +78,8 @@ def clashes(template: Json, mounts: tuple[DatasetMount, ...], at: FieldPath) -> 
         if mount.wait:
             yield from pod_template.taken(template, wait_container.CONTAINER, (), at[:-1])
         for index, volume in enumerate(spec.get("volumes") or ()):
-            if volume.get("name") == mount.claim:
-                message = f'The volume of the dataset is called "{mount.claim}" too.'
+            if volume.get("name") == mount.volume:
+                message = f'The volume of the dataset is called "{mount.volume}" too.'
                 yield finding("SP444", (*at, "volumes", index, "name"), message, "Rename this volume.")
         for index, own in enumerate(spec["containers"][0].get("volumeMounts") or ()):
             if str(own.get("mountPath", "")).rstrip("/") == mount.path.rstrip("/"):

@@ -12,6 +12,7 @@ from stowplan.library.dialects import (
     schedules,
     secrets,
     source_uri,
+    sync_place,
 )
 from stowplan.library.dialects.context import Context, Lowered
 from stowplan.library.drivers.api import TaskSet
@@ -124,14 +125,15 @@ def _task(model: SampleJob, dataset: CachedDataset, namespace: str, context: Con
 
 def _options(model: SampleJob, task: DataTask, context: Context) -> list[Finding]:
     checks = {"sync": _sync, "warmup": _warmup, "rmr": _rmr}
-    own = checks[task.operation](model) if task.operation in checks else []
+    own = checks[task.operation](model, task) if task.operation in checks else []
     return [*own, *STORAGE_DRIVERS[task.dataset.driver].validate_task(task, context.site)]
 
 
-def _sync(model: SampleJob) -> list[Finding]:
+def _sync(model: SampleJob, task: DataTask) -> list[Finding]:
     spec = model.spec
     found = []
-    if not spec.secret_ref or not spec.secret_ref.name:
+    public = not STORAGE_DRIVERS[task.dataset.driver].cached
+    if not public and not (spec.secret_ref and spec.secret_ref.name):
         message = "A sync needs `secretRef.name`: the Secret with the credentials of its source."
         found.append(finding("SP413", ("spec", "secretRef", "name"), message, "Name it."))
     options = spec.sync_options
@@ -145,7 +147,7 @@ def _sync(model: SampleJob) -> list[Finding]:
     return found
 
 
-def _warmup(model: SampleJob) -> list[Finding]:
+def _warmup(model: SampleJob, _: DataTask) -> list[Finding]:
     options = model.spec.warmup_options
     if not options:
         return []
@@ -166,7 +168,7 @@ def _warmup(model: SampleJob) -> list[Finding]:
     return found
 
 
-def _rmr(model: SampleJob) -> list[Finding]:
+def _rmr(model: SampleJob, _: DataTask) -> list[Finding]:
     options = model.spec.rmr_options
     if not options or not options.paths:
         path = ("spec", "rmrOptions", "paths")
@@ -178,8 +180,7 @@ def _home(task: DataTask, context: Context) -> tuple[str, list[Finding]]:
     if task.operation != "sync" or not task.source:
         return task.namespace, []
     path: FieldPath = ("spec", "secretRef", "namespace")
-    volume = task.dataset.volume_secret
-    return secrets.sync_namespace(task.namespace, volume, task.source.secret, context.platform, path)
+    return sync_place.namespace(task.dataset, task.source, context, path)
 
 
 def _long_names(task: DataTask) -> list[Finding]:
@@ -194,11 +195,7 @@ def _long_names(task: DataTask) -> list[Finding]:
 def _externals(task: DataTask) -> tuple[ExternalReference, ...]:
     if task.operation != "sync" or not task.source:
         return ()
-    volume, source = task.dataset.volume_secret, task.source.secret
-    wanted = {secrets.volume_reference(volume)}
-    if source != volume:
-        wanted.add(secrets.source_reference(source))
-    return tuple(sorted(wanted))
+    return sync_place.externals(task.dataset, task.source)
 
 
 def _manifests(model: SampleJob, task: DataTask, site: Site) -> list[Manifest]:

@@ -1,12 +1,12 @@
-"""`SampleSet` lowered: a dataset in a JuiceFS volume, its cache pods, and the runs that fill it."""
+"""`SampleSet` lowered: a dataset in a volume, its cache pods where it has some, and the runs that fill it."""
 
 from stowplan.library.builders import job
 from stowplan.library.builders.custom_resource import custom_resource
-from stowplan.library.dialects import access, secrets, source_uri
+from stowplan.library.dialects import access, dataset_claim, secrets, source_uri, sync_place
 from stowplan.library.dialects.context import Context, Lowered
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
-from stowplan.library.ir import CachedDataset, DataTask, Origin, Placement, SecretName, Site, Source, Tier
-from stowplan.library.manifest import ExternalReference, Manifest, Unit
+from stowplan.library.ir import CachedDataset, Claim, DataTask, Origin, Placement, SecretName, Site, Source, Tier
+from stowplan.library.manifest import Manifest, Unit
 from stowplan.library.names import STATEFUL_SET_LIMIT, SampleSetNames
 from stowplan.schema.diagnostics import Anchor, Finding, finding, has_errors
 from stowplan.schema.juicefs import MountOptions
@@ -24,14 +24,16 @@ def lower(model: SampleSet, context: Context) -> Lowered:
     dataset = cached_dataset(model, context)
     spec = dataset.origin.spec
     driver = STORAGE_DRIVERS[dataset.driver]
-    found = [*_secret_names(model), *_required(model), *_name(spec.name), *_source(model)]
-    found += [*_warmup(model), *_dead(model)]
+    found = [*_secret_names(model), *_filled(model), *_source(model), *_warmup(model, dataset), *_dead(model)]
+    found += [*_required(model), *_name(spec.name)] if driver.cached else []
+    found += dataset_claim.of_another_driver(model) if driver.cached else dataset_claim.findings(model)
     found += driver.validate(dataset, context.site)
     home, problems = _sync_namespace(dataset, context)
     found += problems
     if has_errors(found):
         return Lowered(Unit(spec, ()), tuple(found))
-    return Lowered(Unit(spec, tuple(_manifests(model, dataset, home, context.site)), _externals(dataset)), tuple(found))
+    manifests = tuple(_manifests(model, dataset, home, context.site))
+    return Lowered(Unit(spec, manifests, sync_place.externals(dataset, dataset.source)), tuple(found))
 
 
 def cached_dataset(model: SampleSet, context: Context) -> CachedDataset:
@@ -39,6 +41,8 @@ def cached_dataset(model: SampleSet, context: Context) -> CachedDataset:
     namespace, name = context.namespace(model.metadata.namespace), model.metadata.name
     spec = model.spec
     csi = spec.csi
+    driver = (csi.driver if csi else None) or "juicefs"
+    cached = STORAGE_DRIVERS[driver].cached
     volume = secrets.resolve(spec.secret_ref, SecretName(namespace, ""))
     identity = SpecId("SampleSet", namespace, name)
     uri = spec.source.uri if spec.source else None
@@ -50,14 +54,15 @@ def cached_dataset(model: SampleSet, context: Context) -> CachedDataset:
     return CachedDataset(
         origin=Origin(identity, context.sources.get(("SampleSet", namespace, name), "")),
         names=SampleSetNames(namespace, name, context.platform.names),
-        driver=(csi.driver if csi else None) or "juicefs",
+        driver=driver,
+        claim=Claim(name) if cached else dataset_claim.of_set(model),
         volume_secret=volume,
         partitions=min(spec.partitions or 1, MOST_PARTITIONS),
         tiers=tuple(_tier(level) for level in (spec.cache.levels or [] if spec.cache else [])),
         placement=Placement(spec.node_affinity, tuple(spec.tolerations or ())),
         options=options,
         source=source if synced else None,
-        warmed=warmed and not options.read_only,
+        warmed=warmed and cached and not options.read_only,
         run=model.metadata.annotations.get(RUN_ANNOTATION, ""),
     )
 
@@ -82,11 +87,16 @@ def _required(model: SampleSet) -> list[Finding]:
         path = ("spec", "secretRef", "name")
         message = "`secretRef.name` is missing; it names the Secret of the JuiceFS volume."
         found.append(finding("SP401", path, message, "Name a Secret with the keys name, metaurl, storage and bucket."))
+    return found
+
+
+def _filled(model: SampleSet) -> list[Finding]:
+    spec = model.spec
     if not spec.no_sync and not (spec.source and spec.source.uri):
         message = "There is no `source.uri` to copy from, and `noSync` is not true."
         hint = "Give `source.uri`, or `noSync: true` if the data is there already."
-        found.append(finding("SP403", ("spec", "source", "uri"), message, hint))
-    return found
+        return [finding("SP403", ("spec", "source", "uri"), message, hint)]
+    return []
 
 
 def _secret_names(model: SampleSet) -> list[Finding]:
@@ -116,10 +126,13 @@ def _source(model: SampleSet) -> list[Finding]:
     return [finding("SP406", ("spec", "source"), message, "Remove one of the two.", anchor=Anchor.KEY)]
 
 
-def _warmup(model: SampleSet) -> list[Finding]:
-    options = model.spec.csi.juice_fs_mount_options if model.spec.csi else None
-    reason = "nothing is synced" if model.spec.no_sync else ""
-    reason = reason or ("the volume is mounted read-only" if options and options.read_only else "")
+def _warmup(model: SampleSet, dataset: CachedDataset) -> list[Finding]:
+    reasons = (
+        (not STORAGE_DRIVERS[dataset.driver].cached, "no node caches the dataset"),
+        (model.spec.no_sync, "nothing is synced"),
+        (dataset.options.read_only, "the volume is mounted read-only"),
+    )
+    reason = next((text for holds, text in reasons if holds), "")
     if not model.spec.warmup_after_sync or not reason:
         return []
     message = f"No warmup follows, since {reason}."
@@ -144,28 +157,22 @@ def _sync_namespace(dataset: CachedDataset, context: Context) -> tuple[str, list
     home = dataset.names.namespace
     if not dataset.source:
         return home, []
-    volume, source = dataset.volume_secret, dataset.source.secret
-    of_source = volume.namespace == home != source.namespace
+    of_source = dataset.volume_secret.namespace == home != dataset.source.secret.namespace
     path = ("spec", *(("source",) if of_source else ()), "secretRef", "namespace")
-    return secrets.sync_namespace(home, volume, source, context.platform, path)
-
-
-def _externals(dataset: CachedDataset) -> tuple[ExternalReference, ...]:
-    wanted = {secrets.volume_reference(dataset.volume_secret)}
-    if dataset.source and dataset.source.secret != dataset.volume_secret:
-        wanted.add(secrets.source_reference(dataset.source.secret))
-    return tuple(sorted(wanted))
+    return sync_place.namespace(dataset, dataset.source, context, path)
 
 
 def _manifests(model: SampleSet, dataset: CachedDataset, sync_home: str, site: Site) -> list[Manifest]:
     origin, names = dataset.origin, dataset.names
     driver = STORAGE_DRIVERS[dataset.driver]
     filling = [driver.tasks(task, site, names.base) for task in _filling(dataset, sync_home)]
+    runtime = driver.runtime(dataset, site, names.base)
+    homes = [names.namespace, sync_home] if runtime or filling else []
     return [
         custom_resource(model, origin),
-        *access.manifests(names.base, origin, site, plural=PLURAL, namespaces=[names.namespace, sync_home]),
+        *(access.manifests(names.base, origin, site, plural=PLURAL, namespaces=homes) if homes else ()),
         *driver.volume(dataset, site),
-        *driver.runtime(dataset, site, names.base),
+        *runtime,
         *(tasks.configuration for tasks in filling),
         *job.jobs([task for tasks in filling for task in tasks.jobs], origin, dataset.run),
     ]

@@ -26,6 +26,8 @@ class StorageDriver(Protocol):
     """
 
     name: str
+    cached: bool
+    """Whether nodes cache its datasets: then it has partitions, cache pods, and a volume with a Secret of its own."""
 
     def validate(self, dataset: CachedDataset, site: Site) -> list[Finding]:
         """What is wrong with the dataset's options, at paths in its SampleSet."""
@@ -40,15 +42,15 @@ class StorageDriver(Protocol):
         ...
 
     def volume(self, dataset: CachedDataset, site: Site) -> list[Manifest]:
-        """The volume and the claim on it."""
+        """The volume and the claim on it, as far as they are made here."""
         ...
 
     def near(self, dataset: CachedDataset, *, required: bool) -> Json:
-        """Pod affinity of pods that use the dataset, to where it is cached."""
+        """Pod affinity of pods that use the dataset, to where it is cached; empty where it is not."""
         ...
 
     def runtime(self, dataset: CachedDataset, site: Site, service_account: str) -> list[Manifest]:
-        """What keeps the cache of each node in use and measures it."""
+        """What keeps the cache of each node in use and measures it; nothing where there is none."""
         ...
 
     def tasks(self, task: DataTask, site: Site, service_account: str) -> TaskSet:

@@ -97,6 +97,31 @@ def test_dataset_is_ready_before_it_is_warm() -> None:
     assert told(dataset(stateful_set(2, 2), DONE, warm), "Warmed")[0] == "True"
 
 
+CLAIM: dict[str, Any] = {"csi": {"driver": "pvc"}, "partitions": None}
+
+
+@pytest.mark.parametrize(
+    ("objects", "phase"),
+    [
+        ([], None),
+        ([sync(), pod(sync(), **pending())], None),
+        ([sync(), pod(sync())], "Syncing"),
+        ([sync(status=failed(5))], "SyncFailed"),
+        ([DONE], "Ready"),
+    ],
+)
+def test_dataset_that_is_a_claim_has_no_cache_pods_to_wait_for(objects: list[Manifest], phase: str | None) -> None:
+    status = dataset(*objects, **CLAIM)
+    assert status.get("phase") == phase
+    assert "runtimeStatus" not in status
+    assert told(status, "Ready")[0] == told(status, "Synced")[0] == str(phase == "Ready")
+
+
+def test_claim_that_holds_the_samples_already_is_ready() -> None:
+    status = dataset(**CLAIM, noSync=True)
+    assert (status["phase"], told(status, "Ready")) == ("Ready", ("True", "NoSync"))
+
+
 def partition(index: int, **fields: Any) -> Manifest:
     found = job("SampleJob", "warmup", **fields)
     name = f"it-samplejob-{index}-{found['metadata']['name'][-8:]}"

@@ -25,9 +25,10 @@ def status(seen: Observed) -> Status:
     runtime = [pod for pod in seen.pods if not pod.job]
     wanted = int(spec.get("partitions") or (found.replicas if found else 1))
     sync, copied = _sync(seen, run), _fills(spec)
-    phase = _phase(seen, found, wanted, sync)
+    cached = _is_cached(spec)
+    phase = _phase(seen, found, wanted, sync) if cached else _phase_of_claim(seen, sync)
     cause = causes.of_pods(runtime)
-    drafts = [_ready(phase, cause, found, wanted, sync)]
+    drafts = [_ready(phase, cause, found, wanted, sync) if cached else _filled(phase, sync)]
     if copied:
         drafts.append(Draft("Synced", sync.state == "complete", sync.reason, sync.message, sync.at))
     warmup = _task(run, "warmup", seen)
@@ -50,6 +51,11 @@ def _newest(sets: Sequence[StatefulSet]) -> StatefulSet | None:
 def _fills(spec: Mapping[str, Any]) -> bool:
     """Whether a sync fills the dataset."""
     return bool((spec.get("source") or {}).get("uri")) and not spec.get("noSync")
+
+
+def _is_cached(spec: Mapping[str, Any]) -> bool:
+    """Whether nodes cache the dataset; a plain claim has no cache pods."""
+    return (spec.get("csi") or {}).get("driver") != "pvc"
 
 
 def _sync(seen: Observed, run: Run) -> Outcome:
@@ -82,6 +88,18 @@ def _phase(seen: Observed, found: StatefulSet | None, wanted: int, sync: Outcome
         return "Mount"
     # The scheduler takes no pod before its claim is bound.
     return "Bound" if any(pod.node for pod in seen.pods if not pod.job) else None
+
+
+def _phase_of_claim(seen: Observed, sync: Outcome) -> str | None:
+    if sync.state == "failed":
+        return "SyncFailed"
+    if sync.state == "complete":
+        return "Ready"
+    return "Syncing" if _copies(seen) else None
+
+
+def _filled(phase: str | None, sync: Outcome) -> Draft:
+    return Draft("Ready", holds=phase == "Ready", reason=sync.reason, message=sync.message, at=sync.at)
 
 
 def _copies(seen: Observed) -> bool:

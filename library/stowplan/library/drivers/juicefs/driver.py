@@ -11,6 +11,7 @@ class JuiceFSDriver:
     """Volumes by the JuiceFS CSI driver, work by the cache agent."""
 
     name = "juicefs"
+    cached = True
 
     def validate(self, dataset: CachedDataset, site: Site) -> list[Finding]:
         return [*cache.findings(dataset, site), *mount.findings(dataset, site)]

@@ -76,7 +76,8 @@ def config(task: DataTask, site: Site) -> AgentConfig:
         case "rmr":
             return RmrConfig.model_validate({**mounted, "paths": list(task.paths)})
         case "clear":
-            return ClearConfig.model_validate({**mounted, "cachePaths": list(task.paths)})
+            several = task.dataset.partitions if task.dataset.partitions > 1 else None
+            return ClearConfig.model_validate({**mounted, "cachePaths": list(task.paths), "partitions": several})
 
 
 def findings(task: DataTask, site: Site) -> list[Finding]:
@@ -123,8 +124,9 @@ def _sync(task: DataTask, shared: Json) -> SyncConfig:
             **shared,
             "source": source,
             "destination": destination,
+            "root": sync.root(task),
             "flags": sync.flags(task.sync_options),
-            "completes": task.origin == task.dataset.origin or task.dataset.source is None,
+            "completes": task.completes,
         }
     )
 

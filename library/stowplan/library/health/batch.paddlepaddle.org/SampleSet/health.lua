@@ -1,5 +1,10 @@
 -- Health of a SampleSet from what its agents report. Argo CD runs this without the string and math libraries.
 local health = { status = "Progressing", message = "Waiting for the agents to report" }
+local cached = obj.spec == nil or obj.spec.csi == nil or obj.spec.csi.driver ~= "pvc"
+if not cached and obj.spec.noSync == true then
+  -- Nothing runs for such a dataset, so nothing reports.
+  return { status = "Healthy", message = "The claim holds the samples already" }
+end
 if obj.status == nil then
   return health
 end
@@ -23,7 +28,7 @@ local messages = {
   PartialReady = "Some cache pods are not ready",
 }
 if status.phase == "Ready" then
-  return { status = "Healthy", message = "All cache pods are ready" }
+  return { status = "Healthy", message = cached and "All cache pods are ready" or "The claim holds the samples" }
 end
 if status.phase == "SyncFailed" then
   local message = "The sync failed"

@@ -1,0 +1,54 @@
+"""The status of a SampleSet or SampleJob whose dataset is a claim, as the agent of its sync tells it."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, Outcome
+from stowplan.schema import field_managers
+
+API_VERSION = "batch.paddlepaddle.org/v1alpha1"
+RESOURCES = {"SampleSet": "samplesets", "SampleJob": "samplejobs"}
+FIELD_MANAGER = field_managers.task("sync", 0)
+"""A claim has no partitions, and is only synced."""
+
+_PHASES = {
+    "SampleSet": {RUNNING: "Syncing", SUCCEEDED: "Ready", FAILED: "SyncFailed"},
+    "SampleJob": {RUNNING: "Running", SUCCEEDED: "Succeeded", FAILED: "Failed"},
+}
+
+
+class DatasetStatus:
+    """What is said of one attempt. It begins when this is made."""
+
+    def __init__(self, kind: str, outcome: Outcome, *, phase: bool) -> None:
+        self._kind, self._outcome, self._phase = kind, outcome, phase
+        self._began = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+    def fields(self) -> dict[str, Any]:
+        """Fields without times of reports; with `phase` also those that are a reporter's where one runs."""
+        outcome = self._outcome
+        told = {key: value for key, value in outcome.entry().items() if key != "result"}
+        own = {"task": "sync", "partition": 0, "state": outcome.result, "reason": outcome.reason}
+        entry = {**told, **own, "startedAt": self._began}
+        status: dict[str, Any] = {"attempts": [entry]}
+        return status | (self._derived() if self._phase else {})
+
+    def _derived(self) -> dict[str, Any]:
+        """Failed only as far as this attempt goes: whether the Job tries again is not known here."""
+        outcome, kind = self._outcome, self._kind
+        done, failed = outcome.result == SUCCEEDED, outcome.result == FAILED
+        held = {"Synced": done, "Ready": done} if kind == "SampleSet" else {"Complete": done, "Failed": failed}
+        conditions = [
+            {"type": name, "status": str(holds), "reason": outcome.reason, "message": outcome.message}
+            for name, holds in held.items()
+        ]
+        derived: dict[str, Any] = {"phase": _PHASES[kind][outcome.result], "conditions": conditions}
+        if kind == "SampleJob":
+            derived["jobName"] = outcome.run or ""
+            derived["counts"] = {
+                "total": 1,
+                "running": int(not done and not failed),
+                "succeeded": int(done),
+                "failed": int(failed),
+            }
+        return derived

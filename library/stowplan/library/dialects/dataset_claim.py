@@ -1,0 +1,53 @@
+"""The claim of a dataset that no cache stands before, and fields that mean nothing for such a dataset."""
+
+from collections.abc import Iterator
+
+from stowplan.library.dialects import claim_rules, data_cube_paths
+from stowplan.library.ir import Claim
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.sample_set import Csi, DatasetClaim, SampleSet
+
+_BASE: FieldPath = ("spec", "csi", "claim")
+_OF_CACHES = (("partitions", "partitions"), ("cache", "cache"), ("node_affinity", "nodeAffinity"))
+"""Fields of a SampleSet that are about cached datasets only, and their keys."""
+
+
+def of_set(model: SampleSet) -> Claim:
+    """The claim of a SampleSet: that of its own name where it says no other."""
+    given = _given(model)
+    template = given.template
+    return Claim(given.name or model.metadata.name, data_cube_paths.canonical(given.sub_path or ""), template)
+
+
+def findings(model: SampleSet) -> Iterator[Finding]:
+    """What is wrong with a SampleSet that is a plain claim."""
+    claim, given = of_set(model), _given(model)
+    yield from claim_rules.name_findings(claim.name, (*_BASE, "name") if given.name else ("metadata", "name"))
+    if given.sub_path:
+        yield from data_cube_paths.sub_path(given.sub_path, (*_BASE, "subPath"))
+    if given.template is not None:
+        yield from claim_rules.template_findings(given.template, claim.name, (*_BASE, "template"), owner="dataset")
+    yield from _without_effect(model)
+
+
+def of_another_driver(model: SampleSet) -> Iterator[Finding]:
+    """A claim beside a driver that makes its own."""
+    if model.spec.csi and model.spec.csi.claim:
+        message = "The claim has no effect: only the driver `pvc` takes one."
+        yield finding("SP406", _BASE, message, "Remove it, or choose `driver: pvc`.", anchor=Anchor.KEY)
+
+
+def _without_effect(model: SampleSet) -> Iterator[Finding]:
+    for field, key in _OF_CACHES:
+        if getattr(model.spec, field) is not None:
+            message = f"`{key}` has no effect: no node caches a dataset of the driver `pvc`."
+            yield finding("SP406", ("spec", key), message, "Remove it.", anchor=Anchor.KEY)
+    if model.spec.csi and model.spec.csi.juice_fs_mount_options:
+        path = ("spec", "csi", "juiceFSMountOptions")
+        message = "Mount options of JuiceFS have no effect with the driver `pvc`."
+        yield finding("SP406", path, message, "Remove them.", anchor=Anchor.KEY)
+
+
+def _given(model: SampleSet) -> DatasetClaim:
+    csi = model.spec.csi or Csi()
+    return csi.claim or DatasetClaim()

@@ -1,0 +1,55 @@
+"""The driver of plain claims: its parts put together."""
+
+from stowplan.library.builders.volume import claim_from_template
+from stowplan.library.drivers.api import TaskSet
+from stowplan.library.drivers.pvc import options, source, sync
+from stowplan.library.ir import CachedDataset, DataTask, Site
+from stowplan.library.manifest import Json, Manifest
+from stowplan.schema.diagnostics import Finding, finding
+
+
+class ClaimDriver:
+    """Storage by whatever serves the claim, work by the transfer agent.
+
+    It caches nothing, so there are no cache pods, nothing to warm up and nothing to be near to.
+    """
+
+    name = "pvc"
+    cached = False
+
+    def validate(self, dataset: CachedDataset, site: Site) -> list[Finding]:  # noqa: ARG002 - as the interface has it
+        return source.findings(dataset.source.uri, ("spec", "source", "uri")) if dataset.source else []
+
+    def validate_task(self, task: DataTask, site: Site) -> list[Finding]:  # noqa: ARG002 - as the interface has it
+        if task.operation == "sync":
+            uri = task.source.uri if task.source else ""
+            return [*source.findings(uri, ("spec", "syncOptions", "source")), *options.findings(task)]
+        name = task.dataset.names.name
+        message = f"{name} is a claim without caches, so there is nothing to {_VERBS[task.operation]} in it."
+        if task.operation == "rmr":
+            message = f"{name} is a claim, and no agent removes files from one."
+        return [finding("SP455", ("spec", "type"), message, _WAYS_OUT[task.operation])]
+
+    def cache_directories(self, dataset: CachedDataset, site: Site) -> tuple[str, ...]:  # noqa: ARG002
+        return ()
+
+    def volume(self, dataset: CachedDataset, site: Site) -> list[Manifest]:  # noqa: ARG002
+        claim = dataset.claim
+        return [claim_from_template(claim.name, dataset.origin, claim.template)] if claim.template else []
+
+    def near(self, dataset: CachedDataset, *, required: bool) -> Json:  # noqa: ARG002
+        return {}
+
+    def runtime(self, dataset: CachedDataset, site: Site, service_account: str) -> list[Manifest]:  # noqa: ARG002
+        return []
+
+    def tasks(self, task: DataTask, site: Site, service_account: str) -> TaskSet:
+        return sync.task_set(task, site, service_account)
+
+
+_VERBS = {"warmup": "warm up", "clear": "clear", "rmr": "remove"}
+_WAYS_OUT = {
+    "warmup": "Remove the job; pods read the claim itself.",
+    "clear": "Remove the job.",
+    "rmr": "Remove the files in a pod that mounts the claim, or at the source, and sync with `delete-dst: true`.",
+}

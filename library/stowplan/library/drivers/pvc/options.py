@@ -1,0 +1,39 @@
+"""Options of a SampleJob's sync, where the transfer agent carries it out."""
+
+from collections.abc import Iterator
+
+from stowplan.library.ir import DataTask
+from stowplan.schema.diagnostics import Anchor, Finding, finding
+from stowplan.schema.juicefs import SyncOptions
+
+_KNOWN = frozenset({"source", "destination", "threads", "delete-dst", "no-https"})
+_ALWAYS = frozenset({"update", "force-update", "check-new", "check-change", "check-all", "dirs"})
+"""What this agent does anyway, or more than that: it fetches what changed, and verifies all that it fetches."""
+
+MOST_THREADS = 256
+"""Requests that the transfer agent makes at one time, at most."""
+
+
+def findings(task: DataTask) -> Iterator[Finding]:
+    """Options that cannot be carried out, and that need not be said."""
+    options = task.sync_options
+    if options.delete_dst and not (task.dataset.claim.sub_path or task.destination.strip("/")):
+        message = "`delete-dst` would delete whatever else the claim holds: the dataset is at its root."
+        hint = "Give `csi.claim.subPath` to the SampleSet, or a `destination`."
+        yield finding("SP497", ("spec", "syncOptions", "delete-dst"), message, hint)
+    for key, value in options.model_dump(exclude_unset=True, exclude_none=True).items():
+        path = ("spec", "syncOptions", key)
+        if key in _KNOWN or not value:
+            continue
+        if key in _ALWAYS:
+            message = f"`{key}` has no effect: what changed is always fetched, and verified."
+            yield finding("SP406", path, message, "Remove it.", anchor=Anchor.KEY)
+        else:
+            message = f"`{key}` is an option of JuiceFS; this dataset is a claim."
+            known = ", ".join(f"`{each}`" for each in sorted(_KNOWN))
+            yield finding("SP456", path, message, f"Remove it. Known are {known}.", anchor=Anchor.KEY)
+
+
+def threads(options: SyncOptions) -> int:
+    """Requests at one time."""
+    return min(max(options.threads or 10, 1), MOST_THREADS)

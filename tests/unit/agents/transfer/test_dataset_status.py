@@ -1,0 +1,60 @@
+"""What the sync of a claim says in the status of its SampleSet or SampleJob."""
+
+from typing import Any
+
+import pytest
+
+from stowplan.agents.attempt.outcome import Outcome
+from stowplan.agents.transfer.dataset_status import DatasetStatus
+from stowplan.schema.sample_job import SampleJobStatus
+from stowplan.schema.sample_set_status import SampleSetStatus
+
+STATUS = {"SampleSet": SampleSetStatus, "SampleJob": SampleJobStatus}
+
+
+def fields(kind: str, code: int | None, *, phase: bool = True) -> dict[str, Any]:
+    outcome = Outcome("coco-sync-a", "coco-sync-a-x")
+    if code is not None:
+        outcome.end(code, "Denied" if code else "Succeeded", "what happened")
+    return DatasetStatus(kind, outcome, phase=phase).fields()
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "phase"),
+    [
+        ("SampleSet", None, "Syncing"),
+        ("SampleSet", 0, "Ready"),
+        ("SampleSet", 3, "SyncFailed"),
+        ("SampleJob", None, "Running"),
+        ("SampleJob", 0, "Succeeded"),
+        ("SampleJob", 3, "Failed"),
+    ],
+)
+def test_phases(kind: str, code: int | None, phase: str) -> None:
+    status = fields(kind, code)
+    assert status["phase"] == phase
+    (entry,) = status["attempts"]
+    state = {None: "running", 0: "succeeded", 3: "failed"}[code]
+    assert (entry["task"], entry["partition"], entry["state"], entry.get("exitCode")) == ("sync", 0, state, code)
+    held = {each["type"] for each in status["conditions"] if each["status"] == "True"}
+    assert held == {"Ready": {"Synced", "Ready"}, "Succeeded": {"Complete"}, "Failed": {"Failed"}}.get(phase, set())
+
+
+@pytest.mark.parametrize("kind", STATUS)
+@pytest.mark.parametrize("code", [None, 0, 12])
+def test_it_has_the_fields_of_the_kind(kind: str, code: int | None) -> None:
+    """But for those that the report itself adds."""
+    status = fields(kind, code)
+    for condition in status["conditions"]:
+        condition["lastTransitionTime"] = "2026-01-01T00:00:00Z"
+    STATUS[kind].model_validate(status)
+
+
+@pytest.mark.parametrize("kind", STATUS)
+def test_beside_a_reporter_only_the_own_entry_is_written(kind: str) -> None:
+    assert set(fields(kind, 0, phase=False)) == {"attempts"}
+
+
+def test_counts_of_a_job() -> None:
+    assert fields("SampleJob", None)["counts"] == {"total": 1, "running": 1, "succeeded": 0, "failed": 0}
+    assert fields("SampleJob", 5)["counts"] == {"total": 1, "running": 0, "succeeded": 0, "failed": 1}
