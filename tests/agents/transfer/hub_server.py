@@ -46,6 +46,8 @@ class Hub:
     """Method and path of all requests to both."""
     uploads: dict[str, dict[int, bytes]] = field(default_factory=dict)
     multipart: bool = True
+    sent_bytes: int = 0
+    """Of contents, as far as clients took them."""
 
 
 class Refused(Exception):  # noqa: N818 - an answer
@@ -101,6 +103,7 @@ class _Base(BaseHTTPRequestHandler):
             self.wfile.flush()
             while start < end and (count := os.sendfile(self.connection.fileno(), file.fileno(), start, end - start)):
                 start += count
+                self.hub.sent_bytes += count
 
     def log_message(self, *_: object) -> None:
         pass

@@ -113,7 +113,7 @@ def test_what_the_user_has_changed_is_the_commit_again(filled: HubCube, change: 
 def test_revision_is_pinned_at_the_start(filled: HubCube, hub_proxy: Proxy) -> None:
     """Somebody pushes to the branch in the middle of the run."""
     commit = filled.repository.refs["main"]
-    pushed = []
+    pushed: list[str] = []
 
     def push(request: Request) -> Fault | None:
         if "/tree/" in request.path and not pushed:
@@ -239,7 +239,7 @@ def test_server_that_is_overloaded_for_a_moment(
 
 
 def test_signed_url_that_has_ended_is_asked_for_again(filled: HubCube, storage_proxy: Proxy) -> None:
-    seen = []
+    seen: list[str] = []
 
     def rule(request: Request) -> Fault | None:
         seen.append(request.path)
