@@ -13,6 +13,10 @@ from typing import Any
 import pytest
 
 from stowplan.schema.marker import COMPLETE_FILE, warmup_path
+from tests.agents.cache.redis_server import program as redis_program
+from tests.agents.cache.redis_server import running
+from tests.agents.cache.task_agent import Dataset
+from tests.agents.cache.volume import Store, Volume
 from tests.agents.plugin import LAYERS
 from tests.agents.podman import (
     CONTAINERFILE,
@@ -30,7 +34,7 @@ from tests.agents.transfer.agent import files
 from tests.agents.transfer.git.author import author
 from tests.agents.transfer.git.server import TOKEN
 from tests.agents.transfer.git.server import serving as git_server
-from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, Storage, serving
+from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, Storage, new_bucket, serving
 from tests.cluster.binaries import Missing, obtain
 from tests.cluster.client import wait_for
 from tests.cluster.tools import JUICEFS, VERSITYGW
@@ -94,16 +98,21 @@ class Builder:
     def image(self, target: str) -> str:
         """Builds an image, once; gives its name."""
         if target not in self.built:
-            name = self.built[target] = f"localhost/stowplan-{target}:test"
-            client = self._client() if target == "cache" else ()
-            self.podman.build(CONTAINERFILE, REPOSITORY, name, *self.options, *client, f"--target={target}")
+            name = f"localhost/stowplan-{target}:test"
+            options = [*self.options, f"--target={target}"]
+            if target == "cache":
+                options.append(f"--build-arg=JUICEFS={client_image(self.podman, self.client, self.folder)}")
+            self.podman.build(CONTAINERFILE, REPOSITORY, name, *options)
+            self.built[target] = name
         return self.built[target]
 
-    def _client(self) -> tuple[str, ...]:
+    @property
+    def client(self) -> Path:
+        """The client of JuiceFS that goes into the image."""
         found = obtain(JUICEFS)
         if isinstance(found, Missing):
             pytest.skip(str(found))
-        return (f"--build-arg=JUICEFS={client_image(self.podman, found.paths['juicefs'], self.folder)}",)
+        return found.paths["juicefs"]
 
 
 @pytest.fixture(scope="module")
@@ -351,6 +360,27 @@ def test_probes_of_a_runtime_without_a_mount(run: Run, builder: Builder) -> None
         assert (code, "NotMounted" in reason) == (1, True)
     finally:
         builder.podman.run("rm", "--force", "--time=2", name)
+
+
+def test_fills_a_dataset(run: Run, builder: Builder, s3_server: str, tmp_path: Path) -> None:
+    """A real volume in a real store, from another bucket. The second container sees what the first one left there."""
+    redis_server = redis_program()
+    if redis_server is None:
+        pytest.skip("no redis-server on this machine")
+    container = next(each for each in agent_containers(OUT / "imagenet") if each.command[3:] == ["sync"])
+    config = json.loads(container.config())
+    blocks = Store("s3", f"{s3_server}/{new_bucket(s3_server).bucket}", ACCESS_KEY, SECRET_KEY)
+    with running(tmp_path / "redis", redis_server) as redis:
+        volume = Volume(builder.client, tmp_path / "volume", redis.url(1), blocks)
+        volume.format()
+        dataset = Dataset(volume, tmp_path, new_bucket(s3_server))
+        dataset.put({"a": b"1", "folder/b": b"22"})
+        variables = {name: value for name, value in dataset.variables(None).items() if name.startswith("STOWPLAN_")}
+        config |= {"volume": volume.name, "source": dataset.source}
+        for message in ("2 files are new", "complete before"):
+            done = run(container, config=json.dumps(config), variables=variables)
+            assert done.returncode == 0, done.stderr
+            assert message in json.loads(done.stderr.splitlines()[-1])["message"]
 
 
 def test_client_of_juicefs_is_of_the_platforms_version(run: Run) -> None:
