@@ -46,7 +46,7 @@ class Cube:
     def git(self, *words: str, check: bool = True) -> str:
         """Git in the clone, as a person runs it."""
         done = subprocess.run(
-            ["git", "-c", "safe.directory=*", *words],
+            ["git", "-c", "safe.directory=*", "-c", "filter.lfs.clean=git-lfs clean -- %f", *words],
             cwd=self.clone,
             env=variables(self.folder),
             capture_output=True,

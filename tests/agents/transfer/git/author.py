@@ -33,7 +33,7 @@ class Author:
         for path, data in files.items():
             (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / path).write_bytes(data)
-        self.git("add", "--all", "--force")
+        self.git("add", "--force", "--", *files) if files else None
         self.git("commit", "--quiet", "--allow-empty", "-m", message)
         self.git("push", "--quiet", "origin", "HEAD", "--tags")
         return self.head

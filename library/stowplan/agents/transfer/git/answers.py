@@ -9,6 +9,7 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from stowplan.agents.log import Log
 from stowplan.agents.transfer.git import helper
@@ -24,6 +25,7 @@ class Answers:
     def __init__(self, folder: Path, address: Address, credentials: Credentials | None, log: Log) -> None:
         self._address, self._credentials, self._log = address, credentials, log
         self._path = folder / "answers"
+        self._refused = False
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.bind(str(self._path))
         self._socket.listen()
@@ -31,9 +33,9 @@ class Answers:
 
     @property
     def helper(self) -> str:
-        """The value of `credential.helper`. Git also tells helpers what to keep and to forget, which nobody needs."""
+        """The value of `credential.helper`. Git also tells helpers what to keep, which nobody needs."""
         command = shlex.join([sys.executable, "-IS", str(helper.__file__), str(self._path)])
-        return f'!f() {{ test "$1" != get || exec {command}; }}; f'
+        return f'!f() {{ test "$1" = store || exec {command} "$1"; }}; f'
 
     def close(self) -> None:
         self._socket.close()
@@ -53,13 +55,25 @@ class Answers:
 
     def _answer(self, question: str) -> str:
         """Lines as in git-credential(1); nothing for whoever is not to know."""
-        asked = dict(line.partition("=")[::2] for line in question.splitlines())
-        scheme, _, netloc = asked.get("protocol", ""), "", asked.get("host", "")
-        name, _, port = netloc.rpartition(":") if ":" in netloc and not netloc.endswith("]") else (netloc, "", "")
-        host = (scheme, name.strip("[]").lower(), int(port) if port.isdigit() else PORTS.get(scheme, 0))
+        action, _, rest = question.partition("\n")
+        asked = dict(line.partition("=")[::2] for line in rest.splitlines())
+        host = _host(asked.get("protocol", ""), asked.get("host", ""))
         if self._credentials is None:
             return ""
         if not self._address.trusts(host):
-            self._log.warning("Another host asks for a password and gets none", host=netloc)
+            if action == "get":
+                self._log.warning("Another host asks for a password and gets none", host=asked.get("host"))
+            return ""
+        # Git LFS would ask and try for ever.
+        self._refused = self._refused or action == "erase"
+        if self._refused:
             return ""
         return f"username={self._credentials.username}\npassword={self._credentials.password}\n"
+
+
+def _host(scheme: str, authority: str) -> tuple[str, str, int]:
+    try:
+        parts = urlsplit(f"{scheme}://{authority}")
+        return scheme, (parts.hostname or "").lower(), parts.port or PORTS.get(scheme, 0)
+    except ValueError:
+        return "", "", 0

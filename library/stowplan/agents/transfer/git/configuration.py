@@ -122,8 +122,11 @@ def environment(told: GitSettings, folder: Path, given: Mapping[str, str], *, on
         "GOMEMLIMIT": f"{max(16, told.common.free_mib // 2)}MiB",
     }
     if online:
-        proxies = {name for each in PROXY_ENV for name in (each, each.lower())}
-        variables |= {name: value for name, value in given.items() if name in proxies or name in CA_ENV}
+        variables |= {name: value for name, value in given.items() if name in CA_ENV}
+        for name in PROXY_ENV:
+            # Git knows some in lower case only.
+            value = given.get(name.lower()) or given.get(name)
+            variables |= {name: value, name.lower(): value} if value else {}
         if told.common.config.ca_bundle:
             variables["GIT_SSL_CAINFO"] = told.common.config.ca_bundle
     return variables

@@ -15,6 +15,7 @@ from stowplan.agents.transfer.git import child, failure
 from stowplan.agents.transfer.git.answers import Answers
 from stowplan.agents.transfer.git.child import Call, Done
 from stowplan.agents.transfer.git.configuration import as_variables, environment, pairs
+from stowplan.agents.transfer.git.lfs_progress import LfsProgress
 from stowplan.agents.transfer.git.settings import GitSettings
 from stowplan.schema.exit_codes import ExitCode
 
@@ -68,10 +69,21 @@ class Git:
 
         return self._attempts.run(what, call)
 
-    def lfs(self, place: Place, *words: str, look: Callable[[], None], progress: Path) -> Done:
-        """Git LFS, which tries again by itself; its exit code is for the caller to judge."""
-        # Itself rather than `git lfs`: then the kernel ends it with this program.
-        return self._run(["git-lfs", *words], place, online=True, look=look, extra={"GIT_LFS_PROGRESS": str(progress)})
+    def lfs(self, place: Place, *words: str, judge: Callable[[Done], AttemptError | None]) -> None:
+        """Git LFS, again and again like `online`. Its exit code says little: `judge` says whether it failed."""
+        path = self.folder / "lfs-progress"
+        path.unlink(missing_ok=True)
+        reader = LfsProgress(path, self.work.progress)
+        extra = {"GIT_LFS_PROGRESS": str(path)}
+
+        def call() -> None:
+            # Itself rather than `git lfs`: then the kernel ends it with this program.
+            done = self._run(["git-lfs", *words], place, online=True, look=reader.look, extra=extra)
+            reader.look()
+            if failed := judge(done):
+                raise failed
+
+        self._attempts.run(f"git lfs {words[0]}", call)
 
     @property
     def _attempts(self) -> Attempts:

@@ -10,7 +10,7 @@ if __name__ == "__main__":
     # Not `socket`, which takes longer to import than all the rest.
     connection = _socket.socket(_socket.AF_UNIX)
     connection.connect(sys.argv[1])
-    connection.sendall(sys.stdin.buffer.read())
+    connection.sendall(f"{sys.argv[2]}\n".encode() + sys.stdin.buffer.read())
     connection.shutdown(_socket.SHUT_WR)
     while part := connection.recv(4096):
         sys.stdout.buffer.write(part)

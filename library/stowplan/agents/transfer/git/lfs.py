@@ -1,19 +1,18 @@
 """The content of files that Git LFS keeps: fetched, and looked at."""
 
 import hashlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+import shutil
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.attempt.redaction import in_url
 from stowplan.agents.attempt.safe_files import replace as write
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.transfer.git import failure
 from stowplan.agents.transfer.git.address import PORTS, Address
+from stowplan.agents.transfer.git.child import Done
 from stowplan.agents.transfer.git.contents import Contents
 from stowplan.agents.transfer.git.git import Git, Place, need_lfs
 from stowplan.agents.transfer.git.repository import Repository
@@ -29,17 +28,20 @@ def settings(git: Git, place: Place, address: Address, commit: str) -> tuple[tup
     """Where Git LFS finds its server: where `.lfsconfig` says, if that is on the web; else below the repository."""
     done = git.tried(place, "config", f"--blob={commit}:.lfsconfig", "--no-includes", "--null", "--list")
     told = dict(each.partition("\n")[::2] for each in done.output.decode(errors="replace").split("\0") if each)
-    url = told.get("lfs.url") or told.get("remote.origin.lfsurl")
-    if url is None:
-        return (("lfs.url", address.lfs), ("lfs.pushurl", address.lfs))
+    url = told.get("lfs.url") or told.get("remote.origin.lfsurl") or address.lfs
     try:
-        good = urlsplit(url).scheme in PORTS and bool(urlsplit(url).hostname)
-    except ValueError:
-        good = False
-    if not good or in_url(url):
+        parts = urlsplit(url)
+        host = (parts.scheme, (parts.hostname or "").lower(), parts.port or PORTS[parts.scheme])
+    except (ValueError, KeyError):
+        host = ("", "", 0)
+    if not host[1] or in_url(url):
         message = "`.lfsconfig` names a server of Git LFS that is neither http nor https, or with credentials"
         raise AttemptError(ExitCode.CONFLICT, "LfsElsewhere", message)
-    return (("lfs.url", url), ("lfs.pushurl", url))
+    # Said beforehand: otherwise all content is sent once in vain, to learn that there must be a password.
+    access = "basic" if git.told.credentials and git.told.address.trusts(host) else "none"
+    found = [("lfs.url", url), ("lfs.pushurl", url)]
+    found += [(f"lfs.{base}.access", access) for base in (url, f"{url.rstrip('/')}/")]
+    return tuple(found)
 
 
 def object_path(directory: Path, oid: str) -> Path:
@@ -82,14 +84,19 @@ class Content:
         need_lfs()
         place = self.repository.place
         place = replace(place, settings=settings(self._git, place, self.address, self.commit))
-        with watched(self._git) as (progress, look):
-            words = ("fetch", "origin", self.commit)
-            done = self._git.lfs(place, *words, look=look, progress=progress)
+        try:
+            self._git.lfs(place, "fetch", "origin", self.commit, judge=self._judge)
+        finally:
+            # It writes what went wrong to files that nobody would ever remove.
+            shutil.rmtree(self.repository.directory / "lfs" / "logs", ignore_errors=True)
+
+    def _judge(self, done: Done) -> AttemptError | None:
         absent = [oid for oid, size in self._missing.items() if not _has_size(self._path(oid), size)]
-        if absent:
-            error = failure.of_output("Fetching from Git LFS", done.errors or done.output.decode(errors="replace"))
-            message = f"{len(absent)} of {len(self.contents.objects)} objects of Git LFS did not come: {error}"
-            raise AttemptError(error.code, error.reason, message)
+        if not absent:
+            return None
+        error = failure.of_output("Fetching from Git LFS", done.errors or done.output.decode(errors="replace"))
+        message = f"{len(absent)} of {len(self.contents.objects)} objects of Git LFS did not come: {error}"
+        return AttemptError(error.code, error.reason, message)
 
     def remember(self) -> None:
         """All that is needed is there by now, and durable."""
@@ -104,43 +111,6 @@ class Content:
             return set((self.repository.directory / KNOWN).read_text(encoding="ascii").split())
         except (OSError, UnicodeDecodeError):
             return set()
-
-
-@contextmanager
-def watched(git: Git) -> Iterator[tuple[Path, Callable[[], None]]]:
-    """A file into which Git LFS writes how far it is, and what reads it into the progress."""
-    path = git.folder / "lfs-progress"
-    path.unlink(missing_ok=True)
-    reader = _Reader(path, git.work.progress)
-    yield path, reader.look
-    reader.look()
-
-
-@dataclass
-class _Reader:
-    """Lines are `download 1/10 4096/65536 name`: which file of how many, bytes of it, and how many it has."""
-
-    path: Path
-    progress: Progress
-    _at: int = 0
-    _done: dict[bytes, int] = field(default_factory=dict)
-
-    def look(self) -> None:
-        with suppress(OSError), self.path.open("rb") as file:
-            file.seek(self._at)
-            for line in file:
-                if not line.endswith(b"\n"):
-                    break
-                self._at += len(line)
-                self._count(line)
-
-    def _count(self, line: bytes) -> None:
-        fields = line.split(b" ", 3)
-        part = fields[2].partition(b"/")[0] if len(fields) == 4 else b""
-        if fields[0] in (b"download", b"upload") and part.isdigit():
-            before = self._done.get(fields[3], 0)
-            self._done[fields[3]] = int(part)
-            self.progress.add(size=int(part) - before)
 
 
 def _has_size(path: Path, size: int) -> bool:

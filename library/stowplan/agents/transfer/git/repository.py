@@ -21,8 +21,7 @@ _FOREIGN = re.compile(
     r"(http|url|credential|protocol|include|includeif|alias|diff|merge|mergetool|difftool|pager|trace2|uploadpack|gpg)\."
     r"|core\.(fsmonitor|sshcommand|gitproxy|askpass|hookspath|attributesfile|alternaterefscommand|editor|pager)$"
     r"|filter\.(?!lfs\.)"
-    r"|lfs\.(customtransfer|standalonetransferagent|extension|storage|dialtimeout|url|pushurl)"
-    r"|lfs\..*\.(?!access$|locksverify$)"
+    r"|lfs\.(?!repositoryformatversion$|.*\.(access|locksverify)$)"
     r"|remote\..*\.(proxy|proxyauthmethod|vcs|uploadpack|receivepack|lfsurl|lfspushurl|promisor|partialclonefilter)$"
     r"|extensions\.(worktreeconfig|partialclone|refstorage)$",
     re.DOTALL,

@@ -9,8 +9,9 @@ from pathlib import Path
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.git import failure, remote
 from stowplan.agents.transfer.git.checkout import edited_files
+from stowplan.agents.transfer.git.child import Done
 from stowplan.agents.transfer.git.git import Git, Place, need_lfs
-from stowplan.agents.transfer.git.lfs import settings, watched
+from stowplan.agents.transfer.git.lfs import settings
 from stowplan.agents.transfer.git.repository import Repository, is_directory
 from stowplan.schema.exit_codes import ExitCode
 
@@ -121,15 +122,11 @@ class Upload:
         ):
             return
         need_lfs()
-        more = (
-            *settings(self.git, place, self.git.told.address, commit),
-            ("lfs.storage", str(repository.directory / "lfs")),
-        )
-        with watched(self.git) as (progress, look):
-            words = ("push", "origin", name)
-            done = self.git.lfs(replace(place, settings=more), *words, look=look, progress=progress)
-        if done.code:
-            raise _lfs_failure(done.errors or done.output.decode(errors="replace"))
+        # What it writes besides stays with us.
+        (place.directory / "lfs").mkdir()
+        (place.directory / "lfs" / "objects").symlink_to((repository.directory / "lfs" / "objects").absolute())
+        own = replace(place, settings=settings(self.git, place, self.git.told.address, commit))
+        self.git.lfs(own, "push", "origin", name, judge=_judge_lfs)
 
     def _has_attributes(self, place: Place, there: str | None, commit: str) -> bool:
         """Whether any commit to push speaks of Git LFS in `.gitattributes`."""
@@ -164,8 +161,14 @@ def _judge(output: str) -> AttemptError | None:
     return AttemptError(ExitCode.CONFLICT, "Refused", f"The server refuses the branch: {why}")
 
 
-def _lfs_failure(said: str) -> AttemptError:
-    if re.search(r"missing object|missing or corrupt|\(missing\)|\(corrupt\)", said, re.IGNORECASE):
-        message = f"Git LFS lacks the content of files that are to be pushed: {failure.of_output('git lfs push', said)}"
+def _judge_lfs(done: Done) -> AttemptError | None:
+    if not done.code:
+        return None
+    said = done.errors or done.output.decode(errors="replace")
+    failed = failure.of_output("Pushing to Git LFS", said)
+    if re.search(
+        r"Unable to find source|missing object|missing or corrupt|^\s*\((missing|corrupt)\)", said, re.MULTILINE
+    ):
+        message = f"The content of files that are to be pushed is not in the claim. {failed}"
         return AttemptError(ExitCode.CONFLICT, "LfsMissing", message)
-    return failure.of_output("Pushing to Git LFS", said)
+    return failed

@@ -1,0 +1,155 @@
+"""The token is where it must be, and nowhere else."""
+
+import base64
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from tests.agents.transfer.faults import Fault, Proxy
+from tests.agents.transfer.git.agent import Cube
+from tests.agents.transfer.git.author import Author
+from tests.agents.transfer.git.server import TOKEN, USERNAME, Forge
+
+ATTRIBUTES = {".gitattributes": b"*.big filter=lfs diff=lfs merge=lfs -text\n"}
+FORMS = (TOKEN, quote(TOKEN, safe=""), quote(TOKEN), base64.b64encode(f"{USERNAME}:{TOKEN}".encode()).decode()[4:-4])
+
+
+@contextmanager
+def watched(agent: int) -> Iterator[dict[str, set[bytes]]]:
+    """Command lines and environments of all that the agent starts, looked at all the time."""
+    found: dict[str, set[bytes]] = {"cmdline": set(), "environ": set(), "names": set()}
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.is_set():
+            for path in Path("/proc").glob("[0-9]*"):
+                if path.name == str(agent):
+                    continue
+                try:
+                    variables = (path / "environ").read_bytes()
+                    line = (path / "cmdline").read_bytes()
+                except OSError:
+                    continue
+                if b"stowplan-git-" in variables:
+                    found["environ"].add(variables)
+                    found["cmdline"].add(line)
+                    found["names"].add(line.split(b"\0")[0].rpartition(b"/")[2])
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        yield found
+    finally:
+        over.set()
+        thread.join()
+
+
+def all_of(folder: Path) -> str:
+    """Everything below a folder, with the names."""
+    files = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
+    return "".join(f"{path}\n{path.read_text(errors='replace')}\n" for path in files)
+
+
+@pytest.mark.parametrize("way", ["download", "upload"])
+@pytest.mark.parametrize("place", ["option", "url"])
+def test_token_is_in_no_child_no_file_and_no_log(
+    cube: Cube, writer: Author, proxy: Proxy, way: str, place: str
+) -> None:
+    """A server that repeats the token in all forms, after everything went well so far."""
+    writer.commit({"a": b"1", **ATTRIBUTES, **writer.lfs({"1.big": b"1" * 3000})})
+    if way == "upload":
+        assert cube.download().code == 0
+        clone = Author(cube.clone, writer.forge)
+        clone.git("lfs", "install", "--local", "--skip-repo")
+        (cube.clone / "2.big").write_bytes(b"2" * 300_000)
+        clone.git("add", "2.big")
+        clone.git("commit", "-q", "-m", "New")
+    body = "\n".join(FORMS).encode()
+    last = "/git-receive-pack" if way == "upload" else "/objects/batch"
+    echo = Fault(403, f'{{"message": "{FORMS[0]} {FORMS[1]} {FORMS[3]}"}}'.encode() if way == "download" else body)
+    proxy.rule = lambda request: echo if request.path.endswith(last) and request.method == "POST" else None
+    environment = {}
+    fields: dict[str, str | None] = {}
+    if place == "url":
+        # As a Secret of the old system has it.
+        environment = {"URL": cube.url.replace("http://", f"http://{USERNAME}:{quote(TOKEN, safe='')}@")}
+        fields = {"tokenEnv": None, "username": None}
+    else:
+        environment = {"URL": cube.url}
+    started = cube.started(upload=way == "upload", run="run", environment=environment, **fields)
+    with started as process, watched(process.pid) as seen:
+        output, _ = process.communicate(timeout=60)
+    assert process.returncode == 3, output
+    assert {b"git", b"git-lfs"} <= seen["names"], "the children were seen"
+    children = b"\n".join([*seen["cmdline"], *seen["environ"]]).decode(errors="replace")
+    for where in (output, all_of(cube.claim), children):
+        for form in FORMS:
+            assert form not in where
+    assert proxy.requests
+
+
+def test_temporary_files_are_gone_and_were_private(cube: Cube, writer: Author, proxy: Proxy, tmp_path: Path) -> None:
+    writer.commit({"a": b"1"})
+    proxy.rule = lambda _: Fault(seconds=1)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    with cube.started(environment={"TMPDIR": str(scratch)}) as process:
+        deadline = time.monotonic() + 30
+        while not proxy.requests:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        (folder,) = scratch.iterdir()
+        assert folder.stat().st_mode & 0o777 == 0o700
+        output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0, output
+    assert list(scratch.iterdir()) == []
+
+
+def test_password_of_a_proxy(cube: Cube, writer: Author) -> None:
+    writer.commit({"a": b"1"})
+    ended = cube.download(environment={"http_proxy": "http://me:pr0xy-p4ss@127.0.0.1:1"})
+    assert ended.code == 10, ended.output
+    assert "pr0xy-p4ss" not in ended.output + all_of(cube.claim)
+
+
+def test_without_a_token_everybody_is_asked_nothing(cube: Cube, writer: Author, forge: Forge) -> None:
+    writer.commit({"a": b"1"})
+    ended = cube.download(tokenEnv=None, username=None)
+    assert (ended.code, ended.last["reason"]) == (3, "AccessDenied"), ended.output
+    forge.users = {}
+    assert cube.download(tokenEnv=None, username=None).code == 0
+
+
+@pytest.mark.parametrize(
+    ("url", "part"),
+    [
+        ("ssh://git@example.com/a/b.git", "https://"),
+        ("git@example.com:a/b.git", "https://"),
+        ("https://user:p4ss/word@example.com/a/b.git", "URL"),
+        ("https://example.com/", "no repository"),
+        ("https://example.com/a/b.git?private_token=p4ssword", "?"),
+        ("https://example.com/a/..", "no name"),
+        ("https://example.com/a/.git", "no name"),
+        ("two\nlines-p4ss", "newline"),
+        ("", "empty"),
+    ],
+)
+def test_addresses_that_cannot_be(cube: Cube, url: str, part: str) -> None:
+    ended = cube.download(environment={"URL": url})
+    assert ended.code == 2, ended.output
+    assert part in ended.last["message"]
+    assert "p4ss" not in ended.output
+    assert list(cube.claim.iterdir()) == []
+
+
+@pytest.mark.parametrize("ref", ["-x", "--upload-pack=touch x", "a b", "a..b", "x.lock", "a~1", "/a", "a:b"])
+def test_names_that_can_be_no_ref(cube: Cube, ref: str) -> None:
+    ended = cube.download(ref)
+    assert ended.code == 2, ended.output
+    assert "neither a branch nor a tag nor a commit" in ended.last["message"]
