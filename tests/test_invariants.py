@@ -12,6 +12,7 @@ from ruamel.yaml import YAML
 
 from stowplan.compiler.model import Output
 from stowplan.compiler.render import render
+from stowplan.library.builders.reporter import NAME as REPORTER
 from stowplan.library.names import HASH_LENGTH
 from tests.repositories import CASES, EXAMPLES, Result, case, example
 from tests.repositories import compiled as compiled_repository
@@ -23,7 +24,7 @@ WITH_ARGOCD = [*(f"example-{name}" for name in EXAMPLES if name != "constructs")
 NAME_LIMITS = {"Service": 63, "PersistentVolume": 63, "Job": 63, "CronJob": 52, "StatefulSet": 52, "Namespace": 63}
 """Kubernetes 1.34 allows 253 for the others; 63 for a volume is ours, since its name is a handle too."""
 
-LITERAL_ENVIRONMENT = {"HOME"}
+LITERAL_ENVIRONMENT = {"HOME", "S3_ENDPOINT", "S3_REGION"}
 SECRET_OPTIONS = {"TOKEN", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY", "S3_SESSION_TOKEN"}
 """Options of DataCubes, as variables, that no pod has in the open; the others are the users' own words."""
 UNPRIVILEGED_VOLUMES = {"configMap", "emptyDir", "persistentVolumeClaim", "projected", "secret"}
@@ -152,9 +153,14 @@ def test_names_of_a_run_end_alike(name: str) -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_roles_name_what_they_are_for(name: str) -> None:
+    """Save that of the reporter, which reads all there is of some kinds, and writes the status of ours alone."""
     for role in of_kind(name, "Role"):
         for rule in role["rules"]:
-            assert rule["resourceNames"]
+            if role["metadata"]["name"] != REPORTER:
+                assert rule["resourceNames"]
+            elif not set(rule["verbs"]) <= {"get", "list", "watch"}:
+                assert rule["verbs"] == ["patch"]
+                assert all(resource.endswith("/status") for resource in rule["resources"])
             assert not [entry for entries in rule.values() for entry in entries if "*" in entry]
     assert of_kind(name, "ClusterRole") == []
 

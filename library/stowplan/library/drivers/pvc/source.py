@@ -1,6 +1,6 @@
 """The source of a sync as the transfer agent wants it: bucket, key, endpoint and region, out of JuiceFS' form of a URI.
 
-The rules are those of `juicefs sync` (1.3, `cmd/sync.go`, `pkg/object/s3.go`): a host that is an address, `localhost` or
+The rules are those of `juicefs sync` 1.3 (`cmd/sync.go`, `pkg/object/s3.go`): a host that is an address, `localhost` or
 `s3.<region>.amazonaws.com` has the bucket in its path, any other one begins with it; MinIO and addresses speak HTTP.
 """
 
