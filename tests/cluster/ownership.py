@@ -21,12 +21,12 @@ def shared(live: Manifest, manager: str) -> dict[str, list[Path]]:
     own: set[Path] = set()
     others: dict[str, set[Path]] = {}
     for entry in _entries(live):
-        leaves = set(_leaves(entry["fieldsV1"], ()))
+        found = set(leaves(entry["fieldsV1"]))
         if _is_apply(entry, manager):
-            own |= leaves
+            own |= found
         else:
-            others.setdefault(entry["manager"], set()).update(leaves)
-    return {name: sorted(own & leaves) for name, leaves in others.items() if own & leaves}
+            others.setdefault(entry["manager"], set()).update(found)
+    return {name: sorted(own & found) for name, found in others.items() if own & found}
 
 
 def _entries(live: Manifest) -> list[dict[str, Any]]:
@@ -45,10 +45,11 @@ def _is_apply(entry: dict[str, Any], manager: str) -> bool:
     return entry["manager"] == manager and entry["operation"] == "Apply" and not entry.get("subresource")
 
 
-def _leaves(tree: dict[str, Any], path: Path) -> Iterator[Path]:
+def leaves(tree: dict[str, Any], path: Path = ()) -> Iterator[Path]:
+    """The paths of the fields that are owned themselves, and not for what is below them."""
     for key, below in tree.items():
         if below:
-            yield from _leaves(below, (*path, key))
+            yield from leaves(below, (*path, key))
         elif key != ".":
             yield (*path, key)
 

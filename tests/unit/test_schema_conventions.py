@@ -105,6 +105,8 @@ FLAGS = {
     "Namespaces.emit": "an object that is either written or not",
     "GroupKind.clusterScoped": "a fact about a kind",
     "AgentConfig.reportPhase": "one of two reporters",
+    "Platform.reporter": "a program that is either there or not",
+    "ReporterConfig.jobSets": "a kind that is either served or not",
     "RuntimeConfig": "steps that are either part of the specs or not",
     "SyncConfig.completes": "a step that is either the last or not",
     "TrainingJobSpec": "old API",

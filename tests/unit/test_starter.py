@@ -26,7 +26,7 @@ def test_what_it_writes_compiles_as_it_is(tmp_path: Path, monkeypatch: pytest.Mo
     assert [each["code"] for each in found if each["severity"] != "info"] == []
     assert run("synth", "mine", "--check").exit_code == 0
     names = {path.parent.name for path in Path("mine/out").glob("ml/*/*.yaml")}
-    assert names == {"sampleset-mnist", "paddlejob-mnist-train"}
+    assert names == {"sampleset-mnist", "paddlejob-mnist-train", "reporter"}
 
 
 def test_in_the_present_folder_by_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

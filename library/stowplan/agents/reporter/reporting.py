@@ -73,10 +73,17 @@ class Reporting:
                 tasks.create_task(each.run())
             while not self.caches.complete:
                 await asyncio.sleep(SETTLE_SECONDS)
-            self.log.info("All objects are known: reporting", resources=len(self.caches.all_keys()))
+            self._begin()
             tasks.create_task(self._resync())
             for _ in range(HANDS):
                 tasks.create_task(self._work())
+
+    def _begin(self) -> None:
+        """What the lists tell is of one moment: nothing else is on its way."""
+        for key in self.caches.all_keys():
+            if seen := self.caches.observed(key):
+                self._generations[key] = seen.resource.uid, seen.resource.generation
+        self.log.info("All objects are known: reporting", resources=len(self._generations))
 
     def _watches(self) -> Iterator[Watching[Any]]:
         namespace = self.settings.namespace

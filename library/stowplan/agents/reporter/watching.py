@@ -37,9 +37,9 @@ class Watching(Generic[T]):
     cache: Cache[T]
     log: Log
 
-    async def run(self) -> None:
-        """Without end."""
-        backoff, version = Backoff(), None
+    async def run(self, version: str | None = None) -> None:
+        """Without end; from a version on where one is known."""
+        backoff = Backoff()
         while True:
             begin = monotonic()
             version = await self._watch(version) if version else await self._list()
@@ -69,6 +69,7 @@ class Watching(Generic[T]):
             if not token:
                 self.cache.end()
                 self._went_well = True
+                self.log.info("Listed", collection=self.collection)
                 return str(metadata.get("resourceVersion") or "") or None
 
     async def _watch(self, version: str) -> str | None:

@@ -186,6 +186,7 @@ def report(
         return None
     MODELS[kind].STATUS.model_validate(status)
     assert set(status) <= registry.FIELDS[kind]
+    assert not [key for key, value in status.items() if value in ({}, [])], "would be a null after an apply"
     others = {key: value for key, value in given.get("status", {}).items() if key not in registry.FIELDS[kind]}
     again = observed(kind, {**given, "status": {**others, **status}}, *objects, partitions=partitions)
     second = registry.status(again, mxnet)

@@ -70,7 +70,8 @@ def _start(found: Training, phase: str) -> str | None:
 
 
 def _role(role: Role, seen: Observed) -> Status:
-    status: Status = {state: role.counts[state] for state in POD_STATES if role.counts[state]}
+    """Never without a field: where there was one before, an apply would leave a null, which the server refuses."""
+    status: Status = {state: role.counts[state] for state in POD_STATES if role.counts[state] or state == "running"}
     if role.pods:
         status["refs"] = [_reference(pod, seen) for pod in role.pods[:MOST_REFERENCES]]
     return status
