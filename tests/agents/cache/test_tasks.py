@@ -107,8 +107,16 @@ def test_a_directory_that_is_no_mount(dataset: Dataset, tmp_path: Path, mounts: 
     (node,) = mounts(1)
     (tmp_path / "plain").mkdir()
     (tmp_path / "plain/file").touch()
-    ended = dataset.warmup(node, mountPath=str(tmp_path / "plain"))
-    assert (ended.code, ended.last["reason"]) == (4, "NoMount")
+    fields = {"mountPath": str(tmp_path / "plain")}
+    for ended in (
+        dataset.warmup(node, **fields),
+        dataset.clear(node, **fields),
+        dataset.run("rmr", {**fields, "paths": ["file"]}, "rmr-abc"),
+    ):
+        assert (ended.code, ended.last["reason"]) == (10, "NoMount")
+    assert [each.name for each in (tmp_path / "plain").iterdir()] == ["file"]
+    (tmp_path / "plain/file").unlink()
+    assert dataset.warmup(node, **fields).code == 10
 
 
 def test_a_cache_that_is_too_small(dataset: Dataset, mounts: NewMounts) -> None:

@@ -40,6 +40,7 @@ class RemoveTask:
         try:
             if marks.is_done():
                 return "This run was complete before: nothing to do"
+            Control(self._mount, self.work.stop).probe()
             # Before anything of ours is written: what was misspelt is told at once.
             self._check(wanted, marks)
             self.work.outcome.waits("For the lock of the dataset")

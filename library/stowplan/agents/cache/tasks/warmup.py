@@ -33,6 +33,7 @@ class WarmupTask:
         if self.work.outcome.partition >= self.config.partitions:
             message = f"There is no partition {self.work.outcome.partition}: there are {self.config.partitions}"
             raise AttemptError(ExitCode.BAD_SPEC, "BadPartition", message)
+        Control(self._mount, self.work.stop).probe()
         sync = SyncMarks(self._mount, self.config.after, self.work).wait() if self.config.after else None
         try:
             text = self._load()

@@ -70,6 +70,10 @@ class Control:
     directory: Path
     stop: Stop
 
+    def probe(self) -> None:
+        """AttemptError (10) if there is no mount: an empty directory is all that a mount leaves which went away."""
+        os.close(self._open())
+
     def fill(self, action: Action, inodes: Sequence[int], threads: int, progress: Progress) -> Filled:
         """Works on the files with these inodes, and on all files below directories with these inodes.
 
@@ -111,8 +115,9 @@ class Control:
                 return os.open(self.directory / name, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
             except FileNotFoundError:
                 continue
+        # The mount may come back.
         message = f"{self.directory} is no mount of JuiceFS, or a read-only one: it has no control file"
-        raise AttemptError(ExitCode.NOT_FOUND, "NoMount", message)
+        raise AttemptError(ExitCode.TRANSIENT, "NoMount", message)
 
     def _answer(self, descriptor: int, progress: Progress) -> tuple[int, bytes]:
         """Zero or more steps, then an error number of one byte, or data."""
