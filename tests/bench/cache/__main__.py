@@ -1,8 +1,8 @@
 """Measures what the runtime of a cache pod costs, on a real volume with its blocks in a directory.
 
 `python -m tests.bench.cache --files 100000 --rounds 7` prints medians in seconds, how many blocks were read meanwhile,
-and the memory of the agent. Redis, the client and the agent share the processors. `du` through the mount is what the old
-operator did.
+and the memory of the agent. Redis, the client and the agent share the processors. `du` through the mount is what the
+old operator did.
 """
 
 import argparse
