@@ -160,10 +160,10 @@ def test_two_nodes(account: Deciders, made: Manifest, nodes: list[Mount], agents
     agents.start(nodes[0])
     status = await_status(account, made, phase="PartialReady")
     assert status["runtimeStatus"] == {"specReplicas": 2, "readyReplicas": 1, "runtimeReady": "1/2"}
-    assert conditions(status) == {"Ready": ("False", "PartialReady"), "Stalled": ("False", "PartialReady")}
+    assert conditions(status) == {"Ready": ("False", "PartialReady"), "Stalled": ("False", "NotStalled")}
     agents.start(nodes[1], 1)
     status = await_status(account, made, phase="Ready")
-    assert conditions(status) == {"Ready": ("True", "Ready"), "Stalled": ("False", "Ready")}
+    assert conditions(status) == {"Ready": ("True", "Ready"), "Stalled": ("False", "NotStalled")}
     assert status["runtimeStatus"]["runtimeReady"] == "2/2"
     assert status["cacheStatus"] == {
         "totalSize": "4.0 MiB",
@@ -200,7 +200,7 @@ def test_node_whose_mount_hangs(account: Deciders, made: Manifest, nodes: list[M
     assert partitions(status)[1].get("message") == told
     assert status["cacheStatus"]["errorMassage"] == f"partition 1: {told}"
     ready = next(each for each in status["conditions"] if each["type"] == "Ready")
-    assert (ready["status"], ready["message"]) == ("False", f"partition 1: {told}")
+    assert (ready["status"], ready["message"]) == ("False", f"1 of 2 cache pods are ready: partition 1: {told}")
     status = await_status(account, made, phase="Ready")
     assert "errorMassage" not in status["cacheStatus"]
     assert "message" not in partitions(status)[1]
@@ -230,13 +230,12 @@ def test_dataset_that_a_sync_fills(account: Deciders, made: Manifest, nodes: lis
     assert status["jobsName"] == {"syncJobName": "imagenet-sync-abcdefgh"}
     attempt(account, made, "sync", state="failed", exitCode=3, reason="AccessDenied", message="no access")
     status = await_status(account, made, phase="SyncFailed")
-    assert conditions(status)["Stalled"] == ("True", "AccessDenied")
+    assert conditions(status)["Ready"] == conditions(status)["Synced"] == ("False", "AccessDenied")
     attempt(account, made, "sync", state="succeeded", exitCode=0, reason="Succeeded")
-    status = await_status(account, made, phase="PartialReady")
-    assert conditions(status)["Synced"] == ("True", "Succeeded")
-    assert conditions(status)["Warmed"] == ("False", "NotStarted")
-    attempt(account, made, "warmup", state="succeeded", exitCode=0, reason="Succeeded")
+    attempt(account, made, "warmup", state="running", reason="Running")
     status = await_status(account, made, phase="Ready")
+    assert conditions(status)["Synced"] == ("True", "Succeeded")
+    assert conditions(status)["Warmed"] == ("False", "Running")
     assert status["jobsName"]["warmupJobName"] == "imagenet-warmup-abcdefgh"
 
 

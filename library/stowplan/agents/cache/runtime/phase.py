@@ -1,4 +1,7 @@
-"""The phase of a SampleSet, in the words of the old operator, from what its agents report."""
+"""The phase of a SampleSet, in the words of the old operator, from what its agents report.
+
+Where a reporter runs, it says the same from what the API server knows: phases and conditions mean the same there.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -58,9 +61,7 @@ class Situation:
             return self._before_the_end_of(self.sync)
         if not self.measured:
             return "Mount" if self.mounted else "Bound"
-        if self.ready < self.partitions or any(each.course in ("unknown", "under way") for each in self.warmups):
-            return "PartialReady"
-        return "Ready"
+        return "Ready" if self.ready >= self.partitions else "PartialReady"
 
     def _before_the_end_of(self, sync: Task) -> Phase:
         if sync.course == "failed":
@@ -71,19 +72,24 @@ class Situation:
 
 
 def conditions(seen: Situation, troubles: Iterable[str]) -> list[dict[str, Any]]:
-    """Conditions without their times. A warmup that failed leaves the dataset usable."""
-    phase = seen.phase
-    why = "; ".join(troubles)
-    found = [_condition("Ready", phase == "Ready", phase, why if phase != "Ready" else "")]
+    """Conditions without their times. A cold cache does not make a dataset unready."""
+    found = [_ready(seen, "; ".join(troubles))]
     if seen.sync:
         found.append(_of_task("Synced", seen.sync))
     if seen.warmups:
         found.append(_of_task("Warmed", _hindmost(seen.warmups)))
-    failed = seen.sync if phase == "SyncFailed" else None
-    found.append(
-        _condition("Stalled", failed is not None, failed.reason if failed else phase, failed.message if failed else "")
-    )
-    return found
+    # What keeps pods from running at all is not known to those that run.
+    return [*found, _condition("Stalled", "NotStalled", "", holds=False)]
+
+
+def _ready(seen: Situation, troubles: str) -> dict[str, Any]:
+    phase = seen.phase
+    if phase == "Ready":
+        return _condition("Ready", phase, "All cache pods are ready", holds=True)
+    if phase == "SyncFailed" and seen.sync:
+        return _condition("Ready", seen.sync.reason, seen.sync.message, holds=False)
+    count = f"{seen.ready} of {seen.partitions} cache pods are ready"
+    return _condition("Ready", phase, f"{count}: {troubles}" if troubles else count, holds=False)
 
 
 def _hindmost(tasks: tuple[Task, ...]) -> Task:
@@ -92,9 +98,9 @@ def _hindmost(tasks: tuple[Task, ...]) -> Task:
 
 
 def _of_task(kind: str, each: Task) -> dict[str, Any]:
-    return _condition(kind, each.course == "succeeded", each.reason, each.message)
+    return _condition(kind, each.reason, each.message, holds=each.course == "succeeded")
 
 
-def _condition(kind: str, holds: bool, reason: str, message: str) -> dict[str, Any]:  # noqa: FBT001 - one place
+def _condition(kind: str, reason: str, message: str, *, holds: bool) -> dict[str, Any]:
     found = {"type": kind, "status": "True" if holds else "False", "reason": reason}
     return found | ({"message": message} if message else {})
