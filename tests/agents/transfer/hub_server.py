@@ -46,6 +46,8 @@ class Hub:
     """Method and path of all requests to both."""
     uploads: dict[str, dict[int, bytes]] = field(default_factory=dict)
     multipart: bool = True
+    xet: Any = None
+    """The Xet store (`hub_xet`), if there is one."""
     sent_bytes: int = 0
     """Of contents, as far as clients took them."""
 
@@ -58,7 +60,7 @@ class Refused(Exception):  # noqa: N818 - an answer
         self.status, self.code, self.body = status, code, body
 
 
-class _Base(BaseHTTPRequestHandler):
+class Base(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     hub: Hub
 
@@ -109,7 +111,7 @@ class _Base(BaseHTTPRequestHandler):
         pass
 
 
-class _HubHandler(_Base):
+class _HubHandler(Base):
     def _route(self) -> None:
         address = urlsplit(self.path)
         self.query = parse_qs(address.query)
@@ -131,6 +133,7 @@ class _HubHandler(_Base):
             (rf"/api/{kind}/{repo}/tree/(?P<revision>[^/]+)(/(?P<folder>.+))?", self._tree),
             (rf"/api/{kind}/{repo}/preupload/(?P<revision>[^/]+)", self._preupload),
             (rf"/api/{kind}/{repo}/commit/(?P<revision>[^/]+)", self._commit),
+            (rf"/api/{kind}/{repo}/xet-(?P<right>read|write)-token/(?P<revision>[^/]+)", self._xet_token),
             (rf"/api/{kind}/{repo}", self._info),
             (rf"/((?P<kind>datasets|spaces)/)?{repo}\.git/info/lfs/objects/batch", self._batch),
             (rf"/((?P<kind>datasets|spaces)/)?{repo}\.git/info/lfs/complete/(?P<sha256>\w+)", self._complete),
@@ -192,6 +195,13 @@ class _HubHandler(_Base):
         self._json({"_id": "0", "id": name, "modelId": name, "sha": commit, "private": repository.private,
                     "gated": "manual" if repository.gated else False, "siblings": siblings, "tags": [], "downloads": 0,
                     "likes": 0, "lastModified": "2026-01-01T00:00:00.000Z"})  # fmt: skip
+
+    def _xet_token(self, kind: str, name: str, right: str, revision: str) -> None:
+        self._at(self._repository(kind, name, write=right == "write", content=True), revision)
+        if self.hub.xet is None:
+            raise Refused(404, "", "Not found")
+        body, headers = self.hub.xet.connection()
+        self._json(body, headers=headers)
 
     def _tree(self, kind: str, name: str, revision: str, folder: str | None = None) -> None:
         repository = self._repository(kind, name)
@@ -308,12 +318,13 @@ class _HubHandler(_Base):
             path = self.hub.store.content(value["oid"])
             if not path.exists():
                 raise Refused(400, "", f"LFS pointer pointed to a file that does not exist: {value['oid']}")
-            return Entry(value["size"], blob(pointer(value["oid"], value["size"])), value["oid"], lfs=True)
+            name = self.hub.xet.names.get(value["oid"]) if self.hub.xet else None
+            return Entry(value["size"], blob(pointer(value["oid"], value["size"])), value["oid"], lfs=True, xet=name)
         assert key == "file"
         return self.hub.store.entry(value["path"], base64.b64decode(value["content"]), lfs=False)
 
 
-class _StorageHandler(_Base):
+class _StorageHandler(Base):
     """Only whoever has a signed URL may read or write."""
 
     def _route(self) -> None:
@@ -338,7 +349,7 @@ def _etag(data: bytes) -> str:
     return hashlib.md5(data, usedforsecurity=False).hexdigest()
 
 
-class _Server(ThreadingHTTPServer):
+class Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
@@ -351,7 +362,7 @@ def running(folder: Path) -> Iterator[Hub]:
     """A Hub without repositories, and its storage."""
     hub = Hub(Store(folder))
     servers = [
-        _Server(("127.0.0.1", 0), type("Handler", (base,), {"hub": hub})) for base in (_HubHandler, _StorageHandler)
+        Server(("127.0.0.1", 0), type("Handler", (base,), {"hub": hub})) for base in (_HubHandler, _StorageHandler)
     ]
     hub.url, hub.storage = (f"http://127.0.0.1:{each.server_port}" for each in servers)
     for each in servers:

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from tests.agents.transfer.hub_server import TOKEN, Hub, running
 from tests.agents.transfer.hub_store import Entry, Repository, blob, pointer
-from tests.bench.transfer.__main__ import say, watch_memory
+from tests.bench.transfer.bench import say, watch_memory
 
 SMALL_SIZE = 65536
 NOTES = {

@@ -30,8 +30,8 @@ def _huggingface(settings: Settings) -> Engine:
     from stowplan.agents.transfer.huggingface.environment import prepare  # noqa: PLC0415 - see above
     from stowplan.agents.transfer.huggingface.settings import huggingface_settings  # noqa: PLC0415
 
-    told = huggingface_settings(settings)
     prepare(settings, os.environ)
+    told = huggingface_settings(settings)
     try:
         from stowplan.agents.transfer.huggingface.engine import HuggingFaceEngine  # noqa: PLC0415
     except ModuleNotFoundError as error:

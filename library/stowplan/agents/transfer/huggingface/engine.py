@@ -52,7 +52,7 @@ class HuggingFaceEngine:
             work.outcome.revision = commit
             work.log.info("Everything is taken from one commit", commit=commit, repository=self.told.address)
             files = chosen(hub.files(commit), self.told.remote.files, self._patterns)
-            read, by_xet = self._reader(work, hub, commit, files)
+            read = self._reader(work, hub, commit, files)
             tree = stack.enter_context(closing(Tree(common.claim, common.local.path, create=True)))
             folder = directory / "parts"
             folder.mkdir(exist_ok=True)
@@ -60,7 +60,7 @@ class HuggingFaceEngine:
             fetcher = Fetcher(read, tree, folder, known, self._attempts(work), work.progress, work.log)
             stack.callback(fetcher.close)
             crew = stack.enter_context(self._crew(work))
-            size = self.told.part_size(xet=by_xet)
+            size = self.told.part_size
             download = Download(files, fetcher, tree, crew, work.progress, work.stop, work.log, size)
             download.compare(_key_check(directory))
             if download.wanted:
@@ -102,15 +102,14 @@ class HuggingFaceEngine:
             )
             return upload.run()
 
-    def _reader(self, work: Work, hub: Hub, commit: str, files: list[RemoteFile]) -> tuple[Read, bool]:
-        """What gives the bytes of files, and whether some come by hf-xet."""
+    def _reader(self, work: Work, hub: Hub, commit: str, files: list[RemoteFile]) -> Read:
+        """What gives the bytes of files: hf-xet for those that are in the Xet store, if there is one."""
         content = Content(hub, commit)
         wanted = self.told.xet and any(each.xet for each in files)
-        store = xet.connect(hub, commit, work.stop) if wanted else None
+        store = xet.connect(hub, commit, self.told.xet_streams, work.stop) if wanted else None
         if store is None:
-            return content.read, False
-        found = store
-        return lambda file, start, end: (found if file.xet else content).read(file, start, end), True
+            return content.read
+        return lambda file, start, end: (store if file.xet else content).read(file, start, end)
 
     @contextmanager
     def _files(self, work: Work, folder: str, name: str) -> Iterator[tuple[Tree, list[Outgoing]]]:

@@ -12,8 +12,8 @@ from stowplan.schema.transfer_config import HuggingFaceEndpoint
 DEFAULT_ENDPOINT = "https://huggingface.co"
 MESSAGE = "Upload files"
 
-XET_PARTS = 4
-"""Parts of a file that comes by hf-xet are so many times as large: each one asks where its bytes are."""
+XET_STREAM_MIB = 50
+"""What hf-xet holds for one part that is on its way, measured with parts of 16 MiB."""
 
 _REPO = re.compile(r"[\w.-]{1,96}(/[\w.-]{1,96})?", re.ASCII)
 _TRUE = ("1", "on", "yes", "true")
@@ -44,7 +44,7 @@ class HuggingFaceSettings:
     @property
     def held_bytes(self) -> int:
         """Bytes of small files that an upload holds at one time: the request of a commit has them four times over."""
-        return max(4, self.common.free_mib // 6) << 20
+        return max(4, self.common.free_mib // 8) << 20
 
     @property
     def address(self) -> str:
@@ -56,9 +56,15 @@ class HuggingFaceSettings:
         """What stands before the repository in URLs of its files."""
         return "" if self.remote.repo_type == "model" else f"{self.remote.repo_type}s/"
 
-    def part_size(self, *, xet: bool) -> int:
+    @property
+    def xet_streams(self) -> int:
+        """Parts that come by hf-xet at one time."""
+        return max(1, self.common.free_mib // XET_STREAM_MIB)
+
+    @property
+    def part_size(self) -> int:
         """Bytes of a part of a large file."""
-        return (self.common.config.part_size_mib << 20) * (XET_PARTS if xet else 1)
+        return self.common.config.part_size_mib << 20
 
 
 def huggingface_settings(common: Settings) -> HuggingFaceSettings:

@@ -1,5 +1,6 @@
 """The bytes of files that are in the Xet store, by hf-xet: it fetches them block by block, from where they are."""
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,10 +14,11 @@ from stowplan.schema.exit_codes import ExitCode
 class Xet:
     """Files of one commit; any thread may read."""
 
-    def __init__(self, hub: Hub, commit: str, connection: dict[str, str], stop: Stop) -> None:
+    def __init__(self, hub: Hub, commit: str, connection: dict[str, str], streams: int, stop: Stop) -> None:
         import hf_xet  # noqa: PLC0415 - a large library that not each transfer needs
 
         self._library, self._stop = hf_xet, stop
+        self._room = threading.Semaphore(streams)
         headers = hub.headers
         # The store gets a token of its own; the Hub's goes to the Hub, for a new one.
         self._group: Any = hf_xet.XetSession().new_download_stream_group(
@@ -30,6 +32,10 @@ class Xet:
 
     def read(self, file: RemoteFile, start: int, end: int) -> Iterator[bytes]:
         """Some bytes of a file, perhaps fewer than were asked for; AttemptError."""
+        with self._room:
+            yield from self._read(file, start, end)
+
+    def _read(self, file: RemoteFile, start: int, end: int) -> Iterator[bytes]:
         try:
             stream = self._group.download_stream(self._library.XetFileInfo(file.xet, file.size), start, end)
             try:
@@ -46,7 +52,7 @@ class Xet:
             raise AttemptError(ExitCode.TRANSIENT, "Xet", message) from None
 
 
-def connect(hub: Hub, commit: str, stop: Stop) -> Xet | None:
+def connect(hub: Hub, commit: str, streams: int, stop: Stop) -> Xet | None:
     """Access to the files of a commit; None on a Hub that has no such store."""
     connection = hub.xet_connection("read", commit)
-    return Xet(hub, commit, connection, stop) if connection else None
+    return Xet(hub, commit, connection, streams, stop) if connection else None

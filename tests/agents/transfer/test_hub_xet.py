@@ -1,0 +1,102 @@
+"""Files of the Xet store, by hf-xet itself."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.agents.transfer.faults import Proxy
+from tests.agents.transfer.hub_agent import HubCube
+from tests.agents.transfer.hub_server import TOKEN
+from tests.agents.transfer.hub_xet import CLIENT, Xet, serving
+from tests.agents.transfer.test_download import large
+from tests.agents.transfer.test_hub_download import there
+
+FILES = {"a.txt": b"a", "small.bin": b"s" * 3000, "large.bin": large(50_000_000)}
+"""The last one in ten parts."""
+
+
+@pytest.fixture
+def xet(repo: HubCube) -> Iterator[Xet]:
+    with serving(repo.hub) as store:
+        yield store
+
+
+@pytest.fixture
+def cube(repo: HubCube, xet: Xet) -> HubCube:
+    return repo.with_options(memoryMiB=512, environment=CLIENT)
+
+
+def uploaded(cube: HubCube) -> None:
+    cube.write(FILES)
+    ended = cube.upload(run="up")
+    assert ended.code == 0, ended.output
+    for name in FILES:
+        (cube.data / name).unlink()
+
+
+def test_both_ways(cube: HubCube, xet: Xet, storage_proxy: Proxy) -> None:
+    uploaded(cube)
+    assert cube.hub.store.read(cube.repository) == FILES
+    entries = cube.repository.files()
+    assert {name: xet.content(each.xet) for name, each in entries.items() if each.xet} == {
+        name: FILES[name] for name in ("small.bin", "large.bin")
+    }
+    ended = cube.download(run="down")
+    assert ended.code == 0, ended.output
+    assert there(cube) == FILES
+    assert sum(size for _, size in xet.sent) >= len(FILES["large.bin"])
+    assert (storage_proxy.requests, cube.hub.leaks) == ([], [])
+
+
+def test_what_changed_is_sent_chunk_by_chunk(cube: HubCube, xet: Xet) -> None:
+    uploaded(cube)
+    cube.write({"large.bin": FILES["large.bin"][:25_000_000] + b"inserted" + FILES["large.bin"][25_000_000:]})
+    before = set(xet.blocks)
+    ended = cube.upload(run="again")
+    assert ended.code == 0, ended.output
+    assert cube.hub.store.read(cube.repository)["large.bin"][25_000_000:25_000_008] == b"inserted"
+    assert sum(len(xet.blocks[name]) for name in set(xet.blocks) - before) < 10_000_000
+
+
+def test_parts_that_are_there_are_not_fetched_again(cube: HubCube, xet: Xet) -> None:
+    uploaded(cube)
+    with cube.started(cube.remote(), cube.local(), "run") as process:
+        deadline = time.monotonic() + 30
+        while not any("w " in each.read_text() for each in (cube.state / "parts").glob("*.parts")):
+            assert time.monotonic() < deadline
+            assert process.poll() is None
+            time.sleep(0.001)
+        process.kill()
+    xet.sent.clear()
+    ended = cube.download(run="run")
+    assert ended.code == 0, ended.output
+    assert there(cube) == FILES
+    assert any("Goes on with a file" in each["message"] for each in ended.events)
+    assert sum(size for _, size in xet.sent) < 35_000_000
+
+
+def test_store_that_has_lost_its_content(cube: HubCube, xet: Xet) -> None:
+    uploaded(cube)
+    xet.files.clear()
+    ended = cube.with_options(requestRetries=0).download(run="run")
+    assert (ended.code, ended.last["reason"]) == (10, "Xet"), ended.output
+
+
+def test_without_the_memory_for_it_files_come_over_http(cube: HubCube, xet: Xet, storage_proxy: Proxy) -> None:
+    uploaded(cube)
+    ended = cube.with_options(memoryMiB=400).download(run="run")
+    assert ended.code == 0, ended.output
+    assert there(cube) == FILES
+    assert xet.sent == []
+    assert storage_proxy.count("GET", "/lfs/") > 0
+
+
+def test_token_of_the_hub_goes_to_the_hub_alone(cube: HubCube, xet: Xet) -> None:
+    uploaded(cube)
+    assert cube.download(run="run").code == 0
+    assert not any(TOKEN in each for each in cube.hub.leaks)
+    kept = b"".join(
+        path.read_bytes() for path in cube.folder.rglob("*") if path.is_file() and path.stat().st_size < 1e6
+    )
+    assert TOKEN.encode() not in kept
