@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from stowplan.compiler.manifest_fields import mapping
 from stowplan.compiler.model import Program, Spec
-from stowplan.compiler.source import Document, Report
-from stowplan.library.dialects import data_cube_claim, data_cube_writes, mx_job, paddle_job, training_job
+from stowplan.compiler.source import Report
+from stowplan.library.dialects import claim_writes, data_cube_writes, dataset_claim, mx_job, paddle_job, training_job
+from stowplan.library.dialects.claim_writes import Write
 from stowplan.library.dialects.context import Context
-from stowplan.library.dialects.mounted_claims import mounted_claims
+from stowplan.library.dialects.mounted_claims import MountedClaim, mounted_claims
 from stowplan.library.dialects.sample_set import cached_dataset
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.schema.data_cube import DataCube
@@ -19,8 +20,11 @@ from stowplan.schema.sample_set import SampleSet
 _TRAINING = (mx_job.KIND, paddle_job.KIND, training_job.KIND)
 _SEVERAL_NODES = ("ReadWriteMany", "ReadOnlyMany")
 
-_Writers = dict[tuple[str, str], list[tuple[SpecId, DataCube, data_cube_writes.Write]]]
-"""The cubes so far that write to a claim, by its namespace and name."""
+_Writers = dict[tuple[str, str], list[tuple[SpecId, Write]]]
+"""The specs so far that write to a claim or make it, by its namespace and name."""
+
+_Single = Mapping[tuple[str, str], str]
+"""Claims that only one node may mount, by namespace and name, and where that is said."""
 
 
 def check(program: Program, specs: Sequence[Spec], report: Report) -> None:
@@ -28,17 +32,24 @@ def check(program: Program, specs: Sequence[Spec], report: Report) -> None:
     context = Context(program.platform, "")
     directories: dict[str, Spec] = {}
     blocks: list[tuple[range, Spec]] = []
-    single = dict(_single_node_claims(program))
+    single = dict(_single_node_claims(program)) | dict(_single_node_datasets(specs))
+    datasets = {(spec.id.namespace, spec.id.name): spec.model for spec in specs if isinstance(spec.model, SampleSet)}
     used = _used(program, specs)
     writers: _Writers = {}
     for spec in specs:
         match spec.model:
             case SampleSet():
                 found = [*_caches(spec, spec.model, context, directories), *_unused(spec, used)]
+                if not _is_cached(spec.model):
+                    found += _writes(spec, dataset_claim.write(spec.model, spec.id.namespace), writers)
             case PaddleJob():
-                found = list(_ports(spec, spec.model, context, blocks))
+                found = [
+                    *_ports(spec, spec.model, context, blocks),
+                    *_mounted_dataset(spec, spec.model, datasets, single),
+                ]
             case DataCube():
-                found = list(_cubes(spec, spec.model, writers))
+                own = data_cube_writes.of_cube(spec.model, spec.id.namespace)
+                found = list(_writes(spec, own, writers)) if own else []
             case _:
                 found = []
         report.add_findings(spec.document, [*found, *_claims(spec, program, single)])
@@ -115,36 +126,67 @@ def _ports(spec: Spec, model: PaddleJob, context: Context, blocks: list[tuple[ra
     blocks.append((own, spec))
 
 
-def _single_node_claims(program: Program) -> Iterator[tuple[tuple[str, str], Document]]:
-    """Claims among the plain objects of the repository that only one node may mount, by namespace and name."""
+def _single_node_claims(program: Program) -> Iterator[tuple[tuple[str, str], str]]:
+    """Claims among the plain objects of the repository that only one node may mount."""
     for document in program.passed_through:
         data = document.root.data
-        modes = mapping(data, "spec").get("accessModes")
-        many = not isinstance(modes, list) or any(mode in _SEVERAL_NODES for mode in modes)
-        if data.get("kind") == "PersistentVolumeClaim" and not many:
+        if data.get("kind") == "PersistentVolumeClaim" and _is_single(mapping(data, "spec").get("accessModes")):
             metadata = mapping(data, "metadata")
             namespace = metadata.get("namespace") or program.platform.default_namespace
-            yield (str(namespace), str(metadata.get("name"))), document
+            yield (str(namespace), str(metadata.get("name"))), str(document.locate(("spec", "accessModes")))
 
 
-def _claims(spec: Spec, program: Program, single: Mapping[tuple[str, str], Document]) -> Iterator[Finding]:
+def _single_node_datasets(specs: Sequence[Spec]) -> Iterator[tuple[tuple[str, str], str]]:
+    """Claims that SampleSets make and that only one node may mount."""
+    for spec in specs:
+        if isinstance(spec.model, SampleSet) and not _is_cached(spec.model):
+            claim = dataset_claim.of_set(spec.model)
+            if claim.template and _is_single(mapping(claim.template, "spec").get("accessModes")):
+                place = spec.document.locate((*dataset_claim.TEMPLATE, "spec", "accessModes"))
+                yield (spec.id.namespace, claim.name), str(place)
+
+
+def _is_single(modes: object) -> bool:
+    return isinstance(modes, list) and not any(mode in _SEVERAL_NODES for mode in modes)
+
+
+def _is_cached(model: SampleSet) -> bool:
+    csi = model.spec.csi
+    return STORAGE_DRIVERS[(csi.driver if csi else None) or "juicefs"].cached
+
+
+def _claims(spec: Spec, program: Program, single: _Single) -> Iterator[Finding]:
     for mounted in mounted_claims(spec.model, program.platform):
-        if mounted.pods > 1 and (spec.id.namespace, mounted.claim) in single:
-            place = single[spec.id.namespace, mounted.claim].locate(("spec", "accessModes"))
-            which = f"the claim {mounted.claim}, which one node can mount ({place})"
-            message = f"{mounted.pods} pods of {mounted.whose} mount {which}."
-            yield finding("SP309", mounted.path, message, "Use a claim with ReadWriteMany, or only one pod.")
+        yield from _too_many(spec, mounted, single)
 
 
-def _cubes(spec: Spec, model: DataCube, writers: _Writers) -> Iterator[Finding]:
-    """One finding for the first cube that writes to the same place, and one for the first that makes the same claim."""
-    own = data_cube_writes.of_cube(model, spec.id.namespace)
-    if own is None:
-        return
+def _mounted_dataset(
+    spec: Spec, model: PaddleJob, datasets: Mapping[tuple[str, str], SampleSet], single: _Single
+) -> Iterator[Finding]:
+    """The claim of the dataset that a job mounts."""
+    reference = model.spec.sample_set_ref
+    dataset = datasets.get((spec.id.namespace, (reference and reference.name) or ""))
+    if dataset and not _is_cached(dataset):
+        roles = (model.spec.ps, model.spec.worker, model.spec.heter)
+        pods = sum(max(role.replicas, 0) for role in roles if role)
+        path: FieldPath = ("spec", "sampleSetRef", "name")
+        yield from _too_many(spec, MountedClaim(dataset_claim.of_set(dataset).name, pods, "the job", path), single)
+
+
+def _too_many(spec: Spec, mounted: MountedClaim, single: _Single) -> Iterator[Finding]:
+    place = single.get((spec.id.namespace, mounted.claim))
+    if mounted.pods > 1 and place:
+        which = f"the claim {mounted.claim}, which one node can mount ({place})"
+        message = f"{mounted.pods} pods of {mounted.whose} mount {which}."
+        yield finding("SP309", mounted.path, message, "Use a claim with ReadWriteMany, or only one pod.")
+
+
+def _writes(spec: Spec, own: Write, writers: _Writers) -> Iterator[Finding]:
+    """One finding for the first spec that writes to the same place, and one for the first that makes the same claim."""
     others = writers.setdefault((own.namespace, own.claim), [])
-    clashes = (found for other, _, written in others for found in data_cube_writes.clash(own, written, str(other)))
+    clashes = (found for other, written in others for found in claim_writes.clash(own, written, str(other)))
     yield from list(clashes)[:1]
-    makers = [other for other, maker, _ in others if data_cube_claim.made(maker)]
-    if makers and data_cube_claim.made(model):
-        yield data_cube_writes.made_twice(model, str(makers[0]))
-    others.append((spec.id, model, own))
+    makers = [other for other, written in others if written.template]
+    if makers and own.template:
+        yield claim_writes.made_twice(own, str(makers[0]))
+    others.append((spec.id, own))

@@ -64,8 +64,8 @@ REFERENCES = {
     "SP308": Code(_W, "A role has more pods than its dataset has cache nodes"),
     "SP309": Code(_W, "Several pods mount a claim that one node can mount"),
     "SP310": Code(_E, "Two jobs use the same ports of their nodes"),
-    "SP320": Code(_W, "Two cubes write to one place"),
-    "SP321": Code(_E, "A claim is made by two cubes"),
+    "SP320": Code(_W, "Two specs write to one place of a claim"),
+    "SP321": Code(_E, "A claim is made by two specs"),
 }
 
 RULES = {

@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 
 from stowplan.library.dialects import claim_rules, data_cube_paths
+from stowplan.library.dialects.claim_writes import Write
 from stowplan.library.ir import Claim
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.sample_set import Csi, DatasetClaim, SampleSet
 
 _BASE: FieldPath = ("spec", "csi", "claim")
+TEMPLATE: FieldPath = (*_BASE, "template")
 _OF_CACHES = (("partitions", "partitions"), ("cache", "cache"), ("node_affinity", "nodeAffinity"))
 """Fields of a SampleSet that are about cached datasets only, and their keys."""
 
@@ -26,8 +28,18 @@ def findings(model: SampleSet) -> Iterator[Finding]:
     if given.sub_path:
         yield from data_cube_paths.sub_path(given.sub_path, (*_BASE, "subPath"))
     if given.template is not None:
-        yield from claim_rules.template_findings(given.template, claim.name, (*_BASE, "template"), owner="dataset")
+        yield from claim_rules.template_findings(given.template, claim.name, TEMPLATE, owner="dataset")
     yield from _without_effect(model)
+
+
+def write(model: SampleSet, namespace: str) -> Write:
+    """Where the sync of a SampleSet that is a plain claim writes."""
+    claim, given = of_set(model), _given(model)
+    place = next((key for key, value in (("subPath", given.sub_path), ("name", given.name)) if value), "")
+    at: FieldPath = (*_BASE, place) if place else ("metadata", "name")
+    template: FieldPath = TEMPLATE if given.template else ()
+    writes = not model.spec.no_sync
+    return Write(namespace, claim.name, claim.sub_path, mirror=False, at=at, template=template, writes=writes)
 
 
 def of_another_driver(model: SampleSet) -> Iterator[Finding]:
