@@ -45,7 +45,8 @@ class Bench:
     places: Mapping[str, Path]
     """Of the peers."""
     rows: list[Row] = field(default_factory=list)
-    _starts: dict[str, float] = field(default_factory=dict)
+    _starts: dict[str, list[float]] = field(default_factory=dict)
+    """What each program took to do nothing, once beside each of its runs."""
 
     @property
     def claim(self) -> Path:
@@ -75,6 +76,7 @@ class Bench:
 
     def own(self, prefix: str, more: Mapping[str, str] | None = None) -> Run:
         """A download by ours, which must go well; its start is taken off."""
+        self._start(OWN)
         ran = self.run(peers.own(self.side(prefix)), more)
         if ran.code:
             sys.exit(f"{OWN} ended with {ran.code}: {ran.output[-2000:]}")
@@ -83,9 +85,12 @@ class Bench:
     def start(self, name: str) -> float:
         """Seconds that a program takes to do nothing."""
         if name not in self._starts:
-            command = peers.idle(name, self.side(""), self.places)
-            self._starts[name] = statistics.median(self.run(command).seconds for _ in range(5))
-        return self._starts[name]
+            self._start(name)
+        return statistics.median(self._starts[name])
+
+    def _start(self, name: str) -> None:
+        command = peers.idle(name, self.side(""), self.places)
+        self._starts.setdefault(name, []).append(self.run(command).seconds)
 
     def compare(self, workload: str, rounds: int, prefix: str, *, upload: bool = False, verified: bool = False) -> None:
         """Runs all programs in turn, so many times."""
@@ -99,15 +104,18 @@ class Bench:
                     continue
                 say(f"{workload}: {name}, round {number + 1}")
                 runs[name].append(self._once(name, f"{prefix}-{number}" if upload else prefix, upload=upload))
-        medians = {name: statistics.median(each.seconds for each in found) for name, found in runs.items()}
+        walls = {name: [each.seconds - self.start(name) for each in found] for name, found in runs.items()}
+        medians = {name: statistics.median(each) for name, each in walls.items()}
         fastest = min((medians[name] for name in self.places), default=None)
         for name, found in runs.items():
-            seconds = [each.seconds for each in found]
             ratio = medians[name] / fastest if fastest else None
             memory = max(each.memory for each in found)
-            self.rows.append(Row(workload, name, len(found), seconds, ratio, memory, self.start(name), NOTES[name]))
+            row = Row(workload, name, len(found), walls[name], ratio, memory, self.start(name), NOTES[name])
+            self.rows.append(row)
 
     def _once(self, name: str, prefix: str, *, upload: bool) -> Run:
+        """The start is in its seconds still."""
+        self._start(name)
         if not upload:
             self.empty()
         ran = self.run(peers.command(name, self.side(prefix, upload=upload), self.places))
@@ -116,7 +124,7 @@ class Bench:
         if upload:
             there = [each["path"] for each in obstore.list(self.storage.store, prefix).collect()]
             obstore.delete(self.storage.store, there)
-        return replace(ran, seconds=ran.seconds - self.start(name))
+        return ran
 
     def note(self, workload: str, ran: Run | None, found: str, *, rounds: int = 1) -> None:
         """A line on ours alone."""
