@@ -1,11 +1,13 @@
 """What the README shows is what the command does."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from stowplan.agents.transfer.huggingface.settings import huggingface_settings
 from stowplan.agents.transfer.s3.settings import s3_settings
 from stowplan.agents.transfer.settings import read, settings
 from stowplan.compiler.cli import app
@@ -37,6 +39,17 @@ def test_transfer_without_a_cluster_is_configured_as_shown(tmp_path: Path) -> No
     told = settings(read(tmp_path / "gemma.json"), environment)
     assert (told.upload, told.claim / told.local.path) == (False, Path("data/gemma"))
     assert s3_settings(told).key == "gemma/"
+
+
+def test_hub_in_the_place_of_the_bucket_is_configured_as_shown(tmp_path: Path) -> None:
+    (whole,) = [block for block in BLOCKS if '"sink"' in block]
+    (source,) = [block for block in BLOCKS if block.startswith('"source"')]
+    config = json.loads(whole) | json.loads(f"{{{source}}}")
+    (tmp_path / "gemma.json").write_text(json.dumps(config))
+    told = settings(read(tmp_path / "gemma.json"), {"REPO": "google/gemma-2b", "HF_TOKEN": "hf_x\n"})
+    shown = huggingface_settings(told)
+    assert (shown.address, shown.token) == ("https://huggingface.co/google/gemma-2b", "hf_x")
+    assert shown.remote.include == ["*.json", "*.safetensors"]
 
 
 def test_mistake_looks_as_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
