@@ -31,12 +31,12 @@ class Account:
 
 
 def accounts(manifests: Iterable[Manifest]) -> dict[str, Account]:
-    """By `<namespace>/<name>`: whoever a RoleBinding gives a Role."""
+    """By `<namespace>/<name>`: whoever a RoleBinding gives a Role; not the reporters, which have no resource of their own."""
     by_name = {(each["kind"], each["metadata"].get("namespace"), each["metadata"]["name"]): each for each in manifests}
     found: dict[str, Account] = {}
     for (kind, home, _), binding in by_name.items():
-        if kind == "RoleBinding":
-            labels = binding["metadata"]["labels"]
+        labels = binding["metadata"].get("labels") or {}
+        if kind == "RoleBinding" and "stowplan.dev/kind" in labels:
             resource = by_name[labels["stowplan.dev/kind"], home, labels["stowplan.dev/name"]]
             rules = by_name["Role", home, binding["roleRef"]["name"]]["rules"]
             for subject in binding["subjects"]:

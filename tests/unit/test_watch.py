@@ -60,7 +60,7 @@ def replicas(repo: Path, before: str, after: str) -> None:
 
 
 def test_an_edit_is_compiled_and_a_mistake_is_told(repo: Path, watching: Watching) -> None:
-    watching.until(lambda text: "25 created" in text)
+    watching.until(lambda text: "31 created" in text)
     replicas(repo, "replicas: 2", "replicas: 3")
     watching.until(lambda text: text.count(" created, ") == 2)
     assert "completions: 3\n" in (repo / JOB).read_text()

@@ -169,9 +169,9 @@ def observed(kind: str, given: Manifest, *objects: Manifest, partitions: int | N
     return Observed(
         resource=found,
         jobs=[each for manifest in job_manifests if (each := workloads.job(manifest, NAMESPACE))],
-        job_sets=[each for manifest in job_sets if (each := workloads.job_set(manifest, NAMESPACE))],
-        sets=[each for manifest in set_manifests if (each := workloads.stateful_set(manifest, NAMESPACE))],
-        pods=[each for manifest in others if (each := pods.pod(manifest, NAMESPACE))],
+        job_sets=[made for manifest in job_sets if (made := workloads.job_set(manifest, NAMESPACE))],
+        sets=[found_set for manifest in set_manifests if (found_set := workloads.stateful_set(manifest, NAMESPACE))],
+        pods=[one for manifest in others if (one := pods.pod(manifest, NAMESPACE))],
         partitions=partitions,
     )
 

@@ -38,7 +38,7 @@ GATED = {
     **running(2),
     "conditions": conditions(2, "ContainersReady") + conditions(6, "-Ready", reason="ReadinessGatesNotReady"),
 }
-UNSCHEDULABLE = {
+UNSCHEDULABLE: dict[str, Any] = {
     "phase": "Pending",
     "conditions": conditions(2, "-PodScheduled", reason="Unschedulable", message="0/4 nodes are available"),
 }

@@ -153,14 +153,14 @@ def test_image_that_is_missing_stalls() -> None:
 
 def test_no_room_is_told_and_stalls_nothing() -> None:
     work = trainers()
-    waits = {"phase": "Pending", "conditions": conditions(2, "-PodScheduled", reason="Unschedulable")}
+    waits: Manifest = {"phase": "Pending", "conditions": conditions(2, "-PodScheduled", reason="Unschedulable")}
     status = judge(work, pod(work, 0, **waits))
     assert (told(status, "Complete"), told(status, "Stalled")[0]) == (("False", "Unschedulable"), "False")
 
 
 def resized(size: int, minute: int) -> Manifest:
     found = trainers(size)
-    fields = {"f:spec": {"f:parallelism": {}}}
+    fields: Manifest = {"f:spec": {"f:parallelism": {}}}
     found["metadata"]["managedFields"] = [{"manager": "kueue", "time": time(minute), "fieldsV1": fields}]
     return found
 
