@@ -22,6 +22,7 @@ kind: Platform
 defaultNamespace: {HOME}
 images: {{registry: registry.example.com/ml, tag: "1"}}
 policy: {{crossNamespaceTasks: true}}
+reporter: false
 ---
 apiVersion: batch.paddlepaddle.org/v1alpha1
 kind: SampleSet

@@ -124,7 +124,7 @@ def test_a_scheduled_sync_has_a_deadline() -> None:
 
 @pytest.mark.parametrize("task", ["warmup", "clear", "rmr"])
 def test_tasks_that_need_a_cache_or_juicefs(task: str) -> None:
-    options = {"rmrOptions": {"paths": ["a"]}} if task == "rmr" else {}
+    options: dict[str, Any] = {"rmrOptions": {"paths": ["a"]}} if task == "rmr" else {}
     result = lower(sample_job(type=task, **options), context(claim()))
     assert (codes(result), result.unit.manifests) == (["SP455"], ())
 
