@@ -31,7 +31,7 @@ class Account:
 
 
 def accounts(manifests: Iterable[Manifest]) -> dict[str, Account]:
-    """By `<namespace>/<name>`: whoever a RoleBinding gives a Role; not the reporters, which have no resource of their own."""
+    """By `<namespace>/<name>`: whoever a RoleBinding gives a Role. A reporter has no resource of its own."""
     by_name = {(each["kind"], each["metadata"].get("namespace"), each["metadata"]["name"]): each for each in manifests}
     found: dict[str, Account] = {}
     for (kind, home, _), binding in by_name.items():
