@@ -79,7 +79,9 @@ class Lock:
     silence: float = SILENCE_SECONDS
     patience: float = PATIENCE_SECONDS
     who: str = ""
-    _flag: Flag | None = None
+    _flags: list[Flag] = field(default_factory=list)
+    """Those that are up, the newest last."""
+    _number: int = 0
     _others: dict[str, Other] = field(default_factory=dict)
     _lost: str = ""
 
@@ -174,19 +176,20 @@ class Lock:
         return now - other.since > self.silence
 
     def _raise(self, state: str) -> None:
-        """Shows a flag with the next number; the one before goes only when the new one is there."""
-        before = self._flag
-        flag = Flag(self.who, state, before.number + 1 if before else 0)
+        """Shows a flag with the next number. The one before stays until the next call: it harms nobody."""
+        before, flag = self._flags, Flag(self.who, state, self._number)
+        self._number += 1
+        self._flags = [*before, flag]
         self.state.write({flag.path: json.dumps(_self()).encode()})
-        self._flag = flag
-        if before:
-            self.state.remove([before.path])
+        if len(before) > 1:
+            self.state.remove([each.path for each in before])
+            self._flags = [flag]
 
     def _lower(self) -> None:
-        if self._flag:
-            # A number is never used twice, or a flag that was lowered in between would look as if it stood still.
-            kept, self._flag = self._flag, None
-            self.state.remove([kept.path])
+        if self._flags:
+            kept, self._flags = self._flags, []
+            self.state.remove([each.path for each in kept])
+            # Another name: a flag that was lowered in between must not look as if it stood still.
             self.who = f"{self.run}-{secrets.token_hex(4)}"
 
     def _beat(self, over: threading.Event) -> None:

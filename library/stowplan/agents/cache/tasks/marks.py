@@ -1,6 +1,7 @@
 """What a task leaves in the volume: that its run is done, and that the dataset is complete, or is being changed."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -32,28 +33,18 @@ class Marks:
     completes: bool = False
     """Whether the dataset is complete with the end of this task."""
 
-    def is_done(self) -> bool:
-        """Whether this very run has succeeded before, and nothing has changed the dataset since."""
-        if not self.run:
-            return False
-        marker = read_marker(self.state.read().get(below(marker_path(self.run))))
-        return marker is not None and marker.run == self.run and marker.result == "succeeded"
+    def look(self) -> "Past":
+        """What the tasks before have left."""
+        return Past(self.run, self.state.read())
 
-    def begun(self) -> str | None:
-        """The run whose change was never finished, if there is one."""
-        content = self.state.read().get(BEGUN)
-        if content is None:
-            return None
-        try:
-            return str(json.loads(content)["run"])
-        except (ValueError, KeyError, TypeError):
-            return ""
+    def begin(self, past: "Past") -> None:
+        """Before the first change. From now on no run before this one counts as done: the data is not what it left.
 
-    def begin(self) -> None:
-        """Before the first change. From now on no run before this one counts as done: the data is not what it left."""
+        `past` is what was seen since this task holds the lock.
+        """
         self.state.write({BEGUN: _text({"format": 1, "run": self.run or ""})})
-        gone = [name for name in self.state.read() if name.startswith(RUNS)]
-        self.state.remove([*gone, *((COMPLETE, FAILED) if self.completes else ())])
+        own = (COMPLETE, FAILED) if self.completes else ()
+        self.state.remove([name for name in past.files if name.startswith(RUNS) or name in own])
 
     def end(self, summary: dict[str, int]) -> None:
         """After the last change: first what others wait for, last that nothing is being changed."""
@@ -77,6 +68,33 @@ class Marks:
     def _marker(self, code: ExitCode) -> bytes:
         fields = {"run": self.run, "result": "failed" if code else "succeeded", "exitCode": int(code)}
         return Marker.model_validate(fields).model_dump_json(by_alias=True).encode() + b"\n"
+
+
+@dataclass(frozen=True)
+class Past:
+    """What was in the state directory at one moment, as this run has to understand it."""
+
+    run: str | None
+    files: Mapping[str, bytes]
+
+    @property
+    def is_done(self) -> bool:
+        """Whether this very run has succeeded before, and nothing has changed the dataset since."""
+        if not self.run:
+            return False
+        marker = read_marker(self.files.get(below(marker_path(self.run))))
+        return marker is not None and marker.run == self.run and marker.result == "succeeded"
+
+    @property
+    def begun(self) -> str | None:
+        """The run whose change was never finished, if there is one."""
+        content = self.files.get(BEGUN)
+        if content is None:
+            return None
+        try:
+            return str(json.loads(content)["run"])
+        except (ValueError, KeyError, TypeError):
+            return ""
 
 
 def read_marker(content: bytes | None) -> Marker | None:

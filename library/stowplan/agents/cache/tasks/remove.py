@@ -12,7 +12,7 @@ from stowplan.agents.cache.drivers.juicefs.control import Control
 from stowplan.agents.cache.drivers.juicefs.verdict import TASK_USER
 from stowplan.agents.cache.tasks import paths
 from stowplan.agents.cache.tasks.lock import Lock
-from stowplan.agents.cache.tasks.marks import Marks
+from stowplan.agents.cache.tasks.marks import Marks, Past
 from stowplan.agents.cache.tasks.mounted_state import MountedState
 from stowplan.agents.cache.tasks.work import Work
 from stowplan.schema.agent_config import RmrConfig
@@ -38,11 +38,12 @@ class RemoveTask:
         state = MountedState(self._mount)
         marks = Marks(state, self.work.run)
         try:
-            if marks.is_done():
+            past = marks.look()
+            if past.is_done:
                 return "This run was complete before: nothing to do"
             Control(self._mount, self.work.stop).probe()
             # Before anything of ours is written: what was misspelt is told at once.
-            self._check(wanted, marks)
+            self._check(wanted, past)
             self.work.outcome.waits("For the lock of the dataset")
             with Lock(state, self.work.run or "rmr", self.work.stop, self.work.log).held():
                 self.work.outcome.works()
@@ -51,11 +52,12 @@ class RemoveTask:
             raise _denied(str(error.filename or self._mount)) from None
 
     def _marked(self, wanted: list[tuple[str, ...]], marks: Marks) -> str:
-        if marks.is_done():
+        past = marks.look()
+        if past.is_done:
             return "This run was complete before: nothing to do"
         try:
-            self._check(wanted, marks)
-            marks.begin()
+            self._check(wanted, past)
+            marks.begin(past)
             text = self._remove(wanted)
         except PermissionError:
             with suppress(Exception):
@@ -70,9 +72,9 @@ class RemoveTask:
         marks.end({})
         return text
 
-    def _check(self, wanted: list[tuple[str, ...]], marks: Marks) -> None:
+    def _check(self, wanted: list[tuple[str, ...]], past: Past) -> None:
         """AttemptError (4) for a path that is not there, unless an attempt of this run may have removed it."""
-        if self.work.run and marks.begun() == self.work.run:
+        if self.work.run and past.begun == self.work.run:
             return
         missing = [names for names in wanted if not self._is_there(names)]
         if missing:

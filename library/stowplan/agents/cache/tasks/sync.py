@@ -11,7 +11,7 @@ from stowplan.agents.cache.drivers.juicefs.formatting import Formatting, is_unfo
 from stowplan.agents.cache.drivers.juicefs.sync import Sync
 from stowplan.agents.cache.drivers.juicefs.volume_state import VolumeState
 from stowplan.agents.cache.tasks.lock import Lock
-from stowplan.agents.cache.tasks.marks import Marks
+from stowplan.agents.cache.tasks.marks import Marks, Past
 from stowplan.agents.cache.tasks.work import Work
 from stowplan.schema.agent_config import VOLUME_SECRET_ENV, SyncConfig
 from stowplan.schema.exit_codes import ExitCode
@@ -37,10 +37,11 @@ class SyncTask:
         with Lock(state, self.work.run or "sync", self.work.stop, self.work.log).held():
             self.work.outcome.works()
             # While this one waited, another attempt of the same run may have come to its end.
-            if marks.is_done():
+            past = marks.look()
+            if past.is_done:
                 return "This run was complete before: nothing to do"
             try:
-                return self._fill(copy, marks)
+                return self._fill(copy, marks, past)
             except Exception as error:
                 failure = of_any(error, "the sync")
                 if isinstance(failure, AttemptError):
@@ -62,25 +63,24 @@ class SyncTask:
 
     def _is_done(self, marks: Marks, child: Child) -> bool:
         try:
-            return marks.is_done()
+            return marks.look().is_done
         except AttemptError as error:
             formatting = Formatting(child, self.environment, self.work.log)
             if not is_unformatted(error) or not formatting.can():
                 raise
             formatting.run()
-            return marks.is_done()
+            return marks.look().is_done
 
-    def _fill(self, copy: Sync, marks: Marks) -> str:
+    def _fill(self, copy: Sync, marks: Marks, past: Past) -> str:
         where, dry = self.config.source, bool(self.config.flags.get("dry"))
         if self.config.flags.get("delete-dst") and not dry and copy.is_empty():
             message = f"{where} lists nothing: with `delete-dst` that would remove the whole dataset"
             raise AttemptError(ExitCode.CONFLICT, "EmptySource", message)
-        begun = marks.begun()
         if not dry:
-            marks.begin()
-        if begun is not None:
+            marks.begin(past)
+        if past.begun is not None:
             copy.remove_leftovers()
-        counted = copy.run(resume=begun is not None and begun == self.work.run)
+        counted = copy.run(resume=past.begun is not None and past.begun == self.work.run)
         if not counted.skipped + counted.copied and copy.is_empty():
             raise AttemptError(ExitCode.NOT_FOUND, "NotFound", f"There is nothing below {where}")
         self.work.outcome.progress.bytes_total = self.work.outcome.progress.bytes_done
