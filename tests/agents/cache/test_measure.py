@@ -2,7 +2,12 @@
 
 import csv
 import os
+import shutil
+import subprocess
+import sys
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +15,7 @@ import pytest
 from stowplan.agents.cache.drivers.api import Extent, Pulse, Trouble
 from stowplan.agents.cache.drivers.juicefs.measure import JuiceFS
 from tests.agents.cache.conftest import NewMounts
-from tests.agents.cache.volume import Mount
+from tests.agents.cache.volume import Mount, Volume
 
 KIB = 1024
 
@@ -138,3 +143,51 @@ def test_mount_whose_client_was_killed(node: Mount) -> None:
     node.kill()
     trouble = JuiceFS().pulse(node.path).trouble
     assert trouble == Trouble("MountDead", "The client that served the mount has ended")
+
+
+@pytest.fixture
+def common(fuse: None, volume: Volume) -> Iterator[Mount]:
+    """A node and a copy of the client where everybody may reach them, as pytest's own folders are not."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        shutil.copy(volume.program, folder)
+        node = Mount(volume, folder / "node")
+        try:
+            node.start()
+            yield node
+        finally:
+            node.stop()
+
+
+def test_user_of_the_image(common: Mount) -> None:
+    """It is not root. Our state may belong to whoever synced; then it counts, which is better than no size at all."""
+    fill(common)
+    (common.path / ".stowplan").mkdir(mode=0o700)
+    (common.path / "train").chmod(0o700)
+    assert as_user("extent", common) == str(Extent(strictly(common).bytes, 3))
+    assert as_user("pulse", common).endswith("trouble=None)")
+
+
+def test_root_that_only_its_owner_may_enter(common: Mount) -> None:
+    common.path.chmod(0o700)
+    assert as_user("extent", common) == f"NoAccess: No right to look into {common.path}"
+    assert "The mount cannot be read: Permission denied" in as_user("pulse", common)
+
+
+def as_user(question: str, node: Mount) -> str:
+    """What the driver answers to the user of the images, as text."""
+    program = (
+        "import os, sys; from pathlib import Path;"
+        "from stowplan.agents.cache.drivers.juicefs.measure import JuiceFS;"
+        "os.setgroups([]); os.setgid(65532); os.setuid(65532); os.environ['PATH'] = sys.argv[2];"
+        # That of the tests may lie in a home directory.
+        "sys.executable = '/usr/bin/python3';"
+        f"print(JuiceFS().{question}(Path(sys.argv[1])))"
+    )
+    command = [sys.executable, "-c", program, str(node.path), str(node.folder.parent)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    if "'/usr/bin/python3'" in done.stderr:
+        pytest.skip("no Python that everybody may run")
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()

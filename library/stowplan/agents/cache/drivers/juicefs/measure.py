@@ -5,7 +5,7 @@ from pathlib import Path
 from stowplan.agents.cache.drivers.api import Extent, Pulse, Trouble
 from stowplan.agents.cache.drivers.asking import Asker
 from stowplan.agents.cache.drivers.juicefs.stats import stats
-from stowplan.agents.cache.drivers.juicefs.summary import summary
+from stowplan.agents.cache.drivers.juicefs.summary import NO_ACCESS, summary
 from stowplan.schema.marker import STATE_DIRECTORY
 
 EXACT_INODES = 1_000_000
@@ -38,9 +38,10 @@ class JuiceFS:
         if isinstance(whole, Trouble):
             return whole
         state = summary(self._extents, mount / STATE_DIRECTORY, exact=exact)
-        if isinstance(state, Trouble):
+        if isinstance(state, Trouble) and state.reason != NO_ACCESS:
             return state
-        if state is None:
+        if not isinstance(state, Extent):
+            # There is none, or another user keeps it for himself: it is small.
             return whole
         # Asked one after the other: what was written in between must not make it negative.
         return Extent(max(0, whole.bytes - state.bytes), max(0, whole.files - state.files))

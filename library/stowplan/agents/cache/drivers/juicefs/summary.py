@@ -10,6 +10,8 @@ from stowplan.agents.cache.drivers.asking import Asker, Silence
 SECONDS = 600.0
 """To look at every name of a large volume takes a while."""
 
+NO_ACCESS = "NoAccess"
+
 _VARIABLES = ("HOME", "PATH")
 
 
@@ -29,6 +31,8 @@ def summary(asker: Asker, directory: Path, *, exact: bool) -> Extent | Trouble |
         return Trouble("SummarySilent", f"juicefs summary has not ended in {SECONDS:.0f} s")
     if "no such file or directory" in answer.error:
         return None
+    if "permission denied" in answer.error:
+        return Trouble(NO_ACCESS, f"No right to look into {directory}")
     return _extent(answer.output) or Trouble("SummaryFailed", f"juicefs summary failed: {_last_line(answer.error)}")
 
 
