@@ -25,7 +25,7 @@ from tests.agents.relay import relay
 from tests.cluster.client import ApiError, Manifest, ref, wait_for
 from tests.cluster.control_plane import Cluster
 from tests.cluster.ownership import leaves
-from tests.cluster.reporters import Site, data_cube, paddle_job
+from tests.cluster.reporters import HOLD, Site, data_cube, paddle_job
 
 KINDS = {kind.kind: kind for kind in resources.KINDS}
 KILLS = int(os.environ.get("STOWPLAN_KILLS", "50"))
@@ -206,6 +206,50 @@ def test_version_that_the_server_no_longer_has(site: Site) -> None:
 
     asyncio.run(story())
     assert [each.name for each in known.of(("PaddleJob", "job"))] == ["job"]
+
+
+def test_job_set(jobset_cluster: Cluster, site: Site) -> None:
+    spec = paddle_job("job", workers=2)
+    spec["spec"]["ps"] = {"replicas": 1, "template": spec["spec"]["worker"]["template"]}
+    site.apply([spec], {"engines": {"jobs": "jobset"}})
+    with site.reporter():
+        status = site.until("PaddleJob", "job", phase="Running")
+        assert (status["mode"], status["ps"]["running"], status["worker"]["running"]) == ("PS", 1, 2)
+        workers = [each for each in site.pods("job") if each["metadata"]["labels"]["stowplan.dev/role"] == "worker"]
+        site.patch_status(workers[0], failed("OOMKilled", 137))
+        status = site.until("PaddleJob", "job", phase="Failed", Failed="OOMKilled")
+        assert workers[0]["metadata"]["name"] in str(status["conditions"])
+
+
+ELASTIC = {
+    **ref("paddlepaddle.org/v1alpha1", "TrainingJob", "job"),
+    "spec": {"local_job": True, "trainer": {"min-instance": 2, "max-instance": 4, "entrypoint": "train"}},
+}
+
+
+def test_scaling(site: Site) -> None:
+    """Of a Job as a queue would have it, which may be resized; its pods are held."""
+    site.apply([ELASTIC])
+    (made,) = site.made("Job")
+    safe = paddle_job("x")["spec"]["worker"]["template"]["spec"]["containers"][0]
+    labels = {**made["spec"]["template"]["metadata"]["labels"], "stowplan.dev/run-hash": "zzzzzzzz"}
+    template = {
+        "metadata": {"labels": labels, "annotations": {HOLD: "true"}},
+        "spec": {"containers": [safe], "restartPolicy": "Never"},
+    }
+    metadata = {"name": "job-zzzzzzzz", "namespace": site.namespace, "labels": made["metadata"]["labels"]}
+    sizes = {"completionMode": "Indexed", "completions": 2, "parallelism": 2}
+    job = {**ref("batch/v1", "Job", "job-zzzzzzzz"), "metadata": metadata, "spec": {**sizes, "template": template}}
+    with site.reporter():
+        time.sleep(1)
+        site.cluster.admin.create(job)
+        status = site.until("TrainingJob", "job", phase="Running", trainers="2/2", run="zzzzzzzz")
+        assert "scale_records" not in status
+        site.cluster.admin.patch(job, {"spec": {"completions": 4, "parallelism": 4}})
+        status = site.until("TrainingJob", "job", phase="Running", trainers="4/4")
+        (record,) = status["scale_records"]["ScaleRecords"]
+        assert (record["additional"], record["status"]) == (2, "True")
+        assert record["scaleTimestamp"] >= status["startTime"]
 
 
 def test_killed_at_any_moment(site: Site) -> None:
