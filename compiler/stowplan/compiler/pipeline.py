@@ -60,6 +60,7 @@ class Compiled:
     outputs: tuple[Output, ...] = ()
     committed: Inventory = Inventory()  # noqa: RUF009 - frozen
     starts: tuple[ObjectId, ...] = ()
+    program: Program | None = None
 
 
 def validate_repository(repo: Path, report: Report) -> Compiled:
@@ -95,7 +96,7 @@ def compile_repository(
     check(kept.outputs, program, runs.without_recompiled(before, committed, recompile), report)
     if report.failed:
         return Compiled(sources)
-    return Compiled(sources, (*kept.outputs, *settings(program)), committed, starts)
+    return Compiled(sources, (*kept.outputs, *settings(program)), committed, starts, program)
 
 
 def _committed(out: Path, recompile: Recompile) -> tuple[Inventory, list[Diagnostic]]:

@@ -36,14 +36,14 @@ def validate(sources: Sources, report: Report) -> Program:
     if platform is None:
         for document in sources.documents:
             if _is_spec(document):
-                _spec(document, Platform(), report)
+                read_spec(document, Platform(), report)
         return Program(Platform(), sources.platform, ())
     specs: list[Spec] = []
     passed: list[Document] = []
     refused: set[SpecId] = set()
     for document in sources.documents:
         if _is_spec(document):
-            spec = _spec(document, platform, report)
+            spec = read_spec(document, platform, report)
             specs += [spec] if spec else []
             refused |= set() if spec else {_identity(document, platform)}
         else:
@@ -67,7 +67,7 @@ def _identity(document: Document, platform: Platform) -> SpecId:
     return SpecId(kind, str(given.get("namespace") or platform.default_namespace), str(given.get("name", "")))
 
 
-def _spec(document: Document, platform: Platform, report: Report) -> Spec | None:
+def read_spec(document: Document, platform: Platform, report: Report) -> Spec | None:
     kind = document.root.data["kind"]
     left_in = [*placeholders.findings(document.root.data), *placeholders.templates(document.root.data)]
     data, found = modernise(kinds.MODELS[kind], document.root.data)

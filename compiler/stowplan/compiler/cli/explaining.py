@@ -1,17 +1,116 @@
 """The command `explain`."""
 
-from typing import Annotated
+import json
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from stowplan.compiler.cli.options import Format, Out, folder
+from stowplan.compiler.source import Report
 
-def explain(code: Annotated[str, typer.Argument(metavar="CODE", help="Code of a diagnostic, such as SP204.")]) -> None:
-    """Say what a code means, why it matters and what to do, with an example."""
+if TYPE_CHECKING:
+    from stowplan.compiler.pipeline import Compiled
+    from stowplan.compiler.provenance.source_map import SourceMap
+
+What = Annotated[
+    str,
+    typer.Argument(
+        metavar="WHAT",
+        help="A code (SP204), a value (out/ml/…/job-a.yaml#/spec/suspend), or a line (specs/a.yaml:12).",
+    ),
+]
+RepoOption = Annotated[
+    Path, typer.Option("--repo", help="Folder with stowplan.yaml and specs/.", show_default="this folder")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the source map of the value for programs.")]
+
+_LINE = re.compile(r"(?P<file>.+\.ya?ml):(?P<line>[0-9]+)(?::[0-9]+)?")
+
+
+def explain(what: What, repo: RepoOption = Path(), out: Out = None, *, as_json: AsJson = False) -> None:
+    """Say what a code means, where a value of the output comes from, or what a line of a spec does.
+
+    Example: stowplan explain out/ml/sampleset-mnist/job-mnist-sync.yaml#/spec/backoffLimit
+    """
+    file, _, pointer = what.partition("#")
+    if file.endswith((".yaml", ".yml")):
+        _explain_value(file, pointer, repo, out or repo / "out", as_json=as_json)
+    elif line := _LINE.fullmatch(what):
+        _explain_line(line["file"], int(line["line"]), repo, out or repo / "out")
+    else:
+        _explain_code(what)
+
+
+def _explain_code(code: str) -> None:
     from stowplan.compiler.pages import page  # noqa: PLC0415 - start-up time
     from stowplan.schema.codes import CATALOGUE  # noqa: PLC0415
     from stowplan.schema.diagnostics import did_you_mean  # noqa: PLC0415
 
     text = page(code)
     if text is None:
-        raise typer.BadParameter(f"{code} is not a code. {did_you_mean(code, CATALOGUE)}", param_hint="CODE")
+        _refuse(f"{code} is not a code. {did_you_mean(code, CATALOGUE)}")
     typer.echo(text, nl=False)
+
+
+def _explain_value(file: str, pointer: str, repo: Path, out: Path, *, as_json: bool) -> None:
+    from stowplan.compiler.provenance import questions, wording  # noqa: PLC0415 - start-up time
+    from stowplan.schema.diagnostics import nearest  # noqa: PLC0415
+
+    compiled, found = _source_map(repo, out)
+    path = _inside(file, out)
+    output = next((each for each in compiled.outputs if each.path == path), None)
+    if output is None:
+        near = nearest(path, (each.path for each in compiled.outputs))
+        _refuse(f"The specs compile to no file {file}.{f' Did you mean {out / near}?' if near else ''}")
+    entries = questions.below(found, output, pointer)
+    if not entries:
+        _refuse(f"There is nothing at {pointer} of {file}.")
+    if as_json:
+        typer.echo(json.dumps(wording.records(entries), indent=2))
+    else:
+        _print(wording.entries(entries))
+
+
+def _explain_line(file: str, line: int, repo: Path, out: Path) -> None:
+    from stowplan.compiler.provenance import questions, wording  # noqa: PLC0415 - start-up time
+
+    compiled, found = _source_map(repo, out)
+    if compiled.program is None:
+        _refuse("There is nothing to explain.")
+    fields, effects = questions.effects(found, compiled.program, _inside(file, repo), line)
+    if not fields:
+        _refuse(f"There is no field on line {line} of {file}.")
+    _print(wording.effects(fields, effects))
+
+
+def _source_map(repo: Path, out: Path) -> "tuple[Compiled, SourceMap]":
+    from importlib.metadata import version  # noqa: PLC0415 - start-up time
+
+    from stowplan.compiler.cli.ending import Ending  # noqa: PLC0415
+    from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415
+    from stowplan.compiler.provenance.source_map import SourceMap  # noqa: PLC0415
+
+    report = Report()
+    compiled = compile_repository(folder(repo), out, report)
+    if compiled.program is None:
+        Ending(repo, report, compiled.sources.texts, Format.TEXT).finish({})
+    return compiled, SourceMap(compiled.program, compiled.outputs, version("stowplan"))
+
+
+def _inside(file: str, root: Path) -> str:
+    """The path of a file from a folder that it is in, with slashes; as it is given, it may also begin there."""
+    place = Path(os.path.relpath(file, root))
+    return Path(file).as_posix() if place.parts[:1] == ("..",) else place.as_posix()
+
+
+def _refuse(message: str) -> NoReturn:
+    raise typer.BadParameter(message, param_hint="WHAT")
+
+
+def _print(lines: Iterable[str]) -> None:
+    for line in lines:
+        typer.echo(line)

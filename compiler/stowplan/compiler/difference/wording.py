@@ -45,6 +45,12 @@ def field_line(field: Field) -> str:
     return f"{dotted(field.path)}: {before} → {after}"
 
 
+def shown(value: Any) -> str:
+    """A value in one short line."""
+    text = _text(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
 def _text(value: Any) -> str:
     if value is Nothing.HERE:
         return "nothing"

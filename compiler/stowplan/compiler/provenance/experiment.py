@@ -1,0 +1,213 @@
+"""Compiles with one field changed, to see what depends on it.
+
+Nothing is annotated and nothing is guessed: a value comes from a field if it is another one when the field is. So what
+builders and plug-ins do is told as it is, also for those that do not exist yet.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import Any
+
+from stowplan.compiler import layout
+from stowplan.compiler.delivery import deliver
+from stowplan.compiler.lower import lower
+from stowplan.compiler.model import Program, Spec
+from stowplan.compiler.provenance.candidates import GONE, below, candidates, changed
+from stowplan.compiler.provenance.leaves import Leaf, Place, leaves
+from stowplan.compiler.source import START, Document, Node, Report
+from stowplan.compiler.validate import read_spec
+from stowplan.library.manifest import Manifest
+from stowplan.library.names import HASH_LENGTH
+from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.meta import Model, SpecId
+from stowplan.schema.plain_schema import Schema, plain_schema
+from stowplan.schema.platform import Platform
+from stowplan.schema.reading import read
+
+_HASH = re.compile(rf"-([a-z2-7]{{{HASH_LENGTH}}})$")
+HASH = "<hash>"
+_UNTOUCHED = (("apiVersion",), ("kind",))
+_NAME, _NAMESPACE, _REFERENCE = ("metadata", "name"), ("metadata", "namespace"), ("spec", "sampleSetRef", "name")
+
+ObjectKey = tuple[str, str, str]
+"""Kind, namespace and name without a hash."""
+Objects = Mapping[ObjectKey, Mapping[Place, Leaf]]
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A field that output may depend on; `given` says whether it is written in its document, or a default."""
+
+    document: Document
+    spec: SpecId | None
+    path: FieldPath
+    value: Any
+    given: bool
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One spec with what it refers to, or the platform alone, compiled again and again."""
+
+    program: Program
+    spec: SpecId | None
+    version: str
+
+    @cached_property
+    def base(self) -> Objects:
+        """What is compiled as things are."""
+        found = self._objects(self.program)
+        if found is None:
+            raise ValueError(self.spec)
+        return found
+
+    def inputs(self) -> Iterator[Input]:
+        """All fields: of the spec first, then of what it refers to, then of the platform."""
+        for spec in sorted(self.program.specs, key=lambda each: each.id != self.spec):
+            if self.spec is not None:
+                yield from _inputs(spec.document, spec.id, spec.model)
+        document = self.program.platform_document
+        if document is not None:
+            yield from _inputs(document, None, self.program.platform)
+
+    def depend(self, given: Input) -> list[tuple[ObjectKey, Place]]:
+        """The leaves that are other ones when the field is."""
+        for program in self._variants(given):
+            objects = self._objects(program)
+            found = list(self._differences(objects)) if objects else []
+            if found:
+                return found
+        return []
+
+    def vanish(self, given: Input) -> list[tuple[ObjectKey, Place]]:
+        """The leaves that are not there when the field is not."""
+        program = self._with(given, GONE) if given.given else None
+        objects = self._objects(program) if program else None
+        if objects is None:
+            return []
+        there = {key: other for key, (_, other) in _paired(self.base, objects).items()}
+        return [(key, place) for key, own in self.base.items() for place in own if place not in there.get(key, {})]
+
+    def _differences(self, objects: Objects) -> Iterator[tuple[ObjectKey, Place]]:
+        for key, (own, other) in _paired(self.base, objects).items():
+            by_path = {leaf.path: leaf for leaf in other.values()}
+            for place, leaf in own.items():
+                # An item of a list may have another name, and so another place, but it stands where it stood.
+                found = other.get(place) or by_path.get(leaf.path)
+                if found is not None and found.value != leaf.value:
+                    yield key, place
+
+    def _variants(self, given: Input) -> Iterator[Program]:
+        model = type(self._model(given.spec))
+        for value in candidates(given.value, below(_schema(model), given.path)):
+            program = self._with(given, value)
+            if program is not None:
+                yield program
+
+    def _model(self, spec: SpecId | None) -> Model:
+        found = self.program.spec(spec) if spec else None
+        return found.model if found else self.program.platform
+
+    def _with(self, given: Input, value: Any) -> Program | None:
+        """The program with one field changed; None where that is no valid one."""
+        data = changed(given.document.root.data, given.path, value)
+        if given.spec is None:
+            return self._on(data)
+        specs = {each.id: each for each in self.program.specs}
+        for spec, path in self._together(given):
+            changed_spec = self._read(specs[spec].document, path, value)
+            if changed_spec is None:
+                return None
+            specs[spec] = changed_spec
+        return replace(self.program, specs=tuple(specs.values()))
+
+    def _on(self, data: Any) -> Program | None:
+        """The program on another platform, from whose defaults specs take theirs."""
+        platform, _ = read(Platform, data)
+        if platform is None:
+            return None
+        specs = [read_spec(each.document, platform, Report()) for each in self.program.specs]
+        sound = tuple(each for each in specs if each is not None)
+        return replace(self.program, platform=platform, specs=sound) if len(sound) == len(specs) else None
+
+    def _together(self, given: Input) -> Iterator[tuple[SpecId, FieldPath]]:
+        """The field, and what must stay equal to it: a reference and the name that it leads to, a namespace of both."""
+        for spec in self.program.specs:
+            if spec.id == given.spec:
+                yield spec.id, given.path
+            elif given.path == _NAMESPACE:
+                yield spec.id, _NAMESPACE
+            elif given.path == _REFERENCE and (spec.id.kind, spec.id.name) == ("SampleSet", given.value):
+                yield spec.id, _NAME
+
+    def _read(self, document: Document, path: FieldPath, value: Any) -> Spec | None:
+        data = changed(document.root.data, path, value)
+        changed_document = Document(document.file, document.index, Node(data, START, START))
+        return read_spec(changed_document, self.program.platform, Report())
+
+    def _objects(self, program: Program) -> Objects | None:
+        """The objects of the spec, or those of the platform; None where something is wrong with the program."""
+        report = Report()
+        units = lower(program, self.version, report)
+        if report.failed:
+            return None
+        if self.spec is None:
+            specs = layout.of_specs(units, program)
+            manifests = [output.manifest for output in deliver(specs, program) if output.spec is None]
+        else:
+            index = next(i for i, each in enumerate(self.program.specs) if each.id == self.spec)
+            manifests = list(units[index].manifests)
+        return flattened(manifests)
+
+
+def _paired(base: Objects, objects: Objects) -> dict[ObjectKey, tuple[Mapping[Place, Leaf], Mapping[Place, Leaf]]]:
+    """Each object with what it is now: by its name, and in their order where names changed but kinds did not."""
+    if base.keys() != objects.keys() and [key[0] for key in base] == [key[0] for key in objects]:
+        return {key: (own, other) for (key, own), other in zip(base.items(), objects.values(), strict=True)}
+    return {key: (own, objects[key]) for key, own in base.items() if key in objects}
+
+
+def flattened(manifests: Sequence[Manifest]) -> Objects:
+    """The leaves of each object, with hashes of contents left out: nearly everything would depend on everything."""
+    hashes = {found[1] for each in manifests if each.name != each.stem and (found := _HASH.search(each.name))}
+    pattern = re.compile("|".join(sorted(hashes))) if hashes else None
+    return {key_of(each): leaves(_without(each.body, pattern)) for each in manifests}
+
+
+def key_of(manifest: Manifest) -> ObjectKey:
+    return manifest.kind, manifest.namespace, manifest.stem
+
+
+def _without(value: Any, pattern: re.Pattern[str] | None) -> Any:
+    if pattern is None:
+        return value
+    if isinstance(value, str):
+        return pattern.sub(HASH, value)
+    if isinstance(value, list):
+        return [_without(item, pattern) for item in value]
+    if isinstance(value, dict):
+        return {key: _without(item, pattern) for key, item in value.items()}
+    return value
+
+
+def _inputs(document: Document, spec: SpecId | None, model: Model) -> Iterator[Input]:
+    written = {leaf.path: leaf.value for leaf in _plain_leaves(document.root.data)}
+    for path, value in written.items():
+        if path not in _UNTOUCHED:
+            yield Input(document, spec, path, value, given=True)
+    defaults = model.model_dump(mode="json", by_alias=True, exclude_none=True)
+    for leaf in _plain_leaves(defaults):
+        absent = not document.root.nearest(leaf.path)[1]
+        if absent and leaf.path[0] not in ("status",):
+            yield Input(document, spec, leaf.path, leaf.value, given=False)
+
+
+def _plain_leaves(data: Any) -> Iterator[Leaf]:
+    return iter(leaves(data).values())
+
+
+@cache
+def _schema(model: type[Model]) -> Schema:
+    return plain_schema(model)

@@ -1,0 +1,71 @@
+"""The leaves of plain data: scalars, and empty lists and mappings."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from stowplan.schema.diagnostics import FieldPath
+
+Place = tuple[str | int, ...]
+"""Like a field path, but an item of a list stands under its name where all items have one: lists may grow."""
+
+_NAMES = ("name", "mountPath", "containerPort", "type", "key")
+INSIDE = "#"
+"""Step from a text that is JSON into what it says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One value and its path. A text that is a JSON object is a mapping below the step `#`."""
+
+    path: FieldPath
+    value: Any
+
+
+def leaves(data: Any) -> dict[Place, Leaf]:
+    """All leaves, in the order of the data."""
+    return {place: Leaf(path, value) for place, path, value in _walk(data, (), ())}
+
+
+def _walk(data: Any, place: Place, path: FieldPath) -> Iterator[tuple[Place, FieldPath, Any]]:
+    if isinstance(data, Mapping) and data:
+        for key, value in data.items():
+            yield from _walk(value, (*place, key), (*path, key))
+    elif isinstance(data, list) and data:
+        name = _name(data)
+        for index, item in enumerate(data):
+            yield from _walk(item, (*place, f"={item[name]}" if name else index), (*path, index))
+    elif isinstance(data, str) and data[:1] == "{" and (inside := _opened(data)):
+        yield from _walk(inside, (*place, INSIDE), (*path, INSIDE))
+    else:
+        yield place, path, data
+
+
+def _name(items: list[Any]) -> str | None:
+    for name in _NAMES:
+        found = [item.get(name) for item in items if isinstance(item, dict)]
+        if len(found) == len(items) and None not in found and len(set(map(str, found))) == len(items):
+            return name
+    return None
+
+
+def _opened(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def pointer(path: FieldPath) -> str:
+    """A path as a JSON pointer (RFC 6901); what is inside of a text stands behind `#`."""
+    text = ""
+    for part in path:
+        text += INSIDE if part == INSIDE else "/" + str(part).replace("~", "~0").replace("/", "~1")
+    return text
+
+
+def steps(text: str) -> list[str]:
+    """The steps of a JSON pointer as `pointer` writes it."""
+    parts = [INSIDE if part == INSIDE else part for part in text.replace(f"{INSIDE}/", f"/{INSIDE}/").split("/")[1:]]
+    return [part.replace("~1", "/").replace("~0", "~") for part in parts]

@@ -1,0 +1,57 @@
+"""What `stowplan explain` is asked of the output and of specs."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from stowplan.compiler.model import Output, Program
+from stowplan.compiler.provenance.experiment import Input, key_of
+from stowplan.compiler.provenance.leaves import leaves, pointer, steps
+from stowplan.compiler.provenance.source_map import Entry, SourceMap
+from stowplan.schema.diagnostics import FieldPath
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A leaf of the output that depends on a line of a spec."""
+
+    output: Output
+    path: FieldPath
+    value: object
+
+
+def below(found: SourceMap, output: Output, place: str) -> list[Entry]:
+    """The entries of the value at a JSON pointer and of all below it."""
+    wanted = steps(place)
+    return [each for each in found.entries(output) if list(map(str, each.leaf.path))[: len(wanted)] == wanted]
+
+
+def effects(found: SourceMap, program: Program, file: str, line: int) -> tuple[list[Input], list[Effect]]:
+    """The fields that are written on a line, and what of the output depends on them.
+
+    A line that begins a mapping or list stands for all that is in it.
+    """
+    fields: dict[tuple[str, int, FieldPath], Input] = {}
+    leaves_found: dict[tuple[str, FieldPath], Effect] = {}
+    outputs = {(each.spec, key_of(each.manifest)): each for each in found.outputs}
+    for spec in (*(each.id for each in program.specs), None):
+        study = found.study(spec)
+        for given in _on(study.experiment.inputs(), file, line):
+            fields[given.document.file, given.document.index, given.path] = given
+            for key, place in study.experiment.depend(given) or study.experiment.vanish(given):
+                output = outputs.get((spec, key))
+                leaf = leaves(output.manifest.body).get(place) if output else None
+                if output and leaf:
+                    leaves_found[output.path, leaf.path] = Effect(output, leaf.path, leaf.value)
+    return list(fields.values()), sorted(leaves_found.values(), key=lambda each: (each.output.path, pointer(each.path)))
+
+
+def _on(inputs: Iterator[Input], file: str, line: int) -> Sequence[Input]:
+    """Fields on the line itself, or those of which a part above begins there."""
+    own = [each for each in inputs if each.document.file == file and each.given]
+    exact = [each for each in own if line in _lines(each, len(each.path))]
+    return exact or [each for each in own if any(line in _lines(each, depth) for depth in range(1, len(each.path)))]
+
+
+def _lines(given: Input, depth: int) -> set[int]:
+    node, _ = given.document.root.nearest(given.path[:depth])
+    return {node.mark.line, node.key_mark.line} if depth == len(given.path) else {node.key_mark.line}

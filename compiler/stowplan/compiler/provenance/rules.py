@@ -1,0 +1,259 @@
+"""The rules by which a value is written that no field decides.
+
+The first rule that fits a leaf is its rule. Places inside a pod are written from its template, which begins at `pod`,
+wherever the template stands; `*` is one step, `**` any number of steps at the end.
+"""
+
+import re
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from stowplan.compiler.provenance.leaves import pointer
+from stowplan.schema.diagnostics import FieldPath
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Why something is written. `kinds` is empty for all kinds."""
+
+    id: str
+    text: str
+    places: tuple[str, ...]
+    kinds: tuple[str, ...] = ()
+
+    def fits(self, kind: str, place: str) -> bool:
+        return (not self.kinds or kind in self.kinds) and any(_fits(place, pattern) for pattern in self.places)
+
+
+def _rule(name: str, text: str, places: str, *, kinds: str = "") -> Rule:
+    return Rule(name, text, tuple(places.split()), tuple(kinds.split()))
+
+
+_TEMPLATES = re.compile(
+    r"^/spec/(?:template|jobTemplate/spec/template|replicatedJobs/[^/]*/template/spec/template)(?=/)"
+)
+_JOBS = re.compile(r"^/spec/(?:jobTemplate|replicatedJobs/[^/]*/template)/(?:spec|(?=metadata))")
+
+RULES: tuple[Rule, ...] = (
+    _rule(
+        "identity",
+        "Every object has the version and kind that Kubernetes knows it by.",
+        "/apiVersion /kind",
+    ),
+    _rule(
+        "crd",
+        "CustomResourceDefinitions are made from the models of the kinds, whichever the specs use.",
+        "/**",
+        kinds="CustomResourceDefinition",
+    ),
+    _rule(
+        "labels",
+        "Every object and pod carries labels that say what made it, from which spec, and which part of it it is.",
+        "/metadata/labels/app.kubernetes.io~1* /metadata/labels/stowplan.dev~1* "
+        "pod/metadata/labels/stowplan.dev~1* pod/metadata/labels/app.kubernetes.io~1* /spec/selector/matchLabels/**",
+    ),
+    _rule(
+        "source",
+        "The annotation names the file of the spec.",
+        "/metadata/annotations/stowplan.dev~1source",
+    ),
+    _rule(
+        "legacy-labels",
+        "Labels of the old operators stay, since others may select on them.",
+        "/metadata/labels/paddlepaddle.org~1* pod/metadata/labels/paddlepaddle.org~1* "
+        "pod/metadata/labels/* pod/metadata/annotations/paddle-resource",
+    ),
+    _rule(
+        "waves",
+        "Argo CD applies first what has no health check, so that no wave waits; everything that runs comes last.",
+        "/metadata/annotations/argocd.argoproj.io~1sync-wave",
+    ),
+    _rule(
+        "argocd-protection",
+        "What holds data is neither pruned nor deleted by Argo CD; custom resources need no CRD at the dry run.",
+        "/metadata/annotations/argocd.argoproj.io~1sync-options "
+        "/metadata/annotations/argocd.argoproj.io~1compare-options",
+    ),
+    _rule(
+        "project",
+        "The project allows the closed list of kinds that this platform may emit, and no other.",
+        "/**",
+        kinds="AppProject",
+    ),
+    _rule(
+        "application",
+        "Applications sync by server-side apply, one for each folder of the output.",
+        "/**",
+        kinds="Application",
+    ),
+    _rule(
+        "namespace",
+        "Namespaces are written where the platform asks for it.",
+        "/**",
+        kinds="Namespace",
+    ),
+    _rule(
+        "reporter",
+        "One small Deployment in each namespace with specs reads their objects and writes their status.",
+        "/**",
+        kinds="Deployment",
+    ),
+    _rule(
+        "names",
+        "Objects are named after the spec and what they are for; their namespace is the spec's.",
+        "/metadata/name /metadata/namespace /spec/claimRef/namespace /**/secretRef/namespace "
+        "/spec/csi/nodePublishSecretRef/namespace /spec/claimRef/kind /spec/claimRef/apiVersion",
+    ),
+    _rule(
+        "run-hash",
+        "What belongs to one run ends in a hash over its immutable parts, so that an edit makes a new run.",
+        "/metadata/labels/stowplan.dev~1run-hash pod/metadata/labels/stowplan.dev~1run-hash",
+    ),
+    _rule(
+        "immutable-config",
+        "What agents read never changes: its name ends in a hash of it.",
+        "/immutable",
+        kinds="ConfigMap",
+    ),
+    _rule(
+        "agent-config",
+        "What the agent of the spec reads, in the version of the contract that this compiler writes.",
+        "/data/config.json#/**",
+        kinds="ConfigMap",
+    ),
+    _rule(
+        "least-privilege",
+        "An account may read its one object and write its status; the reporter reads its namespace.",
+        "/rules/** /roleRef/** /subjects/** /automountServiceAccountToken",
+        kinds="Role RoleBinding ServiceAccount",
+    ),
+    _rule(
+        "network",
+        "Nobody may call agents; they may call out unless the platform lists where.",
+        "/spec/**",
+        kinds="NetworkPolicy",
+    ),
+    _rule(
+        "volume",
+        "Volumes are bound to their claims by name, are kept whatever happens to them, and all nodes may write.",
+        "/spec/**",
+        kinds="PersistentVolume PersistentVolumeClaim",
+    ),
+    _rule(
+        "disruption",
+        "One cache pod at a time may be drained.",
+        "/spec/**",
+        kinds="PodDisruptionBudget",
+    ),
+    _rule(
+        "service",
+        "Pods find each other by DNS names, from before they are ready.",
+        "/spec/**",
+        kinds="Service",
+    ),
+    _rule(
+        "cache-pods",
+        "One cache pod on each of `partitions` nodes, all started at once.",
+        "/spec/podManagementPolicy /spec/updateStrategy/** /spec/persistentVolumeClaimRetentionPolicy/** "
+        "/spec/serviceName /spec/revisionHistoryLimit /spec/replicas /spec/minReadySeconds",
+        kinds="StatefulSet",
+    ),
+    _rule(
+        "retries",
+        "Agents end with a code that says whether another attempt can help; evictions do not count.",
+        "job/podFailurePolicy/** job/backoffLimit job/backoffLimitPerIndex job/podReplacementPolicy "
+        "job/maxFailedIndexes job/activeDeadlineSeconds",
+    ),
+    _rule(
+        "job-shape",
+        "A task is one pod; a role of a training job is one Indexed Job with a pod for each replica.",
+        "job/completions job/parallelism job/completionMode job/suspend job/manualSelector "
+        "/metadata/annotations/kueue.x-k8s.io~1* job/successPolicy/**",
+    ),
+    _rule(
+        "schedule",
+        "Runs of one schedule never overlap, and a late one may begin for an hour; three of each outcome are kept.",
+        "/spec/concurrencyPolicy /spec/startingDeadlineSeconds /spec/*JobsHistoryLimit /spec/timeZone /spec/suspend",
+        kinds="CronJob",
+    ),
+    _rule(
+        "jobset",
+        "The roles start together, one that ends for all ends the others, and a failure starts none anew.",
+        "/spec/failurePolicy/** /spec/successPolicy/** /spec/network/** /spec/startupPolicy/** "
+        "/spec/replicatedJobs/*/name /spec/replicatedJobs/*/groupName /spec/replicatedJobs/*/replicas",
+        kinds="JobSet",
+    ),
+    _rule(
+        "gang",
+        "All pods of the job are placed together or none is.",
+        "/spec/** pod/metadata/annotations/volcano.sh~1*",
+        kinds="PodGroup",
+    ),
+    _rule(
+        "gang-pods",
+        "The pods belong to their gang.",
+        "pod/metadata/annotations/** pod/spec/schedulerName pod/spec/schedulingGates/**",
+    ),
+    _rule(
+        "restricted-pods",
+        'Every pod that Stowplan writes passes Pod Security "restricted": no root, no capabilities, no writable root.',
+        "pod/spec/securityContext/** pod/spec/containers/*/securityContext/** "
+        "pod/spec/initContainers/*/securityContext/** pod/spec/automountServiceAccountToken "
+        "pod/spec/enableServiceLinks pod/spec/hostUsers",
+    ),
+    _rule(
+        "agent-resources",
+        "What the agent was measured to need.",
+        "pod/spec/containers/*/resources/** pod/spec/initContainers/*/resources/** "
+        "pod/spec/terminationGracePeriodSeconds",
+    ),
+    _rule(
+        "probes",
+        "The agent itself says whether it lives and is ready; the kubelet runs it for that.",
+        "pod/spec/*/*/livenessProbe/** pod/spec/*/*/readinessProbe/** pod/spec/*/*/startupProbe/**",
+    ),
+    _rule(
+        "placement",
+        "Pods go where the dataset is cached, and cache pods to different nodes.",
+        "pod/spec/affinity/** pod/spec/topologySpreadConstraints/**",
+    ),
+    _rule(
+        "rendezvous",
+        "What the framework needs so that the pods of a job find each other: variables, ports, and who restarts.",
+        "pod/spec/*/*/env/*/name pod/spec/*/*/env/*/value pod/spec/*/*/env/*/valueFrom/** pod/spec/*/*/ports/**",
+    ),
+    _rule(
+        "agent-container",
+        "How the agent is started: its program, its arguments, and what it reads and writes.",
+        "pod/spec/containers/** pod/spec/initContainers/** pod/spec/volumes/** pod/spec/serviceAccountName",
+    ),
+    _rule(
+        "restart",
+        "Attempts are counted by the Job, not by the kubelet; helpers are restarted until the job is done.",
+        "pod/spec/restartPolicy pod/spec/setHostnameAsFQDN pod/spec/subdomain pod/spec/hostname pod/metadata/**",
+    ),
+)
+
+
+def rule_of(kind: str, path: FieldPath) -> Rule | None:
+    """The rule of a leaf, if there is one."""
+    whole = pointer(path)
+    places = {whole, _TEMPLATES.sub("pod", whole), _JOBS.sub("job", whole)}
+    if kind in ("Job",):
+        places.add(re.sub(r"^/spec(?=/)", "job", whole))
+    return next((rule for rule in RULES if any(rule.fits(kind, place) for place in places)), None)
+
+
+def _fits(place: str, pattern: str) -> bool:
+    """`**` at the end stands for any steps, anywhere else for any beginning."""
+    if pattern.startswith("/**/"):
+        return place.endswith(pattern[3:])
+    if pattern.endswith("/**"):
+        return _steps_fit(place.split("/"), pattern[:-3].split("/"), whole=False)
+    return _steps_fit(place.split("/"), pattern.split("/"), whole=True)
+
+
+def _steps_fit(place: list[str], pattern: list[str], *, whole: bool) -> bool:
+    if len(place) < len(pattern) or (whole and len(place) != len(pattern)):
+        return False
+    return all(fnmatchcase(step, wanted) for step, wanted in zip(place, pattern, strict=False))

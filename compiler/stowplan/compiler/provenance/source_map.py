@@ -1,0 +1,171 @@
+"""The source map: for every leaf of an object, what decided it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from stowplan.compiler.model import Output, Program
+from stowplan.compiler.provenance.experiment import HASH, Experiment, Input, ObjectKey, flattened, key_of
+from stowplan.compiler.provenance.leaves import Leaf, Place, leaves
+from stowplan.compiler.provenance.rules import RULES, Rule, rule_of
+from stowplan.compiler.source import PLATFORM_FILE, Document, Location
+from stowplan.library.manifest import Manifest
+from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.meta import SpecId
+
+_MOST_GIVEN = 6
+_RUN_HASH = next(rule for rule in RULES if rule.id == "run-hash")
+KEPT = Rule("kept-run", "The run is compiled once: its committed file is kept as it is.", ())
+EXTENSION = Rule("extension", "An extension of the platform wrote it.", ())
+
+
+class How(StrEnum):
+    """What a field has to do with a value."""
+
+    COPIED = "copied from"
+    DERIVED = "made from"
+    PRESENT = "there because of"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A field that a value depends on. `default` says that the field is not given: then this is its default."""
+
+    how: How
+    location: Location
+    path: FieldPath
+    default: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What decided one leaf: fields, a rule, or both."""
+
+    leaf: Leaf
+    origins: tuple[Origin, ...] = ()
+    rules: tuple[Rule, ...] = ()
+
+
+class SourceMap:
+    """Of all outputs of one program. The experiments with a spec are made once, for all of its objects."""
+
+    def __init__(self, program: Program, outputs: Sequence[Output], version: str) -> None:
+        self.outputs = outputs
+        self._program, self._version = program, version
+        self._studies: dict[SpecId | None, Study] = {}
+
+    def entries(self, output: Output) -> list[Entry]:
+        """The entries of all leaves of an output, in their order."""
+        if output.spec is None and output.source != PLATFORM_FILE:
+            return _foreign(output, self._program)
+        key, study = key_of(output.manifest), self.study(output.spec)
+        together = [each.manifest for each in self.outputs if each.spec == output.spec]
+        base, compiled = study.experiment.base.get(key, {}), flattened(together)[key]
+        found = []
+        for place, real in leaves(output.manifest.body).items():
+            leaf = compiled[place]
+            ours = place in base and base[place].value == leaf.value
+            entry = study.entry(key, place, leaf) if ours else Entry(leaf, rules=(KEPT if output.kept else EXTENSION,))
+            found.append(replace(_with_hash(entry), leaf=real))
+        return found
+
+    def study(self, spec: SpecId | None) -> "Study":
+        """What experiments say about the objects of a spec; of the platform for None."""
+        if spec not in self._studies:
+            self._studies[spec] = Study(Experiment(reduced(self._program, spec), spec, self._version))
+        return self._studies[spec]
+
+
+def reduced(program: Program, spec: SpecId | None) -> Program:
+    """The program without specs that this one has nothing to do with."""
+    if spec is None:
+        return program
+    found = program.spec(spec)
+    names = set(_texts(found.document.root.data)) if found else set()
+    datasets = (each for each in program.specs if each.id.kind == "SampleSet" and each.id.namespace == spec.namespace)
+    near = {each.id for each in datasets if each.id.name in names} | {spec}
+    return replace(program, specs=tuple(each for each in program.specs if each.id in near))
+
+
+def _texts(data: object) -> Iterator[str]:
+    return (leaf.value for leaf in leaves(data).values() if isinstance(leaf.value, str))
+
+
+def _with_hash(entry: Entry) -> Entry:
+    hashed = isinstance(entry.leaf.value, str) and HASH in entry.leaf.value and _RUN_HASH not in entry.rules
+    return replace(entry, rules=(*entry.rules, _RUN_HASH)) if hashed else entry
+
+
+def _foreign(output: Output, program: Program) -> list[Entry]:
+    """A plain object that the platform lets through is copied as a whole; else it is an extension's."""
+    documents = [each for each in program.passed_through if each.file == output.source]
+    body = output.manifest.body
+    own = next((each for each in documents if _same(each, output.manifest)), None)
+    return [
+        Entry(leaf, (_origin(own, leaf.path),)) if own else Entry(leaf, rules=(EXTENSION,))
+        for leaf in leaves(body).values()
+    ]
+
+
+def _same(document: Document, manifest: Manifest) -> bool:
+    data = document.root.data
+    return (data.get("kind"), data["metadata"]["name"]) == (manifest.kind, manifest.name)
+
+
+def _origin(document: Document, path: FieldPath) -> Origin:
+    return Origin(How.COPIED, document.locate(path), path)
+
+
+class Study:
+    """What experiments said about the objects of one spec."""
+
+    def __init__(self, experiment: Experiment) -> None:
+        self.experiment = experiment
+        self._decided: dict[tuple[ObjectKey, Place], list[Input]] = {}
+        self._needed: dict[tuple[ObjectKey, Place], list[tuple[int, Input]]] = {}
+        for given in experiment.inputs():
+            for where in experiment.depend(given):
+                self._decided.setdefault(where, []).append(given)
+            gone = experiment.vanish(given)
+            for where in gone:
+                self._needed.setdefault(where, []).append((len(gone), given))
+
+    def entry(self, key: ObjectKey, place: Place, leaf: Leaf) -> Entry:
+        """What decided one leaf: fields that change it; else the one it is a copy of; else a rule."""
+        decided = self._decided.get((key, place), [])
+        if decided:
+            return Entry(leaf, tuple(_told(each, leaf) for each in decided))
+        found = sorted(self._needed.get((key, place), []), key=lambda each: each[0])
+        needed = [given for _, given in found]
+        copied = [each for each in needed if _is_copy(each, leaf)] or self._in_the_copy(key, leaf)
+        if copied:
+            return Entry(leaf, (_told(copied[0], leaf),))
+        rule = rule_of(key[0], leaf.path)
+        present = tuple(replace(_told(each, leaf), how=How.PRESENT) for each in needed[:_MOST_GIVEN])
+        return Entry(leaf, present, (rule,) if rule else ())
+
+    def _in_the_copy(self, key: ObjectKey, leaf: Leaf) -> list[Input]:
+        """The custom resource repeats the spec: its fields stand where they stood."""
+        spec = self.experiment.spec
+        found = self.experiment.program.spec(spec) if spec else None
+        if found is None or found.id.kind != key[0]:
+            return []
+        node, exact = found.document.root.nearest(leaf.path)
+        same = exact and node.data == leaf.value
+        return [Input(found.document, spec, leaf.path, node.data, given=True)] if same else []
+
+
+def _is_copy(given: Input, leaf: Leaf) -> bool:
+    """Whether a leaf that goes with a field has its value, and not by chance: as text, or under the same name."""
+    names = ([part for part in path if isinstance(part, str)][-1:] for path in (given.path, leaf.path))
+    return _same_value(given.value, leaf.value) and (isinstance(leaf.value, str) or next(names) == next(names))
+
+
+def _same_value(one: object, other: object) -> bool:
+    """Equal and of one type: in Python, true equals 1."""
+    return type(one) is type(other) and one == other
+
+
+def _told(given: Input, leaf: Leaf) -> Origin:
+    how = How.COPIED if _same_value(given.value, leaf.value) else How.DERIVED
+    return Origin(how, given.document.locate(given.path), given.path, default=not given.given)

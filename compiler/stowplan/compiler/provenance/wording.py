@@ -1,0 +1,66 @@
+"""How the source map is said."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from stowplan.compiler.difference.wording import shown
+from stowplan.compiler.provenance.experiment import Input
+from stowplan.compiler.provenance.leaves import pointer
+from stowplan.compiler.provenance.questions import Effect
+from stowplan.compiler.provenance.source_map import Entry, Origin
+from stowplan.schema.diagnostics import dotted
+
+MOST_ORIGINS = 12
+
+
+def entries(found: Sequence[Entry]) -> Iterator[str]:
+    """Each leaf with its value, the fields that it depends on, and its rules."""
+    for each in found:
+        yield f"{pointer(each.leaf.path)}: {shown(each.leaf.value)}"
+        yield from (f"  {_origin(origin)}" for origin in each.origins[:MOST_ORIGINS])
+        if len(each.origins) > MOST_ORIGINS:
+            yield f"  and of {len(each.origins) - MOST_ORIGINS} more fields"
+        yield from (f"  rule {rule.id}: {rule.text}" for rule in each.rules)
+
+
+def _origin(origin: Origin) -> str:
+    if origin.default:
+        return f"{origin.how} the default of {dotted(origin.path)} ({origin.location.file} does not give it)"
+    return f"{origin.how} {origin.location} {dotted(origin.path)}"
+
+
+def effects(fields: Sequence[Input], found: Sequence[Effect]) -> Iterator[str]:
+    """The fields of a line, then what depends on them, by file."""
+    for field in fields:
+        yield f"{field.document.locate(field.path)} {dotted(field.path)}: {shown(field.value)}"
+    if not found:
+        yield "  Nothing in the output depends on it."
+    for path, group in groupby(found, key=lambda each: each.output.path):
+        yield f"  {path}"
+        yield from (f"    {pointer(each.path)}: {shown(each.value)}" for each in group)
+
+
+def records(found: Sequence[Entry]) -> list[dict[str, Any]]:
+    """The entries for programs."""
+    return [
+        {
+            "pointer": pointer(each.leaf.path),
+            "value": each.leaf.value,
+            "origins": [_record(origin) for origin in each.origins],
+            "rules": [{"id": rule.id, "text": rule.text} for rule in each.rules],
+        }
+        for each in found
+    ]
+
+
+def _record(origin: Origin) -> dict[str, Any]:
+    place = origin.location
+    return {
+        "how": origin.how.value,
+        "field": dotted(origin.path),
+        "default": origin.default,
+        "file": place.file,
+        "line": place.line,
+        "column": place.column,
+    }

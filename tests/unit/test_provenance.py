@@ -1,0 +1,184 @@
+"""Where the values of the output come from: `stowplan explain` of a value and of a line, and the map behind it."""
+
+import json
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from stowplan.compiler import starter
+from stowplan.compiler.cli import app
+from stowplan.compiler.pipeline import Compiled, compile_repository
+from stowplan.compiler.provenance.leaves import leaves, pointer, steps
+from stowplan.compiler.provenance.source_map import Entry, How, SourceMap
+from stowplan.compiler.source import Report
+from tests.repositories import REPOSITORY
+
+EXAMPLES = sorted(path.parent.name for path in (REPOSITORY / "examples").glob("*/stowplan.yaml"))
+JOB = "out/ml/paddlejob-mnist-train/job-mnist-train-paddlejob-worker.yaml"
+
+
+def mapped(repo: Path) -> tuple[Compiled, SourceMap]:
+    report = Report()
+    compiled = compile_repository(repo, repo / "nothing-here", report)
+    assert compiled.program, report.diagnostics
+    return compiled, SourceMap(compiled.program, compiled.outputs, version("stowplan"))
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_leaf_of_every_object_is_explained(example: str) -> None:
+    compiled, found = mapped(REPOSITORY / "examples" / example)
+    for output in compiled.outputs:
+        entries = found.entries(output)
+        assert [each.leaf for each in entries] == list(leaves(output.manifest.body).values())
+        unexplained = [pointer(each.leaf.path) for each in entries if not each.origins and not each.rules]
+        assert unexplained == [], output.path
+        for each in entries:
+            assert_copies_are_copies(each, compiled)
+
+
+def assert_copies_are_copies(entry: Entry, compiled: Compiled) -> None:
+    """What is said to be copied stands at that place of the file."""
+    for origin in entry.origins:
+        if origin.how is not How.COPIED or origin.default or isinstance(entry.leaf.value, dict | list):
+            continue
+        line = compiled.sources.texts[origin.location.file].splitlines()[origin.location.line - 1]
+        words = (
+            str(entry.leaf.value).lower() if not isinstance(entry.leaf.value, str) else entry.leaf.value.split("\n")[0]
+        )
+        here = line[origin.location.column - 1 :].strip("\"'|> ")
+        # A block of text begins below its key, and long or escaped text is written otherwise than it reads.
+        assert here == "" or words[:10].rstrip('"') in line or "\\" in line, (entry, line)
+
+
+@pytest.fixture(scope="module")
+def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The starter repository, compiled."""
+    folder = tmp_path_factory.mktemp("provenance")
+    starter.write(folder)
+    assert CliRunner().invoke(app, ["synth", str(folder)]).exit_code == 0
+    return folder
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ("explain", *arguments), catch_exceptions=False)
+
+
+def value(repo: Path, place: str) -> list[str]:
+    done = run(f"{repo}/{place}", "--repo", str(repo))
+    assert done.exit_code == 0, done.output
+    return done.output.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("place", "lines"),
+    [
+        (
+            "/spec/completions",
+            ["/spec/completions: 2", "  copied from specs/mnist-train.yaml:13:15 spec.worker.replicas"],
+        ),
+        (
+            "/spec/template/spec/containers/0/image",
+            [
+                "/spec/template/spec/containers/0/image: registry.example.com/ml/mnist:1.0",
+                "  copied from specs/mnist-train.yaml:18:20 spec.worker.template.spec.containers[0].image",
+            ],
+        ),
+        (
+            "/metadata/namespace",
+            ["/metadata/namespace: ml", "  copied from stowplan.yaml:8:19 defaultNamespace"],
+        ),
+        (
+            "/apiVersion",
+            [
+                "/apiVersion: batch/v1",
+                "  rule identity: Every object has the version and kind that Kubernetes knows it by.",
+            ],
+        ),
+    ],
+)
+def test_a_value(repo: Path, place: str, lines: list[str]) -> None:
+    assert value(repo, f"{JOB}#{place}") == lines
+
+
+def test_a_default_of_the_platform(repo: Path) -> None:
+    done = run(f"{repo}/{JOB}", "--repo", str(repo), "--json")
+    entries = {each["pointer"]: each for each in json.loads(done.output)}
+    (port,) = (each for each in entries.values() if each["value"] == "36000")
+    assert [(each["field"], each["default"]) for each in port["origins"]] == [("paddle.basePort", True)]
+
+
+def test_a_name_that_ends_in_a_hash(repo: Path) -> None:
+    first, origin, rule = value(repo, f"{JOB}#/metadata/name")
+    assert first.startswith("/metadata/name: mnist-train-paddlejob-worker-")
+    assert origin == "  made from specs/mnist-train.yaml:7:9 metadata.name"
+    assert rule.startswith("  rule run-hash: ")
+
+
+def test_what_is_in_a_text(repo: Path) -> None:
+    place = "out/ml/sampleset-mnist/configmap-mnist-sampleset-runtime.yaml#/data/config.json#/cacheSizeMiB"
+    assert value(repo, place) == [
+        "/data/config.json#/cacheSizeMiB: 2048",
+        "  copied from specs/mnist.yaml:20:20 spec.cache.levels[0].cacheSize",
+    ]
+
+
+def test_a_line(repo: Path) -> None:
+    done = run(f"{repo}/specs/mnist.yaml:20", "--repo", str(repo))
+    assert done.output.splitlines() == [
+        "specs/mnist.yaml:20:20 spec.cache.levels[0].cacheSize: 2048",
+        "  _cluster/persistentvolume-ml.mnist.yaml",
+        "    /spec/mountOptions/1: cache-size=2048",
+        "  ml/sampleset-mnist/configmap-mnist-sampleset-runtime.yaml",
+        "    /data/config.json#/cacheSizeMiB: 2048",
+        "    /data/config.json#/mountOptions/1: cache-size=2048",
+        "  ml/sampleset-mnist/sampleset-mnist.yaml",
+        "    /spec/cache/levels/0/cacheSize: 2048",
+    ]
+
+
+def test_a_line_that_begins_a_block(repo: Path) -> None:
+    lines = run(f"{repo}/specs/mnist.yaml:17", "--repo", str(repo)).output.splitlines()
+    assert [line for line in lines if not line.startswith(" ")] == [
+        "specs/mnist.yaml:18:15 spec.cache.levels[0].path: /var/cache/mnist",
+        "specs/mnist.yaml:20:20 spec.cache.levels[0].cacheSize: 2048",
+    ]
+
+
+def test_a_line_of_the_platform_file(repo: Path) -> None:
+    lines = run(f"{repo}/stowplan.yaml:8", "--repo", str(repo)).output.splitlines()
+    assert lines[0] == "stowplan.yaml:8:19 defaultNamespace: ml"
+    assert "    /metadata/namespace: ml" in lines
+
+
+@pytest.mark.parametrize(
+    ("what", "words"),
+    [
+        ("out/ml/sampleset-mnist/nothing.yaml", "The specs compile to no file"),
+        (f"{JOB}#/spec/nothing", "There is nothing at /spec/nothing"),
+        ("specs/mnist.yaml:1", "There is no field on line 1"),
+        ("specs/mnist.yaml:999", "There is no field on line 999"),
+        ("specs/nothing.yaml:3", "There is no field on line 3"),
+        ("SP999", "SP999 is not a code"),
+    ],
+)
+def test_what_is_not_there(repo: Path, what: str, words: str) -> None:
+    done = run(what if what.startswith("SP") else f"{repo}/{what}", "--repo", str(repo))
+    assert done.exit_code == 2
+    assert words in done.output.replace("\n", " ")
+
+
+def test_a_run_that_is_kept(tmp_path: Path) -> None:
+    """The committed Job stays when the agents' tag moves, and that is what is said of it."""
+    starter.write(tmp_path)
+    assert CliRunner().invoke(app, ["synth", str(tmp_path)]).exit_code == 0
+    with (tmp_path / "stowplan.yaml").open("a") as file:
+        file.write('images: {tag: "2"}\n')
+    lines = value(tmp_path, "out/ml/sampleset-mnist/job-mnist-sync.yaml#/spec/template/spec/containers/0/image")
+    assert lines[1].startswith("  rule kept-run: ")
+
+
+@pytest.mark.parametrize("path", [("a", 0, "b/c~d"), ("data", "config.json", "#", "x", 1), ()])
+def test_pointers_lead_back(path: tuple[str | int, ...]) -> None:
+    assert steps(pointer(path)) == [str(part) for part in path]
