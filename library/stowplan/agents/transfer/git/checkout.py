@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.attempt.safe_files import replace
+from stowplan.agents.attempt.safe_files import replace as write
 from stowplan.agents.transfer.git.contents import POINTER_LIMIT, SHOWN, Contents
 from stowplan.agents.transfer.git.git import Git, Place
 from stowplan.agents.transfer.git.remote import Wanted
@@ -88,7 +88,7 @@ class Checkout:
         return self.repository.directory / JOURNAL
 
     def _move(self, before: str, commit: str, *, force: bool) -> None:
-        replace(self._journal, f"{before} {commit}\n")
+        write(self._journal, f"{before} {commit}\n")
         words = ("checkout", "--quiet", *(("--force",) if force else ()), "--detach", commit)
         try:
             self.repository.git.offline(self.repository.place, *words)

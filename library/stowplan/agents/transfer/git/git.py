@@ -31,6 +31,8 @@ class Place:
     variables: dict[str, str] = field(default_factory=dict)
     """Others of Git's own, such as another index."""
     settings: tuple[tuple[str, str], ...] = ()
+    without: tuple[str, ...] = ()
+    """Settings that are left out: an empty value is not the same."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,7 @@ class Git:
         paths = tuple(path for path in (place.directory, place.files) if path) if place else ()
         settings += [*pairs(self.told, paths), *(place.settings if place else ())]
         if place:
+            settings = [each for each in settings if each[0] not in place.without]
             variables["GIT_DIR"] = str(place.directory)
             variables |= {"GIT_WORK_TREE": str(place.files)} if place.files else {}
             variables |= place.variables

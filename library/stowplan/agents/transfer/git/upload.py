@@ -79,6 +79,11 @@ class Upload:
         self.git.offline(place, "init", "--quiet", "--bare", "--template=", f"--object-format={kind}")
         objects = str((repository.directory / "objects").absolute())
         (place.directory / "objects" / "info" / "alternates").write_text(f"{objects}\n", encoding="utf-8")
+        # What Git LFS writes besides stays with us.
+        content = repository.directory / "lfs" / "objects"
+        if is_directory(content):
+            (place.directory / "lfs").mkdir()
+            (place.directory / "lfs" / "objects").symlink_to(content.absolute())
         if repository.is_shallow:
             shutil.copyfile(repository.directory / "shallow", place.directory / "shallow", follow_symlinks=False)
         self.git.offline(place, "update-ref", branch, commit)
@@ -96,7 +101,10 @@ class Upload:
         # A split index has its other half in the claim.
         for each in repository.directory.glob("sharedindex.*"):
             shutil.copy2(each, place.directory, follow_symlinks=False)
-        own = Place(place.directory, repository.path, {"GIT_INDEX_FILE": str(copy)})
+        # The usual filter of Git LFS would keep a copy of each edited file.
+        asking = (("filter.lfs.clean", "git-lfs pointer --file=%f"),) if self.git.told.remote.lfs else ()
+        index_file = {"GIT_INDEX_FILE": str(copy)}
+        own = Place(place.directory, repository.path, index_file, asking, without=("filter.lfs.process",))
         edited = edited_files(self.git, own)
         if edited:
             shown = ", ".join(edited[:10])
@@ -122,9 +130,6 @@ class Upload:
         ):
             return
         need_lfs()
-        # What it writes besides stays with us.
-        (place.directory / "lfs").mkdir()
-        (place.directory / "lfs" / "objects").symlink_to((repository.directory / "lfs" / "objects").absolute())
         own = replace(place, settings=settings(self.git, place, self.git.told.address, commit))
         self.git.lfs(own, "push", "origin", name, judge=_judge_lfs)
 
