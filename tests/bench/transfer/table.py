@@ -1,5 +1,6 @@
 """One table of everything that was measured."""
 
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,7 +22,7 @@ class Row:
 
     def cells(self) -> list[str]:
         """One text for each column."""
-        middle = sorted(self.seconds)[len(self.seconds) // 2] if self.seconds else None
+        middle = statistics.median(self.seconds) if self.seconds else None
         spread = f"{min(self.seconds):.2f}-{max(self.seconds):.2f}" if self.seconds else ""
         numbers = [_number(middle), spread, _number(self.ratio), "" if self.memory is None else str(self.memory)]
         return [self.workload, self.program, str(self.rounds), *numbers, _number(self.start), self.found]

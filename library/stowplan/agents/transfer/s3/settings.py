@@ -59,9 +59,11 @@ def s3_settings(common: Settings) -> S3Settings:
 
 
 def _bucket(name: str, remote: S3Endpoint, values: Values, authorities: str | None) -> Bucket:
-    endpoint = values.required(remote.endpoint_env).rstrip("/") if remote.endpoint_env else None
-    if endpoint:
-        _check_endpoint(endpoint := endpoint if "://" in endpoint else f"https://{endpoint}", remote.endpoint_env or "")
+    endpoint = None
+    if remote.endpoint_env:
+        scheme, _, rest = values.required(remote.endpoint_env).rpartition("://")
+        endpoint = f"{scheme or 'https'}://{rest.rstrip('/')}"
+        _check_endpoint(endpoint, remote.endpoint_env)
     return Bucket(
         name=name,
         endpoint=endpoint,

@@ -1,0 +1,59 @@
+"""The frame of an attempt: whatever ends it is told without secrets, everywhere."""
+
+import io
+import json
+import signal
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from stowplan.agents.attempt import program
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.outcome import Outcome
+from stowplan.agents.attempt.program import Program
+from stowplan.agents.attempt.redaction import RedactedStream, Redactor
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.log import Log
+from stowplan.agents.transfer.cube_status import status
+from stowplan.schema.exit_codes import ExitCode
+
+SECRET = "sk/CANARY+wJalr"
+
+
+@pytest.fixture(autouse=True)
+def handlers() -> Iterator[None]:
+    """A program takes the signals of its process, which here is that of the tests."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def raises_failure() -> str:
+    raise AttemptError(ExitCode.AUTH, "AccessDenied", f"refused {SECRET}")
+
+
+def raises_bug() -> str:
+    raise ValueError(SECRET)
+
+
+def succeeds() -> str:
+    return f"done with {SECRET}"
+
+
+@pytest.mark.parametrize(("work", "code"), [(raises_failure, 3), (raises_bug, 10), (succeeds, 0)])
+def test_last_words_status_and_log_hold_no_secret(
+    monkeypatch: pytest.MonkeyPatch, work: Callable[[], str], code: int
+) -> None:
+    words: list[Any] = []
+    monkeypatch.setattr(program, "leave", lambda *told: words.append(told))
+    redact = Redactor([SECRET])
+    stream = io.StringIO()
+    monkeypatch.setattr("sys.stderr", RedactedStream(stream, redact))
+    outcome = Outcome("run", "pod")
+    log = Log("json", {}, RedactedStream(stream, redact))  # type: ignore[arg-type]
+    assert Program("transfer", outcome, Stop(), log, redact, None).run(work, None) == code
+    told = json.dumps([words, status(outcome, phase=True)]) + stream.getvalue()
+    assert SECRET not in told
+    assert told.count("[redacted]") >= 3
