@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import re
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from tests.agents.transfer.hub_store import Entry, Repository, Store, blob, is_lfs, pointer
+from tests.cluster.certificates import Pair
 
 TOKEN = "hf_CANARY+0123456789/abcdefghij=="
 """With characters that each encoding writes in its own way; real ones have none of them."""
@@ -38,6 +40,7 @@ class Hub:
     url: str = ""
     storage: str = ""
     """URL of the storage that clients are sent to; a test may put a proxy there."""
+    scheme: str = "http"
     users: dict[str, str] = field(default_factory=lambda: {TOKEN: "tester"})
     page: int = PAGE
     leaks: list[str] = field(default_factory=list)
@@ -103,6 +106,10 @@ class Base(BaseHTTPRequestHandler):
             return
         with path.open("rb") as file:
             self.wfile.flush()
+            if self.hub.scheme == "https":
+                file.seek(start)
+                self.wfile.write(file.read(end - start))
+                return
             while start < end and (count := os.sendfile(self.connection.fileno(), file.fileno(), start, end - start)):
                 start += count
                 self.hub.sent_bytes += count
@@ -128,7 +135,7 @@ class _HubHandler(Base):
         return [
             (r"/api/whoami-v2", self._who),
             (r"/api/repos/create", self._create),
-            (r"/api/validate-yaml", lambda: self._json({"errors": [], "warnings": []})),
+            (r"/api/validate-yaml", self._validate),
             (rf"/api/{kind}/{repo}/revision/(?P<revision>[^/]+)", self._info),
             (rf"/api/{kind}/{repo}/tree/(?P<revision>[^/]+)(/(?P<folder>.+))?", self._tree),
             (rf"/api/{kind}/{repo}/preupload/(?P<revision>[^/]+)", self._preupload),
@@ -144,7 +151,7 @@ class _HubHandler(Base):
     @property
     def _base(self) -> str:
         """The URL of this Hub as the client knows it: a proxy may be between the two."""
-        return f"http://{self.headers['host']}"
+        return f"{self.hub.scheme}://{self.headers['host']}"
 
     @property
     def token(self) -> str | None:
@@ -175,6 +182,12 @@ class _HubHandler(Base):
         if self.token not in self.hub.users:
             raise Refused(401, "", "Invalid credentials in Authorization header")
         self._json({"type": "user", "name": self.hub.users[self.token], "orgs": []})
+
+    def _validate(self) -> None:
+        """The metadata of a card: here one word of it decides."""
+        bad = "license: none-such" in json.loads(self.body)["content"]
+        errors = [{"message": '"license" must be one of those that are known'}] if bad else []
+        self._json({"errors": errors, "warnings": []}, 400 if bad else 200)
 
     def _create(self) -> None:
         given = json.loads(self.body)
@@ -358,13 +371,18 @@ class Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def running(folder: Path) -> Iterator[Hub]:
-    """A Hub without repositories, and its storage."""
+def running(folder: Path, pair: Pair | None = None) -> Iterator[Hub]:
+    """A Hub without repositories, and its storage; with TLS if they get a certificate."""
     hub = Hub(Store(folder))
     servers = [
         Server(("127.0.0.1", 0), type("Handler", (base,), {"hub": hub})) for base in (_HubHandler, _StorageHandler)
     ]
-    hub.url, hub.storage = (f"http://127.0.0.1:{each.server_port}" for each in servers)
+    hub.scheme = "https" if pair else "http"
+    for each in servers if pair else ():
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(pair.certificate, pair.key)
+        each.socket = context.wrap_socket(each.socket, server_side=True)
+    hub.url, hub.storage = (f"{hub.scheme}://127.0.0.1:{each.server_port}" for each in servers)
     for each in servers:
         threading.Thread(target=each.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
     try:

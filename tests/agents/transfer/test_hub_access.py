@@ -13,6 +13,7 @@ from tests.agents.transfer.faults import Fault, Proxy, Request
 from tests.agents.transfer.hub_agent import HubCube
 from tests.agents.transfer.hub_server import TOKEN, running
 from tests.agents.transfer.test_command import _command_lines
+from tests.cluster.certificates import Authority
 
 FORMS = [TOKEN, quote(TOKEN, safe=""), quote(TOKEN)]
 FORMS += [base64.b64encode(f"{lead}{TOKEN}".encode()).decode()[4:36] for lead in ("", "u", "us")]
@@ -184,3 +185,35 @@ def test_nothing_is_told_to_others_and_nothing_is_kept_in_the_home(filled: HubCu
     names = {path.name for path in filled.folder.iterdir()}
     assert names <= {"claim", "config.json", f"stowplan-huggingface-{os.getuid()}"}
     assert not list(filled.folder.rglob("*token*"))
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_certificates_of_its_own(tmp_path: Path, trusted: bool) -> None:  # noqa: FBT001 - a case
+    authority = Authority.create(tmp_path / "authority")
+    for name in ("hub", "agent"):
+        (tmp_path / name).mkdir()
+    with running(tmp_path / "hub", authority.issue("hub")) as hub:
+        repository = hub.store.make("owner/name", writers={TOKEN})
+        hub.store.put(repository, {"a.txt": b"a", "b.bin": b"b"})
+        options = {"caBundle": str(authority.certificate)} if trusted else {"requestRetries": 0}
+        cube = HubCube(tmp_path / "agent", hub, repository, options=options)
+        ended = cube.download()
+        assert ended.code == (0 if trusted else 10), ended.output
+        if trusted:
+            cube.write({"new.bin": b"new"})
+            ended = cube.upload()
+            assert ended.code == 0, ended.output
+            assert hub.store.read(repository)["new.bin"] == b"new"
+
+
+def test_second_writer_is_refused(filled: HubCube, storage_proxy: Proxy) -> None:
+    storage_proxy.rule = lambda _: Fault(seconds=60)
+    with filled.started(filled.remote(), filled.local(), "first"):
+        deadline = time.monotonic() + 30
+        while not storage_proxy.requests:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        ended = filled.download(run="second")
+        assert (ended.code, ended.last["reason"]) == (5, "Locked")
+    storage_proxy.rule = None
+    assert filled.download(run="second").code == 0

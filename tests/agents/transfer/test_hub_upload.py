@@ -238,3 +238,10 @@ def test_token_that_may_not_write(filled: HubCube, rights: str) -> None:
     ended = filled.run(filled.local(), remote)
     assert (ended.code, ended.last["reason"]) == (3, "AccessDenied"), ended.output
     assert (messages(filled), TOKEN in ended.output) == ([], False)
+
+
+@pytest.mark.parametrize("card", [b"---\nlicense: none-such\n---\n", b"\xff\xfe"])
+def test_card_that_the_hub_does_not_take(filled: HubCube, card: bytes) -> None:
+    filled.write({"README.md": card})
+    ended = filled.upload(run="run")
+    assert (ended.code, ended.last["reason"], messages(filled)) == (5, "BadCard", []), ended.output

@@ -57,10 +57,13 @@ class Failures:
 
     def of_library(self, error: Exception, what: str) -> AttemptError | MovedError | StoppedError:
         """The same for what a call of the libraries raises: they have plain errors too."""
+        text = " ".join(str(error).split())
+        if isinstance(error, UnicodeDecodeError) or (isinstance(error, ValueError) and "README.md" in text):
+            # The library has the Hub look at the card before it commits.
+            return AttemptError(ExitCode.CONFLICT, "BadCard", f"The Hub does not take this README.md: {text}")
         try:
             return self.of_any(error, what)
         except Exception:
-            text = str(error).partition("\n\n")[0]
             return AttemptError(ExitCode.TRANSIENT, "RequestFailed", f"{what}: {type(error).__name__}: {text}")
 
     def _of_answer(self, error: HfHubHTTPError, what: str) -> AttemptError | MovedError:

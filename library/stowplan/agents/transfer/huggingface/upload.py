@@ -28,6 +28,9 @@ T = TypeVar("T")
 ROUNDS = 5
 """How often a commit is made anew, because others made one meanwhile or its answer was lost."""
 
+LARGE = 50_000_000_000
+"""Bytes of one file from which on the Hub may refuse it: what it takes is its own matter, and changes."""
+
 MOST = 5_000
 """Files of one commit: the Hub takes long for more."""
 
@@ -57,6 +60,8 @@ class Upload:
         """Copies; gives a sentence of what was done. AttemptError if a file could not be sent."""
         self.outcome.progress.files_total = len(self.files)
         self.outcome.progress.bytes_total = sum(each.found.size for each in self.files)
+        if large := [each.path for each in self.files if each.found.size > LARGE]:
+            self.log.warning("Some files may be too large for the Hub", count=len(large), first=large[0])
         for left in range(ROUNDS, -1, -1):
             self.stop.check()
             try:
