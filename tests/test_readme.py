@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from stowplan.agents.transfer.git.address import Credentials
+from stowplan.agents.transfer.git.settings import git_settings
 from stowplan.agents.transfer.huggingface.settings import huggingface_settings
 from stowplan.agents.transfer.s3.settings import s3_settings
 from stowplan.agents.transfer.settings import read, settings
@@ -43,13 +45,24 @@ def test_transfer_without_a_cluster_is_configured_as_shown(tmp_path: Path) -> No
 
 def test_hub_in_the_place_of_the_bucket_is_configured_as_shown(tmp_path: Path) -> None:
     (whole,) = [block for block in BLOCKS if '"sink"' in block]
-    (source,) = [block for block in BLOCKS if block.startswith('"source"')]
+    (source,) = [block for block in BLOCKS if block.startswith('"source": {"type": "huggingface"')]
     config = json.loads(whole) | json.loads(f"{{{source}}}")
     (tmp_path / "gemma.json").write_text(json.dumps(config))
     told = settings(read(tmp_path / "gemma.json"), {"REPO": "google/gemma-2b", "HF_TOKEN": "hf_x\n"})
     shown = huggingface_settings(told)
     assert (shown.address, shown.token) == ("https://huggingface.co/google/gemma-2b", "hf_x")
     assert shown.remote.include == ["*.json", "*.safetensors"]
+
+
+def test_repository_in_the_place_of_the_bucket_is_configured_as_shown(tmp_path: Path) -> None:
+    (whole,) = [block for block in BLOCKS if '"sink"' in block]
+    (source,) = [block for block in BLOCKS if block.startswith('"source": {"type": "git"')]
+    (command,) = [block for block in BLOCKS if block.startswith("URL=")]
+    environment = dict(word.split("=", 1) for word in command.split(" stowplan-transfer")[0].split())
+    (tmp_path / "gemma.json").write_text(json.dumps(json.loads(whole) | json.loads(f"{{{source}}}")))
+    shown = git_settings(settings(read(tmp_path / "gemma.json"), environment))
+    assert (shown.address.url, shown.path, shown.ref) == (environment["URL"], "gemma/train", "v1.4")
+    assert shown.credentials == Credentials("robot", environment["TOKEN"])
 
 
 def test_mistake_looks_as_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
