@@ -41,6 +41,7 @@ spec:
       - path: /data/imagenet
         cacheSize: 1024
 """
+COMMANDS = ("init", "validate", "synth", "watch", "diff", "migrate", "explain", "crds", "schema")
 WRONG = SPEC.replace("partitions: 2", "partitions: two")
 BEFORE = "specs/imagenet.yaml:6:15: "
 
@@ -77,7 +78,14 @@ def test_the_installed_command_says_its_version() -> None:
 def test_help_names_every_command() -> None:
     done = spawn("--help")
     assert done.returncode == 0
-    assert all(f"\n  {name} " in done.stdout for name in ("validate", "synth", "crds", "schema", "explain"))
+    assert all(f"\n  {name} " in done.stdout for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_each_command_shows_an_example_that_is_one(name: str) -> None:
+    text = " ".join(run(name, "--help").output.split())
+    words = text.partition("Example: ")[2].split()
+    assert words[:2] == ["stowplan", name]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +98,7 @@ def test_help_names_every_command() -> None:
         (["validate", "--format", "xml"], "'xml' is not one of 'text', 'json'"),
         (["validate", ".", "another"], "unexpected extra argument"),
         (["synth", "--recompile", "imagnet"], "no spec imagnet"),
-        (["explain"], "Missing argument 'CODE'"),
+        (["explain"], "Missing argument 'WHAT'"),
         (["explain", "SP2044"], 'Did you mean "SP204"?'),
         (["explain", "nonsense"], "Known: SP101, SP102"),
         (["crds", "stowplan.yaml/crds"], "stowplan.yaml/crds: Not a directory"),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stowplan.compiler.cli.ending import Ending
+from stowplan.compiler.cli.ending import Ending, busy
 from stowplan.compiler.cli.options import Format, FormatOption, Out, Repo, apart_from_specs, folder
 from stowplan.compiler.source import Report
 
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def validate(repo: Repo = Path(), output_format: FormatOption = Format.TEXT) -> None:
-    """Check all specs and say everything that is wrong with them."""
+    """Check all specs and say everything that is wrong with them. Writes nothing.
+
+    Example: stowplan validate my-repo
+    """
     from stowplan.compiler.pipeline import validate_repository  # noqa: PLC0415 - start-up time
 
     report = Report()
@@ -42,7 +45,10 @@ def synth(
     ] = None,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
-    """Compile all specs into the output folder."""
+    """Compile all specs into the output folder.
+
+    Example: stowplan synth my-repo --check
+    """
     from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415 - start-up time
     from stowplan.compiler.runs import Recompile  # noqa: PLC0415
 
@@ -51,7 +57,8 @@ def synth(
     report = Report()
     names = frozenset(recompile or ())
     renewed = Recompile("all" in names, names - {"all"})
-    compiled = compile_repository(source, target, report, renewed)
+    with busy("Compiling"):
+        compiled = compile_repository(source, target, report, renewed)
     extra: dict[str, Any] = {"objects": len(compiled.outputs)}
     lines: list[str] = []
     if not report.failed:

@@ -1,7 +1,9 @@
 """The end of a command: what is printed, and the exit code."""
 
 import os
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -51,6 +53,18 @@ class Ending:
         from stowplan.compiler.console import print_text  # noqa: PLC0415
 
         print_text(Console(), self.report.diagnostics, self.texts)
+
+
+@contextmanager
+def busy(word: str) -> Iterator[None]:
+    """Says on a terminal that there is work under way, and takes it back; elsewhere it says nothing."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console  # noqa: PLC0415 - start-up time
+
+    with Console(stderr=True).status(word):
+        yield
 
 
 def _from_here(repo: Path) -> str:

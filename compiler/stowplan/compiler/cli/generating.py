@@ -9,7 +9,10 @@ import typer
 def init(
     folder: Annotated[Path, typer.Argument(help="Folder of the repository.", show_default="this folder")] = Path(),
 ) -> None:
-    """Start a repository: platform file, two specs, editor settings, CI jobs. Files that are there stay as they are."""
+    """Start a repository: platform file, two specs, editor settings, CI jobs. Files that are there stay as they are.
+
+    Example: stowplan init my-repo
+    """
     from stowplan.compiler import starter  # noqa: PLC0415 - start-up time
 
     try:
@@ -25,14 +28,20 @@ def init(
 
 
 def crds(folder: Annotated[Path, typer.Argument(help="Folder to write to.")] = Path("crds")) -> None:
-    """Write the CustomResourceDefinitions of all kinds."""
+    """Write the CustomResourceDefinitions of all kinds.
+
+    Example: stowplan crds deploy/crds
+    """
     from stowplan.compiler import export  # noqa: PLC0415 - start-up time
 
     _write_files(folder, export.crds())
 
 
 def schema(folder: Annotated[Path, typer.Argument(help="Folder to write to.")] = Path("schema")) -> None:
-    """Write the JSON Schemas of all kinds and of the platform file, for editors."""
+    """Write the JSON Schemas of all kinds and of the platform file, for editors.
+
+    Example: stowplan schema .schemas
+    """
     from stowplan.compiler import export  # noqa: PLC0415 - start-up time
 
     _write_files(folder, export.schemas())
