@@ -142,7 +142,7 @@ def test_work_on_the_cache_survives_kills(dataset: Dataset, mounts: NewMounts, t
     warm = warmup_fields(node, after="flowers-sync")
 
     def prepare(number: int) -> dict[str, Any]:
-        node.run(*(["warmup", "--evict", node.path] if task == "warmup" else ["warmup", node.path]))
+        node.run("warmup", *(("--evict",) if task == "warmup" else ()), node.path)
         state = writer.path / ".stowplan/runs"
         state.mkdir(parents=True, exist_ok=True)
         marker = f'{{"format": 1, "run": "flowers-sync-{number}", "result": "succeeded", "exitCode": 0}}'

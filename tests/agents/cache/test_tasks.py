@@ -107,7 +107,7 @@ def test_a_directory_that_is_no_mount(dataset: Dataset, tmp_path: Path, mounts: 
     (node,) = mounts(1)
     (tmp_path / "plain").mkdir()
     (tmp_path / "plain/file").touch()
-    fields = {"mountPath": str(tmp_path / "plain")}
+    fields: dict[str, Any] = {"mountPath": str(tmp_path / "plain")}
     for ended in (
         dataset.warmup(node, **fields),
         dataset.clear(node, **fields),

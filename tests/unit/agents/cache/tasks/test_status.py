@@ -1,0 +1,68 @@
+"""The phase of a SampleJob, made of what all its partitions say."""
+
+from typing import Any
+
+import pytest
+
+from stowplan.agents.cache.tasks.status import status
+from stowplan.agents.cache.tasks.work import TaskOutcome
+from stowplan.schema.agent_config import Target, WarmupConfig
+
+
+def config(partitions: int = 3) -> WarmupConfig:
+    return WarmupConfig(
+        target=Target(kind="SampleJob", namespace="ml", name="job"),
+        reportPhase=True,
+        dataset="flowers",
+        mountPath="/mnt/flowers",
+        paths=[],
+        strategy="sequence",
+        partitions=partitions,
+        threshold=95,
+    )
+
+
+def outcome(partition: int, code: int | None) -> TaskOutcome:
+    found = TaskOutcome(f"job-{partition}-abc", "pod", task="warmup", partition=partition)
+    if code is not None:
+        found.end(code, "Succeeded" if not code else "BelowThreshold", "told")
+    return found
+
+
+def other(partition: int, state: str, run: str = "abc") -> dict[str, Any]:
+    return {"task": "warmup", "partition": partition, "run": f"job-{partition}-{run}", "state": state, "reason": "R"}
+
+
+@pytest.mark.parametrize(
+    ("code", "others", "phase", "counts"),
+    [
+        (None, [], "Running", (1, 0, 0)),
+        (0, [], "Running", (0, 1, 0)),
+        (0, [other(1, "running"), other(2, "succeeded")], "Running", (1, 2, 0)),
+        (0, [other(1, "waiting"), other(2, "failed")], "Failed", (1, 1, 1)),
+        (0, [other(1, "succeeded"), other(2, "succeeded")], "Succeeded", (0, 3, 0)),
+        (0, [other(1, "succeeded", "before"), other(2, "succeeded")], "Running", (0, 2, 0)),
+        (0, [other(1, "succeeded"), {**other(2, "failed"), "task": "sync"}], "Running", (0, 2, 0)),
+        (10, [other(1, "succeeded"), other(2, "succeeded")], "Failed", (0, 2, 1)),
+        (0, [other(0, "failed"), other(1, "succeeded"), other(2, "succeeded")], "Succeeded", (0, 3, 0)),
+    ],
+)
+def test_phase(code: int | None, others: list[dict[str, Any]], phase: str, counts: tuple[int, int, int]) -> None:
+    told = status(config(), outcome(0, code), {"status": {"attempts": others}})
+    assert told["phase"] == phase
+    found = told["counts"]
+    assert (found["total"], found["running"], found["succeeded"], found["failed"]) == (3, *counts)
+    assert [each["partition"] for each in told["attempts"]] == [0]
+    assert told["jobName"] == "job-0-abc"
+
+
+def test_an_attempt_that_waits_says_so() -> None:
+    waiting = outcome(1, None)
+    waiting.waits("For the sync flowers-sync-abc")
+    (entry,) = status(config(), waiting, None)["attempts"]
+    assert (entry["state"], entry["message"]) == ("waiting", "For the sync flowers-sync-abc")
+    waiting.works()
+    assert waiting.state == "running"
+    waiting.waits("again")
+    waiting.end(143, "Terminated", "ended")
+    assert waiting.entry()["state"] == "failed"
