@@ -63,6 +63,7 @@ class Reporter:
     log: Log
     others: Callable[[Manifest], Sequence[tuple[str, Status]]] = _no_others
     """What this process applies beside its own part each time: more field managers, and the fields of each."""
+    heartbeat_seconds: float = HEARTBEAT_SECONDS
     _ending: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread = field(init=False)
     _began: str = field(default_factory=now)
@@ -98,7 +99,7 @@ class Reporter:
                 ending = await asyncio.to_thread(self._ending.wait, wait)
                 status, moment = self.status(None), time.monotonic()
                 wait = 1.0
-                if not ending and moment - at < (CHANGE_SECONDS if status != last else HEARTBEAT_SECONDS):
+                if not ending and moment - at < (CHANGE_SECONDS if status != last else self.heartbeat_seconds):
                     continue
                 if await self._apply(client):
                     last, at = status, moment

@@ -9,7 +9,7 @@ from contextlib import suppress
 from stowplan.agents.arguments import Arguments
 from stowplan.agents.attempt.failure import StoppedError
 from stowplan.agents.attempt.program import TERMINATED
-from stowplan.agents.attempt.report import Reporter, Target
+from stowplan.agents.attempt.report import HEARTBEAT_SECONDS, Reporter, Target
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.registry import DEFAULT, DRIVERS
 from stowplan.agents.cache.runtime import heartbeat
@@ -24,6 +24,9 @@ from stowplan.schema.agent_config import POD_ENV
 from stowplan.schema.exit_codes import ExitCode
 
 _WAKE_SECONDS = 10.0
+
+FIRST_HEARTBEAT_SECONDS = 15.0
+"""The first pod looks more often at what others report, so that a minute after a fault the sums tell of it."""
 
 
 def main(words: Sequence[str]) -> int:
@@ -67,4 +70,5 @@ def _reporter(given: Arguments, told: Settings, record: Record, log: Log) -> Rep
     target = told.config.target
     reports = Reports(record, None if told.ordinal else Sums(told.config, record))
     dataset = Target(API_VERSION, "samplesets", target.namespace, target.name)
-    return Reporter(reach, dataset, reports.own, manager(told.ordinal), log, reports.others)
+    seconds = HEARTBEAT_SECONDS if told.ordinal else FIRST_HEARTBEAT_SECONDS
+    return Reporter(reach, dataset, reports.own, manager(told.ordinal), log, reports.others, seconds)
