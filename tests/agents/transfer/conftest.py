@@ -8,7 +8,8 @@ import pytest
 from tests.agents.transfer.agent import Cube
 from tests.agents.transfer.faults import Proxy, proxied
 from tests.agents.transfer.hub_agent import HubCube
-from tests.agents.transfer.hub_server import TOKEN, Hub, running
+from tests.agents.transfer.hub_base import TOKEN, Hub
+from tests.agents.transfer.hub_server import running
 from tests.agents.transfer.server import Storage, new_bucket, serving
 from tests.cluster.binaries import Missing, obtain
 from tests.cluster.tools import VERSITYGW

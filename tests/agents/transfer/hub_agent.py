@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.agents.transfer.agent import Ended, Transfer
-from tests.agents.transfer.hub_server import TOKEN, Hub
+from tests.agents.transfer.hub_base import TOKEN, Hub
 from tests.agents.transfer.hub_store import Repository
 
 

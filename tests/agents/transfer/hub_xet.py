@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.agents.transfer.hub_server import SIGNATURE, Base, Hub, Refused, Server
+from tests.agents.transfer.hub_base import SIGNATURE, Base, Hub, Refused, Server
 
 TOKEN = "xet-CANARY-of-the-store"
 
@@ -155,7 +155,8 @@ class XetHandler(Base):
         self._json({"offset_into_first_range": skipped or 0, **self._places(_joined(terms))})
 
     def _places(self, terms: list[Term]) -> dict[str, Any]:
-        listed, fetch = [], {}
+        listed: list[dict[str, Any]] = []
+        fetch: dict[str, list[dict[str, Any]]] = {}
         for each in terms:
             places, span = self.xet.places(each.block), {"start": each.start, "end": each.end}
             listed.append({"hash": each.block, "unpacked_length": each.size, "range": span})

@@ -11,7 +11,8 @@ import pytest
 from tests.agents.transfer.agent import files
 from tests.agents.transfer.faults import Fault, Proxy, Request
 from tests.agents.transfer.hub_agent import HubCube
-from tests.agents.transfer.hub_server import TOKEN, running
+from tests.agents.transfer.hub_base import TOKEN
+from tests.agents.transfer.hub_server import running
 from tests.agents.transfer.test_command import _command_lines
 from tests.cluster.certificates import Authority
 

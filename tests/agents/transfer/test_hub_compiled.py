@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tests.agents.transfer.agent import files
-from tests.agents.transfer.hub_server import TOKEN, Hub
+from tests.agents.transfer.hub_base import TOKEN, Hub
 from tests.agents.transfer.test_compiled import OUT, job_of
 
 

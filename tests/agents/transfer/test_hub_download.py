@@ -9,7 +9,7 @@ import pytest
 from tests.agents.transfer.agent import files
 from tests.agents.transfer.faults import Fault, Proxy, Request, once_each
 from tests.agents.transfer.hub_agent import HubCube
-from tests.agents.transfer.hub_server import TOKEN
+from tests.agents.transfer.hub_base import TOKEN
 from tests.agents.transfer.test_download import large
 
 ODD = "näme with [1] 100%+#?.txt"

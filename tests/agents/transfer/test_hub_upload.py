@@ -7,7 +7,7 @@ import pytest
 
 from tests.agents.transfer.faults import Fault, Proxy, Request, once_each
 from tests.agents.transfer.hub_agent import HubCube
-from tests.agents.transfer.hub_server import TOKEN
+from tests.agents.transfer.hub_base import TOKEN
 from tests.agents.transfer.test_download import large
 from tests.agents.transfer.test_hub_download import ODD
 from tests.agents.transfer.test_upload import below

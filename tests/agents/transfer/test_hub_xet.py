@@ -7,7 +7,7 @@ import pytest
 
 from tests.agents.transfer.faults import Proxy
 from tests.agents.transfer.hub_agent import HubCube
-from tests.agents.transfer.hub_server import TOKEN
+from tests.agents.transfer.hub_base import TOKEN
 from tests.agents.transfer.hub_xet import CLIENT, Xet, serving
 from tests.agents.transfer.test_download import large
 from tests.agents.transfer.test_hub_download import there

@@ -20,7 +20,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.agents.transfer.hub_server import TOKEN, Hub, running
+from tests.agents.transfer.hub_base import TOKEN, Hub
+from tests.agents.transfer.hub_server import running
 from tests.agents.transfer.hub_store import Entry, Repository, blob, pointer
 from tests.bench.transfer.bench import say, watch_memory
 
