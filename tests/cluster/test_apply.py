@@ -111,10 +111,18 @@ def test_pods_are_admitted(applied: Applied) -> None:
     for manifest in applied.manifests:
         spec = manifest.get("spec", {})
         if manifest["kind"] in _RUNNING_PODS and not spec.get("suspend") and spec.get("replicas") != 0:
-            _await_pod(applied.client, manifest)
+            for owner in _owners(applied.client, manifest):
+                _await_pod(applied.client, owner)
         elif manifest["kind"] == "JobSet" and not spec.get("suspend"):
             for job in _await_jobs(applied.client, manifest):
                 _await_pod(applied.client, job)
+
+
+def _owners(client: Client, manifest: Manifest) -> list[Manifest]:
+    """What the pods belong to: a Deployment has them by its ReplicaSet."""
+    if manifest["kind"] != "Deployment":
+        return [manifest]
+    return wait_for(lambda: _children(client, manifest, "apps/v1", "ReplicaSet"), what="the ReplicaSet of a Deployment")
 
 
 def _await_jobs(client: Client, job_set: Manifest) -> list[Manifest]:
