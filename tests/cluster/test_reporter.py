@@ -16,7 +16,7 @@ from stowplan.agents.cluster.access import Access
 from stowplan.agents.cluster.client import Client
 from stowplan.agents.log import Log
 from stowplan.agents.reporter import resources
-from stowplan.agents.reporter.applying import collection
+from stowplan.agents.reporter.applying import collection, manifest
 from stowplan.agents.reporter.cache import Cache
 from stowplan.agents.reporter.rules import registry
 from stowplan.agents.reporter.watching import Watching
@@ -252,6 +252,24 @@ def test_scaling(site: Site) -> None:
         assert record["scaleTimestamp"] >= status["startTime"]
 
 
+@pytest.mark.parametrize("anew", [False, True])
+def test_report_on_another_version_or_object_is_refused(site: Site, *, anew: bool) -> None:
+    """What was judged by an older state never takes the place of what was judged by a newer one."""
+    site.apply([paddle_job("job")])
+    admin, (made,) = site.cluster.admin, site.made("PaddleJob")
+    live = admin.get(made)
+    seen = resources.resource(live, site.namespace, KINDS["PaddleJob"])
+    assert seen is not None
+    if anew:
+        admin.delete(made)
+        admin.apply(made)
+    else:
+        admin.patch(made, {"status": {"phase": "Running"}}, subresource="status")
+    with pytest.raises(ApiError) as error:
+        admin.apply(manifest(seen, {"phase": "Pending"}), manager=REPORTER, subresource="status")
+    assert error.value.status == 409
+
+
 def test_killed_at_any_moment(site: Site) -> None:
     """Each time it goes on from what the server has; the end is the same as without."""
     site.apply([paddle_job("job", workers=2)])
@@ -379,8 +397,8 @@ def test_a_thousand_resources_fit_into_its_memory(site: Site) -> None:
     site.apply([data_cube("cube")])
     (resource,), (job,) = site.made("DataCube"), site.made("Job")
     for number in range(1000):
-        for manifest in _copies(site, resource, job, f"cube-{number}"):
-            site.cluster.admin.create(manifest)
+        for each in _copies(site, resource, job, f"cube-{number}"):
+            site.cluster.admin.create(each)
     with site.reporter() as reporter:
         path = site.cluster.admin.collection(resource)
         wait_for(lambda: _all_told(site.cluster.admin.request("GET", path)["items"]), 180, what="reports on all")

@@ -1,8 +1,13 @@
 """What the reporter holds of the API server's objects."""
 
+import ast
+import importlib
+import inspect
+import pkgutil
 from functools import partial
 
-from stowplan.agents.reporter import workloads
+from stowplan.agents.reporter import causes, outcome, pods, resources, rules, workloads
+from stowplan.agents.reporter import observed as observed_module
 from stowplan.agents.reporter.cache import Cache
 from stowplan.agents.reporter.observed import of, present_run
 from stowplan.agents.reporter.workloads import Job, Key
@@ -90,3 +95,20 @@ def test_partition_2_comes_before_partition_10() -> None:
         jobs.append(found)
     seen = observed("SampleJob", resource("SampleJob"), *jobs)
     assert [each.name for each in of(seen, "abcdefgh").jobs] == ["it-samplejob-2-abcdefgh", "it-samplejob-10-abcdefgh"]
+
+
+def test_rules_have_no_clock() -> None:
+    """Times come from the objects: a clock that is wrong does no harm, and two reporters say the same."""
+    judging = [observed_module, causes, outcome, pods, resources, workloads]
+    judging += [
+        importlib.import_module(each.name) for each in pkgutil.iter_modules(rules.__path__, f"{rules.__name__}.")
+    ]
+    assert len(judging) > 12
+    for module in judging:
+        imported = {
+            name
+            for node in ast.walk(ast.parse(inspect.getsource(module)))
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for name in ([alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""])
+        }
+        assert not imported & {"time", "datetime"}, module.__name__

@@ -66,7 +66,7 @@ def _phase(found: Training) -> str:
 def _start(found: Training, phase: str) -> str | None:
     if before := found.before.get("startTime"):
         return str(before)
-    return found.ran_at or None if phase == "Running" else None
+    return (found.ran_at if phase == "Running" else found.began_at) or None
 
 
 def _role(role: Role, seen: Observed) -> Status:

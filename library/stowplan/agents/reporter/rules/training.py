@@ -57,6 +57,11 @@ class Training:
         pods = [pod for role in self.roles.values() for pod in role.pods]
         return latest(pod.conditions["Ready"].at for pod in pods if pod.is_running and "Ready" in pod.conditions)
 
+    @property
+    def began_at(self) -> str:
+        """Of a job that was done before anyone saw it run: when its Jobs began."""
+        return latest(job.started for job in self.run.jobs) if self.outcome.state == "complete" else ""
+
 
 def training(
     seen: Observed, deciders: Collection[str], *, enough: Collection[str] = (), walltime: int | None = None

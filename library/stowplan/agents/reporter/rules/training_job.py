@@ -69,7 +69,7 @@ def _phase(found: Training, scales: bool) -> str:  # noqa: FBT001
 def _start(found: Training, phase: str) -> str | None:
     if before := found.before.get("startTime"):
         return str(before)
-    return found.ran_at or None if phase in _RUNNING or (found.outcome.is_over and found.all_run) else None
+    return (found.ran_at if phase in _RUNNING else found.began_at) or None
 
 
 def _share(role: Role | None) -> str | None:
