@@ -376,7 +376,7 @@ def test_fills_a_dataset(run: Run, builder: Builder, s3_server: str, tmp_path: P
         dataset = Dataset(volume, tmp_path, new_bucket(s3_server))
         dataset.put({"a": b"1", "folder/b": b"22"})
         variables = {name: value for name, value in dataset.variables(None).items() if name.startswith("STOWPLAN_")}
-        config |= {"volume": volume.name, "source": dataset.source}
+        config["source"] = dataset.source
         for message in ("2 files are new", "complete before"):
             done = run(container, config=json.dumps(config), variables=variables)
             assert done.returncode == 0, done.stderr
