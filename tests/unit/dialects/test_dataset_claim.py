@@ -73,7 +73,7 @@ def test_a_secret_has_both_keys_and_a_public_bucket_has_none(spec: dict[str, Any
 
 
 def test_a_sync_stays_where_the_claim_is() -> None:
-    spec = {"source": {"uri": URI, "secretRef": {"name": "bucket", "namespace": "vault"}}}
+    spec: dict[str, Any] = {"source": {"uri": URI, "secretRef": {"name": "bucket", "namespace": "vault"}}}
     assert codes(lowered(claim(**spec), policy={"crossNamespaceTasks": True})) == ["SP303"]
 
 

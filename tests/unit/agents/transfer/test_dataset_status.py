@@ -6,10 +6,11 @@ import pytest
 
 from stowplan.agents.attempt.outcome import Outcome
 from stowplan.agents.transfer.dataset_status import DatasetStatus
+from stowplan.schema.meta import Model
 from stowplan.schema.sample_job import SampleJobStatus
 from stowplan.schema.sample_set_status import SampleSetStatus
 
-STATUS = {"SampleSet": SampleSetStatus, "SampleJob": SampleJobStatus}
+STATUS: dict[str, type[Model]] = {"SampleSet": SampleSetStatus, "SampleJob": SampleJobStatus}
 
 
 def fields(kind: str, code: int | None, *, phase: bool = True) -> dict[str, Any]:
