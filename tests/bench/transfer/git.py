@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import random
+import resource
 import shutil
 import statistics
 import subprocess
@@ -72,18 +73,21 @@ class Bench:
         """Runs both in turn, so many times, and prints the table."""
         ways = {"stowplan": self.agent, "git": self.again if again else self.plain}
         walls: dict[str, list[float]] = {way: [] for way in ways}
+        work: dict[str, list[float]] = {way: [] for way in ways}
         for number in range(rounds):
             for way in sorted(ways, reverse=bool(number % 2)):
                 if not again:
                     self.empty()
-                begin = time.monotonic()
+                begin, before = time.monotonic(), processor_seconds()
                 ways[way](name)
                 walls[way].append(time.monotonic() - begin)
+                work[way].append(processor_seconds() - before)
         pairs = [one / other for one, other in zip(walls["stowplan"], walls["git"], strict=True)]
         say(f"\n{title}, {rounds} pairs")
-        say("| program | median s | min-max s |\n|---|---|---|")
+        say("| program | median s | min-max s | processor s |\n|---|---|---|---|")
         for way, seconds in walls.items():
-            say(f"| {way} | {statistics.median(seconds):.2f} | {min(seconds):.2f}-{max(seconds):.2f} |")
+            spread = f"{min(seconds):.2f}-{max(seconds):.2f}"
+            say(f"| {way} | {statistics.median(seconds):.2f} | {spread} | {statistics.median(work[way]):.2f} |")
         say(f"Median of the pairs' ratios: {statistics.median(pairs):.2f}")
 
 
@@ -91,6 +95,12 @@ def run(command: list[str], environment: dict[str, str], folder: Path) -> None:
     done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, check=False)
     if done.returncode:
         sys.exit(f"{command[:3]} ended with {done.returncode}: {(done.stderr + done.stdout).decode()[-2000:]}")
+
+
+def processor_seconds() -> float:
+    """Of all programs that have ended, and so of those of the server too."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def start_seconds(command: list[str]) -> float:
