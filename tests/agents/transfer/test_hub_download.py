@@ -256,3 +256,17 @@ def test_hub_that_is_away_may_come_back(filled: HubCube, hub_proxy: Proxy) -> No
     ended = filled.with_options(requestRetries=1).download()
     assert (ended.code, ended.last["reason"]) == (10, "Throttled")
     assert not filled.data.exists()
+
+
+def test_history_that_is_rewritten_meanwhile(filled: HubCube, hub_proxy: Proxy) -> None:
+    """The commit is gone with all its files; another attempt finds a new one."""
+
+    def gone(request: Request) -> Fault | None:
+        return Fault(404, b"{}", {"X-Error-Code": "RevisionNotFound"}) if "/resolve/" in request.path else None
+
+    hub_proxy.rule = gone
+    ended = filled.download(run="run")
+    assert (ended.code, ended.last["reason"]) == (10, "ObjectGone")
+    hub_proxy.rule = None
+    assert filled.download(run="run").code == 0
+    assert there(filled) == FILES

@@ -67,5 +67,8 @@ class Content:
         if not is_hub and response.status_code < 500 and response.status_code != 429:
             # A URL of its own has ended, or the storage has lost the file; what the Hub says itself counts.
             raise AttemptError(ExitCode.TRANSIENT, "Storage", f"{key}: the storage answered {response.status_code}")
+        if response.status_code == 404:
+            # It was listed: somebody has rewritten the history, so another attempt finds another commit.
+            raise AttemptError(ExitCode.TRANSIENT, "ObjectGone", f"{key} was listed but is not there any more")
         hf_raise_for_status(response)
         raise AttemptError(ExitCode.TRANSIENT, "Refused", f"{key}: {response.status_code}")

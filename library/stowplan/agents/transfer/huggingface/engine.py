@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx2
-from huggingface_hub import HfApi, close_session, constants, set_client_factory
+from huggingface_hub import HfApi, close_session, set_client_factory
 
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
@@ -21,7 +21,7 @@ from stowplan.agents.transfer.huggingface.content import Content
 from stowplan.agents.transfer.huggingface.download import Download
 from stowplan.agents.transfer.huggingface.failure import Failures, MovedError
 from stowplan.agents.transfer.huggingface.fetch import Fetcher, Read
-from stowplan.agents.transfer.huggingface.hub import MAIN, Hub
+from stowplan.agents.transfer.huggingface.hub import Hub
 from stowplan.agents.transfer.huggingface.known import Known
 from stowplan.agents.transfer.huggingface.outgoing import Outgoing
 from stowplan.agents.transfer.huggingface.remote_file import RemoteFile
@@ -82,9 +82,6 @@ class HuggingFaceEngine:
             hub = stack.enter_context(self._hub(work, count))
             folder, _, name = self.told.common.local.path.rstrip("/").rpartition("/")
             tree, files = stack.enter_context(self._files(work, folder, name))
-            if not (self.told.xet and hub.xet_connection("write", self.told.revision or MAIN)):
-                # The library asks at each call; without Xet it takes the storage of Git LFS.
-                constants.HF_HUB_DISABLE_XET = True
             api = HfApi(self.told.endpoint, token=self.told.token or False)
             upload = Upload(
                 self.told,

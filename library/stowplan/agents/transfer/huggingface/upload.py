@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
-from huggingface_hub import CommitOperationAdd, HfApi
+from huggingface_hub import CommitOperationAdd, HfApi, constants
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.outcome import Outcome
@@ -62,6 +62,10 @@ class Upload:
         self.outcome.progress.bytes_total = sum(each.found.size for each in self.files)
         if large := [each.path for each in self.files if each.found.size > LARGE]:
             self.log.warning("Some files may be too large for the Hub", count=len(large), first=large[0])
+        self._head()
+        if not (self.told.xet and self.hub.xet_connection("write", self.told.revision or MAIN)):
+            # The library asks at each call; without Xet it takes the storage of Git LFS.
+            constants.HF_HUB_DISABLE_XET = True
         for left in range(ROUNDS, -1, -1):
             self.stop.check()
             try:
