@@ -14,6 +14,7 @@ from stowplan.agents.attempt.report import Reporter, Target
 from stowplan.agents.cluster.access import Access
 from stowplan.agents.log import Log
 from stowplan.agents.transfer import cube_status
+from stowplan.schema.field_managers import task
 from stowplan.schema.marker import marker_path
 from tests.agents.accounts import account_directory
 from tests.agents.transfer.agent import Cube
@@ -24,6 +25,7 @@ from tests.cluster.control_plane import Cluster
 from tests.cluster.deciders import ACCOUNT, Deciders
 
 GROUP = "tensorstack.dev"
+OF_DATASETS = "batch.paddlepaddle.org"
 RBAC = "rbac.authorization.k8s.io"
 SPEC = {"source": {"type": "s3"}, "sink": {"type": "pvc"}}
 NOBODY = Storage("http://127.0.0.1:9", "nobody")
@@ -32,13 +34,16 @@ NOBODY = Storage("http://127.0.0.1:9", "nobody")
 
 @pytest.fixture(scope="module")
 def account(cluster: Cluster, served: dict[str, Manifest]) -> Iterator[Deciders]:
-    """An account with the rights of an agent on the DataCube `cube`, and on nothing else."""
+    """An account with the rights of an agent on the DataCube `cube` and the SampleSet `coco`, and on nothing else."""
     found = Deciders(cluster, cluster.namespace("transfer-status"))
     found.account()
     names = {"apiGroups": [GROUP], "resourceNames": ["cube"]}
+    sets = {"apiGroups": [OF_DATASETS], "resourceNames": ["coco"]}
     rules = [
         {**names, "resources": ["datacubes"], "verbs": ["get"]},
         {**names, "resources": ["datacubes/status"], "verbs": ["get", "patch"]},
+        {**sets, "resources": ["samplesets"], "verbs": ["get"]},
+        {**sets, "resources": ["samplesets/status"], "verbs": ["get", "patch"]},
     ]
     cluster.admin.apply({**ref(f"{RBAC}/v1", "Role", ACCOUNT, found.namespace), "rules": rules})
     subject = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": found.namespace}
@@ -115,6 +120,32 @@ def test_success(account: Deciders, made: Manifest, tmp_path: Path) -> None:
     assert live["spec"] == made["spec"]
     owned = {each["manager"]: each for each in live["metadata"]["managedFields"]}["stowplan-transfer"]
     assert (owned["operation"], owned["subresource"], set(owned["fieldsV1"])) == ("Apply", "status", {"f:status"})
+
+
+@pytest.mark.parametrize("phase", ["Ready", None], ids=["alone", "beside a reporter"])
+def test_sync_of_a_dataset_in_a_claim(account: Deciders, tmp_path: Path, phase: str | None) -> None:
+    """It leaves the entries of others alone, such as one of an older version."""
+    admin = account.cluster.admin
+    coco = ref(f"{OF_DATASETS}/v1alpha1", "SampleSet", "coco", account.namespace)
+    admin.create({**coco, "spec": {"noSync": True, "csi": {"driver": "pvc"}}})
+    try:
+        other = {"task": "warmup", "partition": 0, "state": "succeeded"}
+        admin.apply({**coco, "status": {"attempts": [other]}}, manager=task("warmup", 0), subresource="status")
+        done_before(tmp_path)
+        about = {"kind": "SampleSet", "namespace": account.namespace, "name": "coco"}
+        assert transfer(account, tmp_path, target=about, reportPhase=phase is not None) == 0
+        live = admin.get(coco)
+    finally:
+        admin.delete(coco)
+    status = live["status"]
+    entries = {(each["task"], each["partition"]): each for each in status["attempts"]}
+    assert entries["warmup", 0] == other
+    own = entries["sync", 0]
+    assert (own["run"], own["state"], own["exitCode"], own["reason"]) == ("run", "succeeded", 0, "Succeeded")
+    assert status.get("phase") == phase
+    assert ("conditions" in status) == (phase is not None)
+    managers = {each["manager"] for each in live["metadata"]["managedFields"] if each.get("subresource") == "status"}
+    assert managers == {"stowplan-sync-0", "stowplan-warmup-0"}
 
 
 def test_failure(account: Deciders, made: Manifest, tmp_path: Path) -> None:
