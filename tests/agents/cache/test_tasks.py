@@ -240,6 +240,10 @@ def test_files_of_root_need_the_task_user(dataset: Dataset, mounts: NewMounts, t
         for ended in (other.sync(), other.rmr(node, "d")):
             assert ended.code == 3, ended.output
             assert "taskUser" in ended.last["message"]
+        fill(node, {".stowplan/complete.json": b'{"format": 1, "run": "sync-abc"}'})
+        ended = other.warmup(node, after="sync")
+        assert ended.code == 3, ended.output
+        assert "taskUser" in ended.last["message"]
     assert files(node.path) == {"d/a": b"old"}
     assert dataset.sync().code == 0
     assert files(node.path) == {"d/a": b"new one"}

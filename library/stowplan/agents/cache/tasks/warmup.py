@@ -10,6 +10,7 @@ from pathlib import Path
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.safe_files import replace
 from stowplan.agents.cache.drivers.juicefs.control import MOST_PATHS, Action, Control, Filled
+from stowplan.agents.cache.drivers.juicefs.verdict import TASK_USER
 from stowplan.agents.cache.tasks import paths
 from stowplan.agents.cache.tasks.await_sync import SyncMarks
 from stowplan.agents.cache.tasks.work import Work
@@ -130,8 +131,12 @@ class WarmupTask:
             sync=sync,
         )
         path = self._mount / warmup_path(partition)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace(path, marker.model_dump_json(by_alias=True) + "\n")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace(path, marker.model_dump_json(by_alias=True) + "\n")
+        except PermissionError:
+            message = f"No permission to say that the dataset is warm: {TASK_USER}"
+            raise AttemptError(ExitCode.AUTH, "NoPermission", message) from None
 
     @property
     def _mount(self) -> Path:
