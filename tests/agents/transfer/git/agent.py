@@ -1,18 +1,30 @@
 """The transfer agent with a repository, as a process of its own."""
 
+import atexit
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from tests.agents.transfer.agent import STATE, Ended
 from tests.agents.transfer.git.author import variables
 from tests.agents.transfer.git.server import TOKEN, USERNAME
+
+
+@cache
+def scratch() -> str:
+    """A folder with a short name, for what agents that are killed leave behind."""
+    folder = tempfile.mkdtemp(prefix="sg-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 @dataclass(frozen=True)
@@ -100,6 +112,7 @@ class Cube:
         given = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.folder),
+            "TMPDIR": scratch(),
             "URL": f"{self.url}\n",
             "TOKEN": f"{TOKEN}\n",
             **({"REF": ref} if ref else {}),

@@ -121,7 +121,9 @@ class Git:
 @contextmanager
 def prepared(told: GitSettings, work: Work, held: tuple[int, ...]) -> Iterator[Git]:
     """Both programs, for the time of one attempt."""
-    folder = Path(tempfile.mkdtemp(prefix="stowplan-git-"))
+    # The path of a socket has 108 bytes.
+    long = len(os.fsencode(tempfile.gettempdir())) > 75
+    folder = Path(tempfile.mkdtemp(prefix="stowplan-git-", dir="/tmp" if long else None))  # noqa: S108 - with a name of its own
     answers = Answers(folder, told.address, told.credentials, work.log)
     try:
         yield Git(told, work, folder, answers, held)
