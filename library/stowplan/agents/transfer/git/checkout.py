@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stowplan.agents.attempt.failure import AttemptError
@@ -26,7 +26,9 @@ class Checkout:
     def guard(self) -> None:
         """AttemptError (5) where tracked files were edited. What a killed attempt began is finished first."""
         self._finish()
-        edited = edited_files(self.repository.git, self.repository.place)
+        # Git may note what it has compared: files of a fresh clone are as young as its index, and so must be read.
+        place = replace(self.repository.place, variables={"GIT_OPTIONAL_LOCKS": "1"})
+        edited = edited_files(self.repository.git, place)
         if edited:
             names = ", ".join(map(repr, edited[:SHOWN]))
             message = f"{len(edited)} files of {self.repository.path} have changes that nobody committed: {names}"
