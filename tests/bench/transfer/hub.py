@@ -103,32 +103,33 @@ class Bench:
         """What a program takes to do nothing but to import what it needs."""
         module = "stowplan.agents.transfer.huggingface.engine" if program == "stowplan" else "huggingface_hub.cli.hf"
         extra = ", stowplan.agents.transfer.command" if program == "stowplan" else ", huggingface_hub.hf_api"
-        command = [sys.executable, "-c", f"import {module}{extra}"]
-        return statistics.median(self.run(command)[0] for _ in range(5))
+        return self.run([sys.executable, "-c", f"import {module}{extra}"])[0]
 
     def compare(self, title: str, rounds: int, names: list[str], peer: str, prepare: Callable[[], None]) -> None:
         """Runs both programs in turn, so many times, and prints the table."""
         programs = ["stowplan", peer]
-        starts = {name: self.start_seconds(name) for name in programs}
+        starts: dict[str, list[float]] = {name: [] for name in programs}
         walls: dict[str, list[float]] = {name: [] for name in programs}
         memory = dict.fromkeys(programs, 0)
         for number in range(rounds):
             for name in programs if number % 2 else programs[::-1]:
                 prepare()
+                # In each round, since other programs may share the machine.
+                starts[name].append(self.start_seconds(name))
                 wall, mib, code, output = self.run(self.command(name, names, upload=peer == "hf upload"))
                 if code:
                     sys.exit(f"{name} ended with {code}: {output[-2000:]}")
-                walls[name].append(wall - starts[name])
+                walls[name].append(wall - starts[name][-1])
                 memory[name] = max(memory[name], mib)
         other = statistics.median(walls[peer])
         say(f"\n{title}, {rounds} rounds")
         say("| program | median s | min-max s | to the peer | start s | MiB | durability and verification |")
         say("|---|---|---|---|---|---|---|")
         for name in programs:
-            median = statistics.median(walls[name])
+            median, start = statistics.median(walls[name]), statistics.median(starts[name])
             spread = f"{min(walls[name]):.2f}-{max(walls[name]):.2f}"
             say(
-                f"| {name} | {median:.2f} | {spread} | {median / other:.2f} | {starts[name]:.2f} | {memory[name]} "
+                f"| {name} | {median:.2f} | {spread} | {median / other:.2f} | {start:.2f} | {memory[name]} "
                 f"| {NOTES[name]} |"
             )
 
