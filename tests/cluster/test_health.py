@@ -17,7 +17,7 @@ from tests.cluster.control_plane import Cluster
 from tests.cluster.crds import CRDS
 from tests.cluster.plugin import Recorder
 from tests.cluster.shared import load_one, parameters
-from tests.lua_sandbox import assess
+from stowplan.compiler.live.lua import assess
 from tests.repositories import compiled
 
 NAMESPACE = "health"

@@ -41,7 +41,7 @@ spec:
       - path: /data/imagenet
         cacheSize: 1024
 """
-COMMANDS = ("init", "validate", "synth", "watch", "diff", "migrate", "explain", "crds", "schema")
+COMMANDS = ("init", "validate", "synth", "watch", "diff", "status", "migrate", "explain", "crds", "schema")
 WRONG = SPEC.replace("partitions: 2", "partitions: two")
 BEFORE = "specs/imagenet.yaml:6:15: "
 

@@ -63,6 +63,12 @@ class Compiled:
     program: Program | None = None
 
 
+def specs_of(repo: Path, report: Report) -> tuple[Sources, tuple[SpecId, ...]]:
+    """The identities of all specs, sorted."""
+    sources = load(repo, report)
+    return sources, tuple(spec.id for spec in resolve(validate(sources, report), report).specs)
+
+
 def validate_repository(repo: Path, report: Report) -> Compiled:
     """Everything but extensions and what depends on the committed output. Starts no Node."""
     sources = load(repo, report)

@@ -16,6 +16,7 @@ from stowplan.compiler.cli.compiling import synth, validate
 from stowplan.compiler.cli.explaining import explain
 from stowplan.compiler.cli.generating import crds, init, schema
 from stowplan.compiler.cli.migrating import migrate
+from stowplan.compiler.cli.reporting import status
 from stowplan.compiler.cli.watching import watch
 
 app = typer.Typer(
@@ -26,7 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (init, validate, synth, watch, diff, migrate, explain, crds, schema):
+for command in (init, validate, synth, watch, diff, status, migrate, explain, crds, schema):
     app.command()(command)
 
 

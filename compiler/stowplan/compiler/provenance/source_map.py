@@ -102,7 +102,7 @@ def _foreign(output: Output, program: Program) -> list[Entry]:
     body = output.manifest.body
     own = next((each for each in documents if _same(each, output.manifest)), None)
     return [
-        Entry(leaf, (_origin(own, leaf.path),)) if own else Entry(leaf, rules=(EXTENSION,))
+        Entry(leaf, (_origin(own, leaf, program),)) if own else Entry(leaf, rules=(EXTENSION,))
         for leaf in leaves(body).values()
     ]
 
@@ -112,8 +112,12 @@ def _same(document: Document, manifest: Manifest) -> bool:
     return (data.get("kind"), data["metadata"]["name"]) == (manifest.kind, manifest.name)
 
 
-def _origin(document: Document, path: FieldPath) -> Origin:
-    return Origin(How.COPIED, document.locate(path), path)
+def _origin(document: Document, leaf: Leaf, program: Program) -> Origin:
+    """Its place in the object's own document; what is not there is the namespace, which the platform gave."""
+    if document.root.nearest(leaf.path)[1] or program.platform_document is None:
+        return Origin(How.COPIED, document.locate(leaf.path), leaf.path)
+    platform, path = program.platform_document, ("defaultNamespace",)
+    return Origin(How.COPIED, platform.locate(path), path, default=not platform.root.nearest(path)[1])
 
 
 class Study:

@@ -1,0 +1,65 @@
+"""The command `status`."""
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stowplan.compiler.cli.ending import Ending, busy
+from stowplan.compiler.cli.options import Format, Repo, folder
+from stowplan.compiler.source import Report
+
+
+class Shape(StrEnum):
+    """How the states are printed."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+_UNLIMITED = 1_000
+
+
+Context = Annotated[str | None, typer.Option(help="Context of the kubeconfig.", show_default="the current one")]
+Kubeconfig = Annotated[Path | None, typer.Option(help="File to use.", show_default="as kubectl finds it")]
+ShapeOption = Annotated[Shape, typer.Option("--format", help="For people or for programs.")]
+
+
+def status(
+    repo: Repo = Path(), *, context: Context = None, kubeconfig: Kubeconfig = None, shape: ShapeOption = Shape.TEXT
+) -> None:
+    """Say how the specs of a repository are in the cluster. Fails where one is degraded, missing or unknown.
+
+    Example: stowplan status my-repo --context production
+    """
+    from datetime import UTC, datetime  # noqa: PLC0415 - start-up time
+
+    from rich.console import Console  # noqa: PLC0415
+
+    from stowplan.compiler.live.resources import Cluster, ClusterError  # noqa: PLC0415
+    from stowplan.compiler.live.spec_status import spec_status  # noqa: PLC0415
+    from stowplan.compiler.live.table import records, summary, table  # noqa: PLC0415
+    from stowplan.compiler.pipeline import specs_of  # noqa: PLC0415
+
+    report = Report()
+    sources, specs = specs_of(folder(repo), report)
+    if report.failed:
+        Ending(repo, report, sources.texts, Format.TEXT).finish({})
+    try:
+        with busy("Asking the cluster"):
+            cluster = Cluster.connect(context, str(kubeconfig) if kubeconfig else None)
+            live = cluster.custom_resources(specs)
+    except ClusterError as error:
+        raise typer.BadParameter(str(error), param_hint="--context") from None
+    found = [spec_status(spec, live.get(spec), datetime.now(UTC)) for spec in specs]
+    if shape is Shape.JSON:
+        typer.echo(json.dumps({"specs": records(found)}, indent=2))
+    else:
+        console = Console()
+        # In a pipe nothing is cut: the reader may look for any word.
+        console = console if console.is_terminal else Console(width=_UNLIMITED)
+        console.print(table(found))
+        typer.echo(summary(found))
+    raise typer.Exit(0 if all(each.well for each in found) else 1)

@@ -1,0 +1,67 @@
+"""The custom resources of a repository as the cluster has them, by the official client."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kubernetes import client, config
+from kubernetes.client.exceptions import ApiException
+from kubernetes.config.config_exception import ConfigException
+from urllib3.exceptions import HTTPError
+
+from stowplan.compiler import kinds
+from stowplan.schema.crd import CUSTOM_RESOURCES
+from stowplan.schema.meta import SpecId
+
+SECONDS = 15
+"""Longest wait for an answer."""
+
+_PLURALS = {resource.__name__: resource.PLURAL for resource in CUSTOM_RESOURCES}
+
+
+class ClusterError(Exception):
+    """A sentence that says why the cluster cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """One context of a kubeconfig."""
+
+    api: Any
+
+    @classmethod
+    def connect(cls, context: str | None, kubeconfig: str | None) -> "Cluster":
+        """By the kubeconfig that kubectl would take; ClusterError where it has no such context."""
+        try:
+            connect: Any = config.new_client_from_config  # it has no types
+            return cls(connect(config_file=kubeconfig, context=context))
+        except (ConfigException, OSError, TypeError) as error:
+            raise ClusterError(f"The kubeconfig cannot be used: {error}".rstrip(".") + ".") from None
+
+    def custom_resources(self, specs: Iterable[SpecId]) -> Mapping[SpecId, dict[str, Any]]:
+        """Those of the specs that are there: one list for each kind and namespace. ClusterError."""
+        wanted = set(specs)
+        found: dict[SpecId, dict[str, Any]] = {}
+        for kind, namespace in sorted({(each.kind, each.namespace) for each in wanted}):
+            for body in self._listed(kind, namespace):
+                identity = SpecId(kind, namespace, body["metadata"]["name"])
+                if identity in wanted:
+                    found[identity] = body
+        return found
+
+    def _listed(self, kind: str, namespace: str) -> list[dict[str, Any]]:
+        group, _, version = kinds.API_VERSIONS[kind].partition("/")
+        objects = client.CustomObjectsApi(self.api)
+        try:
+            answer: Any = objects.list_namespaced_custom_object(
+                group, version, namespace, _PLURALS[kind], _request_timeout=SECONDS
+            )
+        except ApiException as error:
+            if error.status == 404:
+                # The CRD is not installed, so there is none.
+                return []
+            raise ClusterError(f"The cluster refuses to list {kind} in {namespace}: {error.reason}.") from None
+        except (HTTPError, OSError) as error:
+            raise ClusterError(f"The cluster cannot be reached: {type(error).__name__}.") from None
+        items: list[dict[str, Any]] = answer["items"]
+        return items

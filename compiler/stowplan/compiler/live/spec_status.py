@@ -1,0 +1,82 @@
+"""The state of one spec in the cluster, in a few words."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from stowplan.compiler import kinds
+from stowplan.compiler.live.lua import assess
+from stowplan.library import health
+from stowplan.library.manifest import group_of
+from stowplan.schema.meta import SpecId
+
+MISSING, UNKNOWN = "Missing", "Unknown"
+WELL = frozenset({"Healthy", "Progressing", "Suspended"})
+"""Words of Argo CD for what needs nobody's help."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpecStatus:
+    """`health` is Argo CD's word, by the same script; `age_seconds` is None where there is no object."""
+
+    id: SpecId
+    phase: str
+    progress: str
+    health: str
+    reason: str
+    age_seconds: int | None
+
+    @property
+    def well(self) -> bool:
+        return self.health in WELL
+
+
+def spec_status(spec: SpecId, body: dict[str, Any] | None, now: datetime) -> SpecStatus:
+    """What to say of a spec whose custom resource is `body`, or not there."""
+    if body is None:
+        return SpecStatus(spec, "", "", MISSING, "It is not in the cluster", None)
+    status = body.get("status") or {}
+    verdict = _verdict(spec.kind, body)
+    return SpecStatus(
+        spec,
+        str(status.get("phase") or ""),
+        _progress(spec.kind, status),
+        verdict["status"],
+        verdict["message"],
+        _age(body, now),
+    )
+
+
+def _verdict(kind: str, body: dict[str, Any]) -> dict[str, str]:
+    script = health.scripts().get(f"{group_of(kinds.API_VERSIONS[kind])}_{kind}")
+    try:
+        return assess(script, body) if script else {"status": UNKNOWN, "message": ""}
+    except Exception as error:
+        return {"status": UNKNOWN, "message": f"The status cannot be judged: {type(error).__name__}"}
+
+
+def _progress(kind: str, status: Mapping[str, Any]) -> str:
+    """How far it is, from the fields that the kind has for that."""
+    if kind == "SampleSet":
+        sizes = status.get("cacheStatus") or {}
+        cached, total = sizes.get("cachedSize"), sizes.get("totalSize")
+        return f"{cached} of {total} cached" if cached and total else ""
+    if kind == "SampleJob":
+        return _attempts(status.get("attempts") or [])
+    if kind == "PaddleJob":
+        roles = ((role, status.get(role) or {}) for role in ("ps", "worker", "heter"))
+        return ", ".join(f"{role} {found.get('running', 0)} running" for role, found in roles if found)
+    return str(status.get("progress") or status.get("trainers") or status.get("state") or "")
+
+
+def _attempts(attempts: list[Mapping[str, Any]]) -> str:
+    done, total = (sum(int(each.get(key) or 0) for each in attempts) for key in ("files", "totalFiles"))
+    return f"{done:,} of {total:,} files" if total else ""
+
+
+def _age(body: Mapping[str, Any], now: datetime) -> int | None:
+    created = (body.get("metadata") or {}).get("creationTimestamp")
+    if not isinstance(created, str):
+        return None
+    return max(0, int((now - datetime.fromisoformat(created.replace("Z", "+00:00")).astimezone(UTC)).total_seconds()))
