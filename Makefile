@@ -38,9 +38,10 @@ layers: .venv/ready
 unit: .venv/ready
 	$(BIN)/pytest -n auto --dist loadgroup
 
-# Builds what tests/cluster runs, with Go, unless KUBEBUILDER_ASSETS or the cache has it.
+# Builds what tests/cluster runs, with Go, unless KUBEBUILDER_ASSETS or the cache has it, and installs what tests/editor runs.
 control-plane: .venv/ready
 	$(BIN)/python -m tests.cluster.binaries
+	$(BIN)/python -m tests.editor.npm
 
 # The tests with a real Argo CD, on the newest Kubernetes: many minutes, so `make test` leaves them out. Needs Go and redis-server.
 argocd: .venv/ready

@@ -118,6 +118,16 @@ def test_good_documents_pass(body: dict[str, Any]) -> None:
     assert errors(body) == []
 
 
+@pytest.mark.parametrize("body", [None, {"apiVersion": "v1", "kind": "ConfigMap"}, {"apiVersion": "v1", "kind": "a"}])
+def test_what_may_stand_among_the_specs_without_being_one_passes(body: Any) -> None:
+    assert errors(body) == []
+
+
+@pytest.mark.parametrize("version", ["batch.paddlepaddle.org", "batch.paddlepaddle.org/v9", "stowplan.dev/v1alpha1"])
+def test_a_kind_that_is_not_of_its_group_is_a_mistake(version: str) -> None:
+    assert errors({"apiVersion": version, "kind": "a"}) == [f"$.kind: 'a' is not one of {sorted(KINDS)}"]
+
+
 def test_the_platform_file_may_be_an_empty_mapping() -> None:
     assert errors({}, "platform.schema.json") == []
 

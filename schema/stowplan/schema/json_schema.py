@@ -5,6 +5,8 @@ stays out: an embedded Kubernetes value is any mapping here, of a small type's s
 against the platform's Kubernetes version.
 """
 
+import re
+
 from stowplan.schema.crd import CUSTOM_RESOURCES
 from stowplan.schema.meta import Model
 from stowplan.schema.plain_schema import Schema, plain_schema
@@ -29,22 +31,31 @@ def _document(model: type[Model]) -> Schema:
     return {"$schema": DIALECT, "title": model.__name__} | plain_schema(model)
 
 
+def _our_groups() -> str:
+    """Pattern of an `apiVersion` in one of our API groups, whichever version."""
+    versions = (version for model in MODELS for version in plain_schema(model)["properties"]["apiVersion"]["enum"])
+    groups = sorted({version.partition("/")[0] for version in versions})
+    return f"^({'|'.join(map(re.escape, groups))})(/|$)"
+
+
 def _combined() -> Schema:
-    """One `if` per kind, not `oneOf`: so an editor reports what is wrong with this kind, and nothing about others."""
+    """One `if` per kind, not `oneOf`: so an editor reports what is wrong with this kind, and nothing about others.
+
+    Documents of other API groups may be plain objects that the platform lets through, which no schema can know, and
+    an empty document, as after a last `---`, is none.
+    """
     return {
         "$schema": DIALECT,
         "title": "Stowplan",
         "description": "A document that Stowplan reads.",
-        "type": "object",
+        "type": ["object", "null"],
         "required": ["kind"],
         "properties": {
             "apiVersion": {"type": "string", "description": "Version of the kind."},
-            "kind": {
-                "type": "string",
-                "description": "What the document describes.",
-                "enum": sorted(model.__name__ for model in MODELS),
-            },
+            "kind": {"type": "string", "description": "What the document describes."},
         },
+        "if": {"required": ["apiVersion"], "properties": {"apiVersion": {"not": {"pattern": _our_groups()}}}},
+        "else": {"properties": {"kind": {"enum": sorted(model.__name__ for model in MODELS)}}},
         "allOf": [_if_kind(model) for model in MODELS],
         "definitions": {model.__name__: {"title": model.__name__} | plain_schema(model) for model in MODELS},
     }
@@ -53,6 +64,6 @@ def _combined() -> Schema:
 def _if_kind(model: type[Model]) -> Schema:
     name = model.__name__
     return {
-        "if": {"required": ["kind"], "properties": {"kind": {"const": name}}},
+        "if": {"type": "object", "required": ["kind"], "properties": {"kind": {"const": name}}},
         "then": {"$ref": f"#/definitions/{name}"},
     }
