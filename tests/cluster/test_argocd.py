@@ -150,6 +150,7 @@ KINDS = [
     ("v1", "PersistentVolumeClaim"),
     ("v1", "Service"),
     ("v1", "ServiceAccount"),
+    ("apps/v1", "Deployment"),
     ("apps/v1", "StatefulSet"),
     ("batch/v1", "CronJob"),
     ("batch/v1", "Job"),
