@@ -4,24 +4,20 @@ The pods are played by KWOK and carry the annotation that holds them; the proces
 """
 
 import os
-import re
 import socket
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-from stowplan.schema.agent_config import CONFIG_DIRECTORY
-from tests.cluster.client import Manifest, ref, wait_for
+from tests.cluster.client import Manifest, wait_for
 from tests.cluster.control_plane import Cluster
+from tests.cluster.pod_programs import Program
 
 HOLD, EXIT_CODE = "kwok.stowplan.dev/hold", "kwok.stowplan.dev/exit-code"
 CONTAINER = "await"
-ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 
 def end(cluster: Cluster, pod: Manifest, exit_code: int = 0) -> None:
@@ -103,60 +99,12 @@ class Attendants:
         folder = self.folder / pod["metadata"]["name"]
         folder.mkdir()
         address = f"127.{os.getpid() % 200 + 20}.{os.getpid() // 200 % 250}.{number + 2}"
-        process = self._run(pod, folder, address)
+        (container,) = pod["spec"]["containers"]
+        process = Program(self.cluster, pod, container, folder, address).start()
         attendant = Attendant(pod, address, process, folder)
         if self.helpers_listen:
             attendant.listen(self.port)
         return attendant
-
-    def _run(self, pod: Manifest, folder: Path, address: str) -> "subprocess.Popen[str]":
-        (container,) = pod["spec"]["containers"]
-        mounts = {mount["mountPath"]: self._mount(pod, mount["name"], folder) for mount in container["volumeMounts"]}
-        python, *rest = container["command"]
-        assert python == "python"
-        command = [sys.executable, *rest, f"--config={mounts[CONFIG_DIRECTORY] / 'config.json'}"]
-        command.append(f"--service-account={mounts[ACCOUNT_DIRECTORY]}")
-        server = urlsplit(self.cluster.trust.server)
-        environment = {
-            "PATH": os.environ["PATH"],
-            "KUBERNETES_SERVICE_HOST": str(server.hostname),
-            "KUBERNETES_SERVICE_PORT": str(server.port),
-            **{each["name"]: _value(each, pod, address) for each in container["env"]},
-        }
-        with (folder / "log").open("w", encoding="utf-8") as log:
-            return subprocess.Popen(command, env=environment, stderr=log, stdout=log, text=True)
-
-    def _mount(self, pod: Manifest, name: str, folder: Path) -> Path:
-        (volume,) = (each for each in pod["spec"]["volumes"] if each["name"] == name)
-        mounted = folder / name
-        mounted.mkdir()
-        for source in volume.get("projected", {}).get("sources", [volume]):
-            for path, text in self._files(pod, source):
-                (mounted / path).write_text(text, encoding="utf-8")
-        return mounted
-
-    def _files(self, pod: Manifest, source: Manifest) -> Iterator[tuple[str, str]]:
-        if token := source.get("serviceAccountToken"):
-            yield token["path"], self._token(pod, token["expirationSeconds"])
-        elif wanted := source.get("configMap"):
-            data = self.cluster.admin.get(ref("v1", "ConfigMap", wanted["name"], self.namespace))["data"]
-            items = {item["key"]: item["path"] for item in wanted.get("items", [])} or {key: key for key in data}
-            yield from ((path, data[key]) for key, path in items.items())
-
-    def _token(self, pod: Manifest, seconds: int) -> str:
-        """Bound to the pod, as the kubelet asks for it."""
-        metadata = pod["metadata"]
-        bound = {"apiVersion": "v1", "kind": "Pod", "name": metadata["name"], "uid": metadata["uid"]}
-        request: Manifest = {
-            "apiVersion": "authentication.k8s.io/v1",
-            "kind": "TokenRequest",
-            "spec": {"expirationSeconds": seconds, "boundObjectRef": bound},
-        }
-        account = ref("v1", "ServiceAccount", pod["spec"]["serviceAccountName"], self.namespace)
-        token: str = self.cluster.admin.request("POST", self.cluster.admin.path(account, "token"), request)["status"][
-            "token"
-        ]
-        return token
 
 
 @contextmanager
@@ -175,12 +123,3 @@ def attending(
 def _is_attended(pod: Manifest) -> bool:
     running = pod.get("status", {}).get("phase") == "Running" and "deletionTimestamp" not in pod["metadata"]
     return running and [each["name"] for each in pod["spec"]["containers"]] == [CONTAINER]
-
-
-def _value(variable: Manifest, pod: Manifest, address: str) -> str:
-    if "value" in variable:
-        return str(variable["value"])
-    path = variable["valueFrom"]["fieldRef"]["fieldPath"]
-    if found := re.fullmatch(r"metadata\.labels\['(.+)'\]", path):
-        return str(pod["metadata"]["labels"][found[1]])
-    return {"metadata.name": str(pod["metadata"]["name"]), "status.podIP": address}[path]
