@@ -181,6 +181,21 @@ def test_a_clear_evicts_on_one_node_alone(dataset: Dataset, mounts: NewMounts) -
     assert dataset.clear(node).code == 0
 
 
+def test_a_clear_evicts_what_was_removed(dataset: Dataset, mounts: NewMounts) -> None:
+    """Its blocks stay in the cache with the file in the trash of the volume, and nobody can ask for them."""
+    (node,) = mounts(1, options=("-o", "allow_other"))
+    fill(node)
+    assert dataset.warmup(node).code == 0
+    assert dataset.rmr(node, "d0", "large").code == 0
+    assert cached(node) >= SIZE
+    with tempfile.TemporaryDirectory() as home:
+        Path(home).chmod(0o777)
+        ended = Dataset(dataset.volume, Path(home), dataset.storage, 65532).clear(node)
+    assert ended.code == 0, ended.output
+    until(lambda: cached(node) == 0)
+    assert ended.last["filesDone"] < len(DATA)
+
+
 def test_a_removal_takes_names_as_they_stand(dataset: Dataset, mounts: NewMounts) -> None:
     (node,) = mounts(1)
     data = {"d0/1": b"1", "d1/1": b"1", "d*/2": b"2", "-x/y": b"y", "b": b"b", "[a-z]": b"g", " ": b"blank"}

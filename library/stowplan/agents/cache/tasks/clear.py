@@ -1,10 +1,10 @@
-"""Evicts the dataset from the cache of this node, and proves that it is gone."""
+"""Evicts the dataset and what was removed from it from the cache of this node, and proves that the dataset is gone."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.cache.drivers.juicefs.control import Action, Control, Filled
+from stowplan.agents.cache.drivers.juicefs.control import TRASH_INODE, Action, Control, Filled
 from stowplan.agents.cache.tasks.work import Work
 from stowplan.schema.agent_config import ClearConfig
 from stowplan.schema.exit_codes import ExitCode
@@ -32,6 +32,8 @@ class ClearTask:
             progress.files_done, progress.bytes_done = files, size
 
         left = Filled(0, 0, 0)
+        # Removed files keep their blocks in the cache, where nobody else could find them any more.
+        control.fill(Action.EVICT, [TRASH_INODE], THREADS, lambda *_: None)
         for _ in range(ROUNDS):
             control.fill(Action.EVICT, whole, THREADS, tell)
             left = control.fill(Action.CHECK, whole, THREADS, lambda *_: None)

@@ -25,6 +25,9 @@ NAMES = (".jfs.control", ".control")
 INTERNAL_INODES = 0x7FFFFFFF00000000
 """Inodes from here on are the mount's own: control file, statistics, trash."""
 
+TRASH_INODE = 0x7FFFFFFF10000000
+"""The directory of what was removed, in every volume; everybody may look into it by its inode (`pkg/meta/base.go`)."""
+
 MOST_PATHS = 10240
 """Paths of one request, as many as `juicefs warmup` sends."""
 
