@@ -1,5 +1,6 @@
 """From a repository in a claim to a real Git server."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -65,6 +66,23 @@ def test_content_goes_to_lfs_before_the_branch(cube: Cube, trained: Author, prox
     assert cube.upload().code == 0
     assert sum(each.method == "PUT" for each in proxy.requests[before:]) == 1
     assert len(list(forge.objects().iterdir())) == 3
+
+
+def test_files_of_lfs_that_git_must_look_into(cube: Cube, trained: Author, forge: Forge) -> None:
+    """As those of a clone that is as young as its index: only their content tells that nobody has edited them."""
+    data = {"1.big": b"1" * 200_000, "2 of 2.big": b"2" * 300}
+    commit(trained, {".gitattributes": b"*.big filter=lfs diff=lfs merge=lfs -text\n", **data})
+    trained.git("switch", "-q", "-c", "new")
+    for path in data:
+        os.utime(cube.clone / path, (1, 1))
+    ended = cube.upload()
+    assert (ended.code, "nobody committed" in ended.last["message"]) == (0, False), ended.output
+    assert (at(trained, "new"), len(list(forge.objects().iterdir()))) == (trained.head, 2)
+    (cube.clone / "1.big").write_bytes(b"3" * 200_000)
+    ended = cube.upload()
+    assert (ended.code, "; 1 files have changes" in ended.last["message"]) == (0, True), ended.output
+    kept = {path.name for path in (cube.clone / ".git/lfs/objects").rglob("*") if path.is_file()}
+    assert kept == {path.name for path in forge.objects().iterdir()}
 
 
 def test_lfs_content_that_is_not_there(cube: Cube, trained: Author) -> None:
