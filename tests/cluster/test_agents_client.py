@@ -8,8 +8,8 @@ from typing import TypeVar
 import pytest
 
 from stowplan.agents.cluster.access import Access
-from stowplan.agents.cluster.answers import Refused, Unreachable
-from stowplan.agents.cluster.client import Client, Place, WatchEvent, job
+from stowplan.agents.cluster.answers import Refused, Unreachable, WatchEvent
+from stowplan.agents.cluster.client import Client, Place, job
 from tests.cluster.client import wait_for
 from tests.cluster.control_plane import Cluster
 from tests.cluster.deciders import HASH, Deciders

@@ -138,11 +138,7 @@ class Reporter:
         return {
             "apiVersion": self.target.api_version,
             "kind": found.get("kind"),
-            "metadata": {
-                "name": metadata.get("name"),
-                "namespace": metadata.get("namespace"),
-                "uid": metadata.get("uid"),
-            },
+            "metadata": {"name": metadata.get("name"), "namespace": metadata.get("namespace")},
             "status": complete,
         }
 

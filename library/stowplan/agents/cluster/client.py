@@ -1,6 +1,5 @@
 """A thin Kubernetes client: get, watch and patch one object by its name, or follow all that a selector selects."""
 
-import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
@@ -9,7 +8,16 @@ from typing import Self
 import httpx
 
 from stowplan.agents.cluster.access import Access
-from stowplan.agents.cluster.answers import Answer, Manifest, Trouble, Unreachable, refused
+from stowplan.agents.cluster.answers import (
+    Answer,
+    Manifest,
+    Trouble,
+    Unreachable,
+    WatchEvent,
+    event_of,
+    object_of,
+    refusal_of,
+)
 
 REQUEST_SECONDS = 15.0
 """Longest wait for a connection, for its next bytes, and for the room to send."""
@@ -43,14 +51,6 @@ class Place:
 def job(namespace: str, name: str) -> Place:
     """A Job."""
     return Place(f"/apis/batch/v1/namespaces/{namespace}/jobs", name)
-
-
-@dataclass(frozen=True, slots=True)
-class WatchEvent:
-    """One line of a watch: `ADDED`, `MODIFIED`, `DELETED` or `BOOKMARK`, and the object."""
-
-    type: str
-    object: Manifest
 
 
 class Client:
@@ -88,7 +88,9 @@ class Client:
     async def apply_status(self, place: Place, manifest: Manifest, manager: str) -> Answer:
         """Server-side apply of the status of an object. Fields that another manager took come back to this one.
 
-        With `metadata.uid` in it, 409 if the object was made anew since.
+        With `metadata.resourceVersion` in it, 409 if the object is another version by now, or was made anew. A
+        `metadata.uid` alone is not looked at (Kubernetes 1.34 to 1.37). Where this manager had fields in an object, an
+        empty one leaves a null there, which the schema refuses: it has to keep a field, or to be left out as a whole.
         """
         parameters = {"fieldManager": manager, "fieldValidation": "Strict", "force": "true"}
         return await self._call("PATCH", f"{place.path}/status", manifest, parameters, APPLY_PATCH)
@@ -130,10 +132,10 @@ class Client:
                 "GET", collection, params=parameters, headers=headers, timeout=timeout
             ) as response:
                 if response.is_error:
-                    yield _refusal(response.status_code, await response.aread())
+                    yield refusal_of(response.status_code, await response.aread())
                     return
                 async for line in _lines(response.aiter_raw()):
-                    yield _event(line)
+                    yield event_of(line)
         except (httpx.HTTPError, OSError, ValueError, LookupError, TypeError) as error:
             yield self._unreachable(error)
 
@@ -149,8 +151,8 @@ class Client:
             headers = self._authorization() | ({} if body is None else {"Content-Type": content})
             response = await self._http.request(method, path, json=body, headers=headers, params=parameters)
             if response.is_error:
-                return _refusal(response.status_code, response.content)
-            return _object(response.json())
+                return refusal_of(response.status_code, response.content)
+            return object_of(response.content)
         except (httpx.HTTPError, OSError, ValueError) as error:
             return self._unreachable(error)
 
@@ -185,13 +187,6 @@ class Client:
             self._authorities, self._http = now, renewed
 
 
-def _object(answer: object) -> Manifest:
-    """Something between us and the server may answer 200 with a page of its own."""
-    if not (isinstance(answer, dict) and isinstance(answer.get("metadata"), dict)):
-        raise ValueError("no Kubernetes object")  # noqa: TRY004 - of the same sort as text that is no JSON
-    return answer
-
-
 async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """Lines that are not empty. Only a line feed ends one: `str.splitlines` also ends them inside of JSON strings."""
     rest = b""
@@ -199,18 +194,3 @@ async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         *lines, rest = (rest + chunk).split(b"\n")
         for line in filter(bytes.strip, lines):
             yield line
-
-
-def _event(line: bytes) -> WatchEvent | Trouble:
-    """An `ERROR` line carries a Status, such as 410 Gone for a version that the server no longer has."""
-    event = json.loads(line)
-    if event["type"] == "ERROR":
-        return refused(int(event["object"].get("code") or 500), event["object"])
-    return WatchEvent(event["type"], event["object"])
-
-
-def _refusal(status: int, content: bytes) -> Trouble:
-    try:
-        return refused(status, json.loads(content))
-    except ValueError:
-        return refused(status, None, content.decode(errors="replace"))

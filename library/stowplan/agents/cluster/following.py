@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from time import monotonic
 
-from stowplan.agents.cluster.answers import Manifest, Refused, Trouble, Unreachable
+from stowplan.agents.cluster.answers import Manifest, Refused, Trouble, Unreachable, WatchEvent
 from stowplan.agents.cluster.backoff import Backoff
-from stowplan.agents.cluster.client import Client, Place, WatchEvent
+from stowplan.agents.cluster.client import Client, Place
 
 STEADY_SECONDS = 5.0
 """A round that lasted this long went well; one that ends sooner is followed by a wait."""

@@ -27,14 +27,13 @@ def collection(kind: Kind, namespace: str) -> str:
 
 
 def manifest(resource: Resource, status: Status) -> Manifest:
-    """What is applied. It is refused unless the custom resource is still the one, at the version, that was judged."""
+    """What is applied. It is refused unless the custom resource is at the version that was judged, so also the same."""
     return {
         "apiVersion": resource.kind.api_version,
         "kind": resource.kind.kind,
         "metadata": {
             "name": resource.name,
             "namespace": resource.namespace,
-            "uid": resource.uid,
             "resourceVersion": resource.version,
         },
         "status": status,
