@@ -87,6 +87,8 @@ RULES = {
     "SP416": Code(_E, "A path lies outside the cache directories"),
     "SP417": Code(_W, "The task deletes data at its source"),
     "SP418": Code(_E, "A schedule never comes"),
+    "SP419": Code(_W, "The keys of a source cannot be handed over"),
+    "SP420": Code(_E, "A pattern would be passed over"),
     "SP430": Code(_W, "A word is not one that the old operator knew"),
     "SP431": Code(_I, "Pods are kept, whatever the clean-up policy says"),
     "SP432": Code(_I, "Pods reach each other by DNS names"),

@@ -14,7 +14,8 @@ class JuiceFSDriver:
     cached = True
 
     def validate(self, dataset: CachedDataset, site: Site) -> list[Finding]:
-        return [*cache.findings(dataset, site), *mount.findings(dataset, site)]
+        keys = sync.keys(dataset.source, ("spec", "source", "uri"))
+        return [*cache.findings(dataset, site), *mount.findings(dataset, site), *keys]
 
     def validate_task(self, task: DataTask, site: Site) -> list[Finding]:
         return [*sync.findings(task, site), *tasks.findings(task, site)]

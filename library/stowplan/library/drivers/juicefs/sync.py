@@ -1,9 +1,12 @@
 """Options of a sync, as flags of `juicefs sync`."""
 
+from collections.abc import Iterator
+
 from stowplan.library.drivers.juicefs.options import Value, client_version, fate_findings, given
-from stowplan.library.ir import CachedDataset, DataTask, Site
+from stowplan.library.ir import CachedDataset, DataTask, Site, Source
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
-from stowplan.schema.juicefs import SYNC_OPTIONS, Fate, Option, SyncOptions
+from stowplan.schema.juicefs import STORAGES, SYNC_OPTIONS, Fate, Option, SyncOptions
+from stowplan.schema.juicefs_sync import KEY_VARIABLES, is_ignored
 
 SYNC: FieldPath = ("spec", "syncOptions")
 _ENDS = ("source", "destination")
@@ -53,8 +56,39 @@ def findings(task: DataTask, site: Site) -> list[Finding]:
         path, hint = (*SYNC, "include"), "Add `exclude`, or remove `include`."
         found = [other for other in found if other.path != path]
         found.append(finding("SP406", path, message, hint, anchor=Anchor.KEY))
+    found += [*_ignored(options), *keys(task.source, (*SYNC, "source"))]
     if options.delete_src:
         message = "`delete-src` deletes at the source what was copied; another run cannot bring it back."
         hint = "Remove it unless the dataset is to be the only copy."
         found.append(finding("SP417", (*SYNC, "delete-src"), message, hint))
     return found
+
+
+def keys(source: Source | None, path: FieldPath) -> list[Finding]:
+    """A source whose keys, if its Secret has any, JuiceFS takes in the address alone: the agent refuses that."""
+    storage = source.uri.partition("://")[0] if source else ""
+    if not source or not source.secret.name or storage in KEY_VARIABLES or storage not in STORAGES - {"file"}:
+        return []
+    message = (
+        f"JuiceFS takes the keys of {storage}:// in the address alone, where others can read them; "
+        f"if Secret {source.secret.name} has any, the sync is refused (exit code 2)."
+    )
+    others = ", ".join(sorted(KEY_VARIABLES))
+    hint = f"Name a Secret without `access-key` and `secret-key`, or use one of {others} if the storage speaks it."
+    return [finding("SP419", path, message, hint)]
+
+
+def _ignored(options: SyncOptions) -> Iterator[Finding]:
+    """Patterns that JuiceFS drops with a warning: what they leave out would be copied, or deleted."""
+    for key, pattern in (("include", options.include), ("exclude", options.exclude)):
+        if pattern and is_ignored(pattern):
+            reason, hint = _EQUALS if "=" in pattern else _BROKEN
+            message = f'JuiceFS would pass over the pattern "{pattern}": {reason}.'
+            yield finding("SP420", (*SYNC, key), message, hint)
+
+
+_EQUALS = ("it holds a `=`", "Write `?` in its place, which stands for any one character.")
+_BROKEN = (
+    r"a set such as `[0-9]` is not closed, or it ends in `\`",
+    r"Close it, or write `\[` and `\\` for the characters themselves.",
+)

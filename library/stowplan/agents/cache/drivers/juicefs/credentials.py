@@ -7,18 +7,7 @@ from urllib.parse import unquote, urlsplit
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.schema.agent_config import SOURCE_SECRET_ENV, VOLUME_SECRET_ENV
 from stowplan.schema.exit_codes import ExitCode
-
-SOURCE_VARIABLES = {
-    "s3": ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"),
-    "minio": ("MINIO_ACCESS_KEY", "MINIO_SECRET_KEY"),
-    "bos": ("BDCLOUD_ACCESS_KEY", "BDCLOUD_SECRET_KEY"),
-    "cos": ("COS_SECRETID", "COS_SECRETKEY"),
-    "eos": ("EOS_ACCESS_KEY", "EOS_SECRET_KEY"),
-    "obs": ("HWCLOUD_ACCESS_KEY", "HWCLOUD_SECRET_KEY"),
-    "oss": ("ALICLOUD_ACCESS_KEY_ID", "ALICLOUD_ACCESS_KEY_SECRET"),
-    "scw": ("SCW_ACCESS_KEY", "SCW_SECRET_KEY"),
-}
-"""By scheme, the variables that JuiceFS reads keys from (`pkg/object`)."""
+from stowplan.schema.juicefs_sync import KEY_VARIABLES
 
 AMBIENT = (
     "AWS_ROLE_ARN",
@@ -60,12 +49,12 @@ def source_variables(source: str, environment: Mapping[str, str]) -> dict[str, s
     scheme = urlsplit(source).scheme.lower() or "file"
     if scheme == "file":
         return {}
-    names = SOURCE_VARIABLES.get(scheme)
+    names = KEY_VARIABLES.get(scheme)
     if names is None:
         message = (
             f"JuiceFS takes the keys of {scheme}:// in the address alone, where all can read them: use s3:// or one of "
         )
-        raise AttemptError(ExitCode.BAD_SPEC, "BadSource", message + ", ".join(sorted(SOURCE_VARIABLES)))
+        raise AttemptError(ExitCode.BAD_SPEC, "BadSource", message + ", ".join(sorted(KEY_VARIABLES)))
     region = {name: value for name, value in ambient.items() if name.endswith("REGION")}
     return {**region, names[0]: access, names[1]: secret}
 

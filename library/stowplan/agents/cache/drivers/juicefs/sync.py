@@ -14,6 +14,7 @@ from stowplan.agents.cache.drivers.juicefs.child import Child, Line
 from stowplan.agents.cache.drivers.juicefs.verdict import Count, count, failure
 from stowplan.agents.log import Log
 from stowplan.schema.exit_codes import ExitCode
+from stowplan.schema.juicefs_sync import is_ignored
 from stowplan.schema.marker import STATE_DIRECTORY
 
 PROTECTION = f"/{STATE_DIRECTORY}/***"
@@ -26,7 +27,6 @@ CHECKPOINTS = (1, 4)
 
 _LISTENS = re.compile(r"Prometheus metrics listening on (127\.0\.0\.1:\d+)")
 _METRIC = re.compile(r"^juicefs_sync_(\w+)(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
-_BRACKET = re.compile(r"\[\^?(?:\\.|[^\\\]])+\]|\\.|[^\[\\]", re.DOTALL)
 
 
 @dataclass
@@ -93,7 +93,7 @@ class Sync:
         """AttemptError (2) if JuiceFS would take no notice of a pattern: what is not left out might be deleted."""
         for name in ("include", "exclude"):
             pattern = self.flags.get(name)
-            if isinstance(pattern, str) and ("=" in pattern or _BRACKET.sub("", pattern)):
+            if isinstance(pattern, str) and is_ignored(pattern):
                 message = f"JuiceFS ignores the pattern {pattern!r} of `{name}`: it holds a `=`, or an open bracket"
                 raise AttemptError(ExitCode.BAD_SPEC, "BadPattern", message)
 

@@ -1,0 +1,41 @@
+"""What JuiceFS takes and passes over, as Go's `path.Match` has it."""
+
+import pytest
+
+from stowplan.schema.juicefs import STORAGES
+from stowplan.schema.juicefs_sync import KEY_VARIABLES, is_ignored
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "",
+        "*.tmp",
+        "d/*",
+        "/a/***",
+        "a?b",
+        "a]",
+        "a-b",
+        "[0-9]",
+        "[^a-z]*",
+        "[[]",
+        "[^^]",
+        r"\[",
+        r"[\]]",
+        r"\\",
+        "[a\nb]",
+    ],
+)
+def test_patterns_that_are_read(pattern: str) -> None:
+    assert not is_ignored(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["a=b", "=", "[=]", "[", "[a", "[]", "[]a]", "[^]", "[a-]", "[-a]", "[a-b-c]", "a\\", "[\\]", "*[a"]
+)
+def test_patterns_that_are_passed_over(pattern: str) -> None:
+    assert is_ignored(pattern)
+
+
+def test_keys_are_for_storages_that_a_source_may_name() -> None:
+    assert set(KEY_VARIABLES) <= STORAGES
