@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from functools import cache
 from importlib.metadata import version
 
 from stowplan.compiler import kinds, layout, paths
@@ -16,7 +15,7 @@ from stowplan.library.health import settings_patch
 from stowplan.library.ir import Site
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.names import is_dns_label
-from stowplan.schema import crd
+from stowplan.schema.crd_data import custom_resource_definitions
 from stowplan.schema.platform import Platform
 
 _NOT_OURS = ("default",)
@@ -57,14 +56,8 @@ def _crds(platform: Platform) -> list[Output]:
     """All kinds, whichever the specs use: removing a CRD would remove every object of its kind."""
     if platform.argocd.crds == "external":
         return []
-    return layout.of_platform(_definitions(), paths.CRDS)
-
-
-@cache
-def _definitions() -> list[Manifest]:
-    """Made from the models alone, so they are the same in every run of a process."""
-    definitions = [crd.custom_resource_definition(resource) for resource in crd.CUSTOM_RESOURCES]
-    return [Manifest(body, stem=body["metadata"]["name"]) for body in definitions]
+    definitions = [Manifest(body, stem=body["metadata"]["name"]) for body in custom_resource_definitions()]
+    return layout.of_platform(definitions, paths.CRDS)
 
 
 def _reporters(outputs: Sequence[Output], platform: Platform) -> Iterator[Output]:

@@ -11,7 +11,7 @@ from stowplan.compiler.checks.strict_schema import strict_schema
 from stowplan.compiler.manifest_fields import items, mapping
 from stowplan.compiler.schema_problems import Checker
 from stowplan.library.manifest import Json
-from stowplan.schema.crd import CUSTOM_RESOURCES, custom_resource_definition
+from stowplan.schema.crd_data import custom_resource_definitions
 from stowplan.schema.diagnostics import did_you_mean
 
 _CODE = "SP502"
@@ -68,8 +68,7 @@ def _checker(kind: Kind, version: str, schemas: dict[str, Any]) -> Checker:
 
 @cache
 def _own() -> Mapping[Kind, Json]:
-    bodies = [custom_resource_definition(model) for model in CUSTOM_RESOURCES]
-    return {_defines(body): body for body in bodies}
+    return {_defines(body): body for body in custom_resource_definitions()}
 
 
 @cache
