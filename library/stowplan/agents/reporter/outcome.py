@@ -72,8 +72,10 @@ def of_run(run: Run, deciders: Collection[str], enough: Collection[str] = ()) ->
 
 
 def together(parts: Sequence[Outcome]) -> Outcome:
-    """Failed once one part is; complete when all are."""
-    for state in ("failed", "active", "suspended"):
+    """Failed once one part is; complete when all are. A deadline is told of last: it may be how await ended a part."""
+    if failures := [part for part in parts if part.state == "failed"]:
+        return min(failures, key=lambda part: part.reason == DEADLINE)
+    for state in ("active", "suspended"):
         if found := [part for part in parts if part.state == state]:
             return found[0]
     if any(part.state == "absent" for part in parts) or not parts:
@@ -90,7 +92,8 @@ def explained(outcome: Outcome, cause: Cause | None) -> Outcome:
 
 def lost_helper(run: Run, outcome: Outcome, walltime: int | None) -> Outcome:
     """A deadline of one second that no user asked for is how an await agent ends the group of a helper that is away."""
-    patched = any(job.deadline == END_AT_ONCE for job in run.jobs if of_job(job).state == "failed")
+    late = [job for job in run.jobs if of_job(job).reason == DEADLINE]
+    patched = bool(late) and all(job.deadline == END_AT_ONCE for job in late)
     if outcome.reason != DEADLINE or not patched or walltime == END_AT_ONCE:
         return outcome
     return Outcome("failed", HELPER_LOST, "A helper did not listen for too long, so the job was ended", outcome.at)

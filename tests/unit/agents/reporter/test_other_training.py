@@ -142,6 +142,21 @@ def test_mx_end(success: str, statuses: dict[str, Manifest], expected: tuple[str
     assert (status["phase"], status.get("state")) == expected
 
 
+def test_mx_failure_of_a_worker_is_told_also_when_await_has_ended_the_scheduler() -> None:
+    """A deadline of one second is also how an agent ends the rest of a group that has failed."""
+    ended_by_await = job("MxJob", "scheduler", status=failed(6, "DeadlineExceeded"), activeDeadlineSeconds=1)
+    work = job("MxJob", "worker", 2, status=failed(5, "PodFailurePolicy"))
+    status = mx(ended_by_await, work, pod(work, 0, **ended(3)))
+    assert (status["state"], told(status, "Failed")) == ("Failed", ("True", "ContainerFailed"))
+    assert "exit code 3" in status["reason"]
+
+
+def test_mx_walltime_is_told_also_when_await_has_ended_the_scheduler() -> None:
+    ended_by_await = job("MxJob", "scheduler", status=failed(6, "DeadlineExceeded"), activeDeadlineSeconds=1)
+    work = job("MxJob", "worker", 2, status=failed(5, "DeadlineExceeded"), activeDeadlineSeconds=60)
+    assert told(mx(ended_by_await, work), "Failed") == ("True", "DeadlineExceeded")
+
+
 def test_mx_local() -> None:
     work = job("MxJob", "worker", 1, status=complete(9))
     status = mx(work, spec={"jobMode": "local", "replicaSpecs": [{}]})
