@@ -11,6 +11,7 @@ from tests.agents.transfer.hub_agent import HubCube
 from tests.agents.transfer.hub_base import TOKEN, Hub
 from tests.agents.transfer.hub_server import running
 from tests.agents.transfer.server import Storage, new_bucket, serving
+from tests.agents.transfer.told import Told, listening
 from tests.cluster.binaries import Missing, obtain
 from tests.cluster.tools import VERSITYGW
 
@@ -54,6 +55,13 @@ def proxy(s3_server: str) -> Iterator[Proxy]:
 def watched(cube: Cube, proxy: Proxy) -> Cube:
     """The transfer through the proxy."""
     return Cube(cube.folder, cube.storage, proxy.url)
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Iterator[Told]:
+    """What transfers tell a cluster."""
+    with listening(tmp_path / "told") as listener:
+        yield listener
 
 
 @pytest.fixture

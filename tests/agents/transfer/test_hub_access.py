@@ -1,6 +1,7 @@
 """Who may read and write, what a person is told who may not, and where the token goes."""
 
 import base64
+import json
 import os
 import time
 from pathlib import Path
@@ -11,9 +12,10 @@ import pytest
 from tests.agents.transfer.agent import files
 from tests.agents.transfer.faults import Fault, Proxy, Request
 from tests.agents.transfer.hub_agent import HubCube
-from tests.agents.transfer.hub_base import TOKEN
+from tests.agents.transfer.hub_base import SIGNATURE, TOKEN
 from tests.agents.transfer.hub_server import running
 from tests.agents.transfer.test_command import _command_lines
+from tests.agents.transfer.told import Told
 from tests.cluster.certificates import Authority
 
 FORMS = [TOKEN, quote(TOKEN, safe=""), quote(TOKEN)]
@@ -144,7 +146,7 @@ def test_proxy_of_the_environment(filled: HubCube, hub_proxy: Proxy) -> None:
 
 
 @pytest.mark.parametrize("flow", ["download", "upload"])
-def test_secrets_stay_secret(filled: HubCube, hub_proxy: Proxy, flow: str) -> None:
+def test_secrets_stay_secret(filled: HubCube, hub_proxy: Proxy, told: Told, flow: str) -> None:
     """A server that repeats the token in all forms, in what leads to a log, a file or a command line."""
     said = " ".join([TOKEN, quote(TOKEN, safe=""), *(base64.b64encode(f"{lead}{TOKEN}".encode()).decode()
                      for lead in ("", "u", "us"))])  # fmt: skip
@@ -159,7 +161,8 @@ def test_secrets_stay_secret(filled: HubCube, hub_proxy: Proxy, flow: str) -> No
     filled.write({"new.bin": b"new" * 1000})
     sides = (filled.remote(), filled.local())
     seen, children = set(), set()
-    with filled.started(*(sides if flow == "download" else sides[::-1]), "run", {"HF_DEBUG": "1"}) as process:
+    variables, more = {"HF_DEBUG": "1", **told.environment}, (told.argument,)
+    with filled.started(*(sides if flow == "download" else sides[::-1]), "run", variables, more) as process:
         while process.poll() is None:
             seen |= _command_lines()
             for path in Path(f"/proc/{process.pid}/task").glob("*/children"):
@@ -170,11 +173,33 @@ def test_secrets_stay_secret(filled: HubCube, hub_proxy: Proxy, flow: str) -> No
     kept = "".join(path.read_text(errors="replace") for path in filled.folder.rglob("*") if path.is_file())
     lines = " ".join(seen)
     assert "stowplan.agents.transfer" in lines
-    for place in (output, kept, lines):
+    assert told.status["attempt"]["exitCode"] == json.loads(told.words)["exitCode"] == process.returncode
+    for place in (output, kept, lines, *told.patches, told.words):
         for form in FORMS:
             assert form not in place
-    assert "[redacted]" in output
+    assert all("[redacted]" in place for place in (output, told.patches[-1], told.words))
     assert children == set()
+
+
+@pytest.mark.parametrize("flow", ["download", "upload"])
+def test_signed_addresses_are_not_told(filled: HubCube, storage_proxy: Proxy, told: Told, flow: str) -> None:
+    """A storage that repeats the URL that it was asked for, and refuses it."""
+    url = f"{storage_proxy.url}/x?X-Amz-Credential=CANARY1&X-Amz-Signature=CANARY2&token=CANARY3"
+    body = f"<Error><Message>No: {url.replace('&', '&amp;')} {url}</Message></Error>".encode()
+    storage_proxy.rule = lambda _: Fault(403, body, {"X-Error-Message": url, "X-HF-Warning": f"Use {url}"})
+    filled.write({"new.bin": b"new" * 1000})
+    cube = filled.with_options(requestRetries=0)
+    sides = (cube.remote(), cube.local())
+    with cube.started(
+        *(sides if flow == "download" else sides[::-1]), "run", told.environment, (told.argument,)
+    ) as process:
+        output, _ = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert storage_proxy.requests
+    kept = "".join(path.read_text(errors="replace") for path in cube.folder.rglob("*") if path.is_file())
+    for place in (output, kept, *told.patches, told.words):
+        assert "CANARY" not in place
+        assert SIGNATURE not in place
 
 
 def test_nothing_is_told_to_others_and_nothing_is_kept_in_the_home(filled: HubCube) -> None:

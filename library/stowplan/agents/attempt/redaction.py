@@ -12,6 +12,14 @@ MASK = "[redacted]"
 SHORTEST = 4
 """Shorter values are no secrets, and would take parts of common words with them."""
 
+_IN_ANY_URL = re.compile(
+    r"(?<=://)[^\s/?#\"'<>\\]+(?=@)"
+    r"|(?<=[?&;])((?:[\w.-]|%2D)*(?:signature|credential|token|secret|password|passwd|api[_-]?key)|sig|awsaccesskeyid)"
+    r"=[^\s&;\"'<>\\]+",
+    re.IGNORECASE,
+)
+"""User and password, or a value by which a URL opens what it names: servers send such URLs, and errors quote them."""
+
 TOKEN_AS_USER = ("", "x-oauth-basic")
 """What stands in the place of a password in a URL whose user name is a token."""
 
@@ -25,7 +33,10 @@ def in_url(url: str) -> list[str]:
 
 
 class Redactor:
-    """Replaces known secrets, also where they are percent-encoded, in base64 or in a JSON string."""
+    """Replaces known secrets, also where they are percent-encoded, in base64 or in a JSON string.
+
+    Of all URLs it takes what opens a door: user and password, signatures and tokens.
+    """
 
     def __init__(self, secrets: Iterable[str]) -> None:
         forms = {form for secret in secrets if len(secret) >= SHORTEST for form in _forms(secret)}
@@ -33,7 +44,11 @@ class Redactor:
         self._pattern = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 
     def __call__(self, text: str) -> str:
-        return self._pattern.sub(MASK, text) if self._pattern else text
+        return _IN_ANY_URL.sub(_masked, self._pattern.sub(MASK, text) if self._pattern else text)
+
+
+def _masked(found: re.Match[str]) -> str:
+    return f"{found[1]}={MASK}" if found[1] else MASK
 
 
 def _forms(secret: str) -> Iterator[str]:

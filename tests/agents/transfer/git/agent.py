@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -86,9 +86,10 @@ class Cube:
         ref: str | None = None,
         run: str | None = None,
         environment: Mapping[str, str] | None = None,
+        more: Sequence[str] = (),
         **fields: Any,
     ) -> Ended:
-        with self.started(upload=upload, ref=ref, run=run, environment=environment, **fields) as process:
+        with self.started(upload=upload, ref=ref, run=run, environment=environment, more=more, **fields) as process:
             output, _ = process.communicate(timeout=120)
             return Ended(process.returncode, output)
 
@@ -100,6 +101,7 @@ class Cube:
         ref: str | None = None,
         run: str | None = None,
         environment: Mapping[str, str] | None = None,
+        more: Sequence[str] = (),
         **fields: Any,
     ) -> Iterator["subprocess.Popen[str]"]:
         """A running agent; it is killed in the end."""
@@ -119,7 +121,7 @@ class Cube:
             **({"STOWPLAN_RUN": run} if run else {}),
             **(environment or {}),
         }
-        command = [sys.executable, "-m", "stowplan.agents.transfer", f"--config={path}"]
+        command = [sys.executable, "-m", "stowplan.agents.transfer", f"--config={path}", *more]
         process = subprocess.Popen(
             command, env=given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=self.folder
         )

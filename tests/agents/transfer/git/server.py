@@ -37,6 +37,8 @@ class Forge:
     """Path and Authorization of each request."""
     lfs_url: str = ""
     """What the batch API says of where objects are, if not here."""
+    query: str = ""
+    """Of the URLs of objects, such as a signature."""
 
     def repository(self, name: str = "model.git", *words: str) -> Path:
         """A new bare repository."""
@@ -124,7 +126,7 @@ class _Handler(BaseHTTPRequestHandler):
             if upload and not there:
                 actions["actions"] = {"upload": {"href": f"{base}/{each['oid']}"}, "verify": {"href": f"{base}/verify"}}
             elif there and not upload:
-                actions["actions"] = {"download": {"href": f"{base}/{each['oid']}"}}
+                actions["actions"] = {"download": {"href": f"{base}/{each['oid']}{self.forge.query}"}}
             elif not upload:
                 actions["error"] = {"code": 404, "message": "Object does not exist on the server"}
             objects.append({**each, **actions})

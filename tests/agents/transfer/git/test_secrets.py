@@ -1,6 +1,7 @@
 """The token is where it must be, and nowhere else."""
 
 import base64
+import json
 import threading
 import time
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from tests.agents.transfer.faults import Fault, Proxy
 from tests.agents.transfer.git.agent import Cube
 from tests.agents.transfer.git.author import Author
 from tests.agents.transfer.git.server import TOKEN, USERNAME, Forge
+from tests.agents.transfer.told import Told
 
 ATTRIBUTES = {".gitattributes": b"*.big filter=lfs diff=lfs merge=lfs -text\n"}
 FORMS = (TOKEN, quote(TOKEN, safe=""), quote(TOKEN), base64.b64encode(f"{USERNAME}:{TOKEN}".encode()).decode()[4:-4])
@@ -58,8 +60,8 @@ def all_of(folder: Path) -> str:
 
 @pytest.mark.parametrize("way", ["download", "upload"])
 @pytest.mark.parametrize("place", ["option", "url"])
-def test_token_is_in_no_child_no_file_and_no_log(
-    cube: Cube, writer: Author, proxy: Proxy, way: str, place: str
+def test_token_is_in_no_child_no_file_no_log_and_no_report(  # noqa: PLR0917 - fixtures
+    cube: Cube, writer: Author, proxy: Proxy, told: Told, way: str, place: str
 ) -> None:
     """A server that repeats the token in all forms, after everything went well so far."""
     writer.commit({"a": b"1", **ATTRIBUTES, **writer.lfs({"1.big": b"1" * 3000})})
@@ -70,10 +72,18 @@ def test_token_is_in_no_child_no_file_and_no_log(
         (cube.clone / "2.big").write_bytes(b"2" * 300_000)
         clone.git("add", "2.big")
         clone.git("commit", "-q", "-m", "New")
-    body = "\n".join(FORMS).encode()
-    last = "/git-receive-pack" if way == "upload" else "/objects/batch"
-    echo = Fault(403, f'{{"message": "{FORMS[0]} {FORMS[1]} {FORMS[3]}"}}'.encode() if way == "download" else body)
-    proxy.rule = lambda request: echo if request.path.endswith(last) and request.method == "POST" else None
+    said = " ".join([*FORMS[:3], base64.b64encode(f"{USERNAME}:{TOKEN}".encode()).decode()])
+    last = "service=git-receive-pack" if way == "upload" else "/objects/batch"
+    echo = (
+        Fault(403, said.encode(), {"Content-Type": "text/plain"})
+        if way == "upload"
+        else Fault(
+            403,
+            json.dumps({"message": f"Forbidden: {said}"}).encode(),
+            {"Content-Type": "application/vnd.git-lfs+json"},
+        )
+    )
+    proxy.rule = lambda request: echo if request.path.endswith(last) else None
     environment = {}
     fields: dict[str, str | None] = {}
     if place == "url":
@@ -82,16 +92,37 @@ def test_token_is_in_no_child_no_file_and_no_log(
         fields = {"tokenEnv": None, "username": None}
     else:
         environment = {"URL": cube.url}
-    started = cube.started(upload=way == "upload", run="run", environment=environment, **fields)
+    environment |= told.environment
+    more = (told.argument,)
+    started = cube.started(upload=way == "upload", run="run", environment=environment, more=more, **fields)
     with started as process, watched(process.pid) as seen:
         output, _ = process.communicate(timeout=60)
     assert process.returncode == 3, output
     assert {b"git", b"git-lfs"} <= seen["names"], "the children were seen"
     children = b"\n".join([*seen["cmdline"], *seen["environ"]]).decode(errors="replace")
-    for where in (output, all_of(cube.claim), children):
+    assert told.status["attempt"]["exitCode"] == json.loads(told.words)["exitCode"] == 3
+    for where in (output, all_of(cube.claim), children, *told.patches, told.words):
         for form in FORMS:
             assert form not in where
+    assert all("[redacted]" in where for where in (output, told.patches[-1], told.words))
     assert proxy.requests
+
+
+def test_addresses_that_open_a_door_are_not_told(
+    cube: Cube, writer: Author, proxy: Proxy, forge: Forge, told: Told
+) -> None:
+    """Git LFS quotes the URL of an object where its server refuses it, and somebody may have put a password there."""
+    writer.commit({**ATTRIBUTES, **writer.lfs({"1.big": b"1" * 3000})})
+    forge.query = "?X-Amz-Credential=CANARY1&X-Amz-Signature=CANARY2&token=CANARY3"
+    forge.lfs_url = proxy.url.replace("://", "://me:CANARY4@")
+    forge.users = {}
+    proxy.rule = lambda request: Fault(403) if "X-Amz" in request.path else None
+    ended = cube.download(environment=told.environment, more=(told.argument,))
+    assert ended.code != 0
+    assert [each for each in proxy.requests if "CANARY2" in each.path]
+    for where in (ended.output, all_of(cube.claim), *told.patches, told.words):
+        assert "CANARY" not in where
+    assert all("[redacted]" in where for where in (ended.output, told.patches[-1], told.words))
 
 
 def test_temporary_files_are_gone_and_were_private(cube: Cube, writer: Author, proxy: Proxy, tmp_path: Path) -> None:

@@ -56,6 +56,30 @@ def test_short_values_and_none_at_all() -> None:
     assert Redactor([])("a cat") == "a cat"
 
 
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("GET https://me:p4ss@host/a failed", f"GET https://{MASK}@host/a failed"),
+        ("https://me:p4@ss@host/a", f"https://{MASK}@host/a"),
+        ("https://gh_token@host/a", f"https://{MASK}@host/a"),
+        ("redis://:p4ss@10.0.0.1:6379/1", f"redis://{MASK}@10.0.0.1:6379/1"),
+        (
+            "'https://s3/b?X-Amz-Date=1&X-Amz-Credential=AK%2F1&X-Amz-Signature=abc'",
+            f"'https://s3/b?X-Amz-Date=1&X-Amz-Credential={MASK}&X-Amz-Signature={MASK}'",
+        ),
+        ("https://h/a?token=abc: 403", f"https://h/a?token={MASK} 403"),
+        ("https://h/a?x=1&private_token=abc def", f"https://h/a?x=1&private_token={MASK} def"),
+        ("https://h/a?Expires=1&Signature=a~b_&Key-Pair-Id=K", f"https://h/a?Expires=1&Signature={MASK}&Key-Pair-Id=K"),
+        ('{"href": "https://h/a?sv=1&sig=a%2Bb"}', f'{{"href": "https://h/a?sv=1&sig={MASK}"}}'),
+        ("https://host/a@b/c?page=2 and me@example.com", "https://host/a@b/c?page=2 and me@example.com"),
+        ("the option `token`; token=x", "the option `token`; token=x"),
+    ],
+)
+def test_what_opens_a_door_in_any_url(text: str, kept: str) -> None:
+    assert Redactor([])(text) == kept
+    assert Redactor(["hunter22"])(f"{text} hunter22") == f"{kept} {MASK}"
+
+
 def test_stream() -> None:
     inner = io.StringIO()
     stream = RedactedStream(inner, Redactor(["hunter22"]))

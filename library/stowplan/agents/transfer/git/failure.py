@@ -59,4 +59,6 @@ def _said(output: str) -> str:
     told = [
         line for line in lines if line and not line.startswith(("hint:", "remote: Counting", "remote: Compressing"))
     ]
-    return " / ".join(told)[-LONGEST:]
+    text = " / ".join(told)
+    # Between words: half of a secret is one too, and nobody would know it any more.
+    return text if len(text) <= LONGEST else text[-LONGEST:].partition(" ")[2]

@@ -1,0 +1,107 @@
+"""What a transfer tells beside its log: the status that it applies, and its last words to the kubelet."""
+
+import json
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from tests.agents.accounts import account_directory
+from tests.cluster.certificates import Authority
+
+ACCOUNT_TOKEN = "account-CANARY-0123456789"
+
+_PLACE = """\
+from pathlib import Path
+from stowplan.agents.attempt import last_words
+last_words.leave.__defaults__ = (Path({place!r}),)
+"""
+"""What Python runs at its start: `/dev` belongs to all tests of this machine."""
+
+
+@dataclass
+class Told:
+    """A listener in the place of an API server, and a file in that of `/dev/termination-log`."""
+
+    folder: Path
+    port: int = 0
+    patches: list[str] = field(default_factory=list)
+    """All that was applied, as it came."""
+
+    @property
+    def words(self) -> str:
+        """The last words."""
+        return (self.folder / "termination-log").read_text(encoding="utf-8")
+
+    @property
+    def status(self) -> dict[str, Any]:
+        """What was applied last."""
+        found: dict[str, Any] = json.loads(self.patches[-1])["status"]
+        return found
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables by which the agent tells us."""
+        return {
+            "KUBERNETES_SERVICE_HOST": "127.0.0.1",
+            "KUBERNETES_SERVICE_PORT": str(self.port),
+            "STOWPLAN_POD": "pod",
+            "PYTHONPATH": str(self.folder / "start"),
+        }
+
+    @property
+    def argument(self) -> str:
+        return f"--service-account={self.folder / 'account'}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    told: Told
+
+    def do_GET(self) -> None:
+        self._answer()
+
+    def do_PATCH(self) -> None:
+        self.told.patches.append(self.rfile.read(int(self.headers["content-length"])).decode())
+        self._answer()
+
+    def _answer(self) -> None:
+        found = {"apiVersion": "tensorstack.dev/v1beta1", "kind": "DataCube", "metadata": {"name": "cube"}}
+        data = json.dumps(found).encode()
+        self.send_response_only(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def listening(folder: Path) -> Iterator[Told]:
+    """A listener for one test, whose new folder holds all that it needs."""
+    authority = Authority.create(folder)
+    told = Told(folder)
+    account_directory(folder / "account", token=ACCOUNT_TOKEN, authorities=authority.certificate)
+    (folder / "termination-log").touch()
+    (folder / "start").mkdir()
+    place = _PLACE.format(place=str(folder / "termination-log"))
+    (folder / "start" / "sitecustomize.py").write_text(place, encoding="utf-8")
+    pair = authority.issue("api")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"told": told}))
+    server.daemon_threads = True
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pair.certificate, pair.key)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    told.port = server.server_port
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    try:
+        yield told
+    finally:
+        server.shutdown()
+        server.server_close()
