@@ -4,8 +4,10 @@ import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Literal, TextIO, get_args
+
+from stowplan.agents.timestamp import now
+from stowplan.schema.agent_config import POD_ENV, RUN_ENV
 
 Format = Literal["json", "text"]
 Level = Literal["info", "warning", "error"]
@@ -31,17 +33,24 @@ class Log:
     stream: TextIO = field(default_factory=_standard_error)
 
     def info(self, message: str, **fields: Value) -> None:
+        """Something went as it should."""
         self._write("info", message, fields)
 
     def warning(self, message: str, **fields: Value) -> None:
+        """Something went wrong, and the work goes on."""
         self._write("warning", message, fields)
 
     def error(self, message: str, **fields: Value) -> None:
+        """Something went wrong for good."""
         self._write("error", message, fields)
+
+    def fault(self, error: BaseException, **fields: Value) -> None:
+        """An exception that nobody foresaw, with the place where it was raised."""
+        self.error("A fault of this program", error=repr(error), where=_place(error), **fields)
 
     def _write(self, level: Level, message: str, given: Mapping[str, Value]) -> None:
         fields = {key: value for key, value in given.items() if value is not None}
-        time = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        time = now("milliseconds")
         if self.format == "json":
             line = json.dumps({"time": time, "level": level, "message": message, **fields, **self.always})
         else:
@@ -49,3 +58,19 @@ class Log:
             line = line.replace("\n", " ")
         self.stream.write(f"{line}\n")
         self.stream.flush()
+
+
+def identity(environment: Mapping[str, str]) -> dict[str, Value]:
+    """What every line says of the pod: its run, where it belongs to one, and its name."""
+    found = {"run": environment.get(RUN_ENV), "pod": environment.get(POD_ENV)}
+    return {key: value for key, value in found.items() if value}
+
+
+def _place(error: BaseException) -> str:
+    """File and line; of a group, those of its first error."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    trace = error.__traceback__
+    while trace and trace.tb_next:
+        trace = trace.tb_next
+    return f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace else ""

@@ -19,13 +19,6 @@ RUN_HASH_LENGTH = 8
 GROUP_FAILED = 1
 """Exit code of await when a deciding Job failed or went away: the Job of the helper fails at once with it."""
 
-TERMINATED = 143
-"""Exit code of await when SIGTERM comes before the outcome, as a shell reports it (128 + 15).
-
-It is not 0, which would count the pod of a drained node as done and leave the group without its helper; nor 1. A pod that
-was disrupted is made again.
-"""
-
 Stem = Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", max_length=63 - RUN_HASH_LENGTH - 1)]
 Port = Annotated[int, Field(ge=1, le=65535)]
 

@@ -18,3 +18,10 @@ class ExitCode(IntEnum):
 
 PERMANENT = (ExitCode.BAD_SPEC, ExitCode.AUTH, ExitCode.NOT_FOUND, ExitCode.CONFLICT)
 """Codes that another attempt cannot mend."""
+
+TERMINATED = 143
+"""Exit code after SIGTERM, as a shell reports it (128 + 15).
+
+It is not 0, which would count the pod of a drained node as done (and leave a group without its helper); nor one of those
+above. A pod that was disrupted is made again.
+"""

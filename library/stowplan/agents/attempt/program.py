@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -16,12 +16,8 @@ from stowplan.agents.attempt.outcome import Outcome
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.report import Reporter
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.log import Log, Value
-from stowplan.schema.agent_config import POD_ENV, RUN_ENV
-from stowplan.schema.exit_codes import ExitCode
-
-TERMINATED = 143
-"""Exit code after SIGTERM: 128 and the signal's number."""
+from stowplan.agents.log import Log
+from stowplan.schema.exit_codes import TERMINATED, ExitCode
 
 LOG_SECONDS = 10.0
 """Time between two lines of progress."""
@@ -99,12 +95,6 @@ class Program:
     def _tick(self, over: threading.Event) -> None:
         while not over.wait(LOG_SECONDS):
             self.log.info(f"The {self.what} is under way", **self.outcome.progress.snapshot().fields())
-
-
-def identity(environment: Mapping[str, str]) -> dict[str, Value]:
-    """What every line of the log says of the pod."""
-    found = {"run": environment.get(RUN_ENV), "pod": environment.get(POD_ENV)}
-    return {key: value for key, value in found.items() if value}
 
 
 def _watch_signals(stop: Stop) -> None:

@@ -5,14 +5,14 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
+from stowplan.agents.backoff import Backoff
 from stowplan.agents.cluster.access import Access
 from stowplan.agents.cluster.answers import Manifest, Refused, Unreachable
-from stowplan.agents.cluster.backoff import Backoff
 from stowplan.agents.cluster.client import Client, Place
 from stowplan.agents.log import Log
+from stowplan.agents.timestamp import now
 
 CHANGE_SECONDS, HEARTBEAT_SECONDS = 10.0, 30.0
 """Time between two reports at least, and at most."""
@@ -40,11 +40,6 @@ class Target:
     @property
     def place(self) -> Place:
         return Place(f"/apis/{self.api_version}/namespaces/{self.namespace}/{self.resource}", self.name)
-
-
-def now() -> str:
-    """RFC 3339, in UTC, to the second."""
-    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 @dataclass

@@ -4,15 +4,12 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Mapping
 
 from stowplan.agents.await_group.attendance import attend
 from stowplan.agents.await_group.settings import Settings, arguments, settings
 from stowplan.agents.cluster.client import Client
-from stowplan.agents.log import Log, Value
-from stowplan.schema.agent_config import POD_ENV, RUN_ENV
-from stowplan.schema.await_config import TERMINATED
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.agents.log import Log, identity
+from stowplan.schema.exit_codes import TERMINATED, ExitCode
 
 USER_AGENT = "stowplan-await"
 
@@ -20,7 +17,7 @@ USER_AGENT = "stowplan-await"
 def main() -> int:
     """Runs until the outcome stands; gives the exit code."""
     given = arguments(sys.argv[1:])
-    log = Log(given.log_format, _identity(os.environ))
+    log = Log(given.log_format, identity(os.environ))
     told = settings(given, os.environ)
     if isinstance(told, str):
         log.error(told)
@@ -29,7 +26,7 @@ def main() -> int:
     try:
         return asyncio.run(_run(told, log))
     except Exception as error:
-        log.error("A fault of this program", error=repr(error), where=_place(error))  # noqa: TRY400 - not that logging
+        log.fault(error)
         return ExitCode.TRANSIENT
 
 
@@ -50,18 +47,3 @@ async def _run(told: Settings, log: Log) -> int:
         attending.cancel()
         await asyncio.wait({attending}, timeout=2)
         return TERMINATED
-
-
-def _identity(environment: Mapping[str, str]) -> dict[str, Value]:
-    found = {"run": environment.get(RUN_ENV), "pod": environment.get(POD_ENV)}
-    return {key: value for key, value in found.items() if value}
-
-
-def _place(error: BaseException) -> str:
-    """Where an error came from, innermost group first."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    trace = error.__traceback__
-    while trace and trace.tb_next:
-        trace = trace.tb_next
-    return f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace else ""

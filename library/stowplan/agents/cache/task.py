@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TextIO, cast
 
 from stowplan.agents.attempt.failure import StoppedError
-from stowplan.agents.attempt.program import Program, identity
+from stowplan.agents.attempt.program import Program
 from stowplan.agents.attempt.redaction import RedactedStream, Redactor
 from stowplan.agents.attempt.report import Reporter
 from stowplan.agents.attempt.stop import Stop
@@ -21,7 +21,7 @@ from stowplan.agents.cache.tasks.sync import SyncTask
 from stowplan.agents.cache.tasks.warmup import WarmupTask
 from stowplan.agents.cache.tasks.work import TaskOutcome, Work
 from stowplan.agents.cluster import access
-from stowplan.agents.log import Log
+from stowplan.agents.log import Log, identity
 from stowplan.schema.agent_config import POD_ENV, RUN_ENV, ClearConfig, RmrConfig, SyncConfig
 from stowplan.schema.exit_codes import ExitCode
 

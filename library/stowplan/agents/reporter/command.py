@@ -5,13 +5,11 @@ import os
 import signal
 import sys
 import time
-import traceback
 
 from stowplan.agents.cluster.client import Client
-from stowplan.agents.log import Log
+from stowplan.agents.log import Log, identity
 from stowplan.agents.reporter.reporting import Reporting
 from stowplan.agents.reporter.settings import Settings, arguments, settings
-from stowplan.schema.agent_config import POD_ENV
 from stowplan.schema.exit_codes import ExitCode
 from stowplan.schema.field_managers import REPORTER
 
@@ -21,8 +19,7 @@ HEARTBEAT_SECONDS = 10.0
 def main() -> int:
     """Runs until a signal; gives the exit code."""
     given = arguments(sys.argv[1:])
-    pod = os.environ.get(POD_ENV)
-    log = Log(given.log_format, {"pod": pod} if pod else {})
+    log = Log(given.log_format, identity(os.environ))
     told = settings(given, os.environ)
     if isinstance(told, str):
         log.error(told)
@@ -30,8 +27,7 @@ def main() -> int:
     try:
         asyncio.run(_run(told, log))
     except Exception as error:
-        where = traceback.format_exc(limit=-1)
-        log.error("A fault of this program", error=repr(error), where=where)  # noqa: TRY400 - not that logging
+        log.fault(error)
         return ExitCode.TRANSIENT
     return ExitCode.DONE
 

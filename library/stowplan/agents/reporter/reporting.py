@@ -2,14 +2,13 @@
 
 import asyncio
 import random
-import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
 from typing import Any
 
-from stowplan.agents.cluster.backoff import Backoff
+from stowplan.agents.backoff import Backoff
 from stowplan.agents.cluster.client import Client
 from stowplan.agents.log import Log
 from stowplan.agents.reporter import pods, resources, workloads
@@ -107,8 +106,7 @@ class Reporting:
             try:
                 await self.look(key)
             except Exception as error:
-                where = traceback.format_tb(error.__traceback__)[-1].strip()
-                self.log.error("A fault of this program", kind=key[0], name=key[1], error=repr(error), where=where)  # noqa: TRY400
+                self.log.fault(error, kind=key[0], name=key[1])
                 self.queue.add(key, RESYNC_SECONDS / 10)
             finally:
                 self.queue.done(key)

@@ -1,17 +1,12 @@
 """Entry of `python -m stowplan.agents.transfer`."""
 
-import os
-import signal
 import sys
 
-
-def _end(*_: object) -> None:
-    os._exit(143)
-
+from stowplan.agents.early_signal import end_with
+from stowplan.schema.exit_codes import TERMINATED
 
 if __name__ == "__main__":
-    # The first process of a container is deaf to a signal that it does not handle, and the imports take a moment.
-    signal.signal(signal.SIGTERM, _end)
+    end_with(TERMINATED)
     from stowplan.agents.transfer.command import main
 
     sys.exit(main())

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.cluster.backoff import Backoff
+from stowplan.agents.backoff import Backoff
 from stowplan.agents.log import Log
 from stowplan.schema.exit_codes import ExitCode
 

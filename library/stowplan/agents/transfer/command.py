@@ -6,12 +6,12 @@ from typing import TextIO, cast
 
 from stowplan.agents.arguments import Arguments
 from stowplan.agents.attempt.outcome import Outcome
-from stowplan.agents.attempt.program import Program, identity
+from stowplan.agents.attempt.program import Program
 from stowplan.agents.attempt.redaction import RedactedStream, Redactor
 from stowplan.agents.attempt.report import Reporter, Target
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cluster import access
-from stowplan.agents.log import Log
+from stowplan.agents.log import Log, identity
 from stowplan.agents.transfer import cube_status, dataset_status
 from stowplan.agents.transfer.engine import Work
 from stowplan.agents.transfer.registry import engine

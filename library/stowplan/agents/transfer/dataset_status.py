@@ -1,9 +1,9 @@
 """The status of a SampleSet or SampleJob whose dataset is a claim, as the agent of its sync tells it."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, Outcome
+from stowplan.agents.timestamp import now
 from stowplan.schema import field_managers
 
 API_VERSION = "batch.paddlepaddle.org/v1alpha1"
@@ -22,7 +22,7 @@ class DatasetStatus:
 
     def __init__(self, kind: str, outcome: Outcome, *, phase: bool) -> None:
         self._kind, self._outcome, self._phase = kind, outcome, phase
-        self._began = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        self._began = now()
 
     def fields(self) -> dict[str, Any]:
         """Fields without times of reports; with `phase` also those that are a reporter's where one runs."""

@@ -1,17 +1,13 @@
 """Entry of `python -m stowplan.agents.wait_dataset`."""
 
-import os
-import signal
 import sys
 
-
-def _end(*_: object) -> None:
-    os._exit(143)
-
+from stowplan.agents.early_signal import end_with
+from stowplan.schema.exit_codes import TERMINATED
 
 if __name__ == "__main__":
-    # The first process of a container is deaf to a signal that it does not handle. There is nothing to put in order.
-    signal.signal(signal.SIGTERM, _end)
+    # A wait has nothing to put in order, so this is all that it needs.
+    end_with(TERMINATED)
     from stowplan.agents.wait_dataset.command import main
 
     sys.exit(main())

@@ -13,10 +13,9 @@ from typing import get_args
 from pydantic import ValidationError
 
 from stowplan.agents.attempt.last_words import leave
-from stowplan.agents.log import FORMATS, Log, Value
+from stowplan.agents.log import FORMATS, Log, identity
 from stowplan.agents.wait_dataset.patience import Outcome, Patience
 from stowplan.agents.wait_dataset.readiness import View, look
-from stowplan.schema.agent_config import POD_ENV, RUN_ENV
 from stowplan.schema.wait_config import DEFAULT_TIMEOUT, Until, WaitConfig
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 10.0
@@ -87,8 +86,7 @@ def _told(words: Sequence[str]) -> tuple[WaitConfig, Log]:
     )
     given = parser.parse_args(words)
     named = {key: value for key, value in vars(given).items() if key != "log_format"}
-    identity: dict[str, Value] = {"run": os.environ.get(RUN_ENV), "pod": os.environ.get(POD_ENV)}
-    log = Log(given.log_format, {key: value for key, value in identity.items() if value})
+    log = Log(given.log_format, identity(os.environ))
     try:
         return WaitConfig.model_validate(named), log
     except ValidationError as error:

@@ -8,7 +8,6 @@ from contextlib import suppress
 
 from stowplan.agents.arguments import Arguments
 from stowplan.agents.attempt.failure import StoppedError
-from stowplan.agents.attempt.program import TERMINATED
 from stowplan.agents.attempt.report import HEARTBEAT_SECONDS, Reporter, Target
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.registry import DEFAULT, DRIVERS
@@ -19,9 +18,8 @@ from stowplan.agents.cache.runtime.settings import Settings, arguments, settings
 from stowplan.agents.cache.runtime.sums import Sums
 from stowplan.agents.cache.runtime.watch import Watch
 from stowplan.agents.cluster import access
-from stowplan.agents.log import Log
-from stowplan.schema.agent_config import POD_ENV
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.agents.log import Log, identity
+from stowplan.schema.exit_codes import TERMINATED, ExitCode
 
 _WAKE_SECONDS = 10.0
 
@@ -32,8 +30,7 @@ FIRST_HEARTBEAT_SECONDS = 15.0
 def main(words: Sequence[str]) -> int:
     """Runs until a signal; gives the exit code."""
     given = arguments(words[1:])
-    pod = os.environ.get(POD_ENV)
-    log = Log(given.log_format, {"pod": pod} if pod else {})
+    log = Log(given.log_format, identity(os.environ))
     told = settings(given, os.environ)
     if isinstance(told, str):
         log.error(told, reason="BadSpec", code=int(ExitCode.BAD_SPEC))

@@ -4,8 +4,8 @@ import threading
 from dataclasses import dataclass, replace
 from typing import Any
 
-from stowplan.agents.attempt.report import now
 from stowplan.agents.cache.drivers.api import Extent, Pulse, Trouble
+from stowplan.agents.timestamp import now
 
 
 @dataclass(frozen=True, slots=True)

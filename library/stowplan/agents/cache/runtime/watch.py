@@ -47,7 +47,7 @@ class Watch:
             return
         except Exception as error:
             # The heartbeat ends, or the figures grow old: better to begin anew.
-            self.log.error("A fault of this program", error=repr(error))  # noqa: TRY400 - not that logging
+            self.log.fault(error)
             self.stop.set("failure")
 
     def _feel(self) -> float:

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stowplan.agents.attempt.outcome import FAILED, RUNNING, Outcome
-from stowplan.agents.attempt.report import now
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.log import Log
+from stowplan.agents.timestamp import now
 
 WAITING = "waiting"
 
