@@ -29,6 +29,15 @@ def test_what_it_writes_compiles_as_it_is(tmp_path: Path, monkeypatch: pytest.Mo
     assert names == {"sampleset-mnist", "paddlejob-mnist-train", "reporter"}
 
 
+def test_training_waits_for_its_samples(tmp_path: Path) -> None:
+    """Or a newcomer's first job would train on what has been copied in its first second."""
+    starter.write(tmp_path)
+    assert run("synth", str(tmp_path)).exit_code == 0
+    (path,) = tmp_path.glob("out/ml/paddlejob-mnist-train/job-*.yaml")
+    pod = YAML(typ="safe").load(path)["spec"]["template"]["spec"]
+    assert [each["name"] for each in pod.get("initContainers", ())] == ["wait-dataset"]
+
+
 def test_in_the_present_folder_by_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert "made stowplan.yaml\n" in run("init").output

@@ -66,7 +66,7 @@ def test_an_edit_is_compiled_and_a_mistake_is_told(repo: Path, watching: Watchin
     assert "completions: 3\n" in (repo / JOB).read_text()
     replicas(repo, "replicas: 3", "replica: 3")
     text = watching.until(lambda text: "nothing written" in text)
-    assert "specs/mnist-train.yaml:13:5: error SP201" in text
+    assert "specs/mnist-train.yaml:15:5: error SP201" in text
     assert "completions: 3\n" in (repo / JOB).read_text()
     watching.process.send_signal(signal.SIGINT)
     assert watching.process.wait(PATIENCE_SECONDS) == 0
