@@ -212,7 +212,7 @@ def _goes_last(task: Task) -> bool:
 
 
 def _sort_key(task: Task) -> tuple[int, int, int, str, str]:
-    kind = task.kind[1]
+    kind = str(task.body["kind"])
     return PHASES.index(task.phase), task.wave, _RANKS.get(kind, len(KINDS)), kind, task.name
 
 
@@ -235,10 +235,10 @@ def _bubbled(tasks: Sequence[Task], made: Callable[[Task], Hashable | None], use
 
 
 def _namespace_made(task: Task) -> str | None:
-    return task.name if task.kind == ("", "Namespace") else None
+    return task.name if task.body["kind"] == "Namespace" and task.kind == ("", "Namespace") else None
 
 
 def _kind_made(task: Task) -> tuple[object, object] | None:
-    if task.kind[1] != "CustomResourceDefinition":
+    if task.body["kind"] != "CustomResourceDefinition":
         return None
     return mapping(task.body, "spec").get("group"), mapping(task.body, "spec", "names").get("kind")

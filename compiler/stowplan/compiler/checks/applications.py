@@ -1,6 +1,6 @@
 """Will each Application of Argo CD sync all that its folder holds?"""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
@@ -15,12 +15,16 @@ _ARGOCD = "argoproj.io"
 _LARGE = 8_000_000
 _SKIP_DRY_RUN = "SkipDryRunOnMissingResource=true"
 
+_Kind = tuple[tuple[str, str], bool]
+"""Group and kind, and whether the object has a namespace."""
+
 
 def check(objects: Objects, kubernetes: str) -> list[ObjectFinding]:
     """The size of each folder, the kinds that the project allows, and custom resources without their CRD."""
     found = [finding for members in objects.applications.values() for finding in _size(members)]
     for project in objects.of_kind("AppProject"):
-        found += [finding for obj in objects for finding in _permitted(obj, project)]
+        refused = _refused({(obj.kind, bool(obj.id.namespace)) for obj in objects}, project)
+        found += [_not_permitted(obj, project) for obj in objects if (obj.kind, bool(obj.id.namespace)) in refused]
     return found + _dry_runs(objects, kubernetes)
 
 
@@ -37,23 +41,32 @@ def _size(members: list[Object]) -> Iterator[ObjectFinding]:
         yield about(members[0], "SP532", (), message, hint)
 
 
-def _permitted(obj: Object, project: Object) -> Iterator[ObjectFinding]:
+def _refused(kinds: Iterable[_Kind], project: Object) -> set[_Kind]:
     """Kinds are allowed by a list: cluster-scoped ones none without it, namespaced ones all without it.
 
     What Argo CD itself reads is synced by the root Application, under another project.
     """
-    own = obj.id
-    if own.group == _ARGOCD:
-        return
-    field = "namespaceResourceWhitelist" if own.namespace else "clusterResourceWhitelist"
     spec = mapping(project.body, "spec")
-    if own.namespace and field not in spec:
-        return
-    if not any(_allows(entry, own.group, own.kind) for entry in items(spec, field)):
-        group = f" of {own.group}" if own.group else ""
-        message = f"{project.id} does not allow the kind {own.kind}{group}, so it would not be synced."
-        hint = f"Add the kind to the platform file, under the extension or `passThrough`, so that {field} lists it."
-        yield about(obj, "SP533", ("kind",), message, hint)
+    refused = set()
+    for (group, name), namespaced in kinds:
+        field = _list_of(namespaced=namespaced)
+        listed = any(_allows(entry, group, name) for entry in items(spec, field))
+        if not (listed or group == _ARGOCD or (namespaced and field not in spec)):
+            refused.add(((group, name), namespaced))
+    return refused
+
+
+def _not_permitted(obj: Object, project: Object) -> ObjectFinding:
+    own = obj.id
+    group = f" of {own.group}" if own.group else ""
+    message = f"{project.id} does not allow the kind {own.kind}{group}, so it would not be synced."
+    field = _list_of(namespaced=bool(own.namespace))
+    hint = f"Add the kind to the platform file, under the extension or `passThrough`, so that {field} lists it."
+    return about(obj, "SP533", ("kind",), message, hint)
+
+
+def _list_of(*, namespaced: bool) -> str:
+    return "namespaceResourceWhitelist" if namespaced else "clusterResourceWhitelist"
 
 
 def _allows(entry: Json, group: str, kind: str) -> bool:

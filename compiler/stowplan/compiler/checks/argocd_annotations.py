@@ -60,10 +60,11 @@ def check(objects: Objects) -> list[ObjectFinding]:
 def _check(obj: Object) -> Iterator[ObjectFinding]:
     body = obj.body
     yield from _wave(obj)
-    for key, known in _KNOWN.items():
+    present = mapping(body, "metadata", "annotations")
+    for key in (key for key in _KNOWN if key in present):
         for value in options(body, key):
-            if value not in known:
-                yield _unknown(obj, (*_ANNOTATIONS, key), value, known)
+            if value not in _KNOWN[key]:
+                yield _unknown(obj, (*_ANNOTATIONS, key), value, _KNOWN[key])
     if obj.id.kind == "Application":
         yield from _application(obj)
     if "generateName" in mapping(body, "metadata") and not annotation(body, HOOK):
