@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import re
+import ssl
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from tests.cluster.certificates import Pair
 
 USERNAME = "robot"
 TOKEN = "tk/CANARY+git=K7MD&bPx:Rfi@z"
@@ -181,12 +184,17 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[Forge]:
-    """A server on an empty folder."""
+def serving(folder: Path, pair: Pair | None = None) -> Iterator[Forge]:
+    """A server on an empty folder, with TLS if it gets a certificate."""
     folder.mkdir(exist_ok=True)
     forge = Forge(folder)
     server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"forge": forge}))
-    forge.url = f"http://127.0.0.1:{server.server_port}"
+    if pair:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(pair.certificate, pair.key)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        forge.lfs_url = f"https://127.0.0.1:{server.server_port}"
+    forge.url = f"{'https' if pair else 'http'}://127.0.0.1:{server.server_port}"
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
     try:
         yield forge

@@ -127,8 +127,9 @@ def environment(told: GitSettings, folder: Path, given: Mapping[str, str], *, on
             # Git knows some in lower case only.
             value = given.get(name.lower()) or given.get(name)
             variables |= {name: value, name.lower(): value} if value else {}
-        if told.common.config.ca_bundle:
-            variables["GIT_SSL_CAINFO"] = told.common.config.ca_bundle
+        # Git knows this one alone, and Git LFS the other one too.
+        authorities = told.common.config.ca_bundle or given.get("GIT_SSL_CAINFO") or given.get("SSL_CERT_FILE")
+        variables |= {"GIT_SSL_CAINFO": authorities} if authorities else {}
     return variables
 
 

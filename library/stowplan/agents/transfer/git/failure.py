@@ -14,7 +14,8 @@ _NO_ACCESS = (
 )
 _PASSING = (
     r"Could not resolve|Failed to connect|Connection (reset|refused|timed out)|EOF|RPC failed|hung up|timed out"
-    r"|Operation too slow|(returned error:|HTTP) (429|5\d\d)|SSL|gnutls|Server error|rate limit|batch response"
+    r"|Operation too slow|(returned error:|HTTP) (429|5\d\d)|SSL|gnutls|certificate|Server error|rate limit"
+    r"|batch response"
 )
 _MEANINGS: tuple[tuple[str, ExitCode, str], ...] = (
     (r"No space left on device|Disk quota exceeded", ExitCode.CONFLICT, "NoSpace"),
