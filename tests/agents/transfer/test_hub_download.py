@@ -11,6 +11,7 @@ from tests.agents.transfer.faults import Fault, Proxy, Request, once_each
 from tests.agents.transfer.hub_agent import HubCube
 from tests.agents.transfer.hub_base import TOKEN
 from tests.agents.transfer.test_download import large
+from tests.agents.transfer.told import Told
 
 ODD = "näme with [1] 100%+#?.txt"
 FILES = {"a.txt": b"a", "deep/er/b.bin": b"b" * 70_000, "deep-er": b"", ODD: b"x", "large.bin": large()}
@@ -49,6 +50,17 @@ def test_other_kinds_of_repositories(filled: HubCube, kind: str) -> None:
     ended = filled.download(repoType=kind)
     assert ended.code == 0, ended.output
     assert there(filled) == {"rows.parquet": b"rows", "a": b"a"}
+
+
+def test_run_that_was_done_still_tells_what_it_brought(filled: HubCube, told: Told) -> None:
+    cube = filled.with_options(environment=told.environment)
+    for sides in ((cube.remote(), cube.local()), (cube.local(), cube.remote())):
+        for _ in range(2):
+            with cube.started(*sides, run=sides[0]["type"], more=(told.argument,)) as process:
+                output, _ = process.communicate(timeout=60)
+            assert process.returncode == 0, output
+            assert told.status["revision"] == filled.repository.refs["main"]
+        assert "complete before" in output
 
 
 def test_nothing_is_fetched_again(filled: HubCube, hub_proxy: Proxy) -> None:

@@ -1,6 +1,7 @@
 """The marker of a run that is done, and the file by which others see that the data is complete."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -35,13 +36,23 @@ class Completion:
             return False
         return marker.run == self._run and marker.result == "succeeded"
 
+    @property
+    def revision(self) -> str | None:
+        """What this run brought, where its engine knows such a name and no other run came after it."""
+        try:
+            told = json.loads(self._complete.read_bytes())
+        except (FileNotFoundError, ValueError):
+            return None
+        found = told.get("revision") if isinstance(told, dict) and told.get("run") == self._run else None
+        return found if isinstance(found, str) else None
+
     def begin(self) -> None:
         """Before the first change."""
         for each in (self._complete, self._failed, self._marker):
             if each:
                 each.unlink(missing_ok=True)
 
-    def end(self, code: ExitCode, summary: dict[str, int]) -> None:
+    def end(self, code: ExitCode, summary: Mapping[str, int | str]) -> None:
         """After the last change. A failure that another attempt may mend leaves no marker."""
         if code is ExitCode.DONE:
             if self._failed:

@@ -34,6 +34,7 @@ class Run:
         dataset = None if state.dataset is None else claim / state.dataset
         completion = Completion(claim, claim / directory, self.told.run, dataset)
         if completion.is_done():
+            self.work.outcome.revision = completion.revision
             return "This run was complete before: nothing to do"
         with held(claim / state.lock, self.told.run or "stowplan-transfer", self.work.stop, self.work.log):
             try:
@@ -43,8 +44,12 @@ class Run:
                 if isinstance(failure, AttemptError):
                     completion.end(failure.code, {})
                 raise failure from None
-            completion.end(ExitCode.DONE, dict(self.work.progress.snapshot().fields()))
+            completion.end(ExitCode.DONE, self._summary())
         return text
+
+    def _summary(self) -> dict[str, int | str]:
+        revision = self.work.outcome.revision
+        return {**self.work.progress.snapshot().fields(), **({"revision": revision} if revision else {})}
 
     def _copy(self, directory: Path, completion: Completion) -> str:
         if self.told.upload:

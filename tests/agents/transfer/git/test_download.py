@@ -6,6 +6,7 @@ from tests.agents.transfer.faults import Proxy
 from tests.agents.transfer.git.agent import Cube, tree
 from tests.agents.transfer.git.author import Author, author, pointer
 from tests.agents.transfer.git.server import Forge
+from tests.agents.transfer.told import Told
 
 FILES = {"a.txt": b"a", "deep/er/b.bin": bytes(range(256)) * 300, "deep/ü n.txt": b"", "[x]*": b"odd"}
 
@@ -22,6 +23,22 @@ def test_head_of_the_remote_is_the_default(cube: Cube, writer: Author) -> None:
     assert cube.git("status", "--porcelain") == ""
     assert cube.git("config", "remote.origin.url") == cube.url
     assert not cube.hidden.exists()
+
+
+def test_run_that_was_done_still_tells_what_it_brought(cube: Cube, writer: Author, told: Told) -> None:
+    """A Job that is made once more: what a report leaves out is gone from the status."""
+    first = writer.commit({"a": b"1"})
+    reporting = {"environment": told.environment, "more": (told.argument,)}
+    for ended in (cube.download(run="one", **reporting), cube.download(run="one", **reporting)):
+        assert (ended.code, told.status["revision"]) == (0, first), ended.output
+    assert "complete before" in ended.last["message"]
+    new = writer.commit({"a": b"2"})
+    assert (cube.download(run="two", **reporting).code, told.status["revision"]) == (0, new)
+    assert (cube.download(run="one", **reporting).code, "revision" in told.status) == (0, False)
+    clone = Author(cube.clone, writer.forge)
+    clone.git("commit", "-q", "--allow-empty", "-m", "Trained")
+    for ended in (cube.upload(run="up", **reporting), cube.upload(run="up", **reporting)):
+        assert (ended.code, told.status["revision"]) == (0, clone.head), ended.output
 
 
 def test_branch_tag_and_commit(cube: Cube, writer: Author) -> None:
