@@ -4,6 +4,7 @@ Columns count characters, as everywhere here, and `%SRCROOT%` is the folder that
 """
 
 import json
+import os
 from collections.abc import Sequence
 from hashlib import sha256
 from importlib.metadata import version
@@ -46,7 +47,7 @@ def _rule(code: str) -> dict[str, Any]:
 def _result(each: Diagnostic, rule: int, folder: str) -> dict[str, Any]:
     path = normpath(f"{folder}/{each.location.file}")
     region = {"startLine": each.location.line, "startColumn": each.location.column}
-    place = {"artifactLocation": {"uri": quote(path), "uriBaseId": "%SRCROOT%"}, "region": region}
+    place = {"artifactLocation": {"uri": quote(os.fsencode(path)), "uriBaseId": "%SRCROOT%"}, "region": region}
     return {
         "ruleId": each.code,
         "ruleIndex": rule,
