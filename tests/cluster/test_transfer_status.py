@@ -10,11 +10,12 @@ from urllib.parse import quote, urlsplit
 import pytest
 
 from stowplan.agents.attempt.outcome import Outcome
-from stowplan.agents.attempt.report import Reporter, Target
+from stowplan.agents.attempt.report import Reporter
 from stowplan.agents.cluster.access import Access
 from stowplan.agents.log import Log
 from stowplan.agents.transfer import cube_status
-from stowplan.schema.field_managers import task
+from stowplan.schema.agent_config import Target
+from stowplan.schema.field_managers import TRANSFER, task
 from stowplan.schema.marker import marker_path
 from tests.agents.accounts import account_directory
 from tests.agents.transfer.agent import Cube
@@ -194,9 +195,9 @@ def test_custom_resource_that_comes_after_the_job(account: Deciders, tmp_path: P
     outcome = Outcome("run", None)
     reporter = Reporter(
         access,
-        Target(cube_status.API_VERSION, "datacubes", account.namespace, "cube"),
+        Target(kind="DataCube", namespace=account.namespace, name="cube"),
         lambda _: cube_status.status(outcome, phase=True),
-        cube_status.FIELD_MANAGER,
+        TRANSFER,
         Log(),
     )
     try:

@@ -16,6 +16,9 @@ POD_IP_ENV = "STOWPLAN_POD_IP"
 RUN_HASH_LENGTH = 8
 """Characters of the hash that ends the names of all Jobs of one run."""
 
+END_AT_ONCE = 1
+"""`spec.activeDeadlineSeconds` that await gives a deciding Job that is to fail. The API server takes no 0."""
+
 GROUP_FAILED = 1
 """Exit code of await when a deciding Job failed or went away: the Job of the helper fails at once with it."""
 

@@ -3,16 +3,20 @@
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from stowplan.agents.backoff import Backoff
+from stowplan.agents.cluster import access
 from stowplan.agents.cluster.access import Access
 from stowplan.agents.cluster.answers import Manifest, Refused, Unreachable
-from stowplan.agents.cluster.client import Client, Place
+from stowplan.agents.cluster.client import Client
+from stowplan.agents.cluster.custom_resources import SERVED
 from stowplan.agents.log import Log
 from stowplan.agents.timestamp import now
+from stowplan.schema.agent_config import Target
 
 CHANGE_SECONDS, HEARTBEAT_SECONDS = 10.0, 30.0
 """Time between two reports at least, and at most."""
@@ -27,19 +31,13 @@ def _no_others(_: Manifest) -> Sequence[tuple[str, Status]]:
     return ()
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """The custom resource to report on."""
-
-    api_version: str
-    resource: str
-    """Plural name of its kind, in lower case."""
-    namespace: str
-    name: str
-
-    @property
-    def place(self) -> Place:
-        return Place(f"/apis/{self.api_version}/namespaces/{self.namespace}/{self.resource}", self.name)
+def reach(environment: Mapping[str, str], account: Path, log: Log) -> Access | None:
+    """The API server to report to; None where this is no pod, as on a laptop."""
+    found = access.from_pod(environment, account)
+    if isinstance(found, str):
+        log.info("No reports to a cluster", reason=found)
+        return None
+    return found
 
 
 @dataclass
@@ -48,6 +46,7 @@ class Reporter:
 
     access: Access
     target: Target
+    """The custom resource to report on."""
     status: Callable[[Manifest | None], Status]
     """The fields to apply, without times; asked for by the thread.
 
@@ -108,32 +107,32 @@ class Reporter:
                         await asyncio.sleep(min(wait, 1.0))
 
     async def _apply(self, client: Client) -> bool:
-        found = await client.status(self.target.place)
+        place = SERVED[self.target.kind].place(self.target.namespace, self.target.name)
+        found = await client.status(place)
         if isinstance(found, Refused | Unreachable):
             # The custom resource may come after its Job.
             self.log.warning("Cannot read the status to report on: trying again", error=str(found))
             return False
         for manager, status in ((self.manager, self.status(found)), *self.others(found)):
-            answer = await client.apply_status(self.target.place, self._manifest(found, status), manager)
+            answer = await client.apply_status(place, self._manifest(found, status), manager)
             if isinstance(answer, Refused | Unreachable):
                 self.log.warning("Cannot report: trying again", error=str(answer))
                 return False
         return True
 
     def _manifest(self, found: Manifest, status: Status) -> Manifest:
-        metadata = found["metadata"]
         complete = {**status, **_stamped(status)}
         if "conditions" in status:
-            generation = metadata.get("generation")
+            generation = found["metadata"].get("generation")
             complete["observedGeneration"] = generation
             complete["conditions"] = [
                 {**each, "lastTransitionTime": self._transition(each, found), "observedGeneration": generation}
                 for each in status["conditions"]
             ]
         return {
-            "apiVersion": self.target.api_version,
-            "kind": found.get("kind"),
-            "metadata": {"name": metadata.get("name"), "namespace": metadata.get("namespace")},
+            "apiVersion": SERVED[self.target.kind].api_version,
+            "kind": self.target.kind,
+            "metadata": {"name": self.target.name, "namespace": self.target.namespace},
             "status": complete,
         }
 

@@ -5,17 +5,16 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 from stowplan.agents.await_group.events import Event, Events, JobNews, JobTrouble, Probe, watch_job, watch_ports
-from stowplan.agents.await_group.group import END_AT_ONCE, Doomed, Failed, Group, Succeeded, group
+from stowplan.agents.await_group.group import Doomed, Failed, Group, Succeeded, group
 from stowplan.agents.await_group.job_state import JobState
 from stowplan.agents.await_group.patience import Patience
 from stowplan.agents.await_group.settings import Settings
 from stowplan.agents.cluster.answers import Manifest, Refused, Trouble, Unreachable
 from stowplan.agents.cluster.client import Client, job
 from stowplan.agents.log import Log
-from stowplan.schema.await_config import GROUP_FAILED
+from stowplan.schema.await_config import END_AT_ONCE, GROUP_FAILED
 from stowplan.schema.exit_codes import ExitCode
-
-FIELD_MANAGER = "stowplan-await"
+from stowplan.schema.field_managers import AWAIT
 
 _ENDING: Manifest = {"spec": {"activeDeadlineSeconds": END_AT_ONCE}}
 _TRIES, _PAUSE = 5, 1.0
@@ -105,7 +104,7 @@ class Attendance:
             "metadata": {"resourceVersion": state.version},
             "spec": {"activeDeadlineSeconds": END_AT_ONCE},
         }
-        match await self.client.merge_patch(job(self.settings.namespace, name), changes, FIELD_MANAGER):
+        match await self.client.merge_patch(job(self.settings.namespace, name), changes, AWAIT):
             case Refused(status=409) | Refused(status=404):
                 self.log.info("The Job has changed meanwhile: looking again", job=name)
             case Refused() | Unreachable() as trouble:
@@ -117,7 +116,7 @@ class Attendance:
     async def _end(self, name: str) -> None:
         """Ends a Job whose group has failed, at whatever version: no news can make it useful again."""
         for _ in range(_TRIES):
-            answer = await self.client.merge_patch(job(self.settings.namespace, name), _ENDING, FIELD_MANAGER)
+            answer = await self.client.merge_patch(job(self.settings.namespace, name), _ENDING, AWAIT)
             match answer:
                 case Unreachable():
                     await asyncio.sleep(_PAUSE)

@@ -10,8 +10,7 @@ from stowplan.agents.await_group.settings import Settings, arguments, settings
 from stowplan.agents.cluster.client import Client
 from stowplan.agents.log import Log, identity
 from stowplan.schema.exit_codes import TERMINATED, ExitCode
-
-USER_AGENT = "stowplan-await"
+from stowplan.schema.field_managers import AWAIT
 
 
 def main() -> int:
@@ -36,7 +35,7 @@ async def _run(told: Settings, log: Log) -> int:
     terminated = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, terminated.set)
-    async with Client(told.access, USER_AGENT) as client:
+    async with Client(told.access, AWAIT) as client:
         attending = loop.create_task(attend(told, client, log))
         ending = loop.create_task(terminated.wait())
         await asyncio.wait({attending, ending}, return_when=asyncio.FIRST_COMPLETED)

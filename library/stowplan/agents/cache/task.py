@@ -10,7 +10,7 @@ from typing import TextIO, cast
 from stowplan.agents.attempt.failure import StoppedError
 from stowplan.agents.attempt.program import Program
 from stowplan.agents.attempt.redaction import RedactedStream, Redactor
-from stowplan.agents.attempt.report import Reporter
+from stowplan.agents.attempt.report import Reporter, reach
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.juicefs.credentials import secrets
 from stowplan.agents.cache.tasks import status
@@ -20,8 +20,8 @@ from stowplan.agents.cache.tasks.settings import Arguments, SettingsError, TaskC
 from stowplan.agents.cache.tasks.sync import SyncTask
 from stowplan.agents.cache.tasks.warmup import WarmupTask
 from stowplan.agents.cache.tasks.work import TaskOutcome, Work
-from stowplan.agents.cluster import access
 from stowplan.agents.log import Log, identity
+from stowplan.schema import field_managers
 from stowplan.schema.agent_config import POD_ENV, RUN_ENV, ClearConfig, RmrConfig, SyncConfig
 from stowplan.schema.exit_codes import ExitCode
 
@@ -85,14 +85,8 @@ def _beside(task: Callable[[], str], stop: Stop) -> str:
 
 
 def _reporter(given: Arguments, config: TaskConfig, outcome: TaskOutcome, log: Log) -> Reporter | None:
-    reach = access.from_pod(os.environ, given.account)
-    if isinstance(reach, str):
-        log.info("No reports to a cluster", reason=reach)
+    access = reach(os.environ, given.account, log)
+    if access is None:
         return None
-    return status.TaskReporter(
-        reach,
-        status.target(config),
-        lambda found: status.status(config, outcome, found),
-        status.manager(outcome),
-        log,
-    )
+    manager = field_managers.task(outcome.task, outcome.partition)
+    return status.TaskReporter(access, config.target, lambda found: status.status(config, outcome, found), manager, log)

@@ -3,10 +3,10 @@
 from enum import Enum
 
 from stowplan.agents.cluster.answers import Manifest, Refused, Unreachable
-from stowplan.agents.cluster.client import Client, Place
+from stowplan.agents.cluster.client import Client
 from stowplan.agents.log import Log
 from stowplan.agents.reporter.observed import Observed
-from stowplan.agents.reporter.resources import Kind, Resource
+from stowplan.agents.reporter.resources import Resource
 from stowplan.agents.reporter.rules.conditions import Status
 from stowplan.schema.field_managers import REPORTER
 
@@ -21,15 +21,10 @@ class Written(Enum):
     FAILED = "failed"
 
 
-def collection(kind: Kind, namespace: str) -> str:
-    """Where a kind of ours is served."""
-    return f"/apis/{kind.api_version}/namespaces/{namespace}/{kind.plural}"
-
-
 def manifest(resource: Resource, status: Status) -> Manifest:
     """What is applied. It is refused unless the custom resource is at the version that was judged, so also the same."""
     return {
-        "apiVersion": resource.kind.api_version,
+        "apiVersion": resource.kind.served.api_version,
         "kind": resource.kind.kind,
         "metadata": {
             "name": resource.name,
@@ -43,7 +38,7 @@ def manifest(resource: Resource, status: Status) -> Manifest:
 async def apply(client: Client, seen: Observed, status: Status, log: Log) -> tuple[Written, Manifest | None]:
     """Applies the status; with the custom resource as it is then."""
     resource = seen.resource
-    place = Place(collection(resource.kind, resource.namespace), resource.name)
+    place = resource.kind.served.place(resource.namespace, resource.name)
     answer = await client.apply_status(place, manifest(resource, status), REPORTER)
     match answer:
         case Refused(status=404):

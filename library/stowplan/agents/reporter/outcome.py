@@ -7,11 +7,9 @@ from typing import Literal
 from stowplan.agents.reporter.causes import DEADLINE, Cause
 from stowplan.agents.reporter.observed import Run, latest
 from stowplan.agents.reporter.workloads import Job, JobSet, Mark
+from stowplan.schema.await_config import END_AT_ONCE
 
 State = Literal["absent", "suspended", "active", "complete", "failed"]
-
-END_AT_ONCE = 1
-"""`activeDeadlineSeconds` that an await agent gives a deciding Job whose helper stays away."""
 
 HELPER_LOST = "HelperLost"
 

@@ -12,7 +12,7 @@ from stowplan.agents.backoff import Backoff
 from stowplan.agents.cluster.client import Client
 from stowplan.agents.log import Log
 from stowplan.agents.reporter import pods, resources, workloads
-from stowplan.agents.reporter.applying import Written, apply, collection
+from stowplan.agents.reporter.applying import Written, apply
 from stowplan.agents.reporter.cache import Cache, Caches
 from stowplan.agents.reporter.observed import Observed
 from stowplan.agents.reporter.queue import Queue
@@ -87,7 +87,7 @@ class Reporting:
     def _watches(self) -> Iterator[Watching[Any]]:
         namespace = self.settings.namespace
         for kind in resources.KINDS:
-            yield self._watching(collection(kind, namespace), self.caches.resources[kind.kind])
+            yield self._watching(kind.served.collection(namespace), self.caches.resources[kind.kind])
         yield self._watching(f"/apis/batch/v1/namespaces/{namespace}/jobs", self.caches.jobs)
         yield self._watching(f"/apis/apps/v1/namespaces/{namespace}/statefulsets", self.caches.sets)
         yield self._watching(f"/api/v1/namespaces/{namespace}/pods", self.caches.pods)

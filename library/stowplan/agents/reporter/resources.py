@@ -5,48 +5,33 @@ from dataclasses import dataclass
 from typing import Any
 
 from stowplan.agents.cluster.answers import Manifest
+from stowplan.agents.cluster.custom_resources import SERVED, Served
 from stowplan.agents.reporter.workloads import Key, key_of
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How a kind of ours is served."""
+    """A kind of ours."""
 
     kind: str
-    api_version: str
-    plural: str
     needed: Mapping[str, tuple[str, ...] | None]
     """Fields of the spec: with the names of what is kept below them, or None for a plain value."""
 
+    @property
+    def served(self) -> Served:
+        return SERVED[self.kind]
 
-_PADDLE = "batch.paddlepaddle.org/v1alpha1"
+
 _REPLICAS = ("replicas",)
 _SIZES = ("min-instance", "max-instance")
 
 KINDS: tuple[Kind, ...] = (
-    Kind("DataCube", "tensorstack.dev/v1beta1", "datacubes", {"schedule": None}),
-    Kind(
-        "MxJob", "mxnet.mlkube.io/v1beta1", "mxjobs", {"jobMode": None, "replicaSpecs": ("replicas", "mxReplicaType")}
-    ),
-    Kind(
-        "PaddleJob",
-        "batch.paddlepaddle.org/v1",
-        "paddlejobs",
-        {"ps": _REPLICAS, "worker": _REPLICAS, "heter": _REPLICAS},
-    ),
-    Kind("SampleJob", _PADDLE, "samplejobs", {"type": None, "schedule": None, "sampleSetRef": ("name",)}),
-    Kind(
-        "SampleSet",
-        _PADDLE,
-        "samplesets",
-        {"partitions": None, "noSync": None, "source": ("uri",), "csi": ("driver",)},
-    ),
-    Kind(
-        "TrainingJob",
-        "paddlepaddle.org/v1alpha1",
-        "trainingjobs",
-        {"fault_tolerant": None, "trainer": _SIZES, "pserver": _SIZES, "annotations": ("walltime",)},
-    ),
+    Kind("DataCube", {"schedule": None}),
+    Kind("MxJob", {"jobMode": None, "replicaSpecs": ("replicas", "mxReplicaType")}),
+    Kind("PaddleJob", {"ps": _REPLICAS, "worker": _REPLICAS, "heter": _REPLICAS}),
+    Kind("SampleJob", {"type": None, "schedule": None, "sampleSetRef": ("name",)}),
+    Kind("SampleSet", {"partitions": None, "noSync": None, "source": ("uri",), "csi": ("driver",)}),
+    Kind("TrainingJob", {"fault_tolerant": None, "trainer": _SIZES, "pserver": _SIZES, "annotations": ("walltime",)}),
 )
 """Every kind of ours."""
 

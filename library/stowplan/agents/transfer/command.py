@@ -8,15 +8,15 @@ from stowplan.agents.arguments import Arguments
 from stowplan.agents.attempt.outcome import Outcome
 from stowplan.agents.attempt.program import Program
 from stowplan.agents.attempt.redaction import RedactedStream, Redactor
-from stowplan.agents.attempt.report import Reporter, Target
+from stowplan.agents.attempt.report import Reporter, reach
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.cluster import access
 from stowplan.agents.log import Log, identity
 from stowplan.agents.transfer import cube_status, dataset_status
 from stowplan.agents.transfer.engine import Work
 from stowplan.agents.transfer.registry import engine
 from stowplan.agents.transfer.run import Run
 from stowplan.agents.transfer.settings import Settings, SettingsError, arguments, read, secrets, settings
+from stowplan.schema import field_managers
 from stowplan.schema.agent_config import POD_ENV
 from stowplan.schema.exit_codes import ExitCode
 
@@ -44,15 +44,13 @@ def main() -> int:
 
 
 def _reporter(given: Arguments, told: Settings, outcome: Outcome, log: Log) -> Reporter | None:
-    reach = access.from_pod(os.environ, given.account)
-    if isinstance(reach, str):
-        log.info("No reports to a cluster", reason=reach)
+    access = reach(os.environ, given.account, log)
+    if access is None:
         return None
     target, phase = told.config.target, told.config.report_phase
-    if target.kind in dataset_status.RESOURCES:
-        said = dataset_status.DatasetStatus(target.kind, outcome, phase=phase)
-        resource = dataset_status.RESOURCES[target.kind]
-        place = Target(dataset_status.API_VERSION, resource, target.namespace, target.name)
-        return Reporter(reach, place, lambda _: said.fields(), dataset_status.FIELD_MANAGER, log)
-    cube = Target(cube_status.API_VERSION, "datacubes", target.namespace, target.name)
-    return Reporter(reach, cube, lambda _: cube_status.status(outcome, phase=phase), cube_status.FIELD_MANAGER, log)
+    if target.kind == "DataCube":
+        return Reporter(
+            access, target, lambda _: cube_status.status(outcome, phase=phase), field_managers.TRANSFER, log
+        )
+    said = dataset_status.DatasetStatus(target.kind, outcome, phase=phase)
+    return Reporter(access, target, lambda _: said.fields(), dataset_status.FIELD_MANAGER, log)

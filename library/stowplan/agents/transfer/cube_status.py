@@ -4,9 +4,6 @@ from typing import Any
 
 from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, Outcome, percent
 
-API_VERSION = "tensorstack.dev/v1beta1"
-FIELD_MANAGER = "stowplan-transfer"
-
 _PHASES = {RUNNING: "Running", SUCCEEDED: "Succeeded", FAILED: "Failed"}
 
 

@@ -6,8 +6,6 @@ from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, Outcome
 from stowplan.agents.timestamp import now
 from stowplan.schema import field_managers
 
-API_VERSION = "batch.paddlepaddle.org/v1alpha1"
-RESOURCES = {"SampleSet": "samplesets", "SampleJob": "samplejobs"}
 FIELD_MANAGER = field_managers.task("sync", 0)
 """A claim has no partitions, and is only synced."""
 

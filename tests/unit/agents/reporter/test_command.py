@@ -60,7 +60,7 @@ def test_every_kind_is_reported_on_and_only_in_fields_that_it_has() -> None:
         model = models[kind.kind]
         served = custom_resource_definition(model)["spec"]
         version = f"{served['group']}/{served['versions'][0]['name']}"
-        assert (kind.plural, kind.api_version) == (model.PLURAL, version)
+        assert (kind.served.plural, kind.served.api_version) == (model.PLURAL, version)
         schema = served["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
         for name, below in kind.needed.items():
             inside = schema[name].get("items", schema[name]).get("properties", {})

@@ -8,17 +8,17 @@ from contextlib import suppress
 
 from stowplan.agents.arguments import Arguments
 from stowplan.agents.attempt.failure import StoppedError
-from stowplan.agents.attempt.report import HEARTBEAT_SECONDS, Reporter, Target
+from stowplan.agents.attempt.report import HEARTBEAT_SECONDS, Reporter, reach
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.registry import DEFAULT, DRIVERS
 from stowplan.agents.cache.runtime import heartbeat
 from stowplan.agents.cache.runtime.figures import Figures, Record
-from stowplan.agents.cache.runtime.reports import API_VERSION, Reports, manager
+from stowplan.agents.cache.runtime.reports import Reports
 from stowplan.agents.cache.runtime.settings import Settings, arguments, settings
 from stowplan.agents.cache.runtime.sums import Sums
 from stowplan.agents.cache.runtime.watch import Watch
-from stowplan.agents.cluster import access
 from stowplan.agents.log import Log, identity
+from stowplan.schema import field_managers
 from stowplan.schema.exit_codes import TERMINATED, ExitCode
 
 _WAKE_SECONDS = 10.0
@@ -60,12 +60,10 @@ def _run(given: Arguments, told: Settings, stop: Stop, log: Log) -> int:
 
 
 def _reporter(given: Arguments, told: Settings, record: Record, log: Log) -> Reporter | None:
-    reach = access.from_pod(os.environ, given.account)
-    if isinstance(reach, str):
-        log.info("No reports to a cluster", reason=reach)
+    access = reach(os.environ, given.account, log)
+    if access is None:
         return None
-    target = told.config.target
     reports = Reports(record, None if told.ordinal else Sums(told.config, record))
-    dataset = Target(API_VERSION, "samplesets", target.namespace, target.name)
     seconds = HEARTBEAT_SECONDS if told.ordinal else FIRST_HEARTBEAT_SECONDS
-    return Reporter(reach, dataset, reports.own, manager(told.ordinal), log, reports.others, seconds)
+    manager = field_managers.cache(told.ordinal)
+    return Reporter(access, told.config.target, reports.own, manager, log, reports.others, seconds)

@@ -6,16 +6,9 @@ from typing import Any
 
 from stowplan.agents.cache.runtime.figures import Record
 from stowplan.agents.cache.runtime.sums import Sums
-
-API_VERSION = "batch.paddlepaddle.org/v1alpha1"
-SUMS_MANAGER = "stowplan-cache-sum"
+from stowplan.schema import field_managers
 
 Status = dict[str, Any]
-
-
-def manager(ordinal: int) -> str:
-    """Owns the entry of one partition."""
-    return f"stowplan-cache-{ordinal}"
 
 
 @dataclass(frozen=True)
@@ -35,4 +28,7 @@ class Reports:
         """The sums; and nothing under the names of partitions that are no more, which takes their entries away."""
         if self.sums is None:
             return []
-        return [(SUMS_MANAGER, self.sums.status(found)), *((manager(n), {}) for n in self.sums.surplus(found))]
+        return [
+            (field_managers.CACHE_SUM, self.sums.status(found)),
+            *((field_managers.cache(n), {}) for n in self.sums.surplus(found)),
+        ]

@@ -4,27 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stowplan.agents.attempt.outcome import FAILED, SUCCEEDED
-from stowplan.agents.attempt.report import Reporter, Status, Target
+from stowplan.agents.attempt.report import Reporter, Status
 from stowplan.agents.cache.tasks.settings import TaskConfig
 from stowplan.agents.cache.tasks.work import TaskOutcome
 from stowplan.agents.cluster.answers import Manifest
 from stowplan.schema.agent_config import ClearConfig, WarmupConfig
 
-API_VERSION = "batch.paddlepaddle.org/v1alpha1"
-
-_RESOURCES = {"SampleSet": "samplesets", "SampleJob": "samplejobs"}
-
 Entry = Mapping[str, Any]
-
-
-def target(config: TaskConfig) -> Target:
-    """The custom resource that the task reports on."""
-    told = config.target
-    return Target(API_VERSION, _RESOURCES[told.kind], told.namespace, told.name)
-
-
-def manager(outcome: TaskOutcome) -> str:
-    return f"stowplan-{outcome.task}-{outcome.partition}"
 
 
 class TaskReporter(Reporter):
