@@ -73,6 +73,24 @@ def test_one_bad_bit_in_a_large_object_is_found(storage: Storage, watched: Cube,
     assert files(watched.data) == {"large": OBJECTS["large"]}
 
 
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (Fault(status=200, body=OBJECTS["large"]), "WrongRange"),
+        (Fault(status=206, body=OBJECTS["large"], headers={"content-range": "bytes 0-9/12000000"}), "WrongRange"),
+        (Fault(change=lambda body: body + b"x"), "WrongLength"),
+    ],
+    ids=["the whole object", "another range", "too much"],
+)
+def test_answer_that_is_not_the_range(storage: Storage, watched: Cube, proxy: Proxy, fault: Fault, reason: str) -> None:
+    storage.put({"large": OBJECTS["large"]})
+    proxy.rule = lambda request: fault if request.range else None
+    ended = watched.download()
+    assert ended.code in (10, 11), ended.output
+    assert ended.last["reason"] == reason
+    assert files(watched.data) == {}
+
+
 def test_fault_that_does_not_pass_leaves_the_other_files(storage: Storage, watched: Cube, proxy: Proxy) -> None:
     storage.put(OBJECTS)
     proxy.rule = lambda request: Fault(status=503) if request.path.endswith("/a") else None

@@ -65,8 +65,10 @@ class Crew:
 
     def drain(self) -> None:
         """Waits until all given tasks have ended, each well or not; StoppedError if there is to be no more work."""
-        while self._tasks.unfinished_tasks:
-            self._stop.sleep(0.005)
+        with self._tasks.all_tasks_done:
+            while self._tasks.unfinished_tasks:
+                self._stop.check()
+                self._tasks.all_tasks_done.wait(0.2)
 
     def end(self) -> None:
         """Waits for all given tasks, and lets the threads go; AttemptError if any task failed."""

@@ -97,7 +97,7 @@ class S3Engine:
 
     @contextmanager
     def _wire(self, work: Work) -> Iterator[Wire]:
-        wire = Wire(self.told.bucket, self._attempts(work), self.told.common.config.parallelism + 2)
+        wire = Wire(self.told.bucket, self._attempts(work))
         try:
             yield wire
         finally:

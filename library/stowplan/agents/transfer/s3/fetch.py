@@ -15,6 +15,7 @@ from stowplan.agents.log import Log
 from stowplan.agents.transfer.attempts import Attempts
 from stowplan.agents.transfer.parts import WHOLE, Extent, PartFile
 from stowplan.agents.transfer.s3.checksum import Proof
+from stowplan.agents.transfer.s3.connections import Incoming
 from stowplan.agents.transfer.s3.entry import Entry
 from stowplan.agents.transfer.s3.failure import ChangedError
 from stowplan.agents.transfer.s3.proof import is_encrypted, proof_of
@@ -24,6 +25,12 @@ from stowplan.schema.exit_codes import ExitCode
 
 CHUNK = 1 << 18
 """Bytes that a thread holds at one time, whatever the size of the object: few enough for the caches of a processor."""
+
+_OTHER = (404, 412, 416)
+"""What a server answers that does not have the part of this version of an object any more."""
+
+RANGE_CHUNK = 1 << 19
+"""The same of a part of a large object: more, as each piece costs the same few steps of Python."""
 
 SYNC_FROM = 1 << 20
 """Files of this size are made durable one by one; smaller ones together, before they are taken for done."""
@@ -69,7 +76,7 @@ class Fetcher:
         descriptor = os.open(name, flags, 0o644, dir_fd=self._folder)
         digest = hashlib.md5(usedforsecurity=False)
         with os.fdopen(descriptor, "wb", buffering=0) as file:
-            for data in self._bytes(entry, None):
+            for data in self._bytes(entry):
                 file.write(data)
                 if self.etags_are_md5:
                     digest.update(data)
@@ -95,7 +102,7 @@ class Fetcher:
             offset = extent.start
             proof = self._proofs.get(parts.entry.identity)
             watch = proof.watch(extent) if proof else None
-            for data in self._bytes(parts.entry, extent):
+            for data in self._range(parts.entry, extent):
                 parts.write(data, offset)
                 offset += len(data)
                 if watch:
@@ -124,12 +131,9 @@ class Fetcher:
         found = self.attempts.run(entry.key, lambda: obstore.head(self.store, self.prefix + entry.key))
         return Entry(entry.key, found["size"], found["e_tag"] or "", int(found["last_modified"].timestamp()))
 
-    def _bytes(self, entry: Entry, extent: Extent | None) -> Iterator[memoryview]:
-        """What the server sends, checked for its length."""
-        expected = extent.end - extent.start if extent else entry.size
+    def _bytes(self, entry: Entry) -> Iterator[memoryview]:
+        """What the server sends of an object, checked for its length."""
         options: obstore.GetOptions = {"if_match": entry.etag} if entry.etag else {}
-        if extent:
-            options["range"] = (extent.start, extent.end)
         with self.wire.throttling(self.prefix + entry.key):
             result = obstore.get(self.store, self.prefix + entry.key, options=options)
         if result.meta["size"] != entry.size:
@@ -138,12 +142,24 @@ class Fetcher:
         for data in result.stream(min_chunk_size=CHUNK):
             self.attempts.stop.check()
             count += len(data)
-            if count > expected:
+            if count > entry.size:
                 break
             yield memoryview(data)
-        if count != expected:
-            message = f"{entry.key}: the server sent {count} bytes of {expected}"
-            raise AttemptError(ExitCode.INTEGRITY, "WrongLength", message)
+        _check_length(entry, count, entry.size)
+
+    def _range(self, entry: Entry, extent: Extent) -> Iterator[memoryview]:
+        """What the server sends of a part, checked for its length. Each piece is good until the next one."""
+        buffer, left = memoryview(bytearray(RANGE_CHUNK)), extent.end - extent.start
+        headers = {"range": f"bytes={extent.start}-{extent.end - 1}"} | ({"if-match": entry.etag} if entry.etag else {})
+        with self.wire.reading(self.prefix + entry.key, headers, _OTHER) as incoming:
+            _check_answer(entry, extent, incoming)
+            while left and (count := incoming.fill(buffer[:left])):
+                self.attempts.stop.check()
+                left -= count
+                yield buffer[:count]
+            more = incoming.fill(buffer[:1])
+        size = extent.end - extent.start
+        _check_length(entry, size - left + more, size)
 
     def _verify(self, entry: Entry, digest: str) -> None:
         if not self.etags_are_md5 or entry.md5 in (None, digest):
@@ -161,6 +177,24 @@ class Fetcher:
             name, said = proof.checksum.algorithm, proof.checksum.value.hex()
             message = f"{entry.key}: the {name} of its bytes is {found.hex()}, but the server says {said}"
             raise AttemptError(ExitCode.INTEGRITY, "WrongDigest", message)
+
+
+def _check_answer(entry: Entry, extent: Extent, incoming: Incoming) -> None:
+    """ChangedError if the object is another one; AttemptError if it is gone, or if this is no answer to the range."""
+    if incoming.status == 404:
+        raise AttemptError(ExitCode.TRANSIENT, "ObjectGone", f"{entry.key} was listed but is not there any more")
+    told, _, size = incoming.headers.get("content-range", "").partition("/")
+    if incoming.status in _OTHER or (size.isdecimal() and int(size) != entry.size):
+        raise ChangedError(entry.key)
+    if told != f"bytes {extent.start}-{extent.end - 1}":
+        message = f"{entry.key}: the server sent {told or 'no range'} instead of the bytes that were asked for"
+        raise AttemptError(ExitCode.TRANSIENT, "WrongRange", message)
+
+
+def _check_length(entry: Entry, count: int, expected: int) -> None:
+    if count != expected:
+        message = f"{entry.key}: the server sent {count} bytes of {expected}"
+        raise AttemptError(ExitCode.INTEGRITY, "WrongLength", message)
 
 
 def is_spoilt(error: Exception) -> bool:

@@ -1,22 +1,21 @@
-"""Signed requests to one bucket, for what obstore has no calls for: exact listings and the steps of an upload."""
+"""Signed requests to one bucket: exact listings, parts of large objects, the steps of an upload."""
 
 import hashlib
 import re
-import ssl
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Protocol
 from xml.etree import ElementTree
 
-import httpx
 from obstore.exceptions import BaseError
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.attempts import Attempts, ThrottledError
-from stowplan.agents.transfer.s3.endpoint import CONNECT_SECONDS, SILENCE_SECONDS, Bucket
+from stowplan.agents.transfer.s3.connections import Connections, Incoming, LineError
+from stowplan.agents.transfer.s3.endpoint import Bucket
 from stowplan.agents.transfer.s3.failure import AUTH_CODES
 from stowplan.agents.transfer.s3.signing import EMPTY_SHA256, encoded, query_string, signed_headers
 from stowplan.schema.exit_codes import ExitCode
@@ -63,27 +62,34 @@ class Text:
         return hashlib.sha256(self.data).hexdigest() if self.data else EMPTY_SHA256
 
     def chunks(self) -> Iterator[bytes]:
-        yield self.data
+        if self.data:
+            yield self.data
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """An answer that has come completely."""
+
+    status_code: int
+    headers: Mapping[str, str]
+    """By name in lower case."""
+    content: bytes
+
+    @property
+    def is_success(self) -> bool:
+        return 200 <= self.status_code < 300
 
 
 class Wire:
-    """Connections to a bucket, which any thread may use."""
+    """What a bucket is asked. Any thread may use it."""
 
-    def __init__(self, bucket: Bucket, attempts: Attempts, connections: int = 16) -> None:
+    def __init__(self, bucket: Bucket, attempts: Attempts) -> None:
         self.bucket = bucket
         self._attempts = attempts
-        verify = ssl.create_default_context()
-        if bucket.authorities:
-            verify.load_verify_locations(cafile=str(bucket.authorities))
-        self._http = httpx.Client(
-            verify=verify,
-            timeout=httpx.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS, pool=None),
-            limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
-            follow_redirects=False,
-        )
+        self._connections = Connections(bucket)
 
     def close(self) -> None:
-        self._http.close()
+        self._connections.close()
 
     def call(
         self,
@@ -94,7 +100,7 @@ class Wire:
         *,
         headers: Mapping[str, str] | None = None,
         accepted: Sequence[int] = (),
-    ) -> httpx.Response:
+    ) -> Response:
         """The answer to a request, after as many tries as it takes; AttemptError for a refusal not in `accepted`.
 
         An empty key stands for the bucket itself.
@@ -102,18 +108,23 @@ class Wire:
         what = f"{method} {self.bucket.name}/{key}"
         sent: Body = Text(body) if isinstance(body, bytes) else body
 
-        def once() -> httpx.Response:
-            try:
+        def once() -> Response:
+            with _named(what):
                 response = self._send(method, key, query, sent, headers or {})
-            except httpx.HTTPError as error:
-                raise AttemptError(
-                    ExitCode.TRANSIENT, "RequestFailed", f"{what}: {type(error).__name__}: {error}"
-                ) from None
             if response.is_success or response.status_code in accepted:
                 return response
             raise refusal(response, what)
 
         return self._attempts.run(what, once)
+
+    @contextmanager
+    def reading(self, key: str, headers: Mapping[str, str], accepted: Sequence[int]) -> Iterator[Incoming]:
+        """An object bit by bit, of a single try. AttemptError, also for what goes wrong while it is read."""
+        what = f"GET {self.bucket.name}/{key}"
+        with _named(what), self._request("GET", key, (), Text(b""), headers) as incoming:
+            if not (200 <= incoming.status < 300 or incoming.status in accepted):
+                raise refusal(Response(incoming.status, incoming.headers, incoming.read()), what)
+            yield incoming
 
     @contextmanager
     def throttling(self, key: str) -> Iterator[None]:
@@ -130,11 +141,17 @@ class Wire:
         """Seconds that the server wants to be left alone, by what it answers now."""
         try:
             response = self._send("HEAD", key, (), Text(b""), {})
-        except httpx.HTTPError:
+        except LineError:
             return 0.0
         return _retry_after(response.headers.get("retry-after", "")) if response.status_code in _THROTTLED else 0.0
 
-    def _send(self, method: str, key: str, query: Query, body: Body, headers: Mapping[str, str]) -> httpx.Response:
+    def _send(self, method: str, key: str, query: Query, body: Body, headers: Mapping[str, str]) -> Response:
+        with self._request(method, key, query, body, headers) as incoming:
+            return Response(incoming.status, incoming.headers, incoming.read())
+
+    def _request(
+        self, method: str, key: str, query: Query, body: Body, headers: Mapping[str, str]
+    ) -> AbstractContextManager[Incoming]:
         bucket = self.bucket
         path = f"{bucket.root}/{encoded(key, '/')}" if key else (bucket.root or "/")
         words = query_string(query)
@@ -154,12 +171,19 @@ class Wire:
             if bucket.credentials
             else plain | {"host": bucket.host}
         )
-        raw = f"{path}?{words}" if words else path
-        url = httpx.URL(f"{bucket.scheme}://{bucket.host}").copy_with(raw_path=raw.encode("ascii"))
-        return self._http.request(method, url, headers=complete, content=body.chunks() if body.size else None)
+        return self._connections.request(method, f"{path}?{words}" if words else path, complete, body.chunks())
 
 
-def refusal(response: httpx.Response, what: str) -> AttemptError:
+@contextmanager
+def _named(what: str) -> Iterator[None]:
+    """Says what failed by a failure of the connection."""
+    try:
+        yield
+    except LineError as error:
+        raise AttemptError(ExitCode.TRANSIENT, "RequestFailed", f"{what}: {error}") from None
+
+
+def refusal(response: Response, what: str) -> AttemptError:
     """What an answer of 300 or above means."""
     status, (code, message) = response.status_code, _error(response.content)
     text = f"{what}: {status} {code} {message}".strip()
