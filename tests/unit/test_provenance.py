@@ -76,13 +76,13 @@ def value(repo: Path, place: str) -> list[str]:
     [
         (
             "/spec/completions",
-            ["/spec/completions: 2", "  copied from specs/mnist-train.yaml:13:15 spec.worker.replicas"],
+            ["/spec/completions: 2", "  copied from specs/mnist-train.yaml:15:15 spec.worker.replicas"],
         ),
         (
             "/spec/template/spec/containers/0/image",
             [
                 "/spec/template/spec/containers/0/image: registry.example.com/ml/mnist:1.0",
-                "  copied from specs/mnist-train.yaml:18:20 spec.worker.template.spec.containers[0].image",
+                "  copied from specs/mnist-train.yaml:20:20 spec.worker.template.spec.containers[0].image",
             ],
         ),
         (
