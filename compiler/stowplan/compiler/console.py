@@ -1,6 +1,7 @@
 """How diagnostics look: lines for people, JSON for programs."""
 
 import json
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,6 +17,11 @@ _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO
 _TAB = 4
 _WIDEST = 160
 """Characters of a line in an excerpt; of a longer one, those around the place."""
+
+
+def terminal(*, stderr: bool = False) -> Console:
+    """Where text for people goes: styled on a terminal, unless the user sets NO_COLOR, and plain anywhere else."""
+    return Console(stderr=stderr, color_system=None if os.environ.get("NO_COLOR") else "auto")
 
 
 def print_text(console: Console, diagnostics: Sequence[Diagnostic], texts: Mapping[str, str]) -> None:

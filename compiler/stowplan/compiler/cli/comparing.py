@@ -63,10 +63,9 @@ def _print(changes: "Sequence[Change]", shape: Shape) -> None:
 
         typer.echo(json.dumps({"changes": records(changes)}, indent=2))
     else:
-        from rich.console import Console  # noqa: PLC0415 - start-up time
-
+        from stowplan.compiler.console import terminal  # noqa: PLC0415 - start-up time
         from stowplan.compiler.difference.terminal import lines  # noqa: PLC0415
 
-        console = Console()
+        console = terminal()
         for line in lines(changes):
             console.print(line, soft_wrap=True, highlight=False)

@@ -48,22 +48,23 @@ class Ending:
         raise typer.Exit(1 if self.report.failed or failed else 0)
 
     def _print_text(self) -> None:
-        from rich.console import Console  # noqa: PLC0415 - start-up time
+        from stowplan.compiler.console import print_text, terminal  # noqa: PLC0415 - start-up time
 
-        from stowplan.compiler.console import print_text  # noqa: PLC0415
-
-        print_text(Console(), self.report.diagnostics, self.texts)
+        print_text(terminal(), self.report.diagnostics, self.texts)
 
 
 @contextmanager
 def busy(word: str) -> Iterator[None]:
-    """Says on a terminal that there is work under way, and takes it back; elsewhere it says nothing."""
-    if not sys.stderr.isatty():
+    """Says on a terminal that there is work under way, and takes it back; elsewhere it says nothing.
+
+    Taking back needs escapes, which who sets NO_COLOR may not want to see.
+    """
+    if not sys.stderr.isatty() or os.environ.get("NO_COLOR"):
         yield
         return
-    from rich.console import Console  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.console import terminal  # noqa: PLC0415 - start-up time
 
-    with Console(stderr=True).status(word):
+    with terminal(stderr=True).status(word):
         yield
 
 

@@ -16,11 +16,21 @@ if TYPE_CHECKING:
     from stowplan.compiler.pipeline import Compiled
     from stowplan.compiler.provenance.source_map import SourceMap
 
+
+
+def _codes(incomplete: str) -> list[str]:
+    """Codes that begin so. Where none does, the shell completes files."""
+    from stowplan.schema.codes import CATALOGUE  # noqa: PLC0415 - start-up time
+
+    return [code for code in CATALOGUE if incomplete and code.startswith(incomplete)]
+
+
 What = Annotated[
     str,
     typer.Argument(
         metavar="WHAT",
         help="A code (SP204), a value (out/ml/…/job-a.yaml#/spec/suspend), or a line (specs/a.yaml:12).",
+        autocompletion=_codes,
     ),
 ]
 RepoOption = Annotated[

@@ -12,15 +12,13 @@ def watch(repo: Repo = Path(), out: Out = None) -> None:
 
     Example: stowplan watch my-repo
     """
-    from rich.console import Console  # noqa: PLC0415 - start-up time
-
-    from stowplan.compiler.cli.compiling import written_line  # noqa: PLC0415
-    from stowplan.compiler.console import print_text  # noqa: PLC0415
+    from stowplan.compiler.cli.compiling import written_line  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.console import print_text, terminal  # noqa: PLC0415
     from stowplan.compiler.watch import Watcher  # noqa: PLC0415
 
     source = folder(repo)
     target = apart_from_specs(out or source / "out", source)
-    console = Console()
+    console = terminal()
     for each in Watcher(source, target).rounds():
         print_text(console, each.report.diagnostics, each.compiled.sources.texts)
         text = "nothing written" if each.report.failed else written_line(target, each.written)
