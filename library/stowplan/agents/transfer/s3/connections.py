@@ -73,7 +73,7 @@ class Connections:
                 response = connection.getresponse()
             with closing(response):
                 yield Incoming(response)
-                whole = whole and response.isclosed() and not response.will_close
+                whole = whole and response.isclosed() and not (response.length or response.will_close)
         except BaseException:
             connection.close()
             raise
