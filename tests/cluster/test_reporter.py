@@ -16,7 +16,7 @@ from stowplan.agents.cluster.access import Access
 from stowplan.agents.cluster.client import Client
 from stowplan.agents.log import Log
 from stowplan.agents.reporter import resources
-from stowplan.agents.reporter.applying import collection, manifest
+from stowplan.agents.reporter.applying import manifest
 from stowplan.agents.reporter.cache import Cache
 from stowplan.agents.reporter.rules import registry
 from stowplan.agents.reporter.watching import Watching
@@ -198,7 +198,9 @@ def test_version_that_the_server_no_longer_has(site: Site) -> None:
     async def story() -> None:
         async with Client(access, "test") as client:
             # The server has versions of a custom kind from the moment on at which its CRD was made.
-            watching = asyncio.create_task(Watching(client, collection(kind, site.namespace), known, Log()).run("1"))
+            watching = asyncio.create_task(
+                Watching(client, kind.served.collection(site.namespace), known, Log()).run("1")
+            )
             async with asyncio.timeout(30):
                 while not known.complete:
                     await asyncio.sleep(0.05)

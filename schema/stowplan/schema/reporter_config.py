@@ -10,12 +10,6 @@ from pydantic import Field
 
 from stowplan.schema.meta import DnsLabel, Model
 
-ALIVE_FILE = "alive"
-"""In the reporter's scratch directory: the seconds of the monotonic clock at which it was last seen at work."""
-
-ALIVE_SECONDS = 90.0
-"""A reporter that was not seen at work for so long is started again."""
-
 
 class ReporterConfig(Model):
     """One reporter."""

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from stowplan.agents.reporter.pods import Container, Pod
+from stowplan.agents.reporter.workloads import AWAIT
+from stowplan.schema.exit_codes import TERMINATED
 
 OOM = "OOMKilled"
 NODE_LOST = "NodeLost"
@@ -29,10 +31,8 @@ _NO_IMAGE = frozenset({"ImagePullBackOff", "InvalidImageName", "ErrImageNeverPul
 
 _NO_CONTAINER = frozenset({"CreateContainerConfigError", "CreateContainerError", "RunContainerError"})
 
-_BY_SIGNAL = frozenset({137, 143})
+_BY_SIGNAL = frozenset({137, TERMINATED})
 """Exit codes of containers that were told to end: they follow from something, and explain nothing."""
-
-_AWAIT = "await"
 
 _NAMED = 3
 """Pods that a message names."""
@@ -118,7 +118,7 @@ def _ended(pod: Pod) -> Cause | None:
 
 def _is_consequence(pod: Pod, container: Container) -> bool:
     ended = container.ended
-    if ended is None or container.name == _AWAIT:
+    if ended is None or container.name == AWAIT:
         return True
     told_to_end = ended.code in _BY_SIGNAL and (container.sidecar or pod.deleting)
     return told_to_end or (container.sidecar and pod.is_over)

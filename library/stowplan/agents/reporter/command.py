@@ -4,10 +4,10 @@ import asyncio
 import os
 import signal
 import sys
-import time
 
 from stowplan.agents.cluster.client import Client
 from stowplan.agents.log import Log, identity
+from stowplan.agents.reporter.probe import alive_file, beat
 from stowplan.agents.reporter.reporting import Reporting
 from stowplan.agents.reporter.settings import Settings, arguments, settings
 from stowplan.schema.exit_codes import ExitCode
@@ -40,7 +40,7 @@ async def _run(told: Settings, log: Log) -> None:
     async with Client(told.access, REPORTER) as client:
         work = [
             loop.create_task(Reporting(told, client, log).run()),
-            loop.create_task(_beat(told)),
+            loop.create_task(_beat()),
             loop.create_task(terminated.wait()),
         ]
         done, rest = await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
@@ -52,8 +52,9 @@ async def _run(told: Settings, log: Log) -> None:
         log.info("Ended by a signal")
 
 
-async def _beat(told: Settings) -> None:
-    """Says that the loop runs, by a clock that nobody sets."""
+async def _beat() -> None:
+    """Says that the loop runs."""
+    path = alive_file(os.environ)
     while True:
-        told.alive.write_text(str(time.monotonic()), encoding="ascii")
+        beat(path)
         await asyncio.sleep(HEARTBEAT_SECONDS)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from pydantic import ValidationError
@@ -10,7 +9,7 @@ from pydantic import ValidationError
 from stowplan.agents.arguments import Arguments, config_problem, parse
 from stowplan.agents.cluster import access
 from stowplan.agents.cluster.access import Access
-from stowplan.schema.reporter_config import ALIVE_FILE, ReporterConfig
+from stowplan.schema.reporter_config import ReporterConfig
 
 _ABOUT = """\
 Watches the Jobs, JobSets, StatefulSets and pods that were compiled from the custom resources of one namespace, and
@@ -29,8 +28,6 @@ class Settings:
     namespace: str
     job_sets: bool
     mxnet_success: Literal["scheduler", "worker"]
-    alive: Path
-    """The file that says that it is at work."""
 
 
 def arguments(words: Sequence[str]) -> Arguments:
@@ -47,5 +44,4 @@ def settings(given: Arguments, environment: Mapping[str, str]) -> Settings | str
     reach = access.from_pod(environment, given.account)
     if isinstance(reach, str):
         return reach
-    alive = Path(environment.get("HOME") or "/tmp") / ALIVE_FILE  # noqa: S108 - its own scratch directory
-    return Settings(reach, config.namespace, config.job_sets, config.mxnet_success, alive)
+    return Settings(reach, config.namespace, config.job_sets, config.mxnet_success)

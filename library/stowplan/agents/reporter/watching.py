@@ -15,7 +15,7 @@ PAGE = 100
 """Objects of one answer: what is read in one piece has to be held in one piece."""
 
 STEADY_SECONDS = 5.0
-"""A watch that lasted this long went well; one that ends sooner is followed by a wait."""
+"""A round that lasted this long went well; one that ends sooner is followed by a wait."""
 
 SELECTOR = "stowplan.dev/kind"
 """Everything compiled from a spec has this label."""
@@ -42,13 +42,13 @@ class Watching(Generic[T]):
         backoff = Backoff()
         while True:
             begin = monotonic()
-            version = await self._watch(version) if version else await self._list()
+            version = version or await self._list()
+            if version:
+                version = await self._watch(version)
             if version and monotonic() - begin >= STEADY_SECONDS:
                 backoff.reset()
-            if version is None or not self._went_well:
+            else:
                 await asyncio.sleep(backoff.seconds())
-
-    _went_well = True
 
     async def _list(self) -> str | None:
         """The version of the list; None where there is none."""
@@ -68,14 +68,11 @@ class Watching(Generic[T]):
             token = metadata.get("continue") or ""
             if not token:
                 self.cache.end()
-                self._went_well = True
                 self.log.info("Listed", collection=self.collection)
                 return str(metadata.get("resourceVersion") or "") or None
 
     async def _watch(self, version: str) -> str | None:
         """The last version that was seen; None where the server no longer has it."""
-        self._went_well = True
-        begin = monotonic()
         async for event in self.client.watch_all(self.collection, SELECTOR, version):
             match event:
                 case WatchEvent(kind, found):
@@ -87,10 +84,7 @@ class Watching(Generic[T]):
                 case Refused(status=status) if status in (_GONE, _NOT_FOUND):
                     return None
                 case Refused() | Unreachable():
-                    self._went_well = False
                     self._tell("watch", event)
-        if monotonic() - begin < STEADY_SECONDS:
-            self._went_well = False
         return version
 
     def _put(self, manifest: Manifest) -> None:

@@ -12,7 +12,8 @@ SPEC_NAMESPACE = "stowplan.dev/namespace"
 ROLE, RUN_HASH = "stowplan.dev/role", "stowplan.dev/run-hash"
 COMPONENT = "app.kubernetes.io/component"
 
-_AWAIT = "await"
+AWAIT = "await"
+"""Name of the container that ends a helper with the Jobs that decide."""
 
 Key = tuple[str, str]
 """A custom resource by its kind and the value of its label `stowplan.dev/name`."""
@@ -110,7 +111,7 @@ def job(manifest: Manifest, namespace: str) -> Job | None:
         role=str(labels.get(ROLE) or labels.get(COMPONENT) or ""),
         created=str(metadata.get("creationTimestamp", "")),
         owner=next((o["name"] for o in metadata.get("ownerReferences") or () if o.get("kind") == "JobSet"), ""),
-        helper=[each.get("name") for each in containers] == [_AWAIT],
+        helper=[each.get("name") for each in containers] == [AWAIT],
         suspended=bool(spec.get("suspend")),
         parallelism=parallelism,
         completions=int(spec.get("completions") or parallelism),

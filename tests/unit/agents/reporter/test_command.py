@@ -11,7 +11,6 @@ from stowplan.agents.reporter.resources import KINDS
 from stowplan.agents.reporter.rules import registry
 from stowplan.agents.reporter.settings import arguments, settings
 from stowplan.schema.crd import CUSTOM_RESOURCES, custom_resource_definition
-from stowplan.schema.reporter_config import ALIVE_FILE, ALIVE_SECONDS
 from tests.agents.accounts import account_directory
 
 SERVER = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
@@ -29,9 +28,7 @@ def told(folder: Path, config: object) -> object:
 def test_settings(tmp_path: Path) -> None:
     found = told(tmp_path, CONFIG)
     assert not isinstance(found, str)
-    assert (found.namespace, found.job_sets, found.mxnet_success, found.alive) == (  # type: ignore[attr-defined]
-        "ml", True, "worker", tmp_path / ALIVE_FILE,
-    )  # fmt: skip
+    assert (found.namespace, found.job_sets, found.mxnet_success) == ("ml", True, "worker")  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("config", [{}, {**CONFIG, "namespace": "Ml"}, {**CONFIG, "more": 1}])
@@ -42,15 +39,12 @@ def test_wrong_configuration(tmp_path: Path, config: object) -> None:
 def test_probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     assert probe.main() == 1
-    (tmp_path / ALIVE_FILE).write_text(str(time.monotonic()), encoding="ascii")
+    path = probe.alive_file({"HOME": str(tmp_path)})
+    probe.beat(path)
     assert probe.main() == 0
-    (tmp_path / ALIVE_FILE).write_text(str(time.monotonic() - ALIVE_SECONDS - 1), encoding="ascii")
+    Path(path).write_text(str(time.monotonic() - probe.ALIVE_SECONDS - 1), encoding="ascii")
     assert probe.main() == 1
     assert "last seen at work" in capsys.readouterr().err
-
-
-def test_probe_knows_the_contract() -> None:
-    assert (probe._FILE, probe._SECONDS) == (ALIVE_FILE, ALIVE_SECONDS)
 
 
 def test_every_kind_is_reported_on_and_only_in_fields_that_it_has() -> None:

@@ -55,6 +55,12 @@ def by_type(status: Mapping[str, Any]) -> dict[str, Status]:
     return {each["type"]: each for each in status.get("conditions") or () if "type" in each}
 
 
+def is_over(status: Mapping[str, Any]) -> bool:
+    """Whether an end was reported of something that runs to one."""
+    conditions = by_type(status)
+    return any((conditions.get(name) or {}).get("status") == "True" for name in (COMPLETE, FAILED))
+
+
 def _settled(draft: Draft, present: Status | None, now: str, generation: int) -> Status:
     status = "True" if draft.holds else "False"
     since = draft.at or now

@@ -30,7 +30,7 @@ def status(seen: Observed) -> Status | None:
     found = explained(found, cause)
     begun = found.is_over or tasks.has_begun(run.pods) or (bool(before) and before.get("phase") == "Running")
     fields: Status = {
-        "phase": _phase(found, begun=begun),
+        "phase": tasks.phase(found, begun=begun),
         "pod": _pod(run) or before.get("pod"),
         "conditions": settled([_initialized(found, run, begun=begun), *of_work(found, cause)[:3]], seen),
         "observedGeneration": seen.resource.generation,
@@ -42,11 +42,6 @@ def _before(status: Mapping[str, Any], run: Run) -> Mapping[str, Any]:
     """What was reported of this very run: its pod's name begins with that of the Job."""
     name = ((status.get("pod") or {}).get("reference") or {}).get("name") or ""
     return status if any(str(name).startswith(f"{job.name}-") for job in run.jobs) else {}
-
-
-def _phase(found: Outcome, *, begun: bool) -> str:
-    ended = {"complete": "Succeeded", "failed": "Failed"}.get(found.state)
-    return ended or ("Running" if begun and found.state == "active" else "Pending")
 
 
 def _initialized(found: Outcome, run: Run, *, begun: bool) -> Draft:

@@ -35,7 +35,7 @@ def status(seen: Observed) -> Status | None:
     found = explained(found, cause)
     begun = elsewhere or tasks.has_begun(run.pods) or before.get("phase") == "Running"
     fields: Status = {
-        "phase": _phase(found, begun=begun),
+        "phase": tasks.phase(found, begun=begun),
         "jobName": name,
         "counts": _counts(parts, entries if elsewhere else (), total),
         "startTime": _started(run, entries if elsewhere else ()),
@@ -54,11 +54,6 @@ def _together(parts: Sequence[Outcome], total: int) -> Outcome:
     """Not complete before there is a Job for each partition."""
     missing = [ABSENT] * (total - len(parts))
     return together([*parts, *missing])
-
-
-def _phase(found: Outcome, *, begun: bool) -> str:
-    ended = {"complete": "Succeeded", "failed": "Failed"}.get(found.state)
-    return ended or ("Running" if begun and found.state == "active" else "Pending")
 
 
 def _counts(parts: Sequence[Outcome], entries: Sequence[Entry], total: int) -> Status:

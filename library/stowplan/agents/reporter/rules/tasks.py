@@ -7,7 +7,7 @@ from stowplan.agents.reporter.causes import Cause
 from stowplan.agents.reporter.observed import Observed
 from stowplan.agents.reporter.outcome import ABSENT, Outcome
 from stowplan.agents.reporter.pods import Pod
-from stowplan.agents.reporter.rules.conditions import by_type
+from stowplan.agents.reporter.rules.conditions import is_over
 from stowplan.schema.exit_codes import PERMANENT
 
 Entry = Mapping[str, Any]
@@ -27,7 +27,7 @@ def of_entries(entries: Sequence[Entry]) -> Outcome:
     if not entries:
         return ABSENT
     for each in entries:
-        if each.get("state") == "failed" and each.get("exitCode") in {int(code) for code in PERMANENT}:
+        if each.get("state") == "failed" and each.get("exitCode") in PERMANENT:
             message = str(each.get("message") or "")
             return Outcome("failed", str(each.get("reason") or "Failed"), message, str(each.get("updatedAt") or ""))
     if all(each.get("state") == "succeeded" for each in entries):
@@ -53,10 +53,10 @@ def has_begun(pods: Iterable[Pod]) -> bool:
     return any(pod.begun for pod in pods)
 
 
-def is_over(status: Mapping[str, Any]) -> bool:
-    """Whether an end was reported."""
-    conditions = by_type(status)
-    return any((conditions.get(name) or {}).get("status") == "True" for name in ("Complete", "Failed"))
+def phase(found: Outcome, *, begun: bool) -> str:
+    """Of a kind with one task, in the words of the old operators."""
+    ended = {"complete": "Succeeded", "failed": "Failed"}.get(found.state)
+    return ended or ("Running" if begun and found.state == "active" else "Pending")
 
 
 def is_kept(seen: Observed) -> bool:

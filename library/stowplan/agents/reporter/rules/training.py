@@ -9,7 +9,7 @@ from stowplan.agents.reporter.causes import Cause
 from stowplan.agents.reporter.observed import Observed, Run, latest, present_run
 from stowplan.agents.reporter.outcome import Outcome
 from stowplan.agents.reporter.pods import Pod
-from stowplan.agents.reporter.rules.conditions import FAILED, by_type, last_cause
+from stowplan.agents.reporter.rules.conditions import is_over, last_cause
 
 PodState = Literal["pending", "starting", "running", "succeeded", "failed", "unknown"]
 POD_STATES: tuple[PodState, ...] = ("pending", "starting", "running", "succeeded", "failed", "unknown")
@@ -71,7 +71,7 @@ def training(
     status = seen.resource.status
     before = status if status.get("run") == run.name else {}
     found = outcome.of_run(run, deciders, enough)
-    if _is_over(before) and found.state in ("active", "suspended"):
+    if is_over(before) and found.state in ("active", "suspended"):
         # Its Jobs were made again under the same names.
         before = {}
     cause = causes.of_pods(run.pods)
@@ -85,7 +85,7 @@ def is_kept(seen: Observed) -> bool:
     """Whether the job has ended and its Jobs were removed since: then the report stays as it is."""
     status = seen.resource.status
     there = seen.jobs or seen.job_sets
-    return not there and _is_over(status) and status.get("observedGeneration") == seen.resource.generation
+    return not there and is_over(status) and status.get("observedGeneration") == seen.resource.generation
 
 
 def pod_state(pod: Pod) -> PodState:
@@ -109,11 +109,6 @@ def reason_of(found: Training) -> str:
     if found.outcome.state == "suspended":
         return found.outcome.message
     return found.cause.message if found.cause else ""
-
-
-def _is_over(status: Mapping[str, Any]) -> bool:
-    conditions = by_type(status)
-    return any((conditions.get(name) or {}).get("status") == "True" for name in ("Complete", FAILED))
 
 
 def _roles(run: Run) -> dict[str, Role]:
