@@ -65,9 +65,15 @@ def _progress(kind: str, status: Mapping[str, Any]) -> str:
     if kind == "SampleJob":
         return _attempts(status.get("attempts") or [])
     if kind == "PaddleJob":
-        roles = ((role, status.get(role) or {}) for role in ("ps", "worker", "heter"))
-        return ", ".join(f"{role} {found.get('running', 0)} running" for role, found in roles if found)
+        roles = ((role, _pods(status.get(role) or {})) for role in ("ps", "worker", "heter"))
+        return "; ".join(f"{role}: {pods}" for role, pods in roles if pods)
     return str(status.get("progress") or status.get("trainers") or status.get("state") or "")
+
+
+def _pods(counts: Mapping[str, Any]) -> str:
+    """`2 running, 1 failed`; a pod that is gone or done is no longer counted as running."""
+    words = ("pending", "starting", "running", "succeeded", "failed", "unknown")
+    return ", ".join(f"{counts[word]} {word}" for word in words if counts.get(word))
 
 
 def _attempts(attempts: list[Mapping[str, Any]]) -> str:

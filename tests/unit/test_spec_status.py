@@ -1,0 +1,29 @@
+"""What `stowplan status` says of one spec."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from stowplan.compiler.live.spec_status import spec_status
+from stowplan.schema.meta import SpecId
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("status", "progress"),
+    [
+        ({}, ""),
+        ({"worker": {}}, ""),
+        ({"worker": {"running": 2, "failed": 0}}, "worker: 2 running"),
+        ({"worker": {"succeeded": 2, "running": 0}}, "worker: 2 succeeded"),
+        (
+            {"ps": {"running": 1}, "worker": {"succeeded": 1, "running": 2, "pending": 1, "failed": 3}},
+            "ps: 1 running; worker: 1 pending, 2 running, 1 succeeded, 3 failed",
+        ),
+    ],
+)
+def test_progress_of_a_job_with_roles(status: dict[str, Any], progress: str) -> None:
+    body = {"metadata": {"name": "a", "namespace": "ml"}, "status": status}
+    assert spec_status(SpecId("PaddleJob", "ml", "a"), body, NOW).progress == progress
