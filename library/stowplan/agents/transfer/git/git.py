@@ -15,7 +15,7 @@ from stowplan.agents.transfer.git import child, failure
 from stowplan.agents.transfer.git.answers import Answers
 from stowplan.agents.transfer.git.child import Call, Done
 from stowplan.agents.transfer.git.configuration import as_variables, environment, pairs
-from stowplan.agents.transfer.git.lfs_progress import LfsProgress
+from stowplan.agents.transfer.git.lfs_progress import followed
 from stowplan.agents.transfer.git.settings import GitSettings
 from stowplan.schema.exit_codes import ExitCode
 
@@ -73,10 +73,6 @@ class Git:
 
     def lfs(self, place: Place, *words: str, judge: Callable[[Done], AttemptError | None]) -> None:
         """Git LFS, again and again like `online`. Its exit code says little: `judge` says whether it failed."""
-        path = self.folder / "lfs-progress"
-        path.unlink(missing_ok=True)
-        reader = LfsProgress(path, self.work.progress)
-        extra = {"GIT_LFS_PROGRESS": str(path)}
 
         def call() -> None:
             # Itself rather than `git lfs`: then the kernel ends it with this program.
@@ -85,7 +81,9 @@ class Git:
             if failed := judge(done):
                 raise failed
 
-        self._attempts.run(f"git lfs {words[0]}", call)
+        with followed(self.folder, self.work.progress) as reader:
+            extra = {"GIT_LFS_PROGRESS": str(reader.path)}
+            self._attempts.run(f"git lfs {words[0]}", call)
 
     @property
     def _attempts(self) -> Attempts:

@@ -84,8 +84,11 @@ class Content:
         need_lfs()
         place = self.repository.place
         place = replace(place, settings=settings(self._git, place, self.address, self.commit))
+        progress = self._git.work.progress
+        before = progress.bytes_done
         try:
             self._git.lfs(place, "fetch", "origin", self.commit, judge=self._judge)
+            progress.add(size=sum(self._missing.values()) - (progress.bytes_done - before))
         finally:
             # It writes what went wrong to files that nobody would ever remove.
             shutil.rmtree(self.repository.directory / "lfs" / "logs", ignore_errors=True)
