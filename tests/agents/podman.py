@@ -52,12 +52,16 @@ class Podman:
 
     def run(self, *arguments: str | Path, accepted: Collection[int] = (0,)) -> "subprocess.CompletedProcess[str]":
         """One command; it must end with an accepted code."""
-        runtime = [f"--runtime={name}" for name in ("runc", "crun") if shutil.which(name)][:1]
-        command = ["podman", f"--root={self.folder / 'storage'}", f"--runroot={self.folder / 'run'}", *runtime]
-        command += ["--cgroup-manager=cgroupfs", "--events-backend=none", *map(str, arguments)]
+        command = self.command(*arguments)
         done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
         assert done.returncode in accepted, f"{command} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
         return done
+
+    def command(self, *arguments: str | Path) -> list[str]:
+        """The words of a command."""
+        runtime = [f"--runtime={name}" for name in ("runc", "crun") if shutil.which(name)][:1]
+        command = ["podman", f"--root={self.folder / 'storage'}", f"--runroot={self.folder / 'run'}", *runtime]
+        return [*command, "--cgroup-manager=cgroupfs", "--events-backend=none", *map(str, arguments)]
 
     def has(self, image: str) -> bool:
         return self.run("image", "exists", image, accepted=(0, 1)).returncode == 0

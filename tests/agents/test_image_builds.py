@@ -5,7 +5,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -17,18 +17,9 @@ from tests.agents.cache.redis_server import program as redis_program
 from tests.agents.cache.redis_server import running
 from tests.agents.cache.task_agent import Dataset
 from tests.agents.cache.volume import Store, Volume
+from tests.agents.image_builder import Builder, image_builder
 from tests.agents.plugin import LAYERS
-from tests.agents.podman import (
-    CONTAINERFILE,
-    LIMITS,
-    MissingError,
-    Podman,
-    base,
-    client_image,
-    engine,
-    package_index,
-    with_pip,
-)
+from tests.agents.podman import LIMITS
 from tests.agents.pods import OUT, AgentContainer, agent_containers, bytes_of
 from tests.agents.transfer.agent import files
 from tests.agents.transfer.git.author import author
@@ -38,7 +29,6 @@ from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, Storage, new_bu
 from tests.cluster.binaries import Missing, obtain
 from tests.cluster.client import wait_for
 from tests.cluster.tools import JUICEFS, VERSITYGW
-from tests.repositories import REPOSITORY
 
 pytestmark = pytest.mark.xdist_group("images")
 
@@ -84,49 +74,11 @@ TRUSTING = ("-c", "safe.directory=*")
 Run = Callable[..., Any]
 
 
-@dataclass(frozen=True)
-class Builder:
-    """Builds our images."""
-
-    podman: Podman
-    runtime: str
-    """The image that they stand on; it has no pip."""
-    options: tuple[str, ...]
-    folder: Path
-    built: dict[str, str] = field(default_factory=dict)
-
-    def image(self, target: str) -> str:
-        """Builds an image, once; gives its name."""
-        if target not in self.built:
-            name = f"localhost/stowplan-{target}:test"
-            options = [*self.options, f"--target={target}"]
-            if target == "cache":
-                options.append(f"--build-arg=JUICEFS={client_image(self.podman, self.client, self.folder)}")
-            self.podman.build(CONTAINERFILE, REPOSITORY, name, *options)
-            self.built[target] = name
-        return self.built[target]
-
-    @property
-    def client(self) -> Path:
-        """The client of JuiceFS that goes into the image."""
-        found = obtain(JUICEFS)
-        if isinstance(found, Missing):
-            pytest.skip(str(found))
-        return found.paths["juicefs"]
-
-
 @pytest.fixture(scope="module")
 def builder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Builder]:
     """Builds images; the tests are skipped where that is not possible."""
-    folder = tmp_path_factory.mktemp("images")
-    try:
-        with engine() as podman:
-            runtime = base(podman)
-            bases = (f"--build-arg=BASE={with_pip(podman, runtime, folder)}", f"--build-arg=RUNTIME={runtime}")
-            yield Builder(podman, runtime, (*bases, *package_index(folder)), folder)
-    except MissingError as missing:
-        message = f"images cannot be built here: {missing}"
-        pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
+    with image_builder(tmp_path_factory.mktemp("images")) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")

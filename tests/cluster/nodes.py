@@ -1,5 +1,7 @@
 """Fake nodes, played by KWOK: pods are scheduled onto them by the real scheduler and run by `stages.yaml`."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.cluster.client import Client, Manifest, true_conditions
@@ -50,3 +52,16 @@ def ready(client: Client) -> bool:
 
 def _is_ready(item: Manifest) -> bool:
     return "Ready" in true_conditions(item) and not item["spec"].get("taints")
+
+
+@contextmanager
+def cordoned(client: Client) -> Iterator[None]:
+    """No new pods for these nodes until the block ends."""
+    played = client.list("v1", "Node", labels=_PLAYED)
+    try:
+        for each in played:
+            client.patch(each, {"spec": {"unschedulable": True}})
+        yield
+    finally:
+        for each in played:
+            client.patch(each, {"spec": {"unschedulable": None}})

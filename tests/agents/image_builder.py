@@ -1,0 +1,67 @@
+"""Builds the images of our agents as `tests.agents.podman` can."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.agents.podman import (
+    CONTAINERFILE,
+    MissingError,
+    Podman,
+    base,
+    client_image,
+    engine,
+    package_index,
+    with_pip,
+)
+from tests.cluster.binaries import Missing, obtain
+from tests.cluster.tools import JUICEFS
+from tests.repositories import REPOSITORY
+
+
+@dataclass(frozen=True)
+class Builder:
+    """Builds our images."""
+
+    podman: Podman
+    runtime: str
+    """The image that they stand on; it has no pip."""
+    options: tuple[str, ...]
+    folder: Path
+    built: dict[str, str] = field(default_factory=dict)
+
+    def image(self, target: str) -> str:
+        """Builds an image, once; gives its name."""
+        if target not in self.built:
+            name = f"localhost/stowplan-{target}:test"
+            options = [*self.options, f"--target={target}"]
+            if target == "cache":
+                options.append(f"--build-arg=JUICEFS={client_image(self.podman, self.client, self.folder)}")
+            self.podman.build(CONTAINERFILE, REPOSITORY, name, *options)
+            self.built[target] = name
+        return self.built[target]
+
+    @property
+    def client(self) -> Path:
+        """The client of JuiceFS that goes into the image."""
+        found = obtain(JUICEFS)
+        if isinstance(found, Missing):
+            pytest.skip(str(found))
+        return found.paths["juicefs"]
+
+
+@contextmanager
+def image_builder(folder: Path) -> Iterator[Builder]:
+    """A builder, for one process at a time; the tests are skipped where there can be none, and fail in CI."""
+    try:
+        with engine() as podman:
+            runtime = base(podman)
+            bases = (f"--build-arg=BASE={with_pip(podman, runtime, folder)}", f"--build-arg=RUNTIME={runtime}")
+            yield Builder(podman, runtime, (*bases, *package_index(folder)), folder)
+    except MissingError as missing:
+        message = f"images cannot be built here: {missing}"
+        pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
