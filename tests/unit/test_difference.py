@@ -1,6 +1,7 @@
 """`stowplan diff`: what a change does to the output, the riskiest first."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ from stowplan.compiler.difference.change import Action, Change, Danger, Pair, Ri
 from stowplan.compiler.difference.fields import Field, Nothing, differences
 from stowplan.compiler.difference.groups import grouped
 from stowplan.compiler.difference.markdown import comment
+from stowplan.compiler.difference.pods import Pods
 from stowplan.compiler.difference.risks import risks
+from stowplan.compiler.difference.terminal import lines
 from stowplan.compiler.difference.wording import LONGEST, field_line
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId
@@ -71,6 +74,8 @@ def role(*rules: Json) -> Json:
 
 GET = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
 NAMED = {**GET, "resourceNames": ["p"]}
+RUNNING = made("Job", {"template": {"metadata": {"labels": {"app": "runs", "part": "a"}}, "spec": {}}})
+NETWORK = made("NetworkPolicy", {"podSelector": {"matchLabels": {"app": "runs"}}})
 
 
 @pytest.mark.parametrize(
@@ -135,7 +140,11 @@ NAMED = {**GET, "resourceNames": ["p"]}
             [Danger.RIGHTS],
         ),
         (made("CustomResourceDefinition"), made("CustomResourceDefinition", {"x": 1}), [Danger.CRD]),
-        (made("NetworkPolicy"), None, [Danger.SECURITY]),
+        (NETWORK, None, [Danger.SECURITY]),
+        ({**NETWORK, "spec": {"podSelector": {"matchLabels": {"app": "gone"}}}}, None, []),
+        (None, NETWORK, []),
+        (made("StatefulSet", version="apps/v1"), None, [Danger.RUN]),
+        (made("CronJob", {"schedule": "@daily"}), None, [Danger.RUN]),
         (
             None,
             made("CronJob", {"suspend": True, "jobTemplate": {"spec": {"template": {"spec": {"hostNetwork": True}}}}}),
@@ -161,7 +170,23 @@ NAMED = {**GET, "resourceNames": ["p"]}
     ],
 )
 def test_risks(before: Json | None, after: Json | None, found: list[Danger]) -> None:
-    assert [risk.danger for risk in risks(Pair("a.yaml", "specs/a.yaml", before, after))] == found
+    pair = Pair("a.yaml", "specs/a.yaml", before, after)
+    assert [risk.danger for risk in risks(pair, Pods.of([RUNNING]))] == found
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        RUNNING,
+        made("CronJob", {"jobTemplate": {"spec": RUNNING["spec"]}}),
+        made("JobSet", {"replicatedJobs": [{"name": "a", "template": {"spec": RUNNING["spec"]}}]}),
+    ],
+)
+def test_pods_are_found_in_every_workload(body: Json) -> None:
+    body = {**body, "metadata": {"name": "a", "namespace": "ml"}}
+    assert Pods.of([body]).any_has("ml", {"app": "runs"})
+    assert not Pods.of([body]).any_has("other", {"app": "runs"})
+    assert not Pods.of([body]).any_has("ml", {"app": "gone"})
 
 
 # Markdown.
@@ -198,6 +223,52 @@ def test_names_cannot_steer_a_comment() -> None:
     assert "- `data.x: '</details>' → **y**`\n" in text.replace("  ", "")
     assert "\\<b\\>\\*x\\*" in text
     assert "specs/'a'.yaml" in text
+
+
+HOSTILE = "\x1b[31m\n# @all #1 https://a.b www.a.b \u202e `x`"
+
+
+def hostile() -> Change:
+    """Every text of it comes from a file that anybody could have written."""
+    old, new = (ObjectId("", HOSTILE, HOSTILE, f"{HOSTILE}{end}") for end in "ab")
+    fields = (Field((HOSTILE, HOSTILE), HOSTILE, {HOSTILE: HOSTILE}),)
+    return Change(Action.REPLACED, "c.yaml", HOSTILE, old, new, fields, (Risk(Danger.DATA, HOSTILE),))
+
+
+def test_hostile_texts_do_not_steer_the_terminal() -> None:
+    text = "\n".join(line.plain for line in lines([hostile(), hostile()]))
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert [line for line in text.splitlines() if line.startswith("#")] == []
+
+
+def test_hostile_texts_do_not_steer_a_comment() -> None:
+    text = comment([hostile()])
+    assert not {"\x1b", "\u202e"} & set(text)
+    assert [line for line in text.splitlines() if line.startswith("# ")] == []
+    outside = re.sub("`[^`\n]*`", "", text)
+    for words in ("@all", "#1", "https://", "www.a"):
+        assert words not in outside
+
+
+def test_many_alike_are_counted_by_kind() -> None:
+    def removed(kind: str, number: int, *found: Risk) -> Change:
+        own = ObjectId("", kind, "ml", f"{kind}-{number}")
+        return Change(Action.REMOVED, f"{kind}-{number}.yaml", "specs/a.yaml", own, None, (), found)
+
+    ended = Risk(Danger.RUN, "It is ended.")
+    changes = [
+        *(removed("Job", i, ended) for i in range(3)),
+        *(removed(kind, i) for kind in ("Role", "ConfigMap") for i in range(4)),
+    ]
+    assert [line.plain for line in lines(changes)] == [
+        "removed Job ml/Job-0  specs/a.yaml",
+        "  run: It is ended.",
+        "  and the same in Job ml/Job-1, Job ml/Job-2",
+        "removed Role ml/Role-0  specs/a.yaml",
+        "  and 4 ConfigMaps, 3 Roles of this spec",
+        "11 objects: 11 removed",
+    ]
 
 
 # The command.

@@ -7,6 +7,7 @@ from typing import Any
 
 from stowplan.compiler.difference.change import Action, Change, Pair
 from stowplan.compiler.difference.fields import Field, differences
+from stowplan.compiler.difference.pods import Pods
 from stowplan.compiler.difference.risks import risks
 from stowplan.compiler.manifest_fields import annotation, identity
 from stowplan.compiler.model import Output
@@ -23,7 +24,8 @@ def compare(before: Mapping[str, bytes], outputs: Sequence[Output]) -> list[Chan
     """The changes from the files of an output, by path, to what the specs compile to; the riskiest first."""
     pairs = [pair for pair in _pairs(before, outputs) if pair.before != pair.after]
     names = _Renaming(pairs)
-    changes = (_change(pair, names) for pair in pairs)
+    pods = Pods.of(output.manifest.body for output in outputs)
+    changes = (_change(pair, names, pods) for pair in pairs)
     return sorted((change for change in changes if _matters(change)), key=lambda change: change.rank)
 
 
@@ -81,10 +83,10 @@ class _Renaming:
         return value
 
 
-def _change(pair: Pair, names: _Renaming) -> Change:
+def _change(pair: Pair, names: _Renaming, pods: Pods) -> Change:
     old = identity(pair.before) if pair.before else None
     new = identity(pair.after) if pair.after else None
-    return Change(pair.action, pair.path, pair.source, old, new, tuple(_fields(pair, names)), risks(pair))
+    return Change(pair.action, pair.path, pair.source, old, new, tuple(_fields(pair, names)), risks(pair, pods))
 
 
 def _fields(pair: Pair, names: _Renaming) -> Iterator[Field]:

@@ -8,7 +8,7 @@ from stowplan.compiler.difference.change import Action, Change
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One change and those that are like it: same kind, same fields with the same values, same risks."""
+    """One change and those that are like it; see `_likeness`."""
 
     first: Change
     others: tuple[Change, ...] = ()
@@ -28,6 +28,16 @@ def grouped(changes: Sequence[Change]) -> list[Group]:
 
 
 def _likeness(change: Change) -> str:
-    """Equal for changes that say the same of other objects. What is created or removed is told one by one, by spec."""
-    place = change.path if change.action is not Action.CHANGED else ""
-    return repr((change.action, change.id.kind, place, change.fields, change.risks))
+    """Equal for changes that say the same of other objects.
+
+    What comes or goes without a risk is told once for a spec, and what does so with the same risks once for each kind.
+    A replaced object is told alone.
+    """
+    match change.action:
+        case Action.REPLACED:
+            what: tuple[object, ...] = (change.path,)
+        case Action.CHANGED:
+            what = (change.id.kind, change.fields, change.risks)
+        case _:
+            what = (change.source, change.id.kind if change.risks else "", change.risks)
+    return repr((change.action, *what))

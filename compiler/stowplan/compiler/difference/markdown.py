@@ -5,16 +5,19 @@ from collections.abc import Iterator, Sequence
 
 from stowplan.compiler.difference.change import Change, Danger
 from stowplan.compiler.difference.groups import Group, grouped
-from stowplan.compiler.difference.wording import field_line, summary, title
+from stowplan.compiler.difference.wording import field_line, others, summary, title
+from stowplan.compiler.emitter import visible
 
 LIMIT = 60_000
 """Characters of a comment: GitHub takes 65,536, GitLab a million."""
 
 MOST_FIELDS = 30
-_MEANING = re.compile(r"([\\`*_{}\[\]<>#|~])")
+_MEANING = re.compile(r"([\\`*_{}\[\]<>|~])")
+_CALLING = re.compile(r"(?<=[@#])|(?<=:/)|(?<=www)")
+"""Behind what makes GitHub or GitLab call somebody, or refer to something."""
 _HEADINGS = {
     Danger.DATA: "Data may be lost",
-    Danger.RUN: "Runs start or end",
+    Danger.RUN: "Runs and pods start or end",
     Danger.IMMUTABLE: "Fields that cannot change",
     Danger.RIGHTS: "New rights",
     Danger.CRD: "CRDs",
@@ -55,7 +58,7 @@ def _item(group: Group) -> str:
     if len(first.fields) > MOST_FIELDS:
         lines.append(f"  - and {len(first.fields) - MOST_FIELDS} more fields")
     if group.others:
-        lines.append(f"  - the same in {', '.join(f'`{_code(title(each))}`' for each in group.others)}")
+        lines.append(f"  - `{_code(others(group))}`")
     return "\n".join(lines) + "\n"
 
 
@@ -74,9 +77,10 @@ def _fitting(head: str, blocks: Sequence[str], limit: int) -> str:
 
 
 def _escaped(text: str) -> str:
-    return _MEANING.sub(r"\\\1", text)
+    """Text that means nothing but itself, and calls nobody."""
+    return _CALLING.sub("<!-- -->", _MEANING.sub(r"\\\1", visible(text)))
 
 
 def _code(text: str) -> str:
-    """Inside backticks nothing has a meaning but a backtick."""
-    return text.replace("`", "'")
+    """Inside backticks nothing has a meaning but a backtick, and the end of the line."""
+    return visible(text).replace("`", "'")

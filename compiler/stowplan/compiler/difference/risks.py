@@ -6,6 +6,7 @@ from typing import Any
 from stowplan.compiler.checks.fixed_fields import fixed
 from stowplan.compiler.difference import rights
 from stowplan.compiler.difference.change import Action, Danger, Pair, Risk
+from stowplan.compiler.difference.pods import TEMPLATES, Pods
 from stowplan.compiler.manifest_fields import identity, items, mapping
 from stowplan.library.manifest import Json
 from stowplan.library.quantities import larger
@@ -15,9 +16,10 @@ _SHOWN_RIGHTS = 6
 _Rule = Callable[[Pair], Iterator[Risk]]
 
 
-def risks(pair: Pair) -> tuple[Risk, ...]:
-    """All risks of one object, the worst first."""
+def risks(pair: Pair, pods: Pods) -> tuple[Risk, ...]:
+    """All risks of one object, the worst first. `pods` are those that there will be."""
     found = [risk for rule in _RULES for risk in rule(pair)]
+    found += _opened(pair, pods)
     return tuple(sorted(found, key=lambda risk: (list(Danger).index(risk.danger), risk.text)))
 
 
@@ -77,7 +79,10 @@ def _run(pair: Pair) -> Iterator[Risk]:
 
 
 def _schedule(pair: Pair) -> Iterator[Risk]:
-    if pair.kind != "CronJob" or pair.after is None:
+    if pair.kind != "CronJob":
+        return
+    if pair.after is None:
+        yield Risk(Danger.RUN, "No run starts by its schedule any more; one that is under way is ended.")
         return
     before, after = (mapping(body or {}, "spec") for body in (pair.before, pair.after))
     woken = before.get("suspend") or before.get("schedule") != after.get("schedule")
@@ -86,10 +91,12 @@ def _schedule(pair: Pair) -> Iterator[Risk]:
 
 
 def _rollout(pair: Pair) -> Iterator[Risk]:
-    if pair.kind not in ("StatefulSet", "Deployment") or pair.action is not Action.CHANGED:
+    if pair.kind not in ("StatefulSet", "Deployment") or pair.before is None:
         return
     before, after = (mapping(body or {}, "spec", "template") for body in (pair.before, pair.after))
-    if before != after:
+    if pair.action in (Action.REMOVED, Action.REPLACED):
+        yield Risk(Danger.RUN, "Its pods are deleted.")
+    elif before != after:
         yield Risk(Danger.RUN, "Its pods are replaced one after the other.")
 
 
@@ -128,23 +135,28 @@ def _crd(pair: Pair) -> Iterator[Risk]:
 
 
 _POD_FIELDS = ("hostNetwork", "hostPID", "hostIPC")
-_TEMPLATES = (("spec", "template", "spec"), ("spec", "jobTemplate", "spec", "template", "spec"))
 
 
 def _security(pair: Pair) -> Iterator[Risk]:
     after = pair.after
     if after is None:
-        if pair.kind == "NetworkPolicy":
-            yield Risk(Danger.SECURITY, "What it shut out is let in.")
         return
     known = set(_loosenings(pair.before)) if pair.before else set()
     for text in sorted(set(_loosenings(after)) - known):
         yield Risk(Danger.SECURITY, text)
 
 
+def _opened(pair: Pair, pods: Pods) -> Iterator[Risk]:
+    """A network policy that goes while pods that it was for stay."""
+    if pair.kind == "NetworkPolicy" and pair.before and pair.after is None:
+        own = identity(pair.before)
+        if pods.any_has(own.namespace, mapping(pair.before, "spec", "podSelector", "matchLabels")):
+            yield Risk(Danger.SECURITY, "What it shut out is let in.")
+
+
 def _loosenings(body: Mapping[str, Any]) -> Iterator[str]:
-    for place in _TEMPLATES:
-        pod = mapping(body, *place)
+    for place in TEMPLATES:
+        pod = mapping(body, *place, "spec")
         yield from (f"Its pods have {name}." for name in _POD_FIELDS if pod.get(name))
         paths = [mapping(volume, "hostPath").get("path") for volume in items(pod, "volumes")]
         yield from (f"Its pods see {path} of their node." for path in paths if path)

@@ -6,7 +6,8 @@ from rich.text import Text
 
 from stowplan.compiler.difference.change import Action, Change, Danger
 from stowplan.compiler.difference.groups import Group, grouped
-from stowplan.compiler.difference.wording import field_line, summary, title
+from stowplan.compiler.difference.wording import field_line, others, summary, title
+from stowplan.compiler.emitter import visible
 
 _STYLES = {Action.REMOVED: "red", Action.REPLACED: "yellow", Action.CREATED: "green", Action.CHANGED: "cyan"}
 MOST_FIELDS = 20
@@ -23,14 +24,14 @@ def lines(changes: Sequence[Change]) -> Iterator[Text]:
 def _group(group: Group) -> Iterator[Text]:
     first = group.first
     yield Text.assemble(
-        (f"{first.action} ", _STYLES[first.action]), (title(first), "bold"), (f"  {first.source}", "dim")
+        (f"{first.action} ", _STYLES[first.action]), (title(first), "bold"), (f"  {visible(first.source)}", "dim")
     )
     for risk in first.risks:
         style = "bold red" if risk.danger is Danger.DATA else "yellow"
-        yield Text.assemble("  ", (f"{risk.danger}: ", style), risk.text)
+        yield Text.assemble("  ", (f"{risk.danger}: ", style), visible(risk.text))
     for field in first.fields[:MOST_FIELDS]:
         yield Text(f"    {field_line(field)}")
     if len(first.fields) > MOST_FIELDS:
         yield Text(f"    and {len(first.fields) - MOST_FIELDS} more fields", style="dim")
     if group.others:
-        yield Text(f"  and the same in {', '.join(title(each) for each in group.others)}", style="dim")
+        yield Text(f"  {others(group)}", style="dim")

@@ -8,12 +8,16 @@ from typing import Any
 
 from stowplan.compiler.difference.change import Action, Change
 from stowplan.compiler.difference.fields import Field, Nothing
+from stowplan.compiler.difference.groups import Group
 from stowplan.compiler.emitter import visible
 from stowplan.schema.diagnostics import dotted
 from stowplan.schema.wording import counted
 
 LONGEST = 100
 """Characters of a value."""
+
+MOST_NAMED = 5
+"""Objects that are like another one; of more, the kinds are counted."""
 
 _CONTEXT = 10
 """Characters of the common beginning that stay."""
@@ -30,19 +34,29 @@ def title(change: Change) -> str:
     """`Job ml/imagenet-sync-…`, with the name before where it had another one."""
     name = _name(change)
     if change.action is Action.REPLACED and change.old:
-        return f"{name} in the place of {change.old.name}"
+        return f"{name} in the place of {visible(change.old.name)}"
     return name
+
+
+def others(group: Group) -> str:
+    """`and the same in Job ml/b, Job ml/c`; of many the kinds: `and 2 ConfigMaps, 1 Role of this spec`."""
+    same = group.first.action is Action.CHANGED or group.first.risks
+    if len(group.others) <= MOST_NAMED:
+        return f"and {'the same in ' if same else ''}{', '.join(map(title, group.others))}"
+    kinds = Counter(change.id.kind for change in group.others)
+    listed = ", ".join(counted(number, kind) for kind, number in sorted(kinds.items()))
+    return f"and the same in {listed}" if same else f"and {listed} of this spec"
 
 
 def _name(change: Change) -> str:
     own = change.id
-    return f"{own.kind} {own.namespace}/{own.name}" if own.namespace else f"{own.kind} {own.name}"
+    return visible(f"{own.kind} {own.namespace}/{own.name}" if own.namespace else f"{own.kind} {own.name}")
 
 
 def field_line(field: Field) -> str:
     """`spec.replicas: 2 → 3`."""
     before, after = _apart(_text(field.before), _text(field.after))
-    return f"{dotted(field.path)}: {before} → {after}"
+    return f"{visible(dotted(field.path))}: {before} → {after}"
 
 
 def shown(value: Any) -> str:
