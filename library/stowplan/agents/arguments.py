@@ -23,21 +23,32 @@ class Arguments:
 
 def parse(words: Sequence[str], module: str, *, about: str, codes: str) -> Arguments:
     """Reads the command line of `python -m <module>`; SystemExit 2 if it is wrong, 0 after `--help`."""
-    parser = argparse.ArgumentParser(prog=f"python -m {module}", description=about, epilog=codes)
+    given = parser(module, about=about, codes=codes).parse_args(words)
+    return Arguments(given.config, given.service_account, given.log_format)
+
+
+def parser(module: str, *, about: str, codes: str) -> argparse.ArgumentParser:
+    """The same for a program that takes more than these."""
+    made = bare_parser(module, about=about, codes=codes)
     default = Path(CONFIG_DIRECTORY) / CONFIG_FILE
-    parser.add_argument("--config", type=Path, default=default, metavar="FILE", help="default: %(default)s")
-    parser.add_argument(
+    made.add_argument("--config", type=Path, default=default, metavar="FILE", help="default: %(default)s")
+    made.add_argument(
         "--service-account",
         type=Path,
         default=access.ACCOUNT_DIRECTORY,
         metavar="DIRECTORY",
         help="holds `token` and `ca.crt`; default: %(default)s",
     )
-    parser.add_argument(
+    return made
+
+
+def bare_parser(module: str, *, about: str, codes: str) -> argparse.ArgumentParser:
+    """For a program that neither reads a configuration nor speaks with an API server."""
+    made = argparse.ArgumentParser(prog=f"python -m {module}", description=about, epilog=codes)
+    made.add_argument(
         "--log-format", choices=FORMATS, default="json", help="`json`, one object a line, or `text` for people"
     )
-    given = parser.parse_args(words)
-    return Arguments(given.config, given.service_account, given.log_format)
+    return made
 
 
 def config_problem(path: Path, error: OSError | ValidationError) -> str:

@@ -16,7 +16,7 @@ from stowplan.agents.cache.drivers.juicefs.credentials import secrets
 from stowplan.agents.cache.tasks import status
 from stowplan.agents.cache.tasks.clear import ClearTask
 from stowplan.agents.cache.tasks.remove import RemoveTask
-from stowplan.agents.cache.tasks.settings import Arguments, SettingsError, TaskConfig, arguments, read
+from stowplan.agents.cache.tasks.settings import SettingsError, TaskArguments, TaskConfig, arguments, read
 from stowplan.agents.cache.tasks.sync import SyncTask
 from stowplan.agents.cache.tasks.warmup import WarmupTask
 from stowplan.agents.cache.tasks.work import TaskOutcome, Work
@@ -84,7 +84,7 @@ def _beside(task: Callable[[], str], stop: Stop) -> str:
     return result[0]
 
 
-def _reporter(given: Arguments, config: TaskConfig, outcome: TaskOutcome, log: Log) -> Reporter | None:
+def _reporter(given: TaskArguments, config: TaskConfig, outcome: TaskOutcome, log: Log) -> Reporter | None:
     access = reach(os.environ, given.account, log)
     if access is None:
         return None

@@ -13,7 +13,6 @@ EVICTED = "Evicted"
 IMAGE = "ImagePullFailed"
 CONFIG = "ContainerConfigError"
 UNSCHEDULABLE = "Unschedulable"
-GATED = "SchedulingGated"
 DEADLINE = "DeadlineExceeded"
 EXITED = "ContainerFailed"
 

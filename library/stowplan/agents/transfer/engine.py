@@ -1,6 +1,5 @@
 """What an engine is: the part of a transfer that knows one kind of remote side."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -10,7 +9,6 @@ from stowplan.agents.attempt.outcome import Outcome
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.log import Log
-from stowplan.agents.transfer.settings import Settings
 from stowplan.schema.marker import STATE_DIRECTORY
 
 PROTECTED = (STATE_DIRECTORY, "lost+found", ".snapshot")
@@ -42,7 +40,3 @@ class Engine(Protocol):
 
     def upload(self, work: Work, directory: Path | None) -> str:
         """Brings the claim to the remote side; without a directory nothing can be remembered."""
-
-
-Maker = Callable[[Settings], Engine]
-"""Makes an engine; SettingsError if something is missing or cannot be."""

@@ -1,6 +1,5 @@
 """The program: from arguments to an exit code."""
 
-import argparse
 import os
 import sys
 import threading
@@ -12,8 +11,9 @@ from typing import get_args
 
 from pydantic import ValidationError
 
+from stowplan.agents.arguments import bare_parser
 from stowplan.agents.attempt.last_words import leave
-from stowplan.agents.log import FORMATS, Log, identity
+from stowplan.agents.log import Log, identity
 from stowplan.agents.wait_dataset.patience import Outcome, Patience
 from stowplan.agents.wait_dataset.readiness import View, look
 from stowplan.schema.wait_config import DEFAULT_TIMEOUT, Until, WaitConfig
@@ -76,14 +76,11 @@ def _looks(config: WaitConfig) -> "Queue[View]":
 
 def _told(words: Sequence[str]) -> tuple[WaitConfig, Log]:
     """The command line; SystemExit 2 if it is wrong, 0 after `--help`."""
-    parser = argparse.ArgumentParser(prog="python -m stowplan.agents.wait_dataset", description=_ABOUT, epilog=_CODES)
+    parser = bare_parser("stowplan.agents.wait_dataset", about=_ABOUT, codes=_CODES)
     parser.add_argument("--dataset", required=True, metavar="NAME", help="for messages")
     parser.add_argument("--path", required=True, metavar="DIRECTORY", help="where it is mounted")
     parser.add_argument("--until", choices=get_args(Until), default="synced", help="default: %(default)s")
     parser.add_argument("--timeout", type=int, default=DEFAULT_TIMEOUT, metavar="SECONDS", help="default: %(default)s")
-    parser.add_argument(
-        "--log-format", choices=FORMATS, default="json", help="`json`, one object a line, or `text` for people"
-    )
     given = parser.parse_args(words)
     named = {key: value for key, value in vars(given).items() if key != "log_format"}
     log = Log(given.log_format, identity(os.environ))

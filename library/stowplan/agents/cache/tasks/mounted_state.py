@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stowplan.agents.attempt.safe_files import replace
-from stowplan.schema.marker import STATE_DIRECTORY, WARMUP_DIRECTORY
+from stowplan.schema.marker import STATE_DIRECTORY
 
 FOLDERS = ("", "lock", "runs")
 """Where files are, beside the warmup markers."""
@@ -48,10 +48,6 @@ class MountedState:
     @property
     def _folder(self) -> Path:
         return self.mount / STATE_DIRECTORY
-
-
-def warmup_folder(mount: Path) -> Path:
-    return mount / WARMUP_DIRECTORY
 
 
 def _content(path: Path) -> bytes:

@@ -1,18 +1,12 @@
 """What a task is told: arguments and configuration file."""
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from stowplan.agents.arguments import config_problem
-from stowplan.agents.cluster import access
-from stowplan.agents.log import FORMATS, Format
+from stowplan.agents.arguments import Arguments, config_problem, parser
 from stowplan.schema.agent_config import (
-    CONFIG_DIRECTORY,
-    CONFIG_FILE,
     CacheConfig,
     ClearConfig,
     RmrConfig,
@@ -33,41 +27,24 @@ class SettingsError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Arguments:
+class TaskArguments(Arguments):
     """The command line."""
 
     task: str
-    config: Path
-    account: Path
-    log_format: Format
     partition: int
 
 
-def arguments(words: Sequence[str]) -> Arguments:
+def arguments(words: Sequence[str]) -> TaskArguments:
     """The command line, whose first word is the task; SystemExit 2 if it is wrong, 0 after `--help`."""
-    parser = argparse.ArgumentParser(
-        prog=f"python -m stowplan.agents.cache {words[0]}", description="Makes one attempt at a task.", epilog=_CODES
-    )
-    default = Path(CONFIG_DIRECTORY) / CONFIG_FILE
-    parser.add_argument("--config", type=Path, default=default, metavar="FILE", help="default: %(default)s")
-    parser.add_argument("--partition", type=int, default=0, metavar="NUMBER", help="of the cache node, from 0")
-    parser.add_argument(
-        "--service-account",
-        type=Path,
-        default=access.ACCOUNT_DIRECTORY,
-        metavar="DIRECTORY",
-        help="holds `token` and `ca.crt`; default: %(default)s",
-    )
-    parser.add_argument(
-        "--log-format", choices=FORMATS, default="json", help="`json`, one object a line, or `text` for people"
-    )
-    given = parser.parse_args(words[1:])
+    known = parser(f"stowplan.agents.cache {words[0]}", about="Makes one attempt at a task.", codes=_CODES)
+    known.add_argument("--partition", type=int, default=0, metavar="NUMBER", help="of the cache node, from 0")
+    given = known.parse_args(words[1:])
     if given.partition < 0:
-        parser.error("--partition: must be 0 or more")
-    return Arguments(words[0], given.config, given.service_account, given.log_format, given.partition)
+        known.error("--partition: must be 0 or more")
+    return TaskArguments(given.config, given.service_account, given.log_format, words[0], given.partition)
 
 
-def read(given: Arguments) -> TaskConfig:
+def read(given: TaskArguments) -> TaskConfig:
     """The configuration of this very task; SettingsError else."""
     adapter: TypeAdapter[CacheConfig] = TypeAdapter(CacheConfig)
     try:
