@@ -20,6 +20,7 @@ def test_a_sync_fills_the_dataset(dataset: Dataset, mounts: NewMounts) -> None:
     ended = dataset.sync()
     assert ended.code == 0, ended.output
     assert ended.last["filesTotal"] == ended.last["filesDone"] == 3
+    assert ended.last["bytesDone"] == pytest.approx(100_010, rel=0.01)
     (node,) = mounts(1)
     assert files(node.path) == DATA
     marker = json.loads((node.path / ".stowplan/runs/sync-abc.json").read_text(encoding="utf-8"))

@@ -23,7 +23,7 @@ def test_a_line_of_the_log_is_taken_apart() -> None:
 
 
 def test_a_count_is_read() -> None:
-    assert count(ended(0, FINE)) == Count(5, 1, 2, 3, 1, 0, 0)
+    assert count(ended(0, FINE)) == Count(5, 1, 2, 3, 1, 0, 0, 3 * 1024)
     assert failure(ended(0, FINE), "it") is None
 
 

@@ -127,6 +127,8 @@ class Sync:
             self.progress.files_done = counted.skipped + counted.copied
             self.progress.files_total = self.progress.files_done + counted.failed + counted.lost
             self.progress.files_unchanged = counted.skipped
+            # The last look may be a second old, and a short copy has none.
+            self.progress.bytes_done = max(self.progress.bytes_done, counted.bytes)
         problem = failure(ended, f"the copy of {self.source}")
         if problem or counted is None:
             raise problem or AttemptError(ExitCode.TRANSIENT, "SyncFailed", "JuiceFS gave no count of its copies")

@@ -13,6 +13,8 @@ _COUNT = re.compile(
     r"Found: (?P<found>\d+), excluded: (?P<excluded>\d+) .*?skipped: (?P<skipped>\d+) .*?copied: (?P<copied>\d+) "
     r".*?extra: (?P<extra>\d+) "
 )
+_SIZE = re.compile(r"(?:skipped|copied): \d+ \((?P<number>[\d.]+) (?P<unit>[KMGTPE]?)i?B\)")
+_UNITS = " KMGTPE"
 _FAILED, _LOST = re.compile(r", failed: (\d+)"), re.compile(r", lost: (\d+)")
 
 _PERMISSION = re.compile(r"permission denied|operation not permitted", re.IGNORECASE)
@@ -48,6 +50,8 @@ class Count:
     extra: int
     failed: int
     lost: int
+    bytes: int = 0
+    """Size of what was copied or there before, which JuiceFS rounds to hundredths of a unit."""
 
 
 def count(ended: Ended) -> Count | None:
@@ -56,8 +60,17 @@ def count(ended: Ended) -> Count | None:
         if found := _COUNT.search(line.text):
             failed, lost = _FAILED.search(line.text), _LOST.search(line.text)
             numbers = {name: int(number) for name, number in found.groupdict().items()}
-            return Count(**numbers, failed=int(failed[1]) if failed else 0, lost=int(lost[1]) if lost else 0)
+            return Count(
+                **numbers,
+                failed=int(failed[1]) if failed else 0,
+                lost=int(lost[1]) if lost else 0,
+                bytes=sum(_bytes(found["number"], found["unit"]) for found in _SIZE.finditer(line.text)),
+            )
     return None
+
+
+def _bytes(number: str, unit: str) -> int:
+    return round(float(number) * 1024 ** _UNITS.index(unit or " "))
 
 
 def failure(ended: Ended, what: str) -> AttemptError | None:
