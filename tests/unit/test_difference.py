@@ -174,6 +174,12 @@ def test_risks(before: Json | None, after: Json | None, found: list[Danger]) -> 
     assert [risk.danger for risk in risks(pair, Pods.of([RUNNING]))] == found
 
 
+def test_rights_on_one_thing_are_told_together() -> None:
+    after = role({**GET, "verbs": ["get", "list"]}, {**NAMED, "resources": ["pods/log"]}, {**NAMED, "verbs": ["list"]})
+    (risk,) = risks(Pair("a.yaml", "specs/a.yaml", None, after), Pods())
+    assert risk.text == "New rights: get, list pods of any name; list pods p; get pods/log p."
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -266,7 +272,7 @@ def test_many_alike_are_counted_by_kind() -> None:
         "  run: It is ended.",
         "  and the same in Job ml/Job-1, Job ml/Job-2",
         "removed Role ml/Role-0  specs/a.yaml",
-        "  and 4 ConfigMaps, 3 Roles of this spec",
+        "  and 4 ConfigMaps, 3 Roles of this file",
         "11 objects: 11 removed",
     ]
 

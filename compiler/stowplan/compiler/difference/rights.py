@@ -1,9 +1,9 @@
 """What the Roles of an output allow, right by right."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from itertools import product
+from itertools import groupby, product
 
 from stowplan.compiler.manifest_fields import items
 from stowplan.library.manifest import Json
@@ -20,9 +20,11 @@ class Right:
     name: str
     verb: str
 
-    def __str__(self) -> str:
+    @property
+    def object(self) -> str:
+        """What it is a right on."""
         resource = f"{self.resource}.{self.group}" if self.group else self.resource
-        return f"{self.verb} {resource} {self.name or 'of any name'}"
+        return f"{resource} {self.name or 'of any name'}"
 
     def covers(self, other: "Right") -> bool:
         pairs = ((self.group, other.group), (self.resource, other.resource), (self.verb, other.verb))
@@ -33,6 +35,12 @@ def added(before: Json | None, after: Json) -> list[Right]:
     """The rights of a Role that the one before did not have."""
     known = list(_rights(before)) if before else []
     return sorted({right for right in _rights(after) if not any(each.covers(right) for each in known)})
+
+
+def said(rights: Iterable[Right]) -> Iterator[str]:
+    """`get, patch pods/status of any name`: the verbs on one thing together."""
+    for thing, own in groupby(rights, key=lambda right: right.object):
+        yield f"{', '.join(right.verb for right in own)} {thing}"
 
 
 def _rights(role: Json) -> Iterator[Right]:

@@ -112,11 +112,11 @@ def _rights(pair: Pair) -> Iterator[Risk]:
     if pair.after is None:
         return
     if pair.kind in rights.ROLES:
-        new = rights.added(pair.before, pair.after)
-        shown = [str(right) for right in new[:_SHOWN_RIGHTS]]
-        more = f", and {len(new) - len(shown)} more" if len(new) > len(shown) else ""
+        new = list(rights.said(rights.added(pair.before, pair.after)))
+        shown = new[:_SHOWN_RIGHTS]
+        more = f"; and {len(new) - len(shown)} more" if len(new) > len(shown) else ""
         if new:
-            yield Risk(Danger.RIGHTS, f"New rights: {', '.join(shown)}{more}.")
+            yield Risk(Danger.RIGHTS, f"New rights: {'; '.join(shown)}{more}.")
     if pair.kind in ("RoleBinding", "ClusterRoleBinding") and pair.before is not None:
         known = items(pair.before, "subjects")
         new_ones = [each for each in items(pair.after, "subjects") if each not in known]

@@ -39,13 +39,19 @@ def title(change: Change) -> str:
 
 
 def others(group: Group) -> str:
-    """`and the same in Job ml/b, Job ml/c`; of many the kinds: `and 2 ConfigMaps, 1 Role of this spec`."""
+    """`and the same in Job ml/b, Job ml/c`; of many the kinds: `and 2 ConfigMaps, 1 Role of this file`."""
     same = group.first.action is Action.CHANGED or group.first.risks
     if len(group.others) <= MOST_NAMED:
         return f"and {'the same in ' if same else ''}{', '.join(map(title, group.others))}"
     kinds = Counter(change.id.kind for change in group.others)
-    listed = ", ".join(counted(number, kind) for kind, number in sorted(kinds.items()))
-    return f"and the same in {listed}" if same else f"and {listed} of this spec"
+    listed = ", ".join(_counted(number, kind) for kind, number in sorted(kinds.items()))
+    return f"and the same in {listed} more" if same else f"and {listed} of this file"
+
+
+def _counted(number: int, kind: str) -> str:
+    if number > 1 and kind.endswith("y"):
+        return f"{number} {visible(kind[:-1])}ies"
+    return counted(number, visible(kind))
 
 
 def _name(change: Change) -> str:
