@@ -4,11 +4,10 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from pydantic import ValidationError
-
+from stowplan.agents.attempt import run_marker
 from stowplan.agents.attempt.safe_files import replace
 from stowplan.schema.exit_codes import PERMANENT, ExitCode
-from stowplan.schema.marker import COMPLETE_FILE, FAILED_FILE, Marker, marker_path
+from stowplan.schema.marker import COMPLETE_FILE, FAILED_FILE, marker_path
 
 COMPLETE = "complete.json"
 """In the state directory of the transfer: there while the destination is complete, not while it is being changed."""
@@ -28,13 +27,12 @@ class Completion:
 
     def is_done(self) -> bool:
         """Whether this very run has succeeded before."""
-        if self._marker is None:
+        if self._marker is None or self._run is None:
             return False
         try:
-            marker = Marker.model_validate_json(self._marker.read_bytes())
-        except (FileNotFoundError, ValidationError):
+            return run_marker.succeeded(self._marker.read_bytes(), self._run)
+        except FileNotFoundError:
             return False
-        return marker.run == self._run and marker.result == "succeeded"
 
     @property
     def revision(self) -> str | None:
@@ -59,8 +57,7 @@ class Completion:
                 self._failed.unlink(missing_ok=True)
             replace(self._complete, json.dumps({"format": 1, "run": self._run, **summary}) + "\n")
         if self._marker and self._run and code in (ExitCode.DONE, *PERMANENT):
-            fields = {"run": self._run, "result": "failed" if code else "succeeded", "exitCode": int(code)}
-            text = Marker.model_validate(fields).model_dump_json(by_alias=True) + "\n"
+            text = run_marker.written(self._run, code)
             self._marker.parent.mkdir(parents=True, exist_ok=True)
             replace(self._marker, text)
             if self._failed and code:

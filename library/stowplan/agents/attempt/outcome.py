@@ -7,6 +7,9 @@ from stowplan.agents.attempt.progress import Progress, Snapshot
 
 RUNNING, SUCCEEDED, FAILED = "running", "succeeded", "failed"
 
+LONGEST_MESSAGE = 32768
+"""Characters that Kubernetes takes as the message of a condition."""
+
 
 @dataclass
 class Outcome:
@@ -42,6 +45,12 @@ class Outcome:
             "totalFiles": counts.files_total,
         }
         return {key: value for key, value in fields.items() if value is not None}
+
+
+def condition(kind: str, reason: str, message: str, *, holds: bool) -> dict[str, Any]:
+    """A condition without its times, which the report adds."""
+    found = {"type": kind, "status": "True" if holds else "False", "reason": reason}
+    return found | ({"message": message[:LONGEST_MESSAGE]} if message else {})
 
 
 def percent(counts: Snapshot, *, done: bool) -> str:

@@ -2,12 +2,10 @@
 
 import os
 import sys
-import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TextIO, cast
 
-from stowplan.agents.attempt.failure import StoppedError
+from stowplan.agents.attempt.interruption import interruptible
 from stowplan.agents.attempt.program import Program
 from stowplan.agents.attempt.redaction import RedactedStream, Redactor
 from stowplan.agents.attempt.report import Reporter, reach
@@ -46,7 +44,7 @@ def main(words: Sequence[str]) -> int:
     work = Work(outcome, Stop(), log)
     task = _task(config, work, os.environ)
     program = Program(given.task, outcome, work.stop, log, redact, config.soft_deadline_seconds)
-    return program.run(lambda: _beside(task, work.stop), _reporter(given, config, outcome, log))
+    return program.run(lambda: interruptible(work.stop, task, HANG_SECONDS), _reporter(given, config, outcome, log))
 
 
 def _task(config: TaskConfig, work: Work, environment: Mapping[str, str]) -> Callable[[], str]:
@@ -57,31 +55,6 @@ def _task(config: TaskConfig, work: Work, environment: Mapping[str, str]) -> Cal
     if isinstance(config, ClearConfig):
         return ClearTask(config, work).run
     return WarmupTask(config, work).run
-
-
-def _beside(task: Callable[[], str], stop: Stop) -> str:
-    """Runs the work in another thread: only the main thread hears signals, and a mount that hangs would keep it."""
-    result: list[str] = []
-    failure: list[Exception] = []
-
-    def work() -> None:
-        try:
-            result.append(task())
-        except Exception as error:
-            failure.append(error)
-
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    end: float | None = None
-    while thread.is_alive():
-        thread.join(0.2 if end is None else 0.05)
-        if stop.is_set():
-            end = end or time.monotonic() + HANG_SECONDS
-            if time.monotonic() > end:
-                raise StoppedError
-    if failure:
-        raise failure[0]
-    return result[0]
 
 
 def _reporter(given: TaskArguments, config: TaskConfig, outcome: TaskOutcome, log: Log) -> Reporter | None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, Outcome, percent
+from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, Outcome, condition, percent
 
 _PHASES = {RUNNING: "Running", SUCCEEDED: "Succeeded", FAILED: "Failed"}
 
@@ -20,14 +20,9 @@ def status(outcome: Outcome, *, phase: bool) -> dict[str, Any]:
 
 def _phase(outcome: Outcome) -> dict[str, Any]:
     """Failed only as far as this attempt goes: whether the Job tries again is not known here."""
-    held = {"Initialized": True, "Complete": outcome.result == SUCCEEDED, "Failed": outcome.result == FAILED}
     conditions = [
-        {
-            "type": name,
-            "status": "True" if holds else "False",
-            "reason": "Started" if name == "Initialized" else outcome.reason,
-            "message": "The agent runs" if name == "Initialized" else outcome.message,
-        }
-        for name, holds in held.items()
+        condition("Initialized", "Started", "The agent runs", holds=True),
+        condition("Complete", outcome.reason, outcome.message, holds=outcome.result == SUCCEEDED),
+        condition("Failed", outcome.reason, outcome.message, holds=outcome.result == FAILED),
     ]
     return {"phase": _PHASES[outcome.result], "conditions": conditions}

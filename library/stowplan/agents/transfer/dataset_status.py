@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, Outcome
+from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, Outcome, condition
 from stowplan.agents.timestamp import now
 from stowplan.schema import field_managers
 
@@ -36,10 +36,7 @@ class DatasetStatus:
         outcome, kind = self._outcome, self._kind
         done, failed = outcome.result == SUCCEEDED, outcome.result == FAILED
         held = {"Synced": done, "Ready": done} if kind == "SampleSet" else {"Complete": done, "Failed": failed}
-        conditions = [
-            {"type": name, "status": str(holds), "reason": outcome.reason, "message": outcome.message}
-            for name, holds in held.items()
-        ]
+        conditions = [condition(name, outcome.reason, outcome.message, holds=holds) for name, holds in held.items()]
         derived: dict[str, Any] = {"phase": _PHASES[kind][outcome.result], "conditions": conditions}
         if kind == "SampleJob":
             derived["jobName"] = outcome.run or ""

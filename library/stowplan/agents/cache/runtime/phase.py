@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from stowplan.agents.attempt.outcome import condition
 from stowplan.schema.exit_codes import PERMANENT
 
 Phase = Literal["Bound", "Mount", "Syncing", "SyncFailed", "PartialReady", "Ready"]
@@ -79,17 +80,17 @@ def conditions(seen: Situation, troubles: Iterable[str]) -> list[dict[str, Any]]
     if seen.warmups:
         found.append(_of_task("Warmed", _hindmost(seen.warmups)))
     # What keeps pods from running at all is not known to those that run.
-    return [*found, _condition("Stalled", "NotStalled", "", holds=False)]
+    return [*found, condition("Stalled", "NotStalled", "", holds=False)]
 
 
 def _ready(seen: Situation, troubles: str) -> dict[str, Any]:
     phase = seen.phase
     if phase == "Ready":
-        return _condition("Ready", phase, "All cache pods are ready", holds=True)
+        return condition("Ready", phase, "All cache pods are ready", holds=True)
     if phase == "SyncFailed" and seen.sync:
-        return _condition("Ready", seen.sync.reason, seen.sync.message, holds=False)
+        return condition("Ready", seen.sync.reason, seen.sync.message, holds=False)
     count = f"{seen.ready} of {seen.partitions} cache pods are ready"
-    return _condition("Ready", phase, f"{count}: {troubles}" if troubles else count, holds=False)
+    return condition("Ready", phase, f"{count}: {troubles}" if troubles else count, holds=False)
 
 
 def _hindmost(tasks: tuple[Task, ...]) -> Task:
@@ -98,9 +99,4 @@ def _hindmost(tasks: tuple[Task, ...]) -> Task:
 
 
 def _of_task(kind: str, each: Task) -> dict[str, Any]:
-    return _condition(kind, each.reason, each.message, holds=each.course == "succeeded")
-
-
-def _condition(kind: str, reason: str, message: str, *, holds: bool) -> dict[str, Any]:
-    found = {"type": kind, "status": "True" if holds else "False", "reason": reason}
-    return found | ({"message": message} if message else {})
+    return condition(kind, each.reason, each.message, holds=each.course == "succeeded")

@@ -4,8 +4,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from stowplan.agents.attempt import run_marker
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.cache.tasks.marks import read_marker
 from stowplan.agents.cache.tasks.work import Work
 from stowplan.schema.exit_codes import ExitCode
 from stowplan.schema.marker import COMPLETE_FILE, FAILED_FILE, Marker, marker_path
@@ -38,7 +38,7 @@ class SyncMarks:
     def _is_done(self, run: str) -> bool:
         # The marker of the run goes with the first change that another task makes; the dataset's own two stay.
         for path in (marker_path(run), FAILED_FILE):
-            marker = read_marker(self._content(path))
+            marker = run_marker.read(self._content(path))
             if marker and marker.run == run:
                 return _judged(marker)
         content = self._content(COMPLETE_FILE)

@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from pydantic import ValidationError
-
+from stowplan.agents.attempt import run_marker
 from stowplan.agents.cache.tasks.state import State
 from stowplan.schema.exit_codes import PERMANENT, ExitCode
-from stowplan.schema.marker import COMPLETE_FILE, FAILED_FILE, STATE_DIRECTORY, Marker, marker_path
+from stowplan.schema.marker import COMPLETE_FILE, FAILED_FILE, STATE_DIRECTORY, marker_path
 
 BEGUN = "begun.json"
 """There while a task changes the dataset, and after one that was killed: names its run."""
@@ -52,7 +51,7 @@ class Marks:
         if self.completes:
             files[COMPLETE] = _text({"format": 1, "run": self.run or "", **summary})
         if self.run:
-            files[below(marker_path(self.run))] = self._marker(ExitCode.DONE)
+            files[below(marker_path(self.run))] = run_marker.written(self.run, ExitCode.DONE).encode()
         if files:
             self.state.write(files)
         self.state.remove([BEGUN])
@@ -61,13 +60,9 @@ class Marks:
         """After a failure. One that another attempt may mend leaves no marker."""
         if code not in PERMANENT or not self.run:
             return
-        marker = self._marker(code)
+        marker = run_marker.written(self.run, code).encode()
         files = {below(marker_path(self.run)): marker} | ({FAILED: marker} if self.completes else {})
         self.state.write(files)
-
-    def _marker(self, code: ExitCode) -> bytes:
-        fields = {"run": self.run, "result": "failed" if code else "succeeded", "exitCode": int(code)}
-        return Marker.model_validate(fields).model_dump_json(by_alias=True).encode() + b"\n"
 
 
 @dataclass(frozen=True)
@@ -82,8 +77,7 @@ class Past:
         """Whether this very run has succeeded before, and nothing has changed the dataset since."""
         if not self.run:
             return False
-        marker = read_marker(self.files.get(below(marker_path(self.run))))
-        return marker is not None and marker.run == self.run and marker.result == "succeeded"
+        return run_marker.succeeded(self.files.get(below(marker_path(self.run))), self.run)
 
     @property
     def begun(self) -> str | None:
@@ -95,16 +89,6 @@ class Past:
             return str(json.loads(content)["run"])
         except (ValueError, KeyError, TypeError):
             return ""
-
-
-def read_marker(content: bytes | None) -> Marker | None:
-    """A marker; None if there is none, or something else."""
-    if content is None:
-        return None
-    try:
-        return Marker.model_validate_json(content)
-    except ValidationError:
-        return None
 
 
 def _text(fields: dict[str, object]) -> bytes:

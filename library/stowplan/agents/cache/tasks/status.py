@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stowplan.agents.attempt.outcome import FAILED, SUCCEEDED
+from stowplan.agents.attempt.outcome import FAILED, SUCCEEDED, condition
 from stowplan.agents.attempt.report import Reporter, Status
 from stowplan.agents.cache.tasks.settings import TaskConfig
 from stowplan.agents.cache.tasks.work import TaskOutcome
@@ -73,8 +73,5 @@ def _phase(entries: Sequence[Entry], partitions: int) -> Status:
         "phase": phase,
         "jobName": entries[0].get("run") or "",
         "counts": counts,
-        "conditions": [
-            {"type": name, "status": "True" if holds else "False", "reason": reason, "message": message[:32768]}
-            for name, holds in held.items()
-        ],
+        "conditions": [condition(name, reason, message, holds=holds) for name, holds in held.items()],
     }

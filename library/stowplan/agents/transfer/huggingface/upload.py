@@ -8,6 +8,7 @@ from typing import TypeVar
 from huggingface_hub import CommitOperationAdd, HfApi, constants
 
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.interruption import interruptible
 from stowplan.agents.attempt.outcome import Outcome
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.log import Log
@@ -15,7 +16,6 @@ from stowplan.agents.transfer.attempts import Attempts
 from stowplan.agents.transfer.crew import Crew
 from stowplan.agents.transfer.huggingface.failure import Failures, MovedError
 from stowplan.agents.transfer.huggingface.hub import MAIN, Hub
-from stowplan.agents.transfer.huggingface.interruption import interruptible
 from stowplan.agents.transfer.huggingface.local import has_content
 from stowplan.agents.transfer.huggingface.outgoing import Outgoing, batches, opened
 from stowplan.agents.transfer.huggingface.remote_file import RemoteFile
