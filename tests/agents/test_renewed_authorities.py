@@ -11,7 +11,8 @@ from threading import Thread
 
 from stowplan.agents.cluster.access import Access
 from stowplan.agents.cluster.answers import Answer, Unreachable
-from stowplan.agents.cluster.client import Client, job
+from stowplan.agents.cluster.client import Client
+from stowplan.agents.cluster.place import job
 from tests.agents.accounts import account_directory
 from tests.cluster.certificates import Authority
 

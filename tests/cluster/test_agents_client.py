@@ -9,7 +9,8 @@ import pytest
 
 from stowplan.agents.cluster.access import Access
 from stowplan.agents.cluster.answers import Refused, Unreachable, WatchEvent
-from stowplan.agents.cluster.client import Client, Place, job
+from stowplan.agents.cluster.client import Client
+from stowplan.agents.cluster.place import Place, job
 from tests.cluster.client import wait_for
 from tests.cluster.control_plane import Cluster
 from tests.cluster.deciders import HASH, Deciders

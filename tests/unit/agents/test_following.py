@@ -13,8 +13,9 @@ import pytest
 
 from stowplan.agents.cluster.access import Access
 from stowplan.agents.cluster.answers import Refused, Unreachable
-from stowplan.agents.cluster.client import Client, job
+from stowplan.agents.cluster.client import Client
 from stowplan.agents.cluster.following import Deleted, Live, Missing, News, follow
+from stowplan.agents.cluster.place import job
 from tests.agents.accounts import account_directory
 
 PLACE = job("ml", "worker-abcdefgh")

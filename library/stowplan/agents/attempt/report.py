@@ -6,17 +6,19 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stowplan.agents.backoff import Backoff
 from stowplan.agents.cluster import access
 from stowplan.agents.cluster.access import Access
 from stowplan.agents.cluster.answers import Manifest, Refused, Unreachable
-from stowplan.agents.cluster.client import Client
 from stowplan.agents.cluster.custom_resources import SERVED
 from stowplan.agents.log import Log
 from stowplan.agents.timestamp import now
 from stowplan.schema.agent_config import Target
+
+if TYPE_CHECKING:
+    from stowplan.agents.cluster.client import Client
 
 CHANGE_SECONDS, HEARTBEAT_SECONDS = 10.0, 30.0
 """Time between two reports at least, and at most."""
@@ -87,6 +89,9 @@ class Reporter:
                 self.log.warning("Reports end: a fault of this program", error=repr(error))
 
     async def _report(self) -> None:
+        # Its library takes as long as all the rest of the program's start, and not every run has a cluster.
+        from stowplan.agents.cluster.client import Client  # noqa: PLC0415
+
         backoff, last, at, wait = Backoff(), None, 0.0, 0.0
         async with Client(self.access, self.manager) as client:
             while True:
@@ -106,7 +111,7 @@ class Reporter:
                     if ending:
                         await asyncio.sleep(min(wait, 1.0))
 
-    async def _apply(self, client: Client) -> bool:
+    async def _apply(self, client: "Client") -> bool:
         place = SERVED[self.target.kind].place(self.target.namespace, self.target.name)
         found = await client.status(place)
         if isinstance(found, Refused | Unreachable):

@@ -10,7 +10,8 @@ from stowplan.agents.await_group.job_state import JobState
 from stowplan.agents.await_group.patience import Patience
 from stowplan.agents.await_group.settings import Settings
 from stowplan.agents.cluster.answers import Manifest, Refused, Trouble, Unreachable
-from stowplan.agents.cluster.client import Client, job
+from stowplan.agents.cluster.client import Client
+from stowplan.agents.cluster.place import job
 from stowplan.agents.log import Log
 from stowplan.schema.await_config import END_AT_ONCE, GROUP_FAILED
 from stowplan.schema.exit_codes import ExitCode

@@ -7,8 +7,9 @@ from stowplan.agents.await_group.job_state import ABSENT, JobState, read, read_d
 from stowplan.agents.await_group.ports import addresses, open_ports
 from stowplan.agents.await_group.settings import Settings
 from stowplan.agents.cluster.answers import Refused, Trouble, Unreachable
-from stowplan.agents.cluster.client import Client, job
+from stowplan.agents.cluster.client import Client
 from stowplan.agents.cluster.following import Deleted, Live, Missing, follow
+from stowplan.agents.cluster.place import job
 
 LONGEST_INTERVAL = 5.0
 SHORTEST_INTERVAL = 0.5

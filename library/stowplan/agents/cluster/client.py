@@ -1,7 +1,6 @@
 """A thin Kubernetes client: get, watch and patch one object by its name, or follow all that a selector selects."""
 
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
@@ -18,6 +17,7 @@ from stowplan.agents.cluster.answers import (
     object_of,
     refusal_of,
 )
+from stowplan.agents.cluster.place import Place
 
 REQUEST_SECONDS = 15.0
 """Longest wait for a connection, for its next bytes, and for the room to send."""
@@ -34,23 +34,6 @@ _PLAIN_JSON = {"Accept": "application/json", "Accept-Encoding": "identity"}
 MERGE_PATCH = "application/merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 """JSON is YAML, so it may stand in such a patch."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """One object: where its kind is served, such as `/apis/batch/v1/namespaces/ml/jobs`, and its name."""
-
-    collection: str
-    name: str
-
-    @property
-    def path(self) -> str:
-        return f"{self.collection}/{self.name}"
-
-
-def job(namespace: str, name: str) -> Place:
-    """A Job."""
-    return Place(f"/apis/batch/v1/namespaces/{namespace}/jobs", name)
 
 
 class Client:

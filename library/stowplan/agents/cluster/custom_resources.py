@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stowplan.agents.cluster.client import Place
+from stowplan.agents.cluster.place import Place
 
 
 @dataclass(frozen=True, slots=True)

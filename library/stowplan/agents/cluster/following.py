@@ -7,7 +7,8 @@ from time import monotonic
 
 from stowplan.agents.backoff import Backoff
 from stowplan.agents.cluster.answers import Manifest, Refused, Trouble, Unreachable, WatchEvent
-from stowplan.agents.cluster.client import Client, Place
+from stowplan.agents.cluster.client import Client
+from stowplan.agents.cluster.place import Place
 
 STEADY_SECONDS = 5.0
 """A round that lasted this long went well; one that ends sooner is followed by a wait."""
