@@ -1,7 +1,11 @@
 """What the README shows is what the command does."""
 
 import json
+import os
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -72,6 +76,33 @@ def test_mistake_looks_as_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     Path("stowplan.yaml").touch()
     Path("specs/imagenet.yaml").write_text(SPEC.replace("partitions:", "partition:"))
     assert shown in CliRunner().invoke(app, ["validate"]).output
+
+
+def test_session_goes_as_shown(tmp_path: Path) -> None:
+    """Each line that is shown is said, in this order; `…` stands for any lines, and hashes may be others."""
+    (session,) = [block for block in BLOCKS if block.startswith("$ stowplan init")]
+    said = subprocess.run(
+        ["bash", "-c", _script(session)],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", **GIT},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    ).stdout
+    shown, told = (HASH.sub("-<hash>", text) for text in (session, said))
+    parts = [re.escape(part.strip("\n")) for part in shown.split("…\n")]
+    assert re.fullmatch(r"\n(?:.*\n)*".join(parts), told.rstrip("\n") + "\n" * shown.endswith("…\n")), said
+
+
+GIT = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+HASH = re.compile(r"-[a-z2-7]{8}\b")
+
+
+def _script(session: str) -> str:
+    """The commands of a session, each said before it is run."""
+    commands = [line.removeprefix("$ ") for line in session.splitlines() if line.startswith("$ ")]
+    return "\n".join(f"printf '%s\\n' {shlex.quote(f'$ {command}')}\n{command}" for command in commands)
 
 
 @pytest.mark.parametrize("folder", sorted(set(re.findall(r"\]\((?!https?:)([^)#]+)\)", README))))
