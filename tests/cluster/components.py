@@ -84,11 +84,12 @@ def start_api_server(processes: Processes, program: Path, trust: Trust, port: in
     pair = trust.authority.issue("admin", ("system:masters",))
     trust.kubeconfig(pair)
     client = Client.connect(trust.server, trust.context(pair))
-    process.await_ready(lambda: listens(port) and _is_ready(client), 60)
+    process.await_ready(lambda: listens(port) and is_ready(client), 60)
     return client
 
 
-def _is_ready(client: Client) -> bool:
+def is_ready(client: Client) -> bool:
+    """Whether the API server answers and has all that it needs."""
     with contextlib.suppress(httpx.TransportError):
         return client.http.get("/readyz").is_success
     return False
@@ -116,6 +117,7 @@ def start_controllers(processes: Processes, programs: Mapping[str, Path], trust:
                 f"--service-account-private-key-file={trust.authority.folder / _SIGNING_KEY}.key",
                 f"--root-ca-file={trust.authority.certificate}",
                 "--use-service-account-credentials=true",
+                "--node-monitor-grace-period=50s",
                 # A claim that it sees before its volume waits for the next round; the default is 15 s.
                 "--pvclaimbinder-sync-period=1s",
                 # Its default is a system folder, which it would make.

@@ -61,6 +61,12 @@ class Cluster:
         """Give up the level, so that the next sync that brings the namespace along owns it alone."""
         self.admin.apply(ref("v1", "Namespace", name), manager=_MANAGER)
 
+    def restart_server(self) -> None:
+        """End the API server and start it again; all others go on without it meanwhile."""
+        (server,) = (each for each in self.processes.running if each.name == "kube-apiserver")
+        again = self.processes.restart(server)
+        again.await_ready(lambda: components.is_ready(self.admin), 60)
+
     def close(self) -> None:
         """Close the connections of all clients."""
         for client in (self.admin, *self._clients):

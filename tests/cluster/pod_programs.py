@@ -38,18 +38,20 @@ class Program:
     """Of the pod."""
     claims: Mapping[str, Path] = field(default_factory=dict)
     """Folders that stand for claims."""
-    path: str = os.environ["PATH"]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables beside those of the container."""
 
     def start(self) -> "subprocess.Popen[str]":
         """Runs the command of the container, with its configuration, variables and ServiceAccount."""
-        python, *rest = [*self.container["command"], *self.container.get("args", ())]
+        given: list[str] = [*self.container["command"], *self.container.get("args", [])]
+        python, *rest = given
         assert python == "python"
         command = [sys.executable, *map(self._here, rest)]
         if self.config:
             (self._places[CONFIG_DIRECTORY] / CONFIG_FILE).write_text(self._here(json.dumps(self.config)), "utf-8")
             command.append(f"--config={self._places[CONFIG_DIRECTORY] / CONFIG_FILE}")
             command.append(f"--service-account={self._places[ACCOUNT_DIRECTORY]}")
-        with self.log.open("w", encoding="utf-8") as log:
+        with self.log.open("a", encoding="utf-8") as log:
             return subprocess.Popen(command, env=self._environment(), stderr=log, stdout=log, text=True)
 
     @property
@@ -67,11 +69,12 @@ class Program:
         server = urlsplit(self.cluster.trust.server)
         own = {each["name"]: self._value(each) for each in self.container.get("env", ())}
         return {
-            "PATH": self.path,
+            "PATH": os.environ["PATH"],
             "TMPDIR": str(self._places.get("/tmp", self.folder)),
             "KUBERNETES_SERVICE_HOST": str(server.hostname),
             "KUBERNETES_SERVICE_PORT": str(server.port),
             **{name: self._here(value) for name, value in own.items() if value is not None},
+            **self.environment,
         }
 
     def _here(self, text: str) -> str:

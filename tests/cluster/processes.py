@@ -83,6 +83,22 @@ class Processes:
         self.running.append(process)
         return process
 
+    def restart(self, process: Process) -> Process:
+        """End a program and start it again as it was; it is not ready at once."""
+        _signal(process, signal.SIGTERM)
+        process.popen.wait()
+        with process.log.open("ab") as output:
+            popen = subprocess.Popen(
+                process.popen.args,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        again = Process(process.name, popen, process.log)
+        self.running[self.running.index(process)] = again
+        return again
+
     def stop(self) -> None:
         """Ask all to end, last started first; kill the groups of those that outlast the grace."""
         for process in reversed(self.running):

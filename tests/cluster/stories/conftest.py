@@ -1,0 +1,62 @@
+"""What stories need: a namespace with all its pods played, the compiled objects, and where they are kept."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from syrupy.location import PyTestLocation
+from syrupy.types import SnapshotIndex
+
+from tests.cluster.client import Manifest
+from tests.cluster.control_plane import Cluster
+from tests.cluster.stories.story import Story, telling
+from tests.repositories import compiled
+
+Begin = Callable[..., Story]
+Compile = Callable[[str], list[Manifest]]
+
+
+class Markdown(SingleFileSnapshotExtension):
+    """One file for each story, the same for all minors of Kubernetes."""
+
+    _write_mode = WriteMode.TEXT
+    file_extension = "md"
+
+    @classmethod
+    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:  # noqa: ARG003 - its
+        return test_location.methodname
+
+    @classmethod
+    def matches_test_location(cls, *, test_location: PyTestLocation, snapshot_location: str) -> bool:
+        path = Path(snapshot_location)
+        return (path.parent.name, path.stem) == (test_location.basename, test_location.methodname)
+
+
+@pytest.fixture
+def kept(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+    """What a story was when somebody looked at it last."""
+    return snapshot.with_defaults(extension_class=Markdown)
+
+
+@pytest.fixture
+def begin(cluster: Cluster, tmp_path: Path) -> Iterator[Begin]:
+    """Begins a story in a namespace."""
+    with ExitStack() as stack:
+        yield lambda namespace, **how: stack.enter_context(telling(cluster, namespace, tmp_path, **how))
+
+
+@pytest.fixture
+def compile_specs(tmp_path: Path) -> Compile:
+    """Specs, with a platform as their first document, to objects."""
+
+    def run(text: str) -> list[Manifest]:
+        folder = tmp_path / f"repo-{len(list(tmp_path.glob('repo-*')))}"
+        folder.mkdir()
+        result = compiled(folder, {"specs.yaml": text})
+        assert result.errors == []
+        return [output.manifest.body for output in result.outputs]
+
+    return run
