@@ -2,8 +2,6 @@
 
 import asyncio
 import itertools
-import os
-import random
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -28,7 +26,6 @@ from tests.cluster.ownership import leaves
 from tests.cluster.reporters import HOLD, Site, data_cube, paddle_job
 
 KINDS = {kind.kind: kind for kind in resources.KINDS}
-KILLS = int(os.environ.get("STOWPLAN_KILLS", "50"))
 NUMBERS = itertools.count()
 NOWHERE: Manifest = {"nodeSelector": {"kubernetes.io/hostname": "nowhere"}}
 
@@ -270,35 +267,6 @@ def test_report_on_another_version_or_object_is_refused(site: Site, *, anew: boo
     with pytest.raises(ApiError) as error:
         admin.apply(manifest(seen, {"phase": "Pending"}), manager=REPORTER, subresource="status")
     assert error.value.status == 409
-
-
-def test_killed_at_any_moment(site: Site) -> None:
-    """Each time it goes on from what the server has; the end is the same as without."""
-    site.apply([paddle_job("job", workers=2)])
-    chance, usual = random.Random(7), _seconds_to_work(site)  # noqa: S311 - no secret
-    phases, started = set(), None
-    for number in range(KILLS):
-        reporter = site.start(f"reporter-{number}")
-        time.sleep(chance.uniform(0, 1.5 * usual))
-        reporter.kill()
-        status = site.status("PaddleJob", "job")
-        assert started is None or status.get("startTime") == started, (status, reporter.events())
-        started = status.get("startTime")
-        phases.add(status.get("phase"))
-        if number == KILLS // 2:
-            site.end("job")
-    with site.reporter():
-        status = site.until("PaddleJob", "job", phase="Completed", Complete="Succeeded")
-    assert status["startTime"] == started
-    assert {"Running", "Completed"} <= phases <= {None, "Pending", "Starting", "Running", "Completed"}
-
-
-def _seconds_to_work(site: Site) -> float:
-    """What a reporter takes on this machine from its start to its first report."""
-    begin = time.monotonic()
-    with site.reporter("first"):
-        site.until("PaddleJob", "job", phase="Running")
-        return time.monotonic() - begin
 
 
 def test_two_do_no_harm(site: Site) -> None:
