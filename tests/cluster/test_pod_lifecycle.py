@@ -1,50 +1,14 @@
 """What compiled manifests rely on while their pods run, seen on a real kubelet: `library/POD_LIFECYCLE.md`."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from tests.cluster import kubelet
-from tests.cluster.binaries import Missing, obtain
 from tests.cluster.client import Manifest, ref, wait_for
-from tests.cluster.control_plane import Cluster
 from tests.cluster.life import DEAF, Life, ends, until_term
 from tests.cluster.plugin import Recorder
-from tests.cluster.processes import Process
-from tests.cluster.tools import KUBELET
 
 NOTE = 'echo "$0 {}" >> /notes/notes'
 ENDS = NOTE.format("ends")
-
-
-@pytest.fixture(scope="module")
-def real_node(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
-    if obstacle := kubelet.obstacle():
-        pytest.skip(obstacle)
-    program = obtain(KUBELET)
-    if isinstance(program, Missing):
-        pytest.skip(str(program))
-    try:
-        with kubelet.running(cluster, program.paths["kubelet"], tmp_path_factory.mktemp("node")) as process:
-            yield process
-    except kubelet.CannotRunError as error:
-        pytest.skip(f"containers do not run here: {error}")
-
-
-@pytest.fixture
-def life(real_node: Process, cluster: Cluster, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Life]:
-    """A namespace of the test's own. Its pods are gone when the test is over."""
-    name = request.node.originalname.removeprefix("test_").replace("_", "-")[:50].strip("-")
-    number = len([item for item in cluster.admin.list("v1", "Namespace") if item["metadata"]["name"].startswith(name)])
-    namespace = cluster.namespace(f"{name}-{number}", "privileged")
-    yield Life(cluster.admin, namespace, tmp_path)
-    cluster.admin.request("DELETE", f"/apis/batch/v1/namespaces/{namespace}/jobs", parameters=_BACKGROUND)
-    cluster.admin.request("DELETE", f"/api/v1/namespaces/{namespace}/pods", parameters={"gracePeriodSeconds": "1"})
-    wait_for(lambda: not cluster.admin.list("v1", "Pod", namespace), kubelet.SECONDS, what="end of all pods")
-
-
-_BACKGROUND = {"propagationPolicy": "Background"}
 
 
 def test_sidecar_that_ends_with_0_is_started_again_and_the_pod_ends_with_its_main_container(life: Life) -> None:
