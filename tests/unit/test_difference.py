@@ -52,6 +52,7 @@ def run(*arguments: str) -> Result:
         ({"c.json": '{"a": 1}'}, {"c.json": '{"a": 2}'}, ['["c.json"].a: 1 → 2']),
         ({"c": "{broken"}, {"c": "{other"}, ["c: {broken → {other"]),
         ({"c": "a\nb"}, {"c": "a"}, ['c: "a\\nb" → a']),
+        ({"c": ""}, {"c": "a"}, ['c: "" → a']),
     ],
 )
 def test_fields(before: Any, after: Any, lines: list[str]) -> None:

@@ -102,6 +102,22 @@ def test_a_value(repo: Path, place: str, lines: list[str]) -> None:
     assert value(repo, f"{JOB}#{place}") == lines
 
 
+def test_neighbours_with_the_same_reason_are_told_together(repo: Path) -> None:
+    lines = value(repo, "out/ml/sampleset-mnist/job-mnist-sync.yaml#/spec/podFailurePolicy/rules/1")
+    assert [line.partition(":")[0] for line in lines] == [
+        "/spec/podFailurePolicy/rules/1/action",
+        "/spec/podFailurePolicy/rules/1/onPodConditions/0/status",
+        "/spec/podFailurePolicy/rules/1/onPodConditions/0/type",
+        "  rule retries",
+    ]
+
+
+def test_variables_of_agents_and_of_training_have_different_reasons(repo: Path) -> None:
+    agent = value(repo, "out/ml/sampleset-mnist/job-mnist-sync.yaml#/spec/template/spec/containers/0/env/0")
+    training = value(repo, f"{JOB}#/spec/template/spec/containers/0/env/0/name")
+    assert [lines[-1].split(":")[0] for lines in (agent, training)] == ["  rule agent-container", "  rule rendezvous"]
+
+
 def test_a_default_of_the_platform(repo: Path) -> None:
     done = run(f"{repo}/{JOB}", "--repo", str(repo), "--json")
     entries = {each["pointer"]: each for each in json.loads(done.output)}

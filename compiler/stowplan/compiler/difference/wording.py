@@ -74,7 +74,8 @@ def shown(value: Any) -> str:
 def _text(value: Any) -> str:
     if value is Nothing.HERE:
         return "nothing"
-    return visible(value) if isinstance(value, str) and "\n" not in value else json.dumps(value, ensure_ascii=True)
+    plain = isinstance(value, str) and value and "\n" not in value
+    return visible(value) if plain else json.dumps(value, ensure_ascii=True)
 
 
 def _apart(*texts: str) -> list[str]:

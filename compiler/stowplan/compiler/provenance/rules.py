@@ -14,19 +14,21 @@ from stowplan.schema.diagnostics import FieldPath
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Why something is written. `kinds` is empty for all kinds."""
+    """Why something is written. `kinds` of objects and `specs`, their kinds of specs, are empty for all kinds."""
 
     id: str
     text: str
     places: tuple[str, ...]
     kinds: tuple[str, ...] = ()
+    specs: tuple[str, ...] = ()
 
-    def fits(self, kind: str, place: str) -> bool:
-        return (not self.kinds or kind in self.kinds) and any(_fits(place, pattern) for pattern in self.places)
+    def fits(self, kind: str, spec: str, place: str) -> bool:
+        known = (not self.kinds or kind in self.kinds) and (not self.specs or spec in self.specs)
+        return known and any(_fits(place, pattern) for pattern in self.places)
 
 
-def _rule(name: str, text: str, places: str, *, kinds: str = "") -> Rule:
-    return Rule(name, text, tuple(places.split()), tuple(kinds.split()))
+def _rule(name: str, text: str, places: str, *, kinds: str = "", specs: str = "") -> Rule:
+    return Rule(name, text, tuple(places.split()), tuple(kinds.split()), tuple(specs.split()))
 
 
 _TEMPLATES = re.compile(
@@ -160,7 +162,8 @@ RULES: tuple[Rule, ...] = (
     ),
     _rule(
         "retries",
-        "Agents end with a code that says whether another attempt can help; evictions do not count.",
+        "An eviction is no failure, and a pod is replaced only when it is gone; the exit codes of agents say whether "
+        "another attempt can help.",
         "job/podFailurePolicy/** job/backoffLimit job/backoffLimitPerIndex job/podReplacementPolicy "
         "job/maxFailedIndexes job/activeDeadlineSeconds",
     ),
@@ -220,7 +223,14 @@ RULES: tuple[Rule, ...] = (
     _rule(
         "rendezvous",
         "What the framework needs so that the pods of a job find each other: variables, ports, and who restarts.",
-        "pod/spec/*/*/env/*/name pod/spec/*/*/env/*/value pod/spec/*/*/env/*/valueFrom/** pod/spec/*/*/ports/**",
+        "pod/spec/containers/*/env/** pod/spec/*/*/ports/**",
+        specs="PaddleJob TrainingJob MxJob",
+    ),
+    _rule(
+        "agent-images",
+        "Agents run from the image <registry>/stowplan-<agent>:<tag>; `images` in the platform file gives both.",
+        "pod/spec/containers/*/image pod/spec/initContainers/*/image "
+        "pod/spec/containers/*/imagePullPolicy pod/spec/initContainers/*/imagePullPolicy pod/spec/imagePullSecrets/**",
     ),
     _rule(
         "agent-container",
@@ -235,13 +245,13 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def rule_of(kind: str, path: FieldPath) -> Rule | None:
-    """The rule of a leaf, if there is one."""
+def rule_of(kind: str, spec: str, path: FieldPath) -> Rule | None:
+    """The rule of a leaf, if there is one. `spec` is the kind of the spec; empty for what the platform makes."""
     whole = pointer(path)
     places = {whole, _TEMPLATES.sub("pod", whole), _JOBS.sub("job", whole)}
     if kind in ("Job",):
         places.add(re.sub(r"^/spec(?=/)", "job", whole))
-    return next((rule for rule in RULES if any(rule.fits(kind, place) for place in places)), None)
+    return next((rule for rule in RULES if any(rule.fits(kind, spec, place) for place in places)), None)
 
 
 def _fits(place: str, pattern: str) -> bool:

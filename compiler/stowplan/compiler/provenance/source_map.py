@@ -144,7 +144,8 @@ class Study:
         copied = [each for each in needed if _is_copy(each, leaf)] or self._in_the_copy(key, leaf)
         if copied:
             return Entry(leaf, (_told(copied[0], leaf),))
-        rule = rule_of(key[0], leaf.path)
+        spec = self.experiment.spec
+        rule = rule_of(key[0], spec.kind if spec else "", leaf.path)
         present = tuple(replace(_told(each, leaf), how=How.PRESENT) for each in needed[:_MOST_GIVEN])
         return Entry(leaf, present, (rule,) if rule else ())
 

@@ -15,13 +15,19 @@ MOST_ORIGINS = 12
 
 
 def entries(found: Sequence[Entry]) -> Iterator[str]:
-    """Each leaf with its value, the fields that it depends on, and its rules."""
-    for each in found:
-        yield f"{pointer(each.leaf.path)}: {shown(each.leaf.value)}"
-        yield from (f"  {_origin(origin)}" for origin in each.origins[:MOST_ORIGINS])
-        if len(each.origins) > MOST_ORIGINS:
-            yield f"  and of {len(each.origins) - MOST_ORIGINS} more fields"
-        yield from (f"  rule {rule.id}: {rule.text}" for rule in each.rules)
+    """Each leaf with its value, then the fields that it depends on and its rules, once for neighbours with the same.
+
+    The text of a rule stands at its first place.
+    """
+    said: set[str] = set()
+    for (origins, rules), group in groupby(found, key=lambda each: (each.origins, each.rules)):
+        yield from (f"{pointer(each.leaf.path)}: {shown(each.leaf.value)}" for each in group)
+        yield from (f"  {_origin(origin)}" for origin in origins[:MOST_ORIGINS])
+        if len(origins) > MOST_ORIGINS:
+            yield f"  and of {len(origins) - MOST_ORIGINS} more fields"
+        for rule in rules:
+            yield f"  rule {rule.id}" if rule.id in said else f"  rule {rule.id}: {rule.text}"
+            said.add(rule.id)
 
 
 def _origin(origin: Origin) -> str:
