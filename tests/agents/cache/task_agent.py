@@ -13,26 +13,11 @@ from typing import Any
 import obstore
 
 from tests.agents.cache.volume import Mount, Volume
+from tests.agents.ended import Ended
 from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, Storage
 
 ENVS_CANARY = "envs-CANARY-Qz1-0123456789"
 """A value in the volume Secret's `envs`."""
-
-
-@dataclass(frozen=True)
-class Ended:
-    """What the agent left behind."""
-
-    code: int
-    output: str
-
-    @property
-    def events(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.output.splitlines()]
-
-    @property
-    def last(self) -> dict[str, Any]:
-        return self.events[-1]
 
 
 @dataclass(frozen=True)

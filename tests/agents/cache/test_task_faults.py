@@ -15,9 +15,10 @@ import pytest
 from tests.agents.accounts import account_directory
 from tests.agents.cache.conftest import NewMounts
 from tests.agents.cache.redis_server import Redis
-from tests.agents.cache.task_agent import Dataset, Ended, files, warmup_fields
+from tests.agents.cache.task_agent import Dataset, files, warmup_fields
 from tests.agents.cache.test_task_kills import children
 from tests.agents.cache.test_tasks import MIB, cached, fill, until
+from tests.agents.ended import Ended
 from tests.agents.transfer.faults import Fault, Proxy, proxied
 
 DATA = {f"d{number % 3}/{number:03}": os.urandom(20_000) for number in range(60)}

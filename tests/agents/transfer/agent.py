@@ -10,25 +10,29 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.agents.ended import Ended
 from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, Storage
 
 STATE = {"directory": ".stowplan/datacubes/cube", "lock": ".stowplan/locks/data"}
 
 
-@dataclass(frozen=True)
-class Ended:
-    """What the agent left behind."""
-
-    code: int
-    output: str
-
-    @property
-    def events(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.output.splitlines()]
-
-    @property
-    def last(self) -> dict[str, Any]:
-        return self.events[-1]
+@contextmanager
+def started(
+    folder: Path, config: dict[str, Any], environment: Mapping[str, str], more: Sequence[str] = ()
+) -> Iterator["subprocess.Popen[str]"]:
+    """A running agent with this folder as its own; it is killed in the end."""
+    path = folder / "config.json"
+    path.write_text(json.dumps(config), encoding="utf-8")
+    command = [sys.executable, "-m", "stowplan.agents.transfer", f"--config={path}", *more]
+    variables = {"PATH": os.environ["PATH"], "HOME": str(folder), **environment}
+    process = subprocess.Popen(
+        command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 class Transfer:
@@ -75,24 +79,9 @@ class Transfer:
         more: Sequence[str] = (),
     ) -> Iterator["subprocess.Popen[str]"]:
         """A running agent; it is killed in the end."""
-        config = self.folder / "config.json"
-        config.write_text(json.dumps(self.config(source, sink)), encoding="utf-8")
-        variables = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(self.folder),
-            **self.variables(),
-            **({"STOWPLAN_RUN": run} if run else {}),
-            **(environment or {}),
-        }
-        command = [sys.executable, "-m", "stowplan.agents.transfer", f"--config={config}", *more]
-        process = subprocess.Popen(
-            command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=self.folder
-        )
-        with process:
-            try:
-                yield process
-            finally:
-                process.kill()
+        variables = {**self.variables(), **({"STOWPLAN_RUN": run} if run else {}), **(environment or {})}
+        with started(self.folder, self.config(source, sink), variables, more) as process:
+            yield process
 
     def config(self, source: dict[str, Any], sink: dict[str, Any]) -> dict[str, Any]:
         return {

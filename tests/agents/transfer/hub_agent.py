@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.agents.transfer.agent import Ended, Transfer
+from tests.agents.ended import Ended
+from tests.agents.transfer.agent import Transfer
 from tests.agents.transfer.hub_base import TOKEN, Hub
 from tests.agents.transfer.hub_store import Repository
 

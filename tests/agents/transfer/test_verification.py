@@ -7,7 +7,8 @@ from base64 import b64encode
 import pytest
 
 from stowplan.agents.transfer.s3.listing import document, namespace
-from tests.agents.transfer.agent import Cube, Ended, files
+from tests.agents.ended import Ended
+from tests.agents.transfer.agent import Cube, files
 from tests.agents.transfer.faults import Fault, Proxy, Request, once_each
 from tests.agents.transfer.server import Storage
 from tests.agents.transfer.test_download import large

@@ -1,11 +1,9 @@
 """The transfer agent with a repository, as a process of its own."""
 
 import atexit
-import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,7 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.agents.transfer.agent import STATE, Ended
+from tests.agents.ended import Ended
+from tests.agents.transfer.agent import STATE, started
 from tests.agents.transfer.git.author import variables
 from tests.agents.transfer.git.server import TOKEN, USERNAME
 
@@ -109,11 +108,7 @@ class Cube:
         remote |= {"refEnv": "REF"} if ref else {}
         local = {"type": "pvc", "claim": "claim", "mountPath": str(self.claim), "path": "data"}
         config = self.config(*((local, remote) if upload else (remote, local)))
-        path = self.folder / "config.json"
-        path.write_text(json.dumps(config), encoding="utf-8")
         given = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(self.folder),
             "TMPDIR": scratch(),
             "URL": f"{self.url}\n",
             "TOKEN": f"{TOKEN}\n",
@@ -121,15 +116,8 @@ class Cube:
             **({"STOWPLAN_RUN": run} if run else {}),
             **(environment or {}),
         }
-        command = [sys.executable, "-m", "stowplan.agents.transfer", f"--config={path}", *more]
-        process = subprocess.Popen(
-            command, env=given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=self.folder
-        )
-        with process:
-            try:
-                yield process
-            finally:
-                process.kill()
+        with started(self.folder, config, given, more) as process:
+            yield process
 
     def config(self, source: dict[str, Any], sink: dict[str, Any]) -> dict[str, Any]:
         return {
