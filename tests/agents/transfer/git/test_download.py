@@ -1,5 +1,7 @@
 """From a real Git server to a claim."""
 
+from typing import Any
+
 import pytest
 
 from tests.agents.transfer.faults import Proxy
@@ -28,7 +30,7 @@ def test_head_of_the_remote_is_the_default(cube: Cube, writer: Author) -> None:
 def test_run_that_was_done_still_tells_what_it_brought(cube: Cube, writer: Author, told: Told) -> None:
     """A Job that is made once more: what a report leaves out is gone from the status."""
     first = writer.commit({"a": b"1"})
-    reporting = {"environment": told.environment, "more": (told.argument,)}
+    reporting: dict[str, Any] = {"environment": told.environment, "more": (told.argument,)}
     for ended in (cube.download(run="one", **reporting), cube.download(run="one", **reporting)):
         assert (ended.code, told.status["revision"]) == (0, first), ended.output
     assert "complete before" in ended.last["message"]

@@ -2,7 +2,7 @@
 
 import re
 
-from stowplan.agents.attempt.failure import AttemptError, of_any
+from stowplan.agents.attempt.failure import AttemptError
 from stowplan.schema.exit_codes import ExitCode
 
 LONGEST = 1500
@@ -47,11 +47,6 @@ def of_output(what: str, output: str) -> AttemptError:
             advice = f" ({_ADVICE[reason]})" if reason in _ADVICE else ""
             return AttemptError(code, reason, f"{what} failed{advice}: {said}")
     return AttemptError(ExitCode.TRANSIENT, "GitFailed", f"{what} failed: {said or 'nothing was said why'}")
-
-
-def translate(error: Exception, what: str) -> Exception:
-    """For `Attempts`."""
-    return of_any(error, what)
 
 
 def _said(output: str) -> str:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.transfer.attempts import Attempts
 from stowplan.agents.transfer.engine import Work
 from stowplan.agents.transfer.git import child, failure
@@ -88,7 +88,7 @@ class Git:
     @property
     def _attempts(self) -> Attempts:
         retries = self.told.common.config.request_retries
-        return Attempts(retries, self.work.stop, self.work.log, failure.translate)
+        return Attempts(retries, self.work.stop, self.work.log, of_any)
 
     def _run(
         self,
