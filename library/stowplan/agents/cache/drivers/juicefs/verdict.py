@@ -70,7 +70,7 @@ def count(ended: Ended) -> Count | None:
 
 
 def _bytes(number: str, unit: str) -> int:
-    return round(float(number) * 1024 ** _UNITS.index(unit or " "))
+    return round(float(number) * (1 << 10 * _UNITS.index(unit or " ")))
 
 
 def failure(ended: Ended, what: str) -> AttemptError | None:
