@@ -142,8 +142,8 @@ def _staged(changes: Sequence[Change], tree: Tree) -> dict[str, Path]:
 
 
 def _create(path: Path, content: bytes) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
-    with os.fdopen(descriptor, "wb") as file:
+    """Makes a file that is not there yet, not even as a link."""
+    with open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o644)) as file:
         file.write(content)
 
 
