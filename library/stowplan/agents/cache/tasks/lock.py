@@ -14,20 +14,16 @@ whoever waits, has no owner any more; on the same machine that is known at once.
 """
 
 import contextlib
-import json
-import os
 import secrets
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.attempt.safe_files import boot
 from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.cache.tasks import owner
 from stowplan.agents.cache.tasks.state import State
 from stowplan.agents.log import Log
 from stowplan.schema.exit_codes import ExitCode
@@ -156,7 +152,7 @@ class Lock:
         flags = [(flag, content) for name, content in found.items() if (flag := _flag(name)) and flag.who != self.who]
         newest = {who: max(flag.number for flag, _ in flags if flag.who == who) for who in {f.who for f, _ in flags}}
         dead = {who for who, number in newest.items() if self._is_silent(who, number, slow=slow)}
-        dead |= {flag.who for flag, content in flags if _has_died(content)}
+        dead |= {flag.who for flag, content in flags if owner.has_died(content)}
         gone = [flag.path for flag, _ in flags if flag.who in dead]
         if gone:
             self.log.info("A task that held the lock is gone", other=", ".join(sorted(dead)))
@@ -180,7 +176,7 @@ class Lock:
         before, flag = self._flags, Flag(self.who, state, self._number)
         self._number += 1
         self._flags = [*before, flag]
-        self.state.write({flag.path: json.dumps(_self()).encode()})
+        self.state.write({flag.path: owner.told()})
         if len(before) > 1:
             self.state.remove([each.path for each in before])
             self._flags = [flag]
@@ -222,35 +218,3 @@ def _flag(name: str) -> Flag | None:
     if len(parts) != 3 or parts[1] not in (ENTERING, HOLDING) or not parts[2].isdecimal():
         return None
     return Flag(parts[0], parts[1], int(parts[2]))
-
-
-def _self() -> dict[str, Any]:
-    """Who this process is, for those who can look whether it lives."""
-    return {"boot": boot(), "processes": _processes(), "process": os.getpid(), "began": _began(os.getpid())}
-
-
-def _has_died(content: bytes) -> bool:
-    """Whether a process of this very machine, in sight of this one, is no more. False where that cannot be known."""
-    try:
-        told: Mapping[str, Any] = json.loads(content)
-        here = bool(told["boot"]) and told["boot"] == boot() and told["processes"] == _processes()
-        return here and _began(int(told["process"])) != told["began"]
-    except (ValueError, KeyError, TypeError):
-        return False
-
-
-def _processes() -> str:
-    """Names the set of processes that this one can see."""
-    try:
-        return str(Path("/proc/self/ns/pid").readlink())
-    except OSError:
-        return ""
-
-
-def _began(process: int) -> str:
-    """When a process began, in ticks since the start of the machine; empty if it is no more."""
-    try:
-        fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
-    except OSError:
-        return ""
-    return "" if fields[0] in "ZX" else fields[19]

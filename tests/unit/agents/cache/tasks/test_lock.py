@@ -62,7 +62,7 @@ def test_one_at_a_time(tmp_path: Path) -> None:
 
 
 def test_a_holder_that_died_on_this_machine_is_passed_at_once(tmp_path: Path) -> None:
-    program = "from stowplan.agents.cache.tasks.lock import _self; import json; print(json.dumps(_self()))"
+    program = "from stowplan.agents.cache.tasks.owner import told; print(told().decode())"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     raise_flag(tmp_path, "other.h.3", json.loads(ended.stdout))
     begin = time.monotonic()
