@@ -128,6 +128,21 @@ def test_objects_of_lfs_that_are_there_are_not_fetched_again(cube: Cube, writer:
     assert len(fetched) == 1, "what Git has is not fetched again either: only the branches were asked for"
 
 
+def test_what_was_begun_of_objects_does_not_fill_the_claim(cube: Cube, writer: Author, proxy: Proxy) -> None:
+    writer.commit({**ATTRIBUTES, **writer.lfs({"1.big": b"1" * 300_000})})
+    cut = Fault(cut_after=150_000, stall=60)
+    proxy.rule = lambda request: cut if request.method == "GET" and "/info/lfs/" in request.path else None
+    with cube.started(run="run") as process:
+        deadline = time.monotonic() + 30
+        while not any(path.stat().st_size for path in cube.hidden.glob(".git/lfs/incomplete/*")):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        process.kill()
+    proxy.rule = None
+    assert cube.download(run="run").code == 0
+    assert list(cube.clone.glob(".git/lfs/incomplete/*")) == []
+
+
 def objects(cube: Cube) -> list[Path]:
     return [path for path in cube.hidden.glob(".git/lfs/objects/*/*/*") if path.is_file()]
 

@@ -105,6 +105,12 @@ class Repository:
                         each.unlink()
         for each in (inside / "objects").glob("*/tmp_obj_*"):
             each.unlink(missing_ok=True)
+        # Git LFS goes on with `.part` alone, and never removes the others.
+        begun = inside / "lfs" / "incomplete"
+        if is_directory(begun.parent) and is_directory(begun):
+            for each in begun.iterdir():
+                if each.suffix != ".part":
+                    each.unlink(missing_ok=True)
 
     def commit(self, name: str) -> str | None:
         """The commit that a name stands for; None if there is none."""
