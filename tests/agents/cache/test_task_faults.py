@@ -237,7 +237,8 @@ def test_what_a_killed_copy_left_is_removed(dataset: Dataset, mounts: NewMounts)
     (node,) = mounts(1)
     dataset.put({"d/a": b"a"})
     leftovers = {"d/.jfs.a.tmp.123456": b"part", ".jfs.x.tmp.9": b"part", ".stowplan/.jfs.y.tmp.9": b""}
-    mine = {"d/.jfs.a.tmp": b"mine", "d/a.tmp.1": b"mine"}
+    leftovers["d/.a.jpg.tmp.7345431788030757929"] = b"part"
+    mine = {"d/.jfs.a.tmp": b"mine", "d/a.tmp.1": b"mine", "d/.a.tmp.20261122": b"mine"}
     fill(node, leftovers | mine)
     (node.path / ".stowplan/begun.json").write_text('{"format": 1, "run": "sync-before"}', encoding="utf-8")
     assert dataset.sync().code == 0

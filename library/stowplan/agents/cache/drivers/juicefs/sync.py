@@ -25,6 +25,10 @@ MOST_WARNINGS = 20
 CHECKPOINTS = (1, 4)
 """The first version that can go on where it was stopped."""
 
+LEFTOVERS = (".jfs.*.tmp.[0-9]*", f".*.tmp.{'[0-9]' * 12}*")
+"""Names of files that a copy has not finished, in JuiceFS from 1.4 on and before it (`cmd/object.go`): the number is a
+random one of 63 bits, which has fewer digits once in millions. Names that people give end in shorter ones."""
+
 _LISTENS = re.compile(r"Prometheus metrics listening on (127\.0\.0\.1:\d+)")
 _METRIC = re.compile(r"^juicefs_sync_(\w+)(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
 
@@ -135,10 +139,10 @@ class Sync:
         return counted
 
     def remove_leftovers(self) -> None:
-        """Removes the temporary files of copies that were killed. Only JuiceFS itself gives such names."""
+        """Removes the temporary files of copies that were killed."""
         quiet = replace(self.child, said=lambda _: None)
         folder = self.destination.rpartition("/")[0] + "/"
-        wanted = ("--include=*/", "--include=.jfs.*.tmp.[0-9]*", "--exclude=*")
+        wanted = ("--include=*/", *(f"--include={each}" for each in LEFTOVERS), "--exclude=*")
         with tempfile.TemporaryDirectory(prefix="stowplan-") as nothing:
             words = ("sync", "--metrics=127.0.0.1:0", "--delete-dst", *wanted)
             ended = quiet.run(*words, f"file://{nothing}/", folder)
