@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from stowplan.compiler.provenance.source_map import SourceMap
 
 
-
 def _codes(incomplete: str) -> list[str]:
     """Codes that begin so. Where none does, the shell completes files."""
     from stowplan.schema.codes import CATALOGUE  # noqa: PLC0415 - start-up time
