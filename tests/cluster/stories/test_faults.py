@@ -228,9 +228,16 @@ def _node_lost(table: Table) -> None:
     (pod,) = story.users_pods("lost")
     story.until(lambda: "deletionTimestamp" in admin.get(pod)["metadata"], what="the end of the toleration")
     table.row("Its pods were told to leave, and nobody there hears it", "lost", Complete="NodeLost")
-    # As people do with such pods: the server drops the object without asking the node.
-    admin.request("DELETE", admin.path(pod), {"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0})
-    table.row("They were deleted by force", "lost", phase="Running", Complete="Running")
+    # What Kubernetes has for it. A pod that is deleted by force alone is never replaced: its Job waits for its end.
+    taint = {"key": "node.kubernetes.io/out-of-service", "value": "nodeshutdown", "effect": "NoExecute"}
+    node = admin.get(ref("v1", "Node", LOST))
+    admin.patch(node, {"spec": {"taints": [*node["spec"].get("taints", []), taint]}})
+    story.until(lambda: pod["metadata"]["uid"] not in _uids(story, "lost"), 90, what="the end of the pod")
+    table.row("The node was declared out of service", "lost", phase="Running", Complete="Running")
+
+
+def _uids(story: Story, name: str) -> set[str]:
+    return {each["metadata"]["uid"] for each in story.users_pods(name)}
 
 
 def _ready(node: Manifest) -> str:
