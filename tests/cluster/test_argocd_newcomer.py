@@ -134,8 +134,8 @@ def newcomer(argocd_programs: Programs, cluster: Cluster, minor: str, tmp_path: 
         mount.start()
         url = f"{stack.enter_context(serving(tmp_path / 'git'))}/data.git"
         _make_remote(tmp_path / "git" / "data.git")
-        stack.callback(_disown, cluster)
         _disown(cluster)
+        stack.callback(_disown, cluster)
         running = stack.enter_context(argocd.running(cluster, ARGO_CD, argocd_programs, tmp_path / "argocd"))
         pods = stack.enter_context(
             attended(cluster, NAMESPACE, tmp_path / "pods", {"mnist": mount.path}, juicefs.paths["juicefs"].parent)
@@ -153,10 +153,14 @@ def _make_remote(folder: Path) -> None:
 
 
 def _disown(cluster: Cluster) -> None:
-    """Let the CRDs be nobody's: another module's Argo CD may have applied them before, or will do so later."""
+    """Let the CRDs be nobody's: another module's Argo CD may have applied them before, or will do so later.
+
+    Without a label they also differ from Git, or there would be nothing to sync.
+    """
+    annotations, labels = {"argocd.argoproj.io/tracking-id": None}, {"app.kubernetes.io/part-of": None}
     for path in CRDS.values():
         if live := cluster.admin.find(load_one(path)):
-            cluster.admin.patch(live, {"metadata": {"annotations": {"argocd.argoproj.io/tracking-id": None}}})
+            cluster.admin.patch(live, {"metadata": {"annotations": annotations, "labels": labels}})
 
 
 def _environment(cluster: Cluster, home: Path) -> dict[str, str]:
@@ -177,7 +181,7 @@ def test_whole_way(newcomer: Newcomer, snapshot: SnapshotAssertion) -> None:
     newcomer.await_sync()
     newcomer.await_status(TRAINING, phase="Completed")
     newcomer.await_status(DATASET, phase="Ready")
-    wait_for(lambda: _is_measured(newcomer.cluster.admin.get(DATASET)["status"]), what="sizes of the dataset")
+    wait_for(lambda: _is_measured(newcomer.cluster.admin.get(DATASET)["status"]), 120, what="sizes of the dataset")
     newcomer.await_health()
     _look(newcomer)
     before = newcomer.jobs()
@@ -195,7 +199,7 @@ def test_whole_way(newcomer: Newcomer, snapshot: SnapshotAssertion) -> None:
 def _is_measured(status: Manifest) -> bool:
     """The cache pod looks every half minute."""
     sizes = status.get("cacheStatus", {})
-    return sizes.get("totalFiles") == "3" and sizes.get("cachedSize") not in (None, "0 B")
+    return sizes.get("totalSize") == sizes.get("cachedSize") == "2.0 MiB"
 
 
 def _stems(jobs: Iterable[tuple[str, str]]) -> set[str]:
