@@ -199,7 +199,7 @@ def test_whole_way(newcomer: Newcomer, snapshot: SnapshotAssertion) -> None:
 def _is_measured(status: Manifest) -> bool:
     """The cache pod looks every half minute."""
     sizes = status.get("cacheStatus", {})
-    return sizes.get("totalSize") == sizes.get("cachedSize") == "2.0 MiB"
+    return bool(sizes.get("totalSize") == sizes.get("cachedSize") == "2.0 MiB")
 
 
 def _stems(jobs: Iterable[tuple[str, str]]) -> set[str]:
