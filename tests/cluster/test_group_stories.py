@@ -283,6 +283,25 @@ def _behind(story: Story, service: Manifest) -> set[str]:
     return {endpoint["targetRef"]["uid"] for each in slices for endpoint in each.get("endpoints") or []}
 
 
+def test_servers_end_when_the_workers_are_deleted(core: Story, agents: Attendants) -> None:
+    run = core.apply()
+    servers, workers = core.job(run, "ps"), core.job(run, "worker")
+    agents.until(lambda: core.running(workers) and len(agents.by_pod) == 2, what="running pods")
+    agents.until(lambda: all("Job is running" in each.log for each in agents.by_pod.values()), what="agents that look")
+    core.cluster.admin.delete(workers)
+    assert agents.until(lambda: core.ended(servers, "Failed"), what="failure of the servers") == "PodFailurePolicy"
+
+
+def test_servers_end_with_a_deadline_of_the_workers(core: Story, agents: Attendants) -> None:
+    run = core.apply()
+    servers, workers = core.job(run, "ps"), core.job(run, "worker")
+    agents.until(lambda: core.running(workers) and len(agents.by_pod) == 2, what="running pods")
+    core.cluster.admin.patch(workers, {"spec": {"activeDeadlineSeconds": 2}})
+    assert agents.until(lambda: core.ended(servers, "Failed"), what="failure of the servers") == "PodFailurePolicy"
+    assert core.ended(workers, "Failed") == "DeadlineExceeded"
+    agents.until(lambda: not any(_is_active(pod) for pod in (*core.pods(servers), *core.pods(workers))))
+
+
 def test_job_set_ends_with_its_workers(jobset: Story) -> None:
     run = jobset.apply()
     servers, workers, whole = jobset.job(run, "ps"), jobset.job(run, "worker"), jobset.job_set(run)
@@ -351,3 +370,21 @@ def test_old_and_new_job_set_do_not_meet(jobset: Story) -> None:
     wait_for(lambda: jobset.ended(jobset.job_set(new), "Completed"), what="the end of the new JobSet")
     assert jobset.running(jobset.job(old, "ps"))
     assert jobset.running(jobset.job(old, "worker"))
+
+
+def test_deadline_of_the_workers_fails_the_job_set(jobset: Story) -> None:
+    run = jobset.apply()
+    servers, workers, whole = jobset.job(run, "ps"), jobset.job(run, "worker"), jobset.job_set(run)
+    _await_running(jobset, servers, workers)
+    jobset.cluster.admin.patch(workers, {"spec": {"activeDeadlineSeconds": 2}})
+    wait_for(lambda: jobset.ended(whole, "Failed"), what="the failure of the JobSet")
+    wait_for(lambda: not any(_is_active(pod) for pod in (*jobset.pods(servers), *jobset.pods(workers))))
+
+
+def test_job_set_that_is_deleted_leaves_nothing(jobset: Story) -> None:
+    run = jobset.apply()
+    servers, workers, whole = jobset.job(run, "ps"), jobset.job(run, "worker"), jobset.job_set(run)
+    _await_running(jobset, servers, workers)
+    jobset.cluster.admin.delete(whole)
+    wait_for(lambda: not [*jobset.pods(servers), *jobset.pods(workers)], what="the end of all pods")
+    assert jobset.cluster.admin.find(servers) is None
