@@ -118,6 +118,13 @@ def test_variables_of_agents_and_of_training_have_different_reasons(repo: Path) 
     assert [lines[-1].split(":")[0] for lines in (agent, training)] == ["  rule agent-container", "  rule rendezvous"]
 
 
+def test_what_is_there_because_of_a_block_says_so(repo: Path) -> None:
+    first, origin, *_ = value(repo, f"{JOB}#/spec/template/spec/initContainers/0/name")
+    assert first.endswith(": wait-dataset")
+    assert origin.startswith("  there because of specs/mnist-train.yaml:")
+    assert origin.endswith(" spec.sampleSetRef.wait.until")
+
+
 def test_a_default_of_the_platform(repo: Path) -> None:
     done = run(f"{repo}/{JOB}", "--repo", str(repo), "--json")
     entries = {each["pointer"]: each for each in json.loads(done.output)}

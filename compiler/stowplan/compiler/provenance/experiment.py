@@ -82,8 +82,10 @@ class Experiment:
         return []
 
     def vanish(self, given: Input) -> list[tuple[ObjectKey, Place]]:
-        """The leaves that are not there when the field is not."""
-        program = self._with(given, GONE) if given.given else None
+        """The leaves that are not there when the field is not, nor mappings that hold it alone."""
+        if not given.given:
+            return []
+        program = self._with(replace(given, path=_alone(given.document.root.data, given.path)), GONE)
         objects = self._objects(program) if program else None
         if objects is None:
             return []
@@ -206,6 +208,16 @@ def _inputs(document: Document, spec: SpecId | None, model: Model) -> Iterator[I
 
 def _plain_leaves(data: Any) -> Iterator[Leaf]:
     return iter(leaves(data).values())
+
+
+def _alone(data: Any, path: FieldPath) -> FieldPath:
+    """The outermost mapping below `spec` in which there is but this field: an empty one is not what people mean."""
+    holders = [data]
+    for part in path[:-1]:
+        holders.append(holders[-1][part])
+    while len(path) > 2 and isinstance(path[-1], str) and len(holders[len(path) - 1]) == 1:
+        path = path[:-1]
+    return path
 
 
 @cache
