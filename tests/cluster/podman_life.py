@@ -66,8 +66,13 @@ class PodLife:
             if process.popen.poll() is None:
                 grace = self.made.spec.get("terminationGracePeriodSeconds", 30)
                 self._podman("stop", f"--time={grace}", self._id(process.name))
+                process.popen.wait(grace)
+        self._reap()
         self.processes.stop()
         if self._is_deleted():
+            # Controllers look at what a pod ended with also where they have deleted it.
+            if self.codes:
+                self._tell("Failed" if any(self.codes.values()) else "Succeeded", ready=False)
             body = {"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0}
             self._admin.request("DELETE", self._admin.path(self.made.pod), body)
 

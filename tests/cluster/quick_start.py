@@ -50,6 +50,10 @@ def _pod(script: str) -> Manifest:
     return {"spec": {"containers": [{"name": "sample", "image": image, "command": ["python3", "-c", script]}]}}
 
 
+def _key(manifest: Manifest) -> tuple[str, str]:
+    return manifest["kind"], manifest["metadata"]["name"]
+
+
 def example_specs(bucket: str = BUCKET) -> dict[str, Manifest]:
     """Of the example, by name, with another bucket."""
     texts = [path.read_text(encoding="utf-8") for path in sorted((EXAMPLES[DATASET] / "specs").glob("*.yaml"))]
@@ -79,6 +83,8 @@ class QuickStart:
     source: str
     platform: Manifest
     documents: list[Manifest] = field(default_factory=list)
+    applied: dict[tuple[str, str], Manifest] = field(default_factory=dict)
+    """What is in the cluster by kind and name: all is in one namespace or in none."""
     rows: list[dict[str, str]] = field(default_factory=list)
 
     def specs(self) -> dict[str, Manifest]:
@@ -89,7 +95,7 @@ class QuickStart:
         return found
 
     def commit(self, *documents: Manifest) -> None:
-        """These specs are new or changed; what they compile to is applied, as Argo CD does."""
+        """These specs are new or changed; what they compile to is applied, and what they no longer do is pruned."""
         names = [each["metadata"]["name"] for each in documents]
         self.documents = [each for each in self.documents if each["metadata"]["name"] not in names] + [*documents]
         (self.repo / "specs").mkdir(exist_ok=True)
@@ -99,7 +105,9 @@ class QuickStart:
         assert result.exit_code == 0, result.output
         paths = [path for path in (self.repo / "out").rglob("*.yaml") if "argocd" not in path.parts]
         manifests = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(paths)]
-        sync.apply(self.cluster.admin, manifests)
+        before = self.applied
+        self.applied = {_key(each): each for each in sync.apply(self.cluster.admin, manifests)}
+        sync.remove(self.cluster.admin, [each for key, each in before.items() if key not in self.applied])
 
     def run(self, job: Manifest) -> None:
         """Commits a SampleJob that is to run, and waits until it is done."""

@@ -227,6 +227,30 @@ def test_scheduled_runs(start: QuickStart, bucket: Storage) -> None:
         start.await_codes("imagenet-sync", ", ".join(["sync 0"] * (number + 1)))
 
 
+def test_a_task_that_is_terminated(start: QuickStart) -> None:
+    """It ends at once with what it has done, and goes on from there when that is taken back."""
+    specs = start.specs()
+    dataset, job = specs[DATASET], specs["imagenet-sync"]
+    dataset["spec"]["noSync"] = True
+    job["spec"]["syncOptions"]["bwlimit"] = 2
+    start.commit(dataset, job)
+    start.await_phase("SampleSet", DATASET, "Ready")
+    volume = start.node.mount(NAMESPACE, DATASET)
+    wait_for(lambda: any(volume.rglob("*.JPEG")), what="a first sample")
+    start.await_phase("SampleJob", "imagenet-sync", "Running")
+    job["spec"]["terminate"] = True
+    start.commit(job)
+    wait_for(lambda: not start.pods("imagenet-sync"), 120, what="end of the task")
+    start.await_phase("SampleJob", "imagenet-sync", "Pending")
+    everything = sum(DEMO.values()) + sum(WHOLE.values())
+    assert 0 < len(list(volume.rglob("*.JPEG"))) < everything
+    start.run(job)
+    start.await_cache(everything, cached="none")
+    (pod,) = start.pods("imagenet-sync")
+    last = json.loads(start.node.log(pod["metadata"]["name"], "sync").splitlines()[-1])
+    assert 0 < last["filesUnchanged"] < last["filesDone"] == everything
+
+
 def test_volume_of_root(start: QuickStart) -> None:
     """What the old runtime filled: tasks say which setting helps, and with it they do their work."""
     specs = start.specs()
