@@ -262,7 +262,8 @@ def test_a_run_does_not_start_again_when_its_dataset_changes() -> None:
     ]
     assert all(named(lower(job, context(sample_set(**edit)))) == before for edit in edits)
     assert named(lower(job, context(sample_set(noSync=True)))) != before
-    said: dict[str, Any] = {"sampleSetRef": {**MOUNT["sampleSetRef"], "wait": {"until": "synced", "timeoutSeconds": 60}}}
+    wait = {"until": "synced", "timeoutSeconds": 60}
+    said: dict[str, Any] = {"sampleSetRef": {**MOUNT["sampleSetRef"], "wait": wait}}
     assert named(lower(paddle_job(**PS, **said), context(sample_set(noSync=True)))) == before
 
 

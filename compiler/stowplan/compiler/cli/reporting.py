@@ -38,6 +38,7 @@ def status(
 
     from rich.console import Console  # noqa: PLC0415
 
+    from stowplan.compiler.console import terminal  # noqa: PLC0415
     from stowplan.compiler.live.resources import Cluster, ClusterError  # noqa: PLC0415
     from stowplan.compiler.live.spec_status import spec_status  # noqa: PLC0415
     from stowplan.compiler.live.table import records, summary, table  # noqa: PLC0415
@@ -57,7 +58,7 @@ def status(
     if shape is Shape.JSON:
         typer.echo(json.dumps({"specs": records(found)}, indent=2))
     else:
-        console = Console()
+        console = terminal()
         # In a pipe nothing is cut: the reader may look for any word.
         console = console if console.is_terminal else Console(width=_UNLIMITED)
         console.print(table(found))
