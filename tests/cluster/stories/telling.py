@@ -39,7 +39,7 @@ def _cell(value: Any, column: Manifest) -> str:
     if column["type"] == "date" or column.get("format") == "date":
         return AGE if value else ""
     text = "" if value is None else str(value)
-    return SIZE if text and column["name"] in _SIZES else text
+    return SIZE if column["name"] in _SIZES else text
 
 
 def account(live: Manifest) -> list[str]:

@@ -31,7 +31,7 @@ LOST = "node-lost"
 PLAYED = "kwok.stowplan.dev/node"
 """Label of the nodes that KWOK plays."""
 FAULTY = "stowplan.dev/story-faults"
-"""Label of the node that the pods go to that will lose it."""
+"""Label of the node that the pods go to that will lose it, and taint that keeps others away."""
 LIBRARIES = (
     "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
     "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1",
@@ -67,7 +67,8 @@ spec:
 """
 ON_FAULTY = (
     f', nodeSelector: {{{FAULTY}: "yes"}}, tolerations: '
-    "[{key: node.kubernetes.io/unreachable, operator: Exists, effect: NoExecute, tolerationSeconds: 5}]"
+    "[{key: node.kubernetes.io/unreachable, operator: Exists, effect: NoExecute, tolerationSeconds: 5}, "
+    f"{{key: {FAULTY}, operator: Exists}}]"
 )
 NAMES = ("oom", "evicted", "image", "recreated", "edited", "restarted")
 
@@ -120,8 +121,9 @@ def test_fault_table(cluster: Cluster, begin: Begin, compile_specs: Compile, kep
         _deadline(table)
         _recreated(table)
         _edited(table, lambda: compile_specs(_specs("story-faults", _job("edited", replicas=2))))
+        # While the node's heartbeat is waited for.
+        _server_restarted(table)
         _node_lost(table)
-    _server_restarted(table)
     print(table.text())  # noqa: T201
     assert table.text() == kept
 
@@ -131,14 +133,19 @@ def _node(cluster: Cluster) -> Iterator[None]:
     """One more node, which will be lost."""
     manifest = nodes.node(LOST)
     manifest["metadata"]["labels"][FAULTY] = "yes"
+    manifest["spec"] = {"taints": [{"key": FAULTY, "effect": "NoSchedule"}]}
     cluster.admin.create(manifest)
     try:
-        wait_for(lambda: not cluster.admin.get(manifest)["spec"].get("taints"), what="a ready node")
+        wait_for(lambda: _taints(cluster.admin.get(manifest)) == [FAULTY], what="a ready node")
         yield
     finally:
         if cluster.admin.find(manifest):
             cluster.admin.delete(manifest)
         cluster.admin.patch(ref("v1", "Node", "node-0"), {"metadata": {"labels": {FAULTY: None}}})
+
+
+def _taints(node: Manifest) -> list[str]:
+    return [each["key"] for each in node["spec"].get("taints", [])]
 
 
 def _silence(cluster: Cluster) -> None:
