@@ -108,7 +108,7 @@ def test_dataset_and_its_four_tasks(
     story.step("The samples are copied", "SampleSet", "imagenet", phase="Syncing")
     story.pods.paused.clear()
     story.reaches("SampleSet", "imagenet", 120, phase="Ready")
-    story.step("The dataset is ready", "SampleSet", "imagenet", phase="Ready", Ready="Ready")
+    story.step("The dataset is ready", "SampleSet", "imagenet", phase="Ready", Ready="Ready", Warmed="Succeeded")
     sizes = {"totalSize", "cachedSize"}
     story.until(lambda: sizes <= set(story.status("SampleSet", "imagenet")["cacheStatus"]), 90, what="sizes")
     assert set(files(place.mount.path)) == {f"{CLASS}/1.jpg", "n01440764/1.jpg"}
