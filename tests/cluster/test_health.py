@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from stowplan.compiler.live.lua import assess
 from stowplan.library.health import FOLDER
 from tests.cluster import sync
 from tests.cluster.accounts import accounts
@@ -17,7 +18,6 @@ from tests.cluster.control_plane import Cluster
 from tests.cluster.crds import CRDS
 from tests.cluster.plugin import Recorder
 from tests.cluster.shared import load_one, parameters
-from stowplan.compiler.live.lua import assess
 from tests.repositories import compiled
 
 NAMESPACE = "health"

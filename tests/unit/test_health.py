@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 import yaml
 
+from stowplan.compiler.live.lua import assess
 from stowplan.compiler.pipeline import compile_repository
 from stowplan.compiler.source import PLATFORM_FILE, Report
 from stowplan.library.health import FOLDER, scripts
 from stowplan.schema.crd import CUSTOM_RESOURCES, custom_resource_definition
-from stowplan.compiler.live.lua import assess
 
 CASES = [
     (tests.parent, case)
