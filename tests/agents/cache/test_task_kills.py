@@ -5,11 +5,13 @@ import os
 import random
 import time
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from stowplan.agents.cache.drivers.juicefs.sync import LEFTOVERS
 from tests.agents.cache.conftest import NewMounts
 from tests.agents.cache.task_agent import Dataset, files, warmup_fields
 from tests.agents.cache.test_tasks import cached, fill
@@ -63,6 +65,11 @@ def has_marker(folder: Path, number: int) -> bool:
     return (folder / f".stowplan/runs/run-{number}.json").exists()
 
 
+def is_left_over(name: str) -> bool:
+    """A copy that was killed: under a hidden name until a later sync removes it."""
+    return any(fnmatchcase(name.rpartition("/")[2], pattern) for pattern in LEFTOVERS)
+
+
 def test_a_sync_survives_kills(dataset: Dataset, mounts: NewMounts) -> None:
     (node,) = mounts(1)
     chance = random.Random(7)  # noqa: S311 - content of a test
@@ -82,7 +89,7 @@ def test_a_sync_survives_kills(dataset: Dataset, mounts: NewMounts) -> None:
 
     def check(number: int) -> None:
         nonlocal marked
-        there = {name: data for name, data in files(node.path).items() if ".jfs." not in name}
+        there = {name: data for name, data in files(node.path).items() if not is_left_over(name)}
         assert all(data in ever[name] for name, data in there.items()), "a file is there that is not complete"
         if has_marker(node.path, number):
             marked += 1
