@@ -75,7 +75,7 @@ class Change:
 
 CHANGES = {
     "agent image": Change('tag: "1"', 'tag: "2"', renamed=_JOBS),
-    "deadline of tasks": Change("Seconds: 600", "Seconds: 900"),
+    "deadline of tasks": Change("Seconds: 600", "Seconds: 900", renamed=frozenset({"ConfigMap"})),
     "cache size": Change("cacheSize: 1024", "cacheSize: 2048", renamed=frozenset({"ConfigMap"})),
     "network": Change("10.0.0.0/8", "192.0.2.0/24"),
     "names": Change(
