@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from stowplan.compiler.model import Output
+from stowplan.library.builders import reporter
 from tests.cluster import sync
 from tests.cluster.attendants import Attendants, attending, end
 from tests.cluster.client import Manifest, ref, true_conditions, wait_for
@@ -267,13 +268,16 @@ def test_old_and_new_run_do_not_meet(core: Story, agents: Attendants) -> None:
 
 
 def _assert_apart(story: Story, old: list[Manifest], new: list[Manifest]) -> None:
-    """No name of a run's objects is that of another; only the resource itself is one."""
-    shared = {(each["kind"], each["metadata"]["name"]) for each in old} & {
-        (each["kind"], each["metadata"]["name"]) for each in new
-    }
+    """No name of a run's objects is that of another; only the resource itself is one, and what the namespace has."""
+    shared = _names(old) & _names(new)
     assert {kind for kind, _ in shared} == {"CustomResourceDefinition", "PaddleJob"}
     assert ("PaddleJob", "ctr") in shared
     assert story.cluster.admin.find(next(each for each in old if each["kind"] in {"Job", "JobSet"}))
+
+
+def _names(run: list[Manifest]) -> set[tuple[str, str]]:
+    named = ((each["kind"], each["metadata"]["name"]) for each in run)
+    return {(kind, name) for kind, name in named if not name.startswith(reporter.NAME)}
 
 
 def _behind(story: Story, service: Manifest) -> set[str]:

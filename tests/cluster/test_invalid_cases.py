@@ -55,7 +55,15 @@ def _documents(path: Path) -> list[Manifest]:
         json.dumps(documents, allow_nan=False)
     except (yaml.YAMLError, TypeError, ValueError):
         return []
-    return [document for document in documents if isinstance(document, dict) and document.get("kind") in LEGACY]
+    kinds = [document for document in documents if isinstance(document, dict) and document.get("kind") in LEGACY]
+    return [document for document in kinds if not _is_in_a_claim(document)]
+
+
+def _is_in_a_claim(document: Manifest) -> bool:
+    """Whether the driver is one that the old operator did not have, so that its CRD refuses the word itself."""
+    spec = document.get("spec")
+    csi = spec.get("csi") if isinstance(spec, dict) else None
+    return isinstance(csi, dict) and csi.get("driver") == "pvc"
 
 
 DOCUMENTS = _cases()
