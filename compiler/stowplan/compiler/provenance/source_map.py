@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from stowplan.compiler.model import Output, Program
-from stowplan.compiler.provenance.experiment import HASH, Experiment, Input, ObjectKey, flattened, key_of
+from stowplan.compiler.provenance.experiment import HASH, Experiment, Input, ObjectKey, Objects, flattened, key_of
 from stowplan.compiler.provenance.leaves import Leaf, Place, leaves
 from stowplan.compiler.provenance.rules import RULES, Rule, rule_of
 from stowplan.compiler.source import PLATFORM_FILE, Document, Location
@@ -53,14 +53,14 @@ class SourceMap:
         self.outputs = outputs
         self._program, self._version = program, version
         self._studies: dict[SpecId | None, Study] = {}
+        self._flattened: dict[SpecId | None, Objects] = {}
 
     def entries(self, output: Output) -> list[Entry]:
         """The entries of all leaves of an output, in their order."""
         if output.spec is None and output.source != PLATFORM_FILE:
             return _foreign(output, self._program)
         key, study = key_of(output.manifest), self.study(output.spec)
-        together = [each.manifest for each in self.outputs if each.spec == output.spec]
-        base, compiled = study.experiment.base.get(key, {}), flattened(together)[key]
+        base, compiled = study.experiment.base.get(key, {}), self._compiled(output.spec)[key]
         found = []
         for place, real in leaves(output.manifest.body).items():
             leaf = compiled[place]
@@ -68,6 +68,12 @@ class SourceMap:
             entry = study.entry(key, place, leaf) if ours else Entry(leaf, rules=(KEPT if output.kept else EXTENSION,))
             found.append(replace(_with_hash(entry), leaf=real))
         return found
+
+    def _compiled(self, spec: SpecId | None) -> Objects:
+        """The objects of a spec as they are written, flattened once: each is looked at with all of its siblings."""
+        if spec not in self._flattened:
+            self._flattened[spec] = flattened([each.manifest for each in self.outputs if each.spec == spec])
+        return self._flattened[spec]
 
     def study(self, spec: SpecId | None) -> "Study":
         """What experiments say about the objects of a spec; of the platform for None."""
