@@ -9,6 +9,7 @@ from pathlib import Path
 import obstore
 from obstore.store import S3Store
 
+from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.log import Log
 from stowplan.agents.transfer.attempts import Attempts
@@ -53,7 +54,7 @@ class Storage:
 
     @contextmanager
     def wire(self) -> Iterator[Wire]:
-        wire = Wire(self._bucket, Attempts(0, Stop(), Log(), of_any))
+        wire = Wire(self._bucket, Attempts(0, Stop(), Log(), of_any), Redactor(()))
         try:
             yield wire
         finally:

@@ -41,7 +41,7 @@ def main(words: Sequence[str]) -> int:
         return ExitCode.BAD_SPEC
     run = os.environ.get(RUN_ENV) or None
     outcome = TaskOutcome(run, os.environ.get(POD_ENV), task=given.task, partition=given.partition)
-    work = Work(outcome, Stop(), log)
+    work = Work(outcome, Stop(), log, redact)
     task = _task(config, work, os.environ)
     program = Program(given.task, outcome, work.stop, log, redact, config.soft_deadline_seconds)
     return program.run(lambda: interruptible(work.stop, task, HANG_SECONDS), _reporter(given, config, outcome, log))

@@ -39,7 +39,7 @@ def main() -> int:
     outcome = Outcome(told.run, os.environ.get(POD_ENV))
     stop = Stop()
     program = Program("transfer", outcome, stop, log, redact, config.soft_deadline_seconds)
-    run = Run(told, chosen, Work(outcome, stop, log))
+    run = Run(told, chosen, Work(outcome, stop, log, redact))
     return program.run(run.all, _reporter(given, told, outcome, log))
 
 

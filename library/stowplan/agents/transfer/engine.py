@@ -7,6 +7,7 @@ from typing import Protocol
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.outcome import Outcome
 from stowplan.agents.attempt.progress import Progress
+from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.log import Log
 from stowplan.schema.marker import STATE_DIRECTORY
@@ -22,6 +23,8 @@ class Work:
     outcome: Outcome
     stop: Stop
     log: Log
+    redact: Redactor
+    """For what is to be cut: all that is said is redacted once more in the end."""
 
     @property
     def progress(self) -> Progress:

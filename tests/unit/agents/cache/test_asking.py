@@ -4,7 +4,7 @@ import subprocess
 import sys
 import time
 
-from stowplan.agents.cache.drivers.asking import Answer, Asker, Silence
+from stowplan.agents.cache.drivers.asking import ERROR_BYTES, Answer, Asker, Silence
 
 
 def python(program: str) -> list[str]:
@@ -35,3 +35,13 @@ def test_process_that_outlives_its_kill_is_waited_for() -> None:
         asker._left = left
         assert asker.ask(python("print('x')"), {}, 0.3) == Silence("")
     assert asker.ask(python("print('x')"), {}, 30) == Answer(0, "x\n", "")
+
+
+def test_no_half_of_a_password_lies_at_the_cut() -> None:
+    """It would not be known any more for one."""
+    for count in range(ERROR_BYTES - 30, ERROR_BYTES, 5):
+        program = f"import sys; sys.stderr.write('redis://:CANARY0123@redis:6379/1 ' + 'x' * {count})"
+        answer = Asker().ask(python(program), {}, 30)
+        assert isinstance(answer, Answer)
+        assert "0123" not in answer.error
+        assert len(answer.error) == ERROR_BYTES

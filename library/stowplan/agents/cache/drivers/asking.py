@@ -6,11 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO
 
+from stowplan.agents.attempt.redaction import Redactor
+
 KILL_SECONDS = 1.0
 """What a process may take to end once it is killed. In a call that the kernel cannot give up it lasts longer."""
 
 ERROR_BYTES = 4096
 """Of what it said on standard error, the end."""
+
+_REDACT = Redactor(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,8 @@ class Asker:
                 command, env=dict(environment), stdin=subprocess.DEVNULL, stdout=output, stderr=error
             )
             if _ended(process, seconds):
-                return Answer(process.returncode, _text(output), _text(error)[-ERROR_BYTES:])
+                # Before the cut: afterwards the rest of a URL would not be known for one.
+                return Answer(process.returncode, _text(output), _REDACT(_text(error))[-ERROR_BYTES:])
             process.kill()
             self._left = None if _ended(process, KILL_SECONDS) else process
             return Silence(_text(output))

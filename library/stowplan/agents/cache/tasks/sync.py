@@ -56,7 +56,7 @@ class SyncTask:
             message = f"{VOLUME_SECRET_ENV['metaurl']} is not set: the volume Secret must have the key `metaurl`"
             raise AttemptError(ExitCode.BAD_SPEC, "BadSecret", message)
         own = {**credentials.volume_variables(self.environment), config.volume: address}
-        child = Child(own, work.stop)
+        child = Child(own, work.stop, work.redact)
         variables = credentials.source_variables(config.source, self.environment)
         destination = f"jfs://{config.volume}{config.destination}"
         return Sync(child, config.source, destination, config.flags, variables, work.outcome.progress, work.log)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stowplan.agents.attempt.outcome import FAILED, RUNNING, Outcome
+from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.log import Log
 from stowplan.agents.timestamp import now
@@ -47,6 +48,7 @@ class Work:
     outcome: TaskOutcome
     stop: Stop
     log: Log
+    redact: Redactor
 
     @property
     def run(self) -> str | None:

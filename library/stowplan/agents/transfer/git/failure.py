@@ -3,6 +3,7 @@
 import re
 
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.redaction import Redactor
 from stowplan.schema.exit_codes import ExitCode
 
 LONGEST = 1500
@@ -39,9 +40,9 @@ _ADVICE = {
 }
 
 
-def of_output(what: str, output: str) -> AttemptError:
+def of_output(what: str, output: str, redact: Redactor) -> AttemptError:
     """The failure that the output of a program stands for."""
-    said = _said(output)
+    said = redact(_said(output))[-LONGEST:]
     for pattern, code, reason in _MEANINGS:
         if re.search(pattern, said, re.IGNORECASE):
             advice = f" ({_ADVICE[reason]})" if reason in _ADVICE else ""
@@ -55,6 +56,4 @@ def _said(output: str) -> str:
     told = [
         line for line in lines if line and not line.startswith(("hint:", "remote: Counting", "remote: Compressing"))
     ]
-    text = " / ".join(told)
-    # Between words: half of a secret is one too, and nobody would know it any more.
-    return text if len(text) <= LONGEST else text[-LONGEST:].partition(" ")[2]
+    return " / ".join(told)

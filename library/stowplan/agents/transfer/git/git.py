@@ -50,7 +50,7 @@ class Git:
         """What Git says; AttemptError if it fails. It reaches no server and knows no password."""
         done = self.tried(place, *words, feed=feed)
         if done.code:
-            raise failure.of_output(f"git {words[0]}", done.errors)
+            raise failure.of_output(f"git {words[0]}", done.errors, self.work.redact)
         return done.output
 
     def tried(self, place: Place | None, *words: str, feed: bytes = b"") -> Done:
@@ -66,7 +66,9 @@ class Git:
         def call() -> Done:
             done = self._run(["git", *words], place, online=True)
             if done.code:
-                raise judge(done.output.decode(errors="replace")) or failure.of_output(what, done.errors)
+                raise judge(done.output.decode(errors="replace")) or failure.of_output(
+                    what, done.errors, self.work.redact
+                )
             return done
 
         return self._attempts.run(what, call)

@@ -97,7 +97,8 @@ class Content:
         absent = [oid for oid, size in self._missing.items() if not _has_size(self._path(oid), size)]
         if not absent:
             return None
-        error = failure.of_output("Fetching from Git LFS", done.errors or done.output.decode(errors="replace"))
+        said = done.errors or done.output.decode(errors="replace")
+        error = failure.of_output("Fetching from Git LFS", said, self._git.work.redact)
         message = f"{len(absent)} of {len(self.contents.objects)} objects of Git LFS did not come: {error}"
         return AttemptError(error.code, error.reason, message)
 

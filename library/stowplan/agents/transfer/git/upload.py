@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.transfer.git import failure, remote
 from stowplan.agents.transfer.git.checkout import edited_files
 from stowplan.agents.transfer.git.child import Done
@@ -131,7 +132,7 @@ class Upload:
             return
         need_lfs()
         own = replace(place, settings=settings(self.git, place, self.git.told.address, commit))
-        self.git.lfs(own, "push", "origin", name, judge=_judge_lfs)
+        self.git.lfs(own, "push", "origin", name, judge=lambda done: _judge_lfs(done, self.git.work.redact))
 
     def _has_attributes(self, place: Place, there: str | None, commit: str) -> bool:
         """Whether any commit to push speaks of Git LFS in `.gitattributes`."""
@@ -166,11 +167,11 @@ def _judge(output: str) -> AttemptError | None:
     return AttemptError(ExitCode.CONFLICT, "Refused", f"The server refuses the branch: {why}")
 
 
-def _judge_lfs(done: Done) -> AttemptError | None:
+def _judge_lfs(done: Done, redact: Redactor) -> AttemptError | None:
     if not done.code:
         return None
     said = done.errors or done.output.decode(errors="replace")
-    failed = failure.of_output("Pushing to Git LFS", said)
+    failed = failure.of_output("Pushing to Git LFS", said, redact)
     if re.search(
         r"Unable to find source|missing object|missing or corrupt|^\s*\((missing|corrupt)\)", said, re.MULTILINE
     ):

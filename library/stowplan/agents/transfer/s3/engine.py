@@ -97,7 +97,7 @@ class S3Engine:
 
     @contextmanager
     def _wire(self, work: Work) -> Iterator[Wire]:
-        wire = Wire(self.told.bucket, self._attempts(work))
+        wire = Wire(self.told.bucket, self._attempts(work), work.redact)
         try:
             yield wire
         finally:

@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 from obstore.exceptions import BaseError
 
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.transfer.attempts import Attempts, ThrottledError
 from stowplan.agents.transfer.s3.connections import Connections, Incoming, LineError
 from stowplan.agents.transfer.s3.endpoint import Bucket
@@ -22,6 +23,9 @@ from stowplan.schema.exit_codes import ExitCode
 
 LONGEST_WAIT = 60.0
 """The most seconds of a Retry-After that are waited for."""
+
+SHOWN = 200
+"""Characters of a page that is no error of S3."""
 
 _THROTTLED = frozenset({408, 429, 500, 502, 503, 504})
 _THROTTLING_CODES = frozenset({"RequestTimeout", "SlowDown", "InternalError", "OperationAborted", "BadDigest"})
@@ -83,9 +87,9 @@ class Response:
 class Wire:
     """What a bucket is asked. Any thread may use it."""
 
-    def __init__(self, bucket: Bucket, attempts: Attempts) -> None:
+    def __init__(self, bucket: Bucket, attempts: Attempts, redact: Redactor) -> None:
         self.bucket = bucket
-        self._attempts = attempts
+        self._attempts, self._redact = attempts, redact
         self._connections = Connections(bucket)
 
     def close(self) -> None:
@@ -113,7 +117,7 @@ class Wire:
                 response = self._send(method, key, query, sent, headers or {})
             if response.is_success or response.status_code in accepted:
                 return response
-            raise refusal(response, what)
+            raise refusal(response, what, self._redact)
 
         return self._attempts.run(what, once)
 
@@ -123,7 +127,7 @@ class Wire:
         what = f"GET {self.bucket.name}/{key}"
         with _named(what), self._request("GET", key, (), Text(b""), headers) as incoming:
             if not (200 <= incoming.status < 300 or incoming.status in accepted):
-                raise refusal(Response(incoming.status, incoming.headers, incoming.read()), what)
+                raise refusal(Response(incoming.status, incoming.headers, incoming.read()), what, self._redact)
             yield incoming
 
     @contextmanager
@@ -183,9 +187,9 @@ def _named(what: str) -> Iterator[None]:
         raise AttemptError(ExitCode.TRANSIENT, "RequestFailed", f"{what}: {error}") from None
 
 
-def refusal(response: Response, what: str) -> AttemptError:
+def refusal(response: Response, what: str, redact: Redactor) -> AttemptError:
     """What an answer of 300 or above means."""
-    status, (code, message) = response.status_code, _error(response.content)
+    status, (code, message) = response.status_code, _error(response.content, redact)
     text = f"{what}: {status} {code} {message}".strip()
     if status in _THROTTLED or code in _THROTTLING_CODES:
         return ThrottledError(text, _retry_after(response.headers.get("retry-after", "")))
@@ -202,11 +206,11 @@ def refusal(response: Response, what: str) -> AttemptError:
     )
 
 
-def _error(content: bytes) -> tuple[str, str]:
+def _error(content: bytes, redact: Redactor) -> tuple[str, str]:
     try:
         found = ElementTree.fromstring(content)  # noqa: S314 - expat bounds what entities may grow to
     except ElementTree.ParseError:
-        return "", content[:200].decode(errors="replace")
+        return "", redact(content.decode(errors="replace"))[:SHOWN]
     return found.findtext("Code") or "", found.findtext("Message") or ""
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from stowplan.agents.cache.drivers.juicefs.child import Ended, Line, _line
+from stowplan.agents.attempt.redaction import MASK, Redactor
+from stowplan.agents.cache.drivers.juicefs.child import SHOWN, Ended, Line, _line
 from stowplan.agents.cache.drivers.juicefs.verdict import Count, count, failure
 
 HEAD = "2026/11/21 22:15:37.788980 juicefs[22831]"
@@ -12,14 +13,31 @@ FINE = (
 )
 
 
-def ended(code: int, *lines: str) -> Ended:
-    return Ended(code, [_line(each) for each in lines])
+def ended(code: int, *lines: str, secrets: tuple[str, ...] = ()) -> Ended:
+    return Ended(code, [_line(each, Redactor(secrets)) for each in lines])
 
 
 def test_a_line_of_the_log_is_taken_apart() -> None:
     said = f"{HEAD} <WARNING>: Trying [1] again: x [try@sync.go:7]"
-    assert _line(said) == Line("WARNING", "Trying [1] again: x")
-    assert _line("panic: oops") == Line("", "panic: oops")
+    none = Redactor(())
+    assert _line(said, none) == Line("WARNING", "Trying [1] again: x", "Trying [1] again: x")
+    assert _line("panic: oops", none) == Line("", "panic: oops", "panic: oops")
+
+
+def test_no_half_of_a_secret_lies_at_the_cut() -> None:
+    """It would not be known any more by whoever takes secrets out."""
+    secret = "tk/CANARY 0123 456789+"
+    for before in range(SHOWN - 60, SHOWN + 10):
+        found = failure(ended(1, f"{HEAD} <ERROR>: {'x' * before}{secret}", secrets=(secret,)), "it")
+        assert found
+        assert secret[:4] not in str(found)
+    found = failure(ended(1, f"{HEAD} <ERROR>: {secret}", secrets=(secret,)), "it")
+    assert MASK in str(found)
+
+
+def test_a_secret_may_be_a_number_that_is_counted() -> None:
+    told = FINE.replace("copied: 3 ", "copied: 4321 ")
+    assert count(ended(0, told, secrets=("4321",))) == Count(5, 1, 2, 4321, 1, 0, 0, 3 * 1024)
 
 
 def test_a_count_is_read() -> None:

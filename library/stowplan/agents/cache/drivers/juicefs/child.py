@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.schema.exit_codes import ExitCode
 
@@ -22,7 +23,13 @@ GRACE_SECONDS = 3.0
 """What the child may take to end in peace."""
 
 LONGEST_LINE = 64 * 1024
+"""Bytes. Nothing is kept of a longer one: half of a secret, at its cut, would not be known for one any more."""
+
+SHOWN = 1000
+"""Characters of a line that people get to see."""
+
 KEPT_LINES = 200
+_TOO_LONG = f"a line of more than {LONGEST_LINE} bytes"
 LOOK_SECONDS = 0.2
 
 _LOG_LINE = re.compile(r"^\S+ \S+ juicefs\[\d+\] <([A-Z]+)>: (.*?)(?: \[[^\[\]]*@[^\[\]]*\])?$")
@@ -37,6 +44,9 @@ class Line:
     level: str
     """`INFO`, `WARNING`, `ERROR`, `FATAL`, or empty for what is no line of its log."""
     text: str
+    """As it came: for programs, since a number may be a secret too."""
+    shown: str
+    """Without secrets, and cut: for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +57,9 @@ class Ended:
     lines: Sequence[Line]
 
     @property
-    def complaints(self) -> list[str]:
+    def complaints(self) -> list[Line]:
         """What it said on errors, without what is only a warning."""
-        return [line.text for line in self.lines if line.level not in ("DEBUG", "INFO", "WARNING") and line.text]
+        return [line for line in self.lines if line.level not in ("DEBUG", "INFO", "WARNING") and line.text]
 
     @property
     def text(self) -> str:
@@ -63,6 +73,7 @@ class Child:
     secrets: Mapping[str, str]
     """Variables for the child alone."""
     stop: Stop
+    redact: Redactor
     said: Callable[[Line], None] = field(default=lambda _: None)
     """Gets each line at once."""
 
@@ -98,9 +109,10 @@ class Child:
                     continue
                 data = os.read(descriptor, 65536)
                 *whole, rest = (rest + data).split(b"\n") if data else [rest, b""]
-                rest = rest[:LONGEST_LINE]
+                rest = rest[: LONGEST_LINE + 1]
                 for each in filter(None, whole):
-                    line = _line(each.decode(errors="replace").strip())
+                    text = each.decode(errors="replace").strip() if len(each) <= LONGEST_LINE else _TOO_LONG
+                    line = _line(text, self.redact)
                     kept.append(line)
                     self.said(line)
                 if not data:
@@ -134,11 +146,12 @@ def _signal(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
         os.killpg(process.pid, number)
 
 
-def _line(text: str) -> Line:
+def _line(text: str, redact: Redactor) -> Line:
     found = _LOG_LINE.match(text)
-    return Line(found[1], found[2]) if found else Line("", text)
+    level, said = (found[1], found[2]) if found else ("", text)
+    return Line(level, said, redact(said)[:SHOWN])
 
 
 def _last(kept: Sequence[Line]) -> str:
-    said = [line.text for line in kept if line.level != "INFO"] or [line.text for line in kept]
+    said = [line.shown for line in kept if line.level != "INFO"] or [line.shown for line in kept]
     return f": {said[-1]}" if said else ""

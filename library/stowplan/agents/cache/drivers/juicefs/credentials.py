@@ -73,7 +73,8 @@ def secrets(environment: Mapping[str, str]) -> list[str]:
         ]
     except (ValueError, AttributeError):
         found.append(given(environment, VOLUME_SECRET_ENV["envs"]))
-    return [each for each in found if each]
+    # Logs are read line by line.
+    return [each for value in found for each in dict.fromkeys([value, *value.splitlines()]) if each]
 
 
 def password_apart(address: str) -> tuple[str, str]:

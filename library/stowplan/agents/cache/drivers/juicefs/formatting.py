@@ -43,7 +43,7 @@ class Formatting:
         self.log.info("The volume is not formatted: making it")
         ended = self.child.run("format", *words, address, self._value("name"), seconds=SECONDS, more=more)
         if ended.code:
-            said = "; ".join(ended.complaints[-2:]) or f"juicefs format ended with {ended.code}"
+            said = "; ".join(line.shown for line in ended.complaints[-2:]) or f"juicefs format ended with {ended.code}"
             code = ExitCode.CONFLICT if "is not empty" in said else ExitCode.TRANSIENT
             raise AttemptError(code, "NotFormatted", f"The volume cannot be made: {said}")
 

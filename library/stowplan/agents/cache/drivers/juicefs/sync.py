@@ -48,7 +48,7 @@ class Watch:
             self._address = found[1]
         elif line.level not in ("DEBUG", "INFO") and line.text and self._warnings < MOST_WARNINGS:
             self._warnings += 1
-            self.log.warning("JuiceFS says", said=line.text[:1000])
+            self.log.warning("JuiceFS says", said=line.shown)
 
     @contextmanager
     def looking(self) -> Iterator[None]:

@@ -78,7 +78,7 @@ def failure(ended: Ended, what: str) -> AttemptError | None:
     counted = count(ended)
     if counted and not ended.code and not counted.failed and not counted.lost:
         return None
-    said = "\n".join(ended.complaints) or ended.text[-500:]
+    said = "\n".join(line.text for line in ended.complaints) or ended.text[-500:]
     text = _short(ended, counted)
     if NOT_FORMATTED in said:
         message = "The volume is not formatted, and its Secret does not tell how: it has no `storage` and `bucket`"
@@ -99,8 +99,9 @@ def failure(ended: Ended, what: str) -> AttemptError | None:
 
 
 def _short(ended: Ended, counted: Count | None) -> str:
-    said = ended.complaints[-1:] or [line.text for line in ended.lines[-1:]]
-    first = ended.complaints[:1] if len(ended.complaints) > 1 else []
+    complaints = [line.shown for line in ended.complaints]
+    said = complaints[-1:] or [line.shown for line in ended.lines[-1:]]
+    first = complaints[:1] if len(complaints) > 1 else []
     numbers = [f"{counted.failed} failed, {counted.lost} lost of {counted.found}"] if counted else []
-    how = [] if ended.complaints else [f"ended with {ended.code}"]
+    how = [] if complaints else [f"ended with {ended.code}"]
     return "; ".join(dict.fromkeys([*numbers, *how, *first, *said]))[:1000]

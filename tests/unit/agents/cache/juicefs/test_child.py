@@ -1,0 +1,36 @@
+"""A program in the place of `juicefs`: what it says is kept, as far as it fits."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from stowplan.agents.attempt.redaction import Redactor
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.cache.drivers.juicefs.child import LONGEST_LINE, Child, Line
+
+SECRET = "CANARY " + "0123456789" * 400
+"""So long that what is left of a line of these fits into what is shown."""
+
+
+@pytest.fixture
+def says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file: `juicefs` says what is in it."""
+    program = tmp_path / "juicefs"
+    program.write_text(f"#!/bin/sh\nexec cat {tmp_path}/said\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    return tmp_path / "said"
+
+
+@pytest.mark.parametrize("count", [LONGEST_LINE // len(SECRET) + 1, 4 * LONGEST_LINE // len(SECRET)])
+def test_no_half_of_a_secret_is_left_of_a_line_that_is_too_long(says: Path, count: int) -> None:
+    """It would not be known any more by whoever takes secrets out."""
+    says.write_text(f"before\n{SECRET * count}\nafter {SECRET}")
+    heard: list[Line] = []
+    ended = Child({}, Stop(), Redactor([SECRET]), heard.append).run("sync")
+    assert list(ended.lines) == heard
+    assert [heard[0].text, heard[-1].text] == ["before", f"after {SECRET}"]
+    assert len(heard) == 3
+    assert max(len(line.text) for line in heard) <= LONGEST_LINE
+    assert not any(part in line.shown for line in heard for part in ("CANA", "6789"))
