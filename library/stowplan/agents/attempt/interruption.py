@@ -1,4 +1,4 @@
-"""Ends the wait for a call that knows nothing of signals and deadlines, or that a mount may keep."""
+"""Ends the wait for a call that knows nothing of signals and deadlines, or that a file system may keep."""
 
 import threading
 import time
@@ -6,17 +6,24 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from stowplan.agents.attempt.failure import StoppedError
-from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.attempt.stop import Stop, Why
 
 T = TypeVar("T")
 
 LOOK_SECONDS = 0.1
 
+Patience = Callable[[Why | None], float]
+"""Seconds that a call may take to come to its end, by why it is to."""
 
-def interruptible(stop: Stop, call: Callable[[], T], patience: float = 0.0) -> T:
+
+def _none(_: Why | None) -> float:
+    return 0.0
+
+
+def interruptible(stop: Stop, call: Callable[[], T], patience: Patience = _none) -> T:
     """What a call gives or raises, which runs in another thread: only the main one hears signals.
 
-    StoppedError so many seconds after there is to be no more work: the call is left alone.
+    StoppedError if it is not over by so long after there is to be no more work: the call is left alone.
     """
     over = threading.Event()
     results: list[T] = []
@@ -31,11 +38,11 @@ def interruptible(stop: Stop, call: Callable[[], T], patience: float = 0.0) -> T
             over.set()
 
     threading.Thread(target=work, daemon=True).start()
-    end: float | None = None
+    since: float | None = None
     while not over.wait(LOOK_SECONDS):
         if stop.is_set():
-            end = time.monotonic() + patience if end is None else end
-            if time.monotonic() >= end:
+            since = time.monotonic() if since is None else since
+            if time.monotonic() - since >= patience(stop.why):
                 raise StoppedError
     if errors:
         raise errors[0]

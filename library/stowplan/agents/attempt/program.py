@@ -11,16 +11,20 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from stowplan.agents.attempt.failure import AttemptError, StoppedError, of_any
+from stowplan.agents.attempt.interruption import interruptible
 from stowplan.agents.attempt.last_words import leave
 from stowplan.agents.attempt.outcome import Outcome
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.report import Reporter
-from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.attempt.stop import Stop, Why
 from stowplan.agents.log import Log
 from stowplan.schema.exit_codes import TERMINATED, ExitCode
 
 LOG_SECONDS = 10.0
 """Time between two lines of progress."""
+
+HANG_SECONDS, FAILURE_SECONDS = 6.0, 60.0
+"""What the work may take to come to its end, told from outside or after a failure: a file system may keep it."""
 
 END_SECONDS = 8.0
 """After a signal: what flushing and the last report may take before the process ends whatever they do."""
@@ -66,7 +70,7 @@ class Program:
     def _attempt(self, work: Callable[[], str]) -> tuple[int, str, str]:
         """Exit code, reason and sentence of the attempt."""
         try:
-            return ExitCode.DONE, "Succeeded", work()
+            return ExitCode.DONE, "Succeeded", interruptible(self.stop, work, _patience)
         except StoppedError:
             return self._stopped()
         except Exception as error:
@@ -82,6 +86,9 @@ class Program:
     def _stopped(self) -> tuple[int, str, str]:
         if self.stop.why == "deadline":
             return ExitCode.SOFT_DEADLINE, "SoftDeadline", "The time of this attempt is over: what it has is kept"
+        if self.stop.why == "failure":
+            message = "A part of the work failed, and the rest did not come to its end: does the file system answer?"
+            return ExitCode.TRANSIENT, "Hangs", message
         return TERMINATED, "Terminated", "Ended by a signal: what is there is kept"
 
     def _watch_deadline(self) -> threading.Timer | None:
@@ -95,6 +102,10 @@ class Program:
     def _tick(self, over: threading.Event) -> None:
         while not over.wait(LOG_SECONDS):
             self.log.info(f"The {self.what} is under way", **self.outcome.progress.snapshot().fields())
+
+
+def _patience(why: Why | None) -> float:
+    return FAILURE_SECONDS if why == "failure" else HANG_SECONDS
 
 
 def _watch_signals(stop: Stop) -> None:

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TextIO, cast
 
-from stowplan.agents.attempt.interruption import interruptible
 from stowplan.agents.attempt.program import Program
 from stowplan.agents.attempt.redaction import RedactedStream, Redactor
 from stowplan.agents.attempt.report import Reporter, reach
@@ -22,9 +21,6 @@ from stowplan.agents.log import Log, identity
 from stowplan.schema import field_managers
 from stowplan.schema.agent_config import POD_ENV, RUN_ENV, ClearConfig, RmrConfig, SyncConfig
 from stowplan.schema.exit_codes import ExitCode
-
-HANG_SECONDS = 6.0
-"""After a stop: what the work may take to come to its end. A mount that hangs keeps whoever asks it something."""
 
 
 def main(words: Sequence[str]) -> int:
@@ -44,7 +40,7 @@ def main(words: Sequence[str]) -> int:
     work = Work(outcome, Stop(), log, redact)
     task = _task(config, work, os.environ)
     program = Program(given.task, outcome, work.stop, log, redact, config.soft_deadline_seconds)
-    return program.run(lambda: interruptible(work.stop, task, HANG_SECONDS), _reporter(given, config, outcome, log))
+    return program.run(task, _reporter(given, config, outcome, log))
 
 
 def _task(config: TaskConfig, work: Work, environment: Mapping[str, str]) -> Callable[[], str]:

@@ -3,6 +3,7 @@
 import io
 import json
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,7 +14,7 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.outcome import Outcome
 from stowplan.agents.attempt.program import Program
 from stowplan.agents.attempt.redaction import RedactedStream, Redactor
-from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.attempt.stop import Stop, Why
 from stowplan.agents.log import Log
 from stowplan.agents.transfer.cube_status import status
 from stowplan.schema.exit_codes import ExitCode
@@ -57,3 +58,23 @@ def test_last_words_status_and_log_hold_no_secret(
     told = json.dumps([words, status(outcome, phase=True)]) + stream.getvalue()
     assert SECRET not in told
     assert told.count("[redacted]") >= 3
+
+
+@pytest.mark.parametrize(("why", "told"), [("signal", (143, "Terminated")), ("failure", (10, "Hangs"))])
+def test_work_that_hangs_is_left_alone(monkeypatch: pytest.MonkeyPatch, why: Why, told: tuple[int, str]) -> None:
+    stop, never = Stop(), threading.Event()
+
+    def hangs() -> str:
+        stop.set(why)
+        never.wait()
+        return "done"
+
+    left: list[int] = []
+    monkeypatch.setattr(program, "HANG_SECONDS", 0.2)
+    monkeypatch.setattr(program, "FAILURE_SECONDS", 0.2)
+    monkeypatch.setattr(program, "_vanish", left.append)
+    outcome = Outcome("run", "pod")
+    code = Program("transfer", outcome, stop, Log("json", {}, io.StringIO()), Redactor([]), None).run(hangs, None)
+    never.set()
+    assert (code, outcome.reason) == told
+    assert left == ([143] if why == "signal" else [])
