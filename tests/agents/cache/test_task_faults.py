@@ -18,6 +18,7 @@ from tests.agents.cache.redis_server import Redis
 from tests.agents.cache.task_agent import Dataset, files, warmup_fields
 from tests.agents.cache.test_task_kills import children
 from tests.agents.cache.test_tasks import MIB, cached, fill, until
+from tests.agents.cache.volume import FORGETS
 from tests.agents.ended import Ended
 from tests.agents.transfer.faults import Fault, Proxy, proxied
 
@@ -250,7 +251,7 @@ def test_what_a_killed_copy_left_is_removed(dataset: Dataset, mounts: NewMounts)
 
 
 def test_markers_that_are_broken(dataset: Dataset, mounts: NewMounts) -> None:
-    (node,) = mounts(1)
+    (node,) = mounts(1, options=FORGETS)
     dataset.put({"a": b"a"})
     for name in ("runs/sync-abc.json", "complete.json", "begun.json", "lock/what.is.this", "lock/other"):
         fill(node, {f".stowplan/{name}": b"{broken"})

@@ -15,6 +15,11 @@ from tests.cluster.processes import Process, Processes
 NAME = "stowplan-test"
 """Of all volumes of the tests."""
 
+FORGETS = ("--entry-cache=0", "--dir-entry-cache=0", "--attr-cache=0")
+"""Options of a mount that shows at once what other clients do. Else a name that it has just looked up leads to the same
+file for one second more, which may be replaced or in the trash by then (JuiceFS's cache of entries, in the kernel).
+"""
+
 
 @dataclass(frozen=True)
 class Store:

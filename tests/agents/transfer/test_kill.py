@@ -5,10 +5,12 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pytest
 
+from tests.agents.kills import Kills
 from tests.agents.transfer.agent import Cube, Transfer, files
 from tests.agents.transfer.faults import Fault, Proxy
 from tests.agents.transfer.server import Storage
@@ -16,9 +18,6 @@ from tests.agents.transfer.test_download import large
 
 ROUNDS = int(os.environ.get("STOWPLAN_KILLS", "50"))
 """SIGKILLs for each flow."""
-
-LONGEST = 0.4
-"""Seconds after the first request in which the kill comes."""
 
 Sides = tuple[dict[str, Any], dict[str, Any]]
 
@@ -52,23 +51,21 @@ class Source:
         return all(data in self.ever[name] for name, data in seen.items())
 
 
-def kill_again_and_again(cube: Transfer, proxy: Proxy, sides: Sides, source: Source) -> int:
-    """SIGKILL at a random time after the first request; gives how often the agent was still at work."""
+def kill_again_and_again(cube: Transfer, proxy: Proxy, sides: Sides, source: Source) -> Kills:
+    """SIGKILL at a random time after the first request."""
     proxy.rule = lambda request: None if request.is_listing else Fault(seconds=0.03)
-    hit = 0
+    kills = Kills(ROUNDS)
     for number in range(ROUNDS):
         source.change()
         before = len(proxy.requests)
         with cube.started(*sides, f"run-{number}") as process:
-            while len(proxy.requests) == before:
-                assert process.poll() is None
-                time.sleep(0.002)
-            time.sleep(source.chance.random() * LONGEST)
-            hit += process.poll() is None
-            process.kill()
-            process.communicate()
+            kills.strike(process, partial(_more_than, proxy, before))
     proxy.rule = None
-    return hit
+    return kills
+
+
+def _more_than(proxy: Proxy, before: int) -> bool:
+    return len(proxy.requests) > before
 
 
 @pytest.mark.parametrize(
@@ -80,8 +77,8 @@ def test_download_survives_kills(
     storage: Storage, watched: Cube, proxy: Proxy, small: int, large_files: dict[str, int]
 ) -> None:
     source = Source(storage.put, small, large_files)
-    hit = kill_again_and_again(watched, proxy, (watched.remote(), watched.local()), source)
-    assert hit >= ROUNDS / 2
+    kills = kill_again_and_again(watched, proxy, (watched.remote(), watched.local()), source)
+    assert kills.suffice, kills
     assert source.has_had(files(watched.data)), "a file is there that is not complete"
     ended = watched.download(run="last")
     assert ended.code == 0, ended.output
@@ -96,8 +93,8 @@ def test_upload_survives_kills(storage: Storage, watched: Cube, proxy: Proxy) ->
             (watched.data / name).write_bytes(data)
 
     source = Source(write, 60, {"large": 12_000_000, "larger": 21_000_000})
-    hit = kill_again_and_again(watched, proxy, (watched.local(), watched.remote()), source)
-    assert hit >= ROUNDS / 2
+    kills = kill_again_and_again(watched, proxy, (watched.local(), watched.remote()), source)
+    assert kills.suffice, kills
     assert source.has_had(storage.read()), "an object is there that is not complete"
     ended = watched.upload(run="last")
     assert ended.code == 0, ended.output

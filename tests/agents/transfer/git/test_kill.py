@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.agents.kills import Kills
 from tests.agents.transfer.faults import Fault, Proxy
 from tests.agents.transfer.git.agent import Cube, tree
 from tests.agents.transfer.git.author import Author
@@ -25,14 +26,10 @@ def changed(chance: random.Random) -> dict[str, bytes]:
     return small | {f"{number}.big": chance.randbytes(150_000) for number in chance.sample(range(5), 2)}
 
 
-def kill_at_random(cube: Cube, chance: random.Random, number: int, *, upload: bool) -> bool:
-    """SIGKILL of the agent alone, as the kernel does it for want of memory; gives whether it was at work."""
+def kill_at_random(cube: Cube, kills: Kills, number: int, *, upload: bool) -> None:
+    """SIGKILL of the agent alone, as the kernel does it for want of memory."""
     with cube.started(upload=upload, run=f"run-{number}") as process:
-        time.sleep(0.25 + chance.random() * 1.0)
-        hit = process.poll() is None
-        process.kill()
-        process.communicate()
-    return hit
+        kills.strike(process)
 
 
 def sound(cube: Cube) -> None:
@@ -42,7 +39,7 @@ def sound(cube: Cube) -> None:
 def test_download_survives_kills(cube: Cube, writer: Author) -> None:
     chance = random.Random(7)  # noqa: S311 - content of a test
     trees: list[dict[str, bytes]] = []
-    now, hit = dict(ATTRIBUTES), 0
+    now, kills = dict(ATTRIBUTES), Kills(ROUNDS)
     for number in range(ROUNDS):
         if number % 3 == 0:
             fresh = changed(chance)
@@ -52,14 +49,14 @@ def test_download_survives_kills(cube: Cube, writer: Author) -> None:
             trees.append(now)
         if number == ROUNDS // 3 and not cube.clone.exists():
             assert cube.download().code == 0
-        hit += kill_at_random(cube, chance, number, upload=False)
+        kill_at_random(cube, kills, number, upload=False)
         if not cube.clone.exists():
             continue
         for name, data in tree(cube.clone).items():
             kept = [each[name] for each in trees if name in each]
             # Git writes files in place: one that a kill has cut is finished by the next attempt.
             assert any(one.startswith(data) for one in kept), name
-    assert hit >= ROUNDS / 2
+    assert kills.suffice, kills
     ended = cube.download(run="last")
     assert ended.code == 0, ended.output
     assert (tree(cube.clone), cube.head) == (now, writer.head)
@@ -72,7 +69,7 @@ def test_upload_survives_kills(cube: Cube, writer: Author, forge: Forge) -> None
     chance = random.Random(8)  # noqa: S311 - content of a test
     writer.commit({"a": b"1"})
     assert cube.download().code == 0
-    clone, hit = Author(cube.clone, forge), 0
+    clone, kills = Author(cube.clone, forge), Kills(ROUNDS)
     clone.git("lfs", "install", "--local", "--skip-repo")
     commits = [clone.head]
     ever: dict[str, bytes] = {}
@@ -86,12 +83,12 @@ def test_upload_survives_kills(cube: Cube, writer: Author, forge: Forge) -> None
             clone.git("commit", "-q", "-m", str(number))
             commits.append(clone.head)
             ever |= {hashlib.sha256(data).hexdigest(): data for name, data in fresh.items() if name.endswith(".big")}
-        hit += kill_at_random(cube, chance, number, upload=True)
+        kill_at_random(cube, kills, number, upload=True)
         there = clone.git("--git-dir", str(clone.bare), "rev-parse", "main")
         assert there in commits
         for path in forge.objects().iterdir():
             assert len(path.name) != 64 or path.read_bytes() == ever[path.name]
-    assert hit >= ROUNDS / 2
+    assert kills.suffice, kills
     ended = cube.upload(run="last")
     assert ended.code == 0, ended.output
     assert clone.git("--git-dir", str(clone.bare), "rev-parse", "main") == clone.head

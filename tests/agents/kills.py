@@ -1,0 +1,70 @@
+"""SIGKILL at any moment of an agent's work, on a machine of any speed."""
+
+import contextlib
+import os
+import random
+import select
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+LONGER = 1.05
+"""After a hit. With what a miss takes away about three of four kills hit, and the others come after the end."""
+
+
+@dataclass
+class Kills:
+    """Many kills, one for each attempt; all that they know of the machine is what the ones before have met."""
+
+    count: int
+    """How many there are to be."""
+    chance: random.Random = field(default_factory=lambda: random.Random(7))  # noqa: S311 - times of a test
+    seconds: float = 2.0
+    """Until a kill comes at the latest: somewhat more than an attempt works if nobody disturbs it, once some are over.
+
+    Too much in the beginning, since that is mended sooner than too little.
+    """
+    hits: int = 0
+    """How many came while the agent was at work."""
+
+    def strike(self, process: "subprocess.Popen[str]", begun: Callable[[], bool] | None = None) -> None:
+        """Waits until the work of this agent has begun, and for a random part of it. Then nothing is left of the agent.
+
+        An agent that was done before must have succeeded: whatever the kills before have left, its attempt went well.
+        """
+        while not (begun() if begun else works(process)) and process.poll() is None:
+            time.sleep(0.002)
+        since = time.monotonic()
+        if _ends(process, self.chance.uniform(0, self.seconds)):
+            output, _ = process.communicate()
+            assert process.returncode == 0, output
+            self.seconds = (self.seconds + time.monotonic() - since) / 2
+            return
+        self.hits += 1
+        self.seconds *= LONGER
+        process.kill()
+        process.communicate()
+
+    @property
+    def suffice(self) -> bool:
+        """Whether most came in time to disturb anything."""
+        return self.hits >= self.count / 2
+
+
+def works(process: "subprocess.Popen[str]") -> bool:
+    """Whether an agent has all its imports behind it: it is then that it begins its first thread."""
+    with contextlib.suppress(OSError):
+        status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
+        return "\nThreads:\t" in status and "\nThreads:\t1\n" not in status
+    return False
+
+
+def _ends(process: "subprocess.Popen[str]", seconds: float) -> bool:
+    """Whether it ends within this time."""
+    descriptor = os.pidfd_open(process.pid)
+    try:
+        return bool(select.select([descriptor], [], [], seconds)[0])
+    finally:
+        os.close(descriptor)
