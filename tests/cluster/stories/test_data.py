@@ -117,10 +117,11 @@ def test_cube_that_is_tried_again(
     way.start()
     story.pods.paused.clear()
     story.step("The second attempt came through", "DataCube", "llama", phase="Succeeded", Complete="Succeeded")
-    assert [each.process.returncode for each in story.pods.of("transfer")] == [10, 0]
+    assert [each.process.returncode for each in story.pods.of("transfer")] == [10, 0], story.pods.said()
     copied = story.pods.claims["models"] / "llama"
     assert (copied / "weights").read_bytes() == b"w" * 5000
-    assert story.told_by_now() == kept
+    # The process may have made others for tests before.
+    assert story.told_by_now().replace(storage.bucket, "<bucket>") == kept
 
 
 def test_servers_and_workers_with_a_dataset(
