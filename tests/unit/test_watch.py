@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -91,11 +92,11 @@ def test_what_matters(repo: Path, path: str, matters: bool) -> None:  # noqa: FB
 
 
 def test_a_round_equals_a_run_of_its_own(repo: Path) -> None:
-    memory = Memory()
-    for wanted in ("replicas: 2", "replicas: 3", "replicas: 3"):
-        spec = repo / "specs/mnist-train.yaml"
-        spec.write_text(spec.read_text().replace("replicas: 2", wanted))
-        again = compile_repository(repo, repo / "out", Report(), memory=memory)
-        alone = compile_repository(repo, repo / "out", Report())
-        assert again.outputs == alone.outputs
-        assert again.outputs
+    with closing(Memory()) as memory:
+        for wanted in ("replicas: 2", "replicas: 3", "replicas: 3"):
+            spec = repo / "specs/mnist-train.yaml"
+            spec.write_text(spec.read_text().replace("replicas: 2", wanted))
+            again = compile_repository(repo, repo / "out", Report(), memory=memory)
+            alone = compile_repository(repo, repo / "out", Report())
+            assert again.outputs == alone.outputs
+            assert again.outputs

@@ -8,9 +8,11 @@ out. Nothing is written here.
 """
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stowplan.compiler import inventory, layout, runs
 from stowplan.compiler.check import check
@@ -28,6 +30,9 @@ from stowplan.compiler.validate import validate
 from stowplan.library.manifest import Unit
 from stowplan.schema.meta import ObjectId, SpecId
 
+if TYPE_CHECKING:
+    from stowplan.library.composition import Composer
+
 NOTHING = Recompile()
 
 
@@ -36,17 +41,25 @@ class Memory:
     """What a process knows that compiles again and again: the units that cdk8s rendered before, by spec."""
 
     units: dict[SpecId, Unit] = field(default_factory=dict)
+    composer: "Composer | None" = None
 
-    def compose(self, units: Sequence[Unit]) -> tuple[Unit, ...]:
-        """All units as cdk8s renders them. It renders one as it is given, so a known one is not rendered again."""
+    def compose(self, units: Sequence[Unit]) -> None:
+        """Have cdk8s render all units. It renders one as it is given, so a known one is not rendered again."""
         fresh = [unit for unit in units if self.units.get(unit.spec) != unit]
         if fresh:
-            from stowplan.library.constructs import compose  # noqa: PLC0415 - starts Node
+            if self.composer is None:
+                from stowplan.library.composition import Composer  # noqa: PLC0415 - start-up time
 
-            rendered = {unit.spec: unit for unit in compose(fresh)}
-            units = [rendered.get(unit.spec, unit) for unit in units]
+                self.composer = Composer()
+            self.composer.send(fresh)
+            self.composer.finish()
         self.units = {unit.spec: unit for unit in units}
-        return tuple(units)
+
+    def close(self) -> None:
+        """End what runs."""
+        if self.composer is not None:
+            self.composer.close()
+            self.composer = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +98,19 @@ def compile_repository(
     repo: Path, out: Path, report: Report, recompile: Recompile = NOTHING, *, memory: Memory | None = None
 ) -> Compiled:
     """All outputs of the repository in `repo`, given what `out` holds already. `memory` serves the next call."""
+    if memory is not None:
+        return _compile_repository(repo, out, report, recompile, memory)
+    with closing(Memory()) as own:
+        return _compile_repository(repo, out, report, recompile, own)
+
+
+def _compile_repository(repo: Path, out: Path, report: Report, recompile: Recompile, memory: Memory) -> Compiled:
     sources = load(repo, report)
     program = resolve(validate(sources, report), report)
     units = lower(program, version("stowplan"), report)
     if report.failed:
         return Compiled(sources)
-    composed, additions = _compose(program, units, repo, memory or Memory(), report)
+    composed, additions = _compose(program, units, repo, memory, report)
     if report.failed:
         return Compiled(sources)
     outputs = deliver([*layout.of_specs(composed, program), *layout.of_extensions(additions)], program)
@@ -118,6 +138,7 @@ def _compose(
     program: Program, units: Sequence[Unit], repo: Path, memory: Memory, report: Report
 ) -> tuple[Sequence[Unit], Sequence[Addition]]:
     """The units as cdk8s renders them, and what extensions add."""
-    extended = extend(program, memory.compose(units), repo)
+    memory.compose(units)
+    extended = extend(program, units, repo)
     report.add(*extended.diagnostics)
     return extended.units, extended.additions

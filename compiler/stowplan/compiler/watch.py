@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,17 +38,18 @@ class Watcher:
 
     def rounds(self) -> Iterator[Round]:
         """One round at once, and one for each change; ends when the process is interrupted."""
-        yield self.round()
-        changes = watch(
-            self.repo,
-            watch_filter=self._matters,
-            debounce=200,
-            step=QUIET_MILLISECONDS,
-            raise_interrupt=False,
-            ignore_permission_denied=True,
-        )
-        for _ in changes:
+        with closing(self._memory):
             yield self.round()
+            changes = watch(
+                self.repo,
+                watch_filter=self._matters,
+                debounce=200,
+                step=QUIET_MILLISECONDS,
+                raise_interrupt=False,
+                ignore_permission_denied=True,
+            )
+            for _ in changes:
+                yield self.round()
 
     def round(self) -> Round:
         """Compiles and, if there is no error, writes."""

@@ -24,7 +24,7 @@ from stowplan.library.constructs import (
     SpecError,
     TrainingJob,
 )
-from stowplan.library.constructs.charts import object_id
+from stowplan.library.composition.tree import object_id
 from stowplan.library.dialects.context import Context
 from stowplan.library.dialects.registry import lower
 from stowplan.schema.platform import Platform

@@ -8,14 +8,13 @@ from stowplan.library.constructs.node import prepare_node
 
 prepare_node()
 
-from stowplan.library.constructs.charts import BATCH, SpecChart, chart_id, compose  # noqa: E402  # Node comes first
+from stowplan.library.constructs.charts import SpecChart  # noqa: E402  # Node comes first
 from stowplan.library.constructs.extension_app import Displaced, Extended, ExtensionApp  # noqa: E402
 from stowplan.library.constructs.manifest_set import ManifestSet  # noqa: E402
 from stowplan.library.constructs.reading import SpecError  # noqa: E402
 from stowplan.library.constructs.specs import DataCube, MxJob, PaddleJob, SampleJob, SampleSet, TrainingJob  # noqa: E402
 
 __all__ = [
-    "BATCH",
     "DataCube",
     "Displaced",
     "Extended",
@@ -28,6 +27,4 @@ __all__ = [
     "SpecChart",
     "SpecError",
     "TrainingJob",
-    "chart_id",
-    "compose",
 ]

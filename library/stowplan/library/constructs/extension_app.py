@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 
 from cdk8s import App, Chart
 
-from stowplan.library.constructs.charts import SpecChart, object_id
+from stowplan.library.composition.tree import object_id
+from stowplan.library.constructs.charts import SpecChart
 from stowplan.library.constructs.manifest_set import ManifestSet
 from stowplan.library.manifest import Json, Manifest, Unit
 from stowplan.schema.diagnostics import did_you_mean

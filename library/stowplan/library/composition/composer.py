@@ -1,0 +1,124 @@
+"""The process that renders specs."""
+
+import os
+import subprocess
+from collections import deque
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from queue import SimpleQueue
+from tempfile import TemporaryDirectory
+from threading import Thread
+from types import TracebackType
+from typing import IO, Any, Self
+
+import orjson
+
+from stowplan.library.composition import node
+from stowplan.library.composition.crossing import crosses
+from stowplan.library.composition.packages import unpack
+from stowplan.library.composition.tree import chart_id, child_id, object_id
+from stowplan.library.manifest import Unit
+
+_SCRIPT = Path(__file__).with_name("compose.js")
+
+
+class Composer:
+    """A Node that renders units by cdk8s, each in an App and a chart of its own; it starts at once.
+
+    One App for all would be quadratic: cdk8s looks at the whole App for each chart that it renders. What is rendered
+    equals what was sent: a construct tree is another view of the same manifests. Anything else is a bug of Stowplan,
+    and a `RuntimeError`. A manifest that cdk8s cannot carry passes by: what is in it, Kubernetes refuses too, and the
+    check stage says so.
+    """
+
+    def __init__(self) -> None:
+        self._packages = TemporaryDirectory(prefix="stowplan-npm-")
+        unpack(Path(self._packages.name))
+        self._process = subprocess.Popen(  # noqa: S603 - the bundled Node, or the user's own
+            [node.program(), str(_SCRIPT)],
+            env={**os.environ, "NODE_PATH": self._packages.name},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        self._awaited: deque[tuple[Unit, bytes]] = deque()
+        self._answers: SimpleQueue[bytes] = SimpleQueue()
+        # Node waits while nobody reads what it writes.
+        self._reader = Thread(target=_read, args=(self._process.stdout, self._answers), daemon=True)
+        self._reader.start()
+
+    def send(self, units: Iterable[Unit]) -> None:
+        """Have units rendered, and look at those that are. Raises `RuntimeError` as the class says."""
+        for unit in units:
+            bodies = orjson.dumps([manifest.body for manifest in unit.manifests], option=orjson.OPT_SORT_KEYS)
+            self._awaited.append((unit, bodies))
+            self._pipe.write(_request(unit, bodies))
+        self._pipe.flush()
+        while not self._answers.empty():
+            self._compare(self._answers.get())
+
+    def finish(self) -> None:
+        """Wait until all units that were sent are rendered. Raises `RuntimeError` as the class says."""
+        while self._awaited:
+            self._compare(self._answers.get())
+
+    @property
+    def _pipe(self) -> IO[bytes]:
+        if self._process.stdin is None:
+            raise RuntimeError("Node was started without a pipe")
+        return self._process.stdin
+
+    def _compare(self, answer: bytes) -> None:
+        if not answer:
+            raise RuntimeError(f"Node ended with {self._process.wait()}")
+        unit, bodies = self._awaited.popleft()
+        if answer != bodies + b"\n":
+            _look_closely(unit, orjson.loads(answer))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End Node, whatever it is at."""
+        self._process.kill()
+        self._process.wait()
+        self._reader.join()
+        for pipe in (self._process.stdin, self._process.stdout):
+            with suppress(OSError):  # what was not sent yet goes nowhere
+                if pipe:
+                    pipe.close()
+        self._packages.cleanup()
+
+
+def _read(pipe: IO[bytes], answers: "SimpleQueue[bytes]") -> None:
+    """All answers, and an empty one when Node has ended."""
+    for line in pipe:
+        answers.put(line)
+    answers.put(b"")
+
+
+def _request(unit: Unit, bodies: bytes) -> bytes:
+    head = {
+        "chart": chart_id(unit.spec),
+        "name": unit.spec.name,
+        "ids": [child_id(manifest, unit.spec) for manifest in unit.manifests],
+    }
+    return b'%b,"objects":%b}\n' % (orjson.dumps(head)[:-1], bodies)
+
+
+def _look_closely(unit: Unit, rendered: Any) -> None:
+    """Whether all that cdk8s can carry came back as it was, though not as the same bytes."""
+    carried = [manifest for manifest in unit.manifests if crosses(manifest.body)]
+    if not isinstance(rendered, list):
+        if len(carried) == len(unit.manifests):
+            raise RuntimeError(f"cdk8s refused {unit.spec}: {rendered}")  # noqa: TRY004 - no type of ours
+        return
+    bodies = {object_id(body): body for body in rendered}
+    for manifest in carried:
+        if bodies.get(manifest.id) != manifest.body:
+            raise RuntimeError(f"cdk8s rendered {manifest.id} otherwise than it was built")

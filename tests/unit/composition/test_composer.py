@@ -1,0 +1,122 @@
+"""Units rendered by a Node of our own."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cdk8s import App
+
+from stowplan.library.composition import Composer, composer, node
+from stowplan.library.composition.packages import unpack
+from stowplan.library.composition.tree import chart_id, child_id
+from stowplan.library.constructs import SpecChart
+from stowplan.library.manifest import Unit
+from stowplan.schema.meta import SpecId
+from tests.unit.constructs.units import body, unit
+
+SCRIPT = Path(composer.__file__).with_name("compose.js")
+BUILT = f"""
+const {{ build }} = require({json.dumps(str(SCRIPT))});
+const chart = build(JSON.parse(require('fs').readFileSync(0)));
+const paths = chart.node.root.node.findAll().map((each) => each.node.path);
+console.log(JSON.stringify({{ paths, objects: chart.toJson() }}));
+"""
+ODD = unit(
+    body("Service", "a", spec={"ports": [{"port": 80}], "selector": {}}),
+    body("ConfigMap", "b", "elsewhere", data={"2": "two", "10": "ten", "é": "\u2028\U0001f600\x07"}),
+    body("ClusterRole", "c", "", rules=[], apiVersion="rbac.authorization.k8s.io/v1"),
+    body("Job", "d", metadata={"labels": {"x": "y"}, "annotations": {}, "finalizers": ["z"]}, spec={"x": 0.5}),
+)
+
+
+@pytest.fixture
+def started() -> Iterator[Composer]:
+    with Composer() as found:
+        yield found
+
+
+def built(one: Unit, folder: Path) -> Any:
+    """What the script makes of a unit: paths of the tree and objects."""
+    unpack(folder)
+    ids = [child_id(each, one.spec) for each in one.manifests]
+    objects = [each.body for each in one.manifests]
+    request = {"chart": chart_id(one.spec), "name": one.spec.name, "ids": ids, "objects": objects}
+    ended = subprocess.run(
+        [node.program(), "-e", BUILT],
+        env={"NODE_PATH": str(folder)},
+        input=json.dumps(request),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    return json.loads(ended.stdout)
+
+
+def test_tree_and_objects_are_those_of_the_constructs_in_python(tmp_path: Path) -> None:
+    app = App()
+    chart = SpecChart(app, ODD)
+    found = built(ODD, tmp_path)
+    assert found["paths"] == [construct.node.path for construct in app.node.find_all()]
+    assert len(found["paths"]) == 3 + len(ODD.manifests)
+    assert found["objects"] == chart.to_json() == [each.body for each in ODD.manifests]
+
+
+def test_many_units_are_rendered_as_they_are(started: Composer) -> None:
+    """More than pipes hold."""
+    text = {"data": {"text": "x" * 10_000}}
+    many = [unit(body(**text), body("Job"), spec=SpecId("SampleSet", "vision", f"d{n}")) for n in range(100)]
+    started.send(many)
+    started.finish()
+    started.send(many[:1])
+    started.finish()
+
+
+@pytest.mark.parametrize("number", [2**60, 1.0])
+def test_a_manifest_that_cannot_be_carried_passes_by(started: Composer, number: float) -> None:
+    started.send([unit(body("Job"), body(data={"size": number}), body("Service"))])
+    started.finish()
+
+
+def test_numbers_are_compared_as_numbers(started: Composer) -> None:
+    """JavaScript writes the same number in other characters."""
+    started.send([unit(body(data={"small": 1.5e-7, "large": 123456789012345680.5e10 + 0.5}))])
+    started.finish()
+
+
+def test_an_empty_text_and_empty_maps_stay(started: Composer) -> None:
+    started.send([unit(body(data={}, other=[], text="", metadata={"labels": {}, "finalizers": []}))])
+    started.finish()
+
+
+def test_what_cdk8s_changes_is_a_bug_of_ours(started: Composer) -> None:
+    with pytest.raises(RuntimeError, match="rendered ConfigMap vision/flowers otherwise"):
+        one = unit(body(data={"a": "b"}))
+        started.send([one])
+        one.manifests[0].body["data"]["a"] = "c"
+        started._awaited[0] = (one, b"")
+        started.finish()
+
+
+def test_what_cdk8s_refuses_is_a_bug_of_ours(started: Composer) -> None:
+    with pytest.raises(RuntimeError, match=r"refused SampleSet vision/flowers: .*already a Construct with name"):
+        started.send([unit(body("Job"), body("Job"))])
+        started.finish()
+
+
+def test_a_node_that_dies_is_told(started: Composer) -> None:
+    started._process.kill()
+    with pytest.raises((RuntimeError, BrokenPipeError)):
+        started.send([unit(body("Job"))])
+        started.finish()
+
+
+def test_nothing_stays_behind() -> None:
+    with Composer() as found:
+        folder = Path(found._packages.name)
+        assert (folder / "cdk8s/package.json").is_file()
+    assert not folder.exists()
+    assert found._process.returncode is not None
