@@ -1,0 +1,100 @@
+"""The `stowplan` command, and at its end how many seconds each stage took.
+
+A process of its own, started by path, with the name of a file for the figures before the command's own arguments. The
+stages are wrapped from outside. What runs inside of another stage counts for the inner one alone. Where stages overlap
+in threads, each has its own time, and the sum is more than the whole.
+"""
+
+import json
+import sys
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+BEGAN = time.perf_counter()
+
+PHASES = {
+    "parse": ("pipeline:load",),
+    "validate": ("pipeline:validate", "pipeline:resolve"),
+    "lower": ("pipeline:lower",),
+    "compose": ("pipeline:Memory.compose", "pipeline:extend"),
+    "deliver": ("layout:of_specs", "pipeline:deliver", "pipeline:settings"),
+    "compare": ("inventory:read", "runs:keep", "runs:starts", "pipeline:previous", "pipeline:lost_inventory"),
+    "check": ("pipeline:check",),
+    "write": ("write:write",),
+}
+"""Functions of `stowplan.compiler`. One that has moved has to be named anew here."""
+
+REST = "rest"
+"""Start of Python, imports, printing, garbage."""
+
+Function = Callable[..., Any]
+
+
+class Clock:
+    """Seconds of each phase, without those of phases within it."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = defaultdict(float)
+        self._local = threading.local()
+
+    def timed(self, phase: str, function: Function) -> Function:
+        """The function, or what it yields, on the clock."""
+
+        def wrapper(*arguments: Any, **named: Any) -> Any:
+            result = self._run(phase, lambda: function(*arguments, **named))
+            return self._drawn(phase, result) if isinstance(result, Iterator) else result
+
+        return wrapper
+
+    def _drawn(self, phase: str, values: Iterator[Any]) -> Iterator[Any]:
+        end = object()
+        while (value := self._run(phase, lambda: next(values, end))) is not end:
+            yield value
+
+    def _run(self, phase: str, work: Callable[[], Any]) -> Any:
+        inner: list[float] = self._local.__dict__.setdefault("inner", [0.0])
+        inner.append(0.0)
+        begin = time.perf_counter()
+        try:
+            return work()
+        finally:
+            took = time.perf_counter() - begin
+            self.seconds[phase] += took - inner.pop()
+            inner[-1] += took
+
+
+def wrap(clock: Clock) -> None:
+    """Puts all stages on the clock. Ends the process with a message where one is gone."""
+    for phase, names in PHASES.items():
+        for name in names:
+            module, _, path = name.partition(":")
+            owner: Any = import_module(f"stowplan.compiler.{module}")
+            *outer, last = path.split(".")
+            for each in outer:
+                owner = getattr(owner, each, None)
+            if not hasattr(owner, last):
+                sys.exit(f"stowplan.compiler.{name} is not there any more: name in {__file__} what does its work now")
+            setattr(owner, last, clock.timed(phase, getattr(owner, last)))
+
+
+def main() -> None:
+    """Runs the command."""
+    target, clock = Path(sys.argv.pop(1)), Clock()
+    wrap(clock)
+    from stowplan.compiler import cli  # noqa: PLC0415 - finds the stages wrapped
+
+    try:
+        cli.main()
+    finally:
+        whole = time.perf_counter() - BEGAN
+        figures = {**clock.seconds, REST: max(0.0, whole - sum(clock.seconds.values()))}
+        target.write_text(json.dumps(figures), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

