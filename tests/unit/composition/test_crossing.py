@@ -7,8 +7,8 @@ from cdk8s import ApiObject, App, Chart, JsonPatch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stowplan.library.constructs import ManifestSet
 from stowplan.library.composition.crossing import CrossingError, check_crossing, crosses
+from stowplan.library.constructs import ManifestSet
 from tests.unit.constructs.units import body, unit
 
 MARKS = ["$jsii.byref", "$jsii.date", "$jsii.enum", "$jsii.map", "$jsii.struct", "$jsii.interfaces", "$jsii.any"]

@@ -116,7 +116,7 @@ def _look_closely(unit: Unit, rendered: Any) -> None:
     carried = [manifest for manifest in unit.manifests if crosses(manifest.body)]
     if not isinstance(rendered, list):
         if len(carried) == len(unit.manifests):
-            raise RuntimeError(f"cdk8s refused {unit.spec}: {rendered}")  # noqa: TRY004 - no type of ours
+            raise RuntimeError(f"cdk8s refused {unit.spec}: {rendered}")
         return
     bodies = {object_id(body): body for body in rendered}
     for manifest in carried:
