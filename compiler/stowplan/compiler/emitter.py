@@ -11,6 +11,7 @@ The layout is kubectl's: two spaces, and the dashes of a list stand below the fi
 
 import re
 from collections.abc import Callable, Iterable
+from functools import cached_property, lru_cache
 from math import isfinite
 from types import NoneType
 from typing import Any
@@ -18,14 +19,15 @@ from typing import Any
 _PLAIN = re.compile(
     r"""
     (?: [A-Za-z0-9_./$(^+] | -(?=[A-Za-z0-9_./-]) )     # no indicator at the start
-    (?: [!-9;-~] | :(?=[!-~]) | [ ](?=[!-"$-~]) )*      # ASCII; no ": ", no " #", no blank at the end
+    [!-9;-~]*                                           # ASCII; no ": ", no " #", no blank at the end
+    (?: (?: :(?=[!-~]) | [ ](?=[!-"$-~]) ) [!-9;-~]* )*
     """,
     re.VERBOSE,
 )
-_RESERVED = re.compile(
+_WORDS = frozenset(("y", "yes", "n", "no", "on", "off", "true", "false", "null", "inf", "nan"))
+_NUMBERS = re.compile(
     r"""
-      y | yes | n | no | on | off | true | false | null
-    | [-+.]*(?:inf|nan)
+      [-+.]+(?:inf|nan)
     | [-+._:,0-9]+                                      # 012, 1_000, 12:30, 2020-01-01, 1.2, "."
     | [-+.]*[0-9][-+._:,0-9a-foxptz ]*                  # 1e3, 0x1F, 0o17, 2020-01-01T10:00:00Z
     | (?:---|\.\.\.).*                                  # ends a document where it stands in the first column
@@ -41,12 +43,15 @@ _HIDDEN = (
 _INVISIBLE = re.compile(rf"[\x00-\x08\x0a-\x1f{_HIDDEN}]")
 _ESCAPED = re.compile(rf'["\\\x00-\x1f{_HIDDEN}]')
 _NOT_LITERAL = re.compile(rf"\A[ \t\n]|[ \t]$|[\x00-\x08\x0b-\x1f{_HIDDEN}]", re.MULTILINE)
-_LINE_START = re.compile(r"^(?!$)", re.MULTILINE)
+_NOT_LITERAL_ASCII = re.compile(r"\A[ \t\n]|[ \t]$|[\x00-\x08\x0b-\x1f\x7f]", re.MULTILINE)
+"""The same for text that is ASCII, many times as fast: Python searches large sets of characters slowly."""
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _SKIP_MARKER = "+argocd:skip-file-rendering"
 _LONGEST_KEY = 1000
-_CACHED_LENGTH = 100  # an escaped character takes up to ten, so a cached key is never a long one
+_LONGEST_CACHED = 100  # an escaped character takes up to ten, so a cached key is never a long one
+_MOST_CACHED = 10_000
+"""How many strings a cache holds: names differ from spec to spec, and there may be many specs."""
 
 _FIRST_KEYS = ("apiVersion", "kind", "metadata")
 _FIRST_METADATA = ("name", "namespace", "labels", "annotations")
@@ -62,19 +67,20 @@ def emit(body: dict[str, Any]) -> str:
     if not body:
         return "{}\n"
     out: list[str] = []
-    for key in _ordered(body, _FIRST_KEYS):
+    for key in _ordered(tuple(body), _FIRST_KEYS):
         value = body[key]
         if key == "metadata" and type(value) is dict and value:
-            out.append("metadata:\n")
-            _entries(value, _ordered(value, _FIRST_METADATA), "  ", "  ", out)
+            out.append("\nmetadata:")
+            _entries(value, _ordered(tuple(value), _FIRST_METADATA), _TOP.inner, out)
         else:
-            _entries(body, [key], "", "", out)
-    return "".join(out)
+            _entries(body, (key,), _TOP, out)
+    out.append("\n")
+    return "".join(out)[1:]
 
 
 def quoted(text: str) -> str:
     """`text` on one line: plain where that is safe, else in double quotes."""
-    if _PLAIN.fullmatch(text) and not _RESERVED.fullmatch(text) and _SKIP_MARKER not in text:
+    if _PLAIN.fullmatch(text) and not _is_reserved(text) and _SKIP_MARKER not in text:
         return text
     if _SURROGATE.search(text):
         raise ValueError("a text holds a lone surrogate, which no encoding can write")
@@ -88,53 +94,56 @@ def visible(text: str) -> str:
     return _INVISIBLE.sub(_escape, text)
 
 
-def _ordered(mapping: dict[str, Any], first: tuple[str, ...]) -> list[str]:
-    return [key for key in first if key in mapping] + sorted(key for key in mapping if key not in first)
+def _is_reserved(text: str) -> bool:
+    """Whether a plain text would be read as something else than a string."""
+    return text.lower() in _WORDS if text[0].isalpha() else _NUMBERS.fullmatch(text) is not None
 
 
-def _entries(mapping: dict[str, Any], keys: Iterable[str], lead: str, pad: str, out: list[str]) -> None:
-    """The entries of a mapping. `lead` stands before the first key, `pad` before all others."""
-    deeper = pad + "  "
+@lru_cache(1000)
+def _ordered(keys: tuple[str, ...], first: tuple[str, ...]) -> tuple[str, ...]:
+    return (*(key for key in first if key in keys), *sorted(key for key in keys if key not in first))
+
+
+def _entries(mapping: dict[str, Any], keys: Iterable[str], margin: "_Margin", out: list[str]) -> None:
+    """The entries of a mapping, each with the line break before it; the first may stand behind a dash."""
+    rest = margin.rest
+    inner = rest.inner
+    append = out.append
     for key in keys:
         value = mapping[key]
         kind = type(value)
-        start = _LINES[key] or _long_key(key, pad)
+        append(margin[key])
         if kind is str:
-            out.append(f"{lead}{start}: {_LINES[value] or _text(value, deeper)}\n")
+            append(_VALUES[value] or _text(value, inner.pad))
         elif kind is dict and value:
-            out.append(f"{lead}{start}:\n")
-            _entries(value, sorted(value), deeper, deeper, out)
+            _entries(value, sorted(value) if len(value) > 1 else value, inner, out)
         elif kind is list and value:
-            out.append(f"{lead}{start}:\n")
-            _items(value, pad, pad, out)
+            _items(value, rest, out)
         else:
-            out.append(f"{lead}{start}: {_scalar(value)}\n")
-        lead = pad
+            append(_scalar(value))
+        margin = rest
 
 
-def _items(values: list[Any], lead: str, pad: str, out: list[str]) -> None:
-    """The items of a list; `lead` and `pad` as for `_entries`."""
-    deeper = pad + "  "
+def _items(values: list[Any], margin: "_Margin", out: list[str]) -> None:
+    """The items of a list; `margin` as for `_entries`."""
+    append = out.append
     for value in values:
         kind = type(value)
         if kind is dict and value:
-            _entries(value, sorted(value), f"{lead}- ", deeper, out)
+            _entries(value, sorted(value) if len(value) > 1 else value, margin.item, out)
         elif kind is str:
-            out.append(f"{lead}- {_LINES[value] or _text(value, deeper)}\n")
+            append(margin.dash)
+            append(_VALUES[value] or _text(value, margin.item.pad))
         elif kind is list and value:
-            _items(value, f"{lead}- ", deeper, out)
+            _items(value, margin.item, out)
         else:
-            out.append(f"{lead}- {_scalar(value)}\n")
-        lead = pad
-
-
-def _long_key(key: str, pad: str) -> str:
-    text = quoted(key)
-    return text if len(text) <= _LONGEST_KEY else f"? {text}\n{pad}"
+            append(margin.dash)
+            append(_scalar(value))
+        margin = margin.rest
 
 
 def _scalar(value: object) -> str:
-    """A scalar that is no string, or an empty collection."""
+    """What stands behind the colon for a scalar that is no string, or an empty collection."""
     write = _WRITERS.get(type(value))
     if write is None:
         raise TypeError(f"a manifest holds plain data, not {type(value).__name__}")
@@ -145,17 +154,22 @@ def _float(value: float) -> str:
     if not isfinite(value):
         raise ValueError(f"YAML and JSON disagree about {value}")
     mantissa, exponent, power = repr(value).partition("e")
-    return (mantissa if "." in mantissa else f"{mantissa}.0") + exponent + power
+    return f" {mantissa if '.' in mantissa else f'{mantissa}.0'}{exponent}{power}"
 
 
 def _text(text: str, pad: str) -> str:
-    if "\n" not in text or _NOT_LITERAL.search(text) or _SKIP_MARKER in text:
-        return quoted(text)
+    """What stands behind the colon for a string."""
+    if "\n" not in text or _SKIP_MARKER in text:
+        return f" {quoted(text)}"
+    if (_NOT_LITERAL_ASCII if text.isascii() else _NOT_LITERAL).search(text):
+        return f" {quoted(text)}"
     body = text.rstrip("\n")
     tail = text[len(body) :]
     chomp = {"": "-", "\n": ""}.get(tail, "+")
-    indented = _LINE_START.sub(pad, body)
-    return f"|{chomp}\n{indented}{tail[1:]}"
+    indented = body.replace("\n", f"\n{pad}")
+    for _ in range(2):  # of blank lines in a row, each time every other one
+        indented = indented.replace(f"\n{pad}\n", "\n\n")
+    return f" |{chomp}\n{pad}{indented}{tail[1:]}"
 
 
 def _escape(found: re.Match[str]) -> str:
@@ -166,23 +180,64 @@ def _escape(found: re.Match[str]) -> str:
 
 
 _WRITERS: dict[type, Callable[[Any], str]] = {
-    bool: lambda value: "true" if value else "false",
-    int: str,
+    bool: lambda value: " true" if value else " false",
+    int: lambda value: f" {value}",
     float: _float,
-    NoneType: lambda _: "null",
-    dict: lambda _: "{}",
-    list: lambda _: "[]",
+    NoneType: lambda _: " null",
+    dict: lambda _: " {}",
+    list: lambda _: " []",
 }
 
 
-class _Lines(dict[str, str]):
-    """`quoted` of every short string seen, since manifests repeat most of theirs; empty for long and odd ones."""
+class _Values(dict[str, str]):
+    """What stands behind the colon for every short string seen, since manifests repeat most of theirs.
+
+    Empty for long and odd ones.
+    """
 
     def __missing__(self, text: str) -> str:
-        if len(text) > _CACHED_LENGTH or "\n" in text:
+        if len(text) > _LONGEST_CACHED or "\n" in text:
             return ""
-        self[text] = line = quoted(text)
-        return line
+        if len(self) >= _MOST_CACHED:
+            self.clear()
+        self[text] = behind = f" {quoted(text)}"
+        return behind
 
 
-_LINES = _Lines()
+class _Margin(dict[str, str]):
+    """How a line begins: with each key seen, up to its colon, the line break before it included.
+
+    `lead` is what stands before the key, blanks and dashes. Further lines of the same mapping or list have only blanks.
+    """
+
+    def __init__(self, lead: str, rest: "_Margin | None" = None) -> None:
+        super().__init__()
+        self.rest = self if rest is None else rest
+        self.pad = " " * len(lead)
+        self.dash = f"\n{lead}-"
+        self._lead = lead
+
+    def __missing__(self, key: str) -> str:
+        text = quoted(key)
+        if len(text) > _LONGEST_KEY:
+            return f"\n{self._lead}? {text}\n{self.pad}:"
+        start = f"\n{self._lead}{text}:"
+        if len(key) <= _LONGEST_CACHED:
+            if len(self) >= _MOST_CACHED:
+                self.clear()
+            self[key] = start
+        return start
+
+    @cached_property
+    def inner(self) -> "_Margin":
+        """The margin of a mapping below a key."""
+        return _Margin(f"{self.pad}  ")
+
+    @cached_property
+    def item(self) -> "_Margin":
+        """The margin of an item of a list that is itself a mapping or a list."""
+        return _Margin(f"{self._lead}- ", self.rest.inner)
+
+
+_VALUES = _Values()
+_TOP = _Margin("")
