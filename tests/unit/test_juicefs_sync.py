@@ -24,6 +24,10 @@ from stowplan.schema.juicefs_sync import KEY_VARIABLES, is_ignored
         r"[\]]",
         r"\\",
         "[a\nb]",
+        "date=2024-*/",
+        "=",
+        "[=]",
+        "-a",
     ],
 )
 def test_patterns_that_are_read(pattern: str) -> None:
@@ -31,7 +35,7 @@ def test_patterns_that_are_read(pattern: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern", ["a=b", "=", "[=]", "[", "[a", "[]", "[]a]", "[^]", "[a-]", "[-a]", "[a-b-c]", "a\\", "[\\]", "*[a"]
+    "pattern", ["-a=b", "--exclude=a", "-=", "[", "[a", "[]", "[]a]", "[^]", "[a-]", "[-a]", "[a-b-c]", "a\\", "[\\]", "*[a"]
 )
 def test_patterns_that_are_passed_over(pattern: str) -> None:
     assert is_ignored(pattern)

@@ -23,6 +23,7 @@ _PIECE = re.compile(rf"\[\^?+(?:{_MEMBER}(?:-{_MEMBER})?)+\]|\\.|[^\[\\]", re.DO
 def is_ignored(pattern: str) -> bool:
     """Whether JuiceFS passes over a pattern of `include` or `exclude` with no more than a warning.
 
-    It splits `--exclude=PATTERN` at each `=`, and drops what Go's `path.Match` cannot read (`parseIncludeRules`).
+    It drops what Go's `path.Match` cannot read, and splits `--exclude=PATTERN` at each `=` (`parseIncludeRules`). A
+    pattern with a `=` can be a word of its own, unless it looks like an option itself.
     """
-    return "=" in pattern or bool(_PIECE.sub("", pattern))
+    return (pattern.startswith("-") and "=" in pattern) or bool(_PIECE.sub("", pattern))

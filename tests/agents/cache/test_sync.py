@@ -111,21 +111,23 @@ def test_state_of_the_source_is_not_copied(dataset: Dataset, mounts: NewMounts) 
 @pytest.mark.parametrize(
     ("flags", "left"),
     [
-        ({"exclude": "d/*"}, ["a"]),
+        ({"exclude": "d/*"}, ["a", "e=1/f"]),
         ({"exclude": "*", "include": "a"}, ["a"]),
+        ({"exclude": "e=[0-9]/"}, ["a", "d/b", "d/e/c"]),
+        ({"exclude": "*", "include": "e=1/***"}, ["e=1/f"]),
         ({"limit": 1}, ["a"]),
-        ({"threads": 3, "dirs": True}, ["a", "d/b", "d/e/c"]),
+        ({"threads": 3, "dirs": True}, ["a", "d/b", "d/e/c", "e=1/f"]),
     ],
 )
 def test_flags_reach_juicefs(dataset: Dataset, mounts: NewMounts, flags: dict[str, object], left: list[str]) -> None:
-    dataset.put(DATA)
+    dataset.put({**DATA, "e=1/f": b"f"})
     ended = dataset.sync(flags=flags)
     assert ended.code == 0, ended.output
     (node,) = mounts(1)
     assert sorted(files(node.path)) == left
 
 
-@pytest.mark.parametrize("pattern", ["a=b", "[a", "a\\"])
+@pytest.mark.parametrize("pattern", ["-a=b", "[a", "a\\"])
 def test_patterns_that_juicefs_would_ignore_are_refused(dataset: Dataset, pattern: str) -> None:
     dataset.put(DATA)
     ended = dataset.sync(flags={"exclude": pattern, "delete-dst": True})

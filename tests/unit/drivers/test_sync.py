@@ -84,7 +84,7 @@ def test_include_without_exclude_has_no_effect() -> None:
 
 @pytest.mark.parametrize("key", ["include", "exclude"])
 def test_patterns_that_the_agent_refuses(key: str) -> None:
-    found = sync.findings(task(**{"exclude": "a", key: "year=2024"}), site())
+    found = sync.findings(task(**{"exclude": "a", key: "-year=2024"}), site())
     assert [each.path for each in found if each.code == "SP420"] == [("spec", "syncOptions", key)]
 
 

@@ -82,12 +82,15 @@ def _ignored(options: SyncOptions) -> Iterator[Finding]:
     """Patterns that JuiceFS drops with a warning: what they leave out would be copied, or deleted."""
     for key, pattern in (("include", options.include), ("exclude", options.exclude)):
         if pattern and is_ignored(pattern):
-            reason, hint = _EQUALS if "=" in pattern else _BROKEN
+            reason, hint = _OPTION if pattern.startswith("-") and "=" in pattern else _BROKEN
             message = f'JuiceFS would pass over the pattern "{pattern}": {reason}.'
             yield finding("SP420", (*SYNC, key), message, hint)
 
 
-_EQUALS = ("it holds a `=`", "Write `?` in its place, which stands for any one character.")
+_OPTION = (
+    "it begins with `-` and holds a `=`, like an option",
+    "Write `?` in the place of the `=`, which stands for any one character.",
+)
 _BROKEN = (
     r"a set such as `[0-9]` is not closed, or it ends in `\`",
     r"Close it, or write `\[` and `\\` for the characters themselves.",

@@ -98,7 +98,7 @@ class Sync:
         for name in ("include", "exclude"):
             pattern = self.flags.get(name)
             if isinstance(pattern, str) and is_ignored(pattern):
-                message = f"JuiceFS ignores the pattern {pattern!r} of `{name}`: it holds a `=`, or an open bracket"
+                message = f"JuiceFS ignores the pattern {pattern!r} of `{name}`: it is no pattern, or looks like an option"
                 raise AttemptError(ExitCode.BAD_SPEC, "BadPattern", message)
 
     def is_empty(self) -> bool:
@@ -163,11 +163,18 @@ class Sync:
 
 
 def _written(flags: Mapping[str, str | int | bool]) -> list[str]:
-    """One argument each; `include` goes before `exclude`, since the first pattern that matches decides."""
+    """`include` goes before `exclude`, since the first pattern that matches decides."""
     order = sorted(flags, key=lambda name: (name == "exclude", name))
-    return [
-        f"--{name}" if flags[name] is True else f"--{name}={flags[name]}" for name in order if flags[name] is not False
-    ]
+    return [word for name in order for word in _words(name, flags[name])]
+
+
+def _words(name: str, value: str | int | bool) -> list[str]:
+    if isinstance(value, bool):
+        return [f"--{name}"] if value else []
+    # Of `--exclude=PATTERN` JuiceFS takes no notice where the pattern holds a `=` too.
+    if name in ("include", "exclude") and "=" in str(value):
+        return [f"--{name}", str(value)]
+    return [f"--{name}={value}"]
 
 
 def _metrics(address: str) -> dict[str, float]:
