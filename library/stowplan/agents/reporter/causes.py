@@ -13,6 +13,7 @@ EVICTED = "Evicted"
 IMAGE = "ImagePullFailed"
 CONFIG = "ContainerConfigError"
 UNSCHEDULABLE = "Unschedulable"
+DATASET = "DatasetNotReady"
 DEADLINE = "DeadlineExceeded"
 EXITED = "ContainerFailed"
 
@@ -147,6 +148,8 @@ def _held(pod: Pod) -> Cause | None:
     if pod.phase == "Pending" and scheduled and scheduled.status == "False":
         reason = scheduled.reason or UNSCHEDULABLE
         return Cause(reason, f"{place(pod)} waits for a node: {scheduled.message}".rstrip(": "), 5, scheduled.at)
+    if pod.awaits:
+        return Cause(DATASET, f"{place(pod)} waits for dataset {pod.awaits}", 6, _since(pod))
     return None
 
 

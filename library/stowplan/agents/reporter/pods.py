@@ -3,10 +3,11 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from sys import intern
 
 from stowplan.agents.cluster.answers import Manifest
-from stowplan.agents.reporter.workloads import COMPONENT, ROLE, RUN_HASH, Key, key_of
+from stowplan.agents.reporter.workloads import COMPONENT, ROLE, RUN_HASH, WAIT, Key, key_of
 
 JOB_NAME = "batch.kubernetes.io/job-name"
 JOB_INDEX = "batch.kubernetes.io/job-completion-index"
@@ -78,6 +79,8 @@ class Pod:
     """Whether all of its containers run and are ready."""
     begun: bool
     """Whether one of its main containers has been started, now or before."""
+    awaits: str
+    """The dataset that it waits for; empty where it waits for none."""
     conditions: Mapping[str, Sign]
     containers: tuple[Container, ...]
     """Those with something to tell."""
@@ -122,6 +125,7 @@ def pod(manifest: Manifest, namespace: str) -> Pod | None:
         deleting="deletionTimestamp" in metadata,
         complete=bool(own) and all(each.get("ready") for each in lasting),
         begun=any(set(each.get("state") or ()) & {"running", "terminated"} or each.get("lastState") for each in own),
+        awaits=_dataset(spec) if any(map(_waits, initial)) else "",
         conditions={each["type"]: _sign(each) for each in _worth_telling(status.get("conditions") or ())},
         containers=tuple(_containers([*initial, *own], sidecars)),
     )
@@ -133,6 +137,16 @@ def _number(text: str | None) -> int:
 
 def _cut(text: object) -> str:
     return str(text or "")[:_LONGEST]
+
+
+def _waits(status: Manifest) -> bool:
+    return status["name"] == WAIT and "running" in (status.get("state") or {})
+
+
+def _dataset(spec: Manifest) -> str:
+    """The name that the container was given for its messages."""
+    words = next((each.get("args") or () for each in spec.get("initContainers") or () if each["name"] == WAIT), ())
+    return next((intern(str(name)) for option, name in pairwise(words) if option == "--dataset"), "")
 
 
 def _worth_telling(conditions: Iterable[Manifest]) -> Iterator[Manifest]:

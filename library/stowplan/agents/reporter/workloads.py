@@ -14,6 +14,8 @@ COMPONENT = "app.kubernetes.io/component"
 
 AWAIT = "await"
 """Name of the container that ends a helper with the Jobs that decide."""
+WAIT = "wait-dataset"
+"""Name of the init container that holds a pod back until its dataset is ready."""
 
 Key = tuple[str, str]
 """A custom resource by its kind and the value of its label `stowplan.dev/name`."""

@@ -124,6 +124,17 @@ def pending(**container: Any) -> Manifest:
     }
 
 
+def waiting_for(dataset: str) -> Manifest:
+    """Specification and status of a pod that waits for a dataset."""
+    words = ["--dataset", dataset, "--path", "/data", "--until", "synced", "--timeout", "60"]
+    init = [{"name": "wait-dataset", "ready": False, "restartCount": 0, "state": {"running": {}}}]
+    status = pending(waiting={"reason": "PodInitializing"})
+    return {
+        "spec": {"nodeName": "node-0", "initContainers": [{"name": "wait-dataset", "args": words}]},
+        "status": {**status, "initContainerStatuses": init},
+    }
+
+
 def ended(code: int, minute: int = 5, reason: str = "", message: str = "") -> Manifest:
     """A pod whose container has ended."""
     why = reason or ("Error" if code else "Completed")

@@ -7,7 +7,7 @@ import pytest
 
 from stowplan.agents.reporter import causes, pods
 from stowplan.agents.reporter.causes import Cause
-from tests.unit.agents.reporter.given import NAMESPACE, conditions, ended, job, pending, pod, running, time
+from tests.unit.agents.reporter.given import NAMESPACE, conditions, ended, job, pending, pod, running, time, waiting_for
 
 JOB = job("PaddleJob", "worker", 2)
 
@@ -85,6 +85,15 @@ def test_a_message_has_pod_node_and_exit_code() -> None:
     assert found.message == (
         "pod it-paddlejob-worker-abcdefgh-0-xyz on node node-0: container main ended with exit code 3"
     )
+
+
+def test_a_pod_that_waits_for_its_dataset() -> None:
+    found = pods.pod({**pod(JOB), **waiting_for("criteo")}, NAMESPACE)
+    assert found is not None
+    told = causes.of_pod(found)
+    assert told is not None
+    assert (told.reason, told.lasting) == ("DatasetNotReady", False)
+    assert told.message == "pod it-paddlejob-worker-abcdefgh-0-xyz on node node-0 waits for dataset criteo"
 
 
 def test_last_words_of_an_agent() -> None:

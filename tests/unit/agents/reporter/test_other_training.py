@@ -11,6 +11,7 @@ from tests.unit.agents.reporter.given import (
     failed,
     job,
     job_set,
+    message,
     pending,
     pod,
     report,
@@ -18,6 +19,7 @@ from tests.unit.agents.reporter.given import (
     running,
     time,
     told,
+    waiting_for,
 )
 
 PADDLE = {"ps": {"replicas": 1}, "worker": {"replicas": 2}}
@@ -52,6 +54,17 @@ def test_paddle_phase(second: Manifest, phase: str) -> None:
     status = paddle(worker(), ps(), pod(worker(), 0), pod(worker(), 1, **second), pod(ps()))
     assert (status["phase"], status["mode"]) == (phase, "PS")
     assert ("startTime" in status) is (phase == "Running")
+
+
+def test_a_job_that_waits_for_its_dataset_says_so() -> None:
+    waits = {**pod(worker(), 0), **waiting_for("criteo")}
+    status = paddle(worker(), waits)
+    assert status["phase"] == "Pending"
+    assert told(status, "Complete") == ("False", "DatasetNotReady")
+    assert "waits for dataset criteo" in message(status, "Complete")
+    # It is no reason why a job fails, after its pods are gone.
+    gone = paddle(worker(status=failed(20)), status=status)
+    assert told(gone, "Failed") == ("True", "BackoffLimitExceeded")
 
 
 def test_paddle_counts_and_names_pods() -> None:

@@ -8,11 +8,15 @@ if status.observedGeneration ~= nil and obj.metadata.generation ~= nil
     and status.observedGeneration < obj.metadata.generation then
   return { status = "Progressing", message = "Waiting for a report on the newest spec" }
 end
-local holds = {}
+-- What keeps the job from its end is told by the condition that waits for it; these reasons say that nothing does.
+local plain = { NotStarted = true, Running = true, Succeeded = true, Suspended = true }
+local holds, kept = {}, nil
 if status.conditions ~= nil then
   for _, condition in ipairs(status.conditions) do
     if condition.status == "True" then
       holds[condition.type] = condition.message or condition.reason
+    elseif condition.type == "Complete" and not plain[condition.reason] then
+      kept = condition.message or condition.reason
     end
   end
 end
@@ -47,4 +51,4 @@ end
 if holds.Suspended then
   return { status = "Suspended", message = holds.Suspended }
 end
-return { status = "Progressing", message = phase and going[phase] or waiting }
+return { status = "Progressing", message = kept or (phase and going[phase] or waiting) }

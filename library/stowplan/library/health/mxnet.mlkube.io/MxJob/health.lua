@@ -8,11 +8,15 @@ if status.observedGeneration ~= nil and obj.metadata.generation ~= nil
     and status.observedGeneration < obj.metadata.generation then
   return { status = "Progressing", message = "Waiting for a report on the newest spec" }
 end
-local holds = {}
+-- What keeps the job from its end is told by the condition that waits for it; these reasons say that nothing does.
+local plain = { NotStarted = true, Running = true, Succeeded = true, Suspended = true }
+local holds, kept = {}, nil
 if status.conditions ~= nil then
   for _, condition in ipairs(status.conditions) do
     if condition.status == "True" then
       holds[condition.type] = condition.message or condition.reason
+    elseif condition.type == "Complete" and not plain[condition.reason] then
+      kept = condition.message or condition.reason
     end
   end
 end
@@ -42,4 +46,4 @@ local going = {
   Running = "The job is running",
   Done = "The job ended, and its result is not reported yet",
 }
-return { status = "Progressing", message = named and going[phase] or waiting }
+return { status = "Progressing", message = kept or (named and going[phase] or waiting) }
