@@ -112,7 +112,7 @@ def test_end_before_all_is_done(repo: HubCube, storage_proxy: Proxy, flow: str, 
     def hang(_: Request) -> Fault | None:
         nonlocal count
         count += 1
-        return Fault(seconds=30) if count > 40 else None
+        return Fault(seconds=60) if count > 40 else None
 
     if flow == "download":
         repo.hub.store.put(repo.repository, names)
@@ -120,7 +120,7 @@ def test_end_before_all_is_done(repo: HubCube, storage_proxy: Proxy, flow: str, 
         repo.write(names)
     storage_proxy.rule = hang
     sides = (repo.remote(), repo.local())
-    cube = repo.with_options(softDeadlineSeconds=3) if end == "deadline" else repo
+    cube = repo.with_options(softDeadlineSeconds=6) if end == "deadline" else repo
     with cube.started(*(sides if flow == "download" else sides[::-1]), "run") as process:
         deadline = time.monotonic() + 30
         while count < 44:
@@ -129,8 +129,8 @@ def test_end_before_all_is_done(repo: HubCube, storage_proxy: Proxy, flow: str, 
         begin = time.monotonic()
         if end == "signal":
             process.terminate()
-        output, _ = process.communicate(timeout=25)
-        assert time.monotonic() - begin < 10
+        output, _ = process.communicate(timeout=40)
+        assert time.monotonic() - begin < (10 if end == "signal" else 20)
     assert process.returncode == (143 if end == "signal" else 12), output
     before, storage_proxy.rule = len(storage_proxy.requests), None
     ended = repo.download(run="run") if flow == "download" else repo.upload(run="run")
