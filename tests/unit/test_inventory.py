@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stowplan.compiler import inventory
-from stowplan.compiler.inventory import FORMAT, NAME, Entry, Inventory
+from stowplan.compiler import entries, inventory, paths
+from stowplan.compiler.entries import Entry
+from stowplan.compiler.inventory import FORMAT, NAME, Inventory
 from stowplan.compiler.render import render
 from stowplan.library.manifest import ExternalReference
 from stowplan.schema.diagnostics import Severity
@@ -144,6 +145,81 @@ def test_no_line_raises(tmp_path: Path, line: bytes) -> None:
 @given(st.binary() | st.binary().map(lambda tail: LINES + tail))
 def test_no_content_raises(content: bytes) -> None:
     inventory.parse(content, Path("out"))
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=5) | st.sampled_from(['"', "\\", ", ", "}", "]", "Ä"])
+NAMED = st.builds(SpecId, TEXT, TEXT, TEXT)
+REFERENCE = st.builds(ExternalReference, TEXT, TEXT, TEXT, st.lists(TEXT, max_size=3).map(tuple))
+ENTRIES = st.builds(
+    Entry,
+    path=TEXT.filter(paths.safe),
+    id=st.builds(ObjectId, TEXT, TEXT, TEXT, TEXT),
+    sha256=TEXT,
+    size=st.integers(),
+    spec=st.none() | NAMED,
+    spec_digest=TEXT,
+    wave=st.integers(),
+    run=st.booleans(),
+    externals=st.lists(REFERENCE, max_size=3).map(tuple),
+)
+
+
+@given(ENTRIES)
+def test_any_entry_is_a_line_of_json_with_sorted_keys_and_is_read_back(entry: Entry) -> None:
+    line = entries.to_line(entry)
+    record = entry._asdict() | {
+        "id": entry.id._asdict(),
+        "spec": entry.spec._asdict() if entry.spec else None,
+        "externals": [each._asdict() for each in entry.externals],
+    }
+    assert line == json.dumps(record, sort_keys=True)
+    assert list(entries.from_lines([line.encode()])) == [entry]
+
+
+@given(ENTRIES, st.sampled_from([None, " ", "more"]))
+def test_an_entry_that_others_wrote_is_read_by_its_keys(entry: Entry, how: str | None) -> None:
+    record = json.loads(entries.to_line(entry))
+    line = json.dumps(record | {"more": [1]} if how == "more" else record, indent=1 if how == " " else None)
+    assert list(entries.from_lines([line.replace("\n", " ").encode()])) == [entry]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'"size": 12', b'"size": 012'),
+        (b'"size": 12', b'"size": 1_2'),
+        (b'"size": 12', b'"size": 12.0'),
+        (b'"size": 12', b'"size": true'),
+        (b'"run": true', b'"run": True'),
+        (b'"spec": {', b'"spec": {}, "x": {'),
+        (b'"keys": ["name", ', b'"keys": ["name", 1, '),
+        (b'"keys": ["name", ', b'"keys": [["name"], '),
+        (b'"kind": "Job", ', b""),
+        (b'"kind": "Job"', b'"kind": "J\nb"'),
+        (b'"kind": "Job"', b'"kind": "J\xffb"'),
+        (b"1a2b", b'1a"2b'),
+        (b"1a2b", b"1a\\2b"),
+        (b"}", b"}}"),
+    ],
+)
+def test_an_entry_that_was_edited_into_none_is_not_read(old: bytes, new: bytes) -> None:
+    line = entries.to_line(ENTRY).encode()
+    assert line.replace(old, new) != line
+    assert list(entries.from_lines([line, line.replace(old, new)])) == [ENTRY, None]
+
+
+def test_it_is_told_whether_an_inventory_is_still_the_one_that_was_read(tmp_path: Path) -> None:
+    read(tmp_path, LINES)
+    found, _ = inventory.read(tmp_path)
+    assert inventory.is_still(found, tmp_path)
+    assert not inventory.is_still(Inventory(), tmp_path)
+    (tmp_path / NAME).write_bytes(LINES + b"\n")
+    assert inventory.is_still(found, tmp_path)
+    (tmp_path / NAME).write_bytes(LINES[:-1].replace(b'"d1"', b'"d2"'))
+    assert not inventory.is_still(found, tmp_path)
+    (tmp_path / NAME).unlink()
+    assert not inventory.is_still(found, tmp_path)
+    assert inventory.is_still(Inventory(), tmp_path)
 
 
 def test_an_inventory_that_is_a_link_or_a_folder_is_not_read(tmp_path: Path) -> None:

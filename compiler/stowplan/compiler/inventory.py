@@ -7,50 +7,36 @@ edited or merged badly: what cannot be read is reported and never trusted.
 import json
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any
-
-from pydantic import TypeAdapter, ValidationError
 
 from stowplan.compiler import paths
+from stowplan.compiler.entries import Entry, from_lines, to_line
 from stowplan.compiler.model import Output
 from stowplan.compiler.source import Diagnostic, diagnose_at
-from stowplan.library.manifest import ExternalReference
 from stowplan.schema.diagnostics import Severity, finding
-from stowplan.schema.meta import ObjectId, SpecId
 
 NAME = "inventory.jsonl"
 FORMAT = "stowplan.dev/inventory/v1"
 _FAMILY = FORMAT.rpartition("/")[0]
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One file that a run wrote. `sha256` and `size` (bytes) are those of the whole file, header included."""
-
-    path: str
-    id: ObjectId
-    sha256: str
-    size: int
-    spec: SpecId | None
-    spec_digest: str
-    wave: int
-    run: bool
-    externals: tuple[ExternalReference, ...] = ()
+_FIRST = json.dumps({"format": FORMAT}).encode()
+_CHUNK = 1000
+"""How many lines are encoded at a time: the whole file may be large, and should not be there twice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """The files of one run, sorted by path. `complete` is false where some of the file could not be read."""
+    """The files of one run, sorted by path. `complete` is false where some of the file could not be read.
+
+    `sha256` is that of the file that it was read from; empty where it was not.
+    """
 
     entries: tuple[Entry, ...] = ()
     complete: bool = True
-
-
-_ENTRY: TypeAdapter[Entry] = TypeAdapter(Entry)
+    sha256: str = field(default="", compare=False, repr=False)
 
 
 def entry(output: Output, content: bytes) -> Entry:
@@ -70,9 +56,14 @@ def entry(output: Output, content: bytes) -> Entry:
 
 def render(inventory: Inventory) -> bytes:
     """The file: a line with the format, then one JSON object a line, keys sorted."""
-    records: Iterable[dict[str, Any]] = (_ENTRY.dump_python(each, mode="json") for each in inventory.entries)
-    lines = [json.dumps(record, sort_keys=True) for record in ({"format": FORMAT}, *records)]
-    return ("\n".join(lines) + "\n").encode()
+    return of_lines(map(to_line, inventory.entries))
+
+
+def of_lines(lines: Iterable[str]) -> bytes:
+    """`render` for the lines of entries sorted by path."""
+    rest = iter(lines)
+    chunks = iter(lambda: list(islice(rest, _CHUNK)), [])
+    return b"".join((_FIRST, b"\n", *(("\n".join(chunk) + "\n").encode() for chunk in chunks)))
 
 
 def is_ours(content: bytes) -> bool:
@@ -85,50 +76,52 @@ def read(out: Path) -> tuple[Inventory, list[Diagnostic]]:
 
     Lines that cannot be read are left out and make the inventory incomplete.
     """
-    file = out / NAME
     try:
-        if not S_ISREG(file.lstat().st_mode):
-            return _broken(out, 1, "it is not a regular file")
-        content = file.read_bytes()
+        content = _content(out)
     except (FileNotFoundError, NotADirectoryError):
         return Inventory(), []
     except OSError as error:
         return _broken(out, 1, str(error.strerror))
-    return parse(content, out)
+    return _broken(out, 1, "it is not a regular file") if content is None else parse(content, out)
+
+
+def _content(out: Path) -> bytes | None:
+    """The bytes of the file; None where it is no regular one. `OSError` where there is none that can be read."""
+    file = out / NAME
+    return file.read_bytes() if S_ISREG(file.lstat().st_mode) else None
 
 
 def parse(content: bytes, out: Path) -> tuple[Inventory, list[Diagnostic]]:
     """`read` for bytes at hand; `out` is only named in diagnostics."""
     first, *lines = content.split(b"\n")
-    if first != json.dumps({"format": FORMAT}).encode():
-        return _broken(out, 1, f"its first line does not name the format {FORMAT}")
+    digest = sha256(content).hexdigest()
+    if first != _FIRST:
+        return _broken(out, 1, f"its first line does not name the format {FORMAT}", digest=digest)
     entries: dict[str, Entry] = {}
     bad: list[int] = []
-    for number, line in enumerate(lines, start=2):
-        if not line:
-            continue
-        found = _parsed(line)
-        if found is None or found.path in entries:
+    numbers = [number for number, line in enumerate(lines, start=2) if line]
+    for number, found in zip(numbers, from_lines(filter(None, lines)), strict=True):
+        if found is None or entries.setdefault(found.path, found) is not found:
             bad.append(number)
-        else:
-            entries[found.path] = found
     ordered = tuple(entries[path] for path in sorted(entries))
     if not bad:
-        return Inventory(ordered), []
+        return Inventory(ordered, sha256=digest), []
     which = f"line {bad[0]} is" if len(bad) == 1 else f"{len(bad)} lines, the first of them line {bad[0]}, are"
-    return _broken(out, bad[0], f"{which} no entry, or name a file that another line has named", entries=ordered)
+    reason = f"{which} no entry, or name a file that another line has named"
+    return _broken(out, bad[0], reason, entries=ordered, digest=digest)
 
 
-def _parsed(line: bytes) -> Entry | None:
-    try:
-        found = _ENTRY.validate_json(line, strict=True)
-    except ValidationError:
-        return None
-    return found if paths.safe(found.path) else None
+def is_still(previous: Inventory, out: Path) -> bool:
+    """Whether the inventory of `out` is still the one that was read before."""
+    with suppress(OSError):
+        content = _content(out) if previous.sha256 else None
+        if content is not None and sha256(content).hexdigest() == previous.sha256:
+            return True
+    return read(out)[0] == previous
 
 
 def _broken(
-    out: Path, line: int, reason: str, *, entries: tuple[Entry, ...] = ()
+    out: Path, line: int, reason: str, *, entries: tuple[Entry, ...] = (), digest: str = ""
 ) -> tuple[Inventory, list[Diagnostic]]:
     message = f"The inventory of the last run cannot be read: {reason}. {_WITHOUT}"
     hint = (
@@ -136,7 +129,7 @@ def _broken(
         f" `git checkout --theirs {_named(out)}` and run `stowplan synth`. {_RENEW}"
     )
     problem = finding("SP511", (), message, hint)
-    return Inventory(entries, complete=False), [diagnose_at(paths.location(out, NAME, line), problem)]
+    return Inventory(entries, complete=False, sha256=digest), [diagnose_at(paths.location(out, NAME, line), problem)]
 
 
 def missing(out: Path) -> Diagnostic:
@@ -165,6 +158,6 @@ def unless_known_newer(out: Path, found: Diagnostic) -> Diagnostic:
     """A warning in place of an error, for who wants a new inventory; but none of a newer format is overwritten."""
     with suppress(OSError):
         first = (out / NAME).read_bytes().partition(b"\n")[0]
-        if _FAMILY.encode() in first and first != json.dumps({"format": FORMAT}).encode():
+        if _FAMILY.encode() in first and first != _FIRST:
             return found
     return replace(found, severity=Severity.WARNING)

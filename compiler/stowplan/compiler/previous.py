@@ -5,7 +5,8 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
 from stowplan.compiler import inventory as inventories
-from stowplan.compiler.inventory import Entry, Inventory
+from stowplan.compiler.entries import Entry
+from stowplan.compiler.inventory import Inventory
 from stowplan.compiler.model import Output
 from stowplan.compiler.plan import PENDING
 from stowplan.compiler.render import HEADER_LENGTH, carries_header, render

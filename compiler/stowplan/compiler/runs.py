@@ -12,7 +12,8 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
 from stowplan.compiler import paths
-from stowplan.compiler.inventory import Entry, Inventory
+from stowplan.compiler.entries import Entry
+from stowplan.compiler.inventory import Inventory
 from stowplan.compiler.model import Output
 from stowplan.compiler.render import render
 from stowplan.compiler.reread import reread
