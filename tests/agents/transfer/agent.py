@@ -18,12 +18,16 @@ STATE = {"directory": ".stowplan/datacubes/cube", "lock": ".stowplan/locks/data"
 
 @contextmanager
 def started(
-    folder: Path, config: dict[str, Any], environment: Mapping[str, str], more: Sequence[str] = ()
+    folder: Path,
+    config: dict[str, Any],
+    environment: Mapping[str, str],
+    more: Sequence[str] = (),
+    before: Sequence[str] = (),
 ) -> Iterator["subprocess.Popen[str]"]:
     """A running agent with this folder as its own; it is killed in the end."""
     path = folder / "config.json"
     path.write_text(json.dumps(config), encoding="utf-8")
-    command = [sys.executable, "-m", "stowplan.agents.transfer", f"--config={path}", *more]
+    command = [*before, sys.executable, "-m", "stowplan.agents.transfer", f"--config={path}", *more]
     variables = {"PATH": os.environ["PATH"], "HOME": str(folder), **environment}
     process = subprocess.Popen(
         command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder
@@ -77,10 +81,12 @@ class Transfer:
         run: str | None = None,
         environment: Mapping[str, str] | None = None,
         more: Sequence[str] = (),
+        *,
+        before: Sequence[str] = (),
     ) -> Iterator["subprocess.Popen[str]"]:
-        """A running agent; it is killed in the end."""
+        """A running agent; it is killed in the end. `before` are words before its command."""
         variables = {**self.variables(), **({"STOWPLAN_RUN": run} if run else {}), **(environment or {})}
-        with started(self.folder, self.config(source, sink), variables, more) as process:
+        with started(self.folder, self.config(source, sink), variables, more, before) as process:
             yield process
 
     def config(self, source: dict[str, Any], sink: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,6 +11,7 @@ import obstore
 import pytest
 
 from stowplan.agents.transfer.s3 import multipart
+from tests.agents.ended import Ended
 from tests.agents.transfer.agent import Cube
 from tests.agents.transfer.faults import Fault, Proxy, Request
 from tests.agents.transfer.server import Storage
@@ -66,6 +68,53 @@ def test_source_that_is_mounted_read_only_keeps_no_state(filled: Cube, storage: 
     assert ended.code == 0, ended.output
     assert {path.name for path in filled.claim.iterdir()} == {"data"}
     assert storage.read() == below("to/", OBJECTS)
+
+
+NOBODY = ("setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner", "--inh-caps=-all")
+"""Before a command: root without its rights over files of others."""
+
+
+@pytest.fixture
+def theirs(filled: Cube) -> Cube:
+    """A claim whose files are another user's. All may read them, and nobody else may write."""
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("no right to give files to another user")
+    for each in (filled.claim, *filled.claim.rglob("*")):
+        os.chown(each, 1234, 1234)
+        each.chmod(0o755 if each.is_dir() else 0o644)
+    return filled
+
+
+def test_a_source_of_somebody_else_is_only_read(theirs: Cube, storage: Storage) -> None:
+    for _ in range(2):
+        with theirs.started(theirs.local(), theirs.remote("to"), "run", before=NOBODY) as process:
+            output, _ = process.communicate(timeout=120)
+        assert process.returncode == 0, output
+        assert "cannot be written to" in output
+    assert {path.name for path in theirs.claim.iterdir()} == {"data"}
+    assert storage.read() == below("to/", OBJECTS)
+
+
+def test_state_of_somebody_else_is_left_alone(theirs: Cube, storage: Storage) -> None:
+    """As of an upload by another user."""
+    assert theirs.upload("to", run="before").code == 0
+    kept = {path.relative_to(theirs.claim): path.stat().st_mtime_ns for path in theirs.claim.rglob("*")}
+    for each in theirs.claim.rglob("*"):
+        os.chown(each, 1234, 1234)
+    with theirs.started(theirs.local(), theirs.remote("to"), "run", before=NOBODY) as process:
+        output, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, output
+    assert kept == {path.relative_to(theirs.claim): path.stat().st_mtime_ns for path in theirs.claim.rglob("*")}
+
+
+def test_files_that_may_not_be_read(theirs: Cube) -> None:
+    (theirs.data / "a.txt").chmod(0o600)
+    with theirs.started(theirs.local(), theirs.remote("to"), "run", before=NOBODY) as process:
+        output, _ = process.communicate(timeout=120)
+    ended = Ended(process.returncode, output)
+    assert (ended.code, ended.last["reason"]) == (5, "NoAccess"), output
+    assert "a.txt" in ended.last["message"]
+    assert "supplementalGroups" in ended.last["message"]
 
 
 @pytest.mark.parametrize(("kind", "uri", "key"), [("auto", "to", "to/large"), ("file", "to/x", "to/x")])

@@ -1,15 +1,26 @@
 """One attempt, from the lock to the marker."""
 
+import errno
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from stowplan.agents.attempt.completion import Completion
-from stowplan.agents.attempt.failure import AttemptError, of_any
+from stowplan.agents.attempt.failure import AttemptError, StoppedError, of_any
 from stowplan.agents.attempt.lock import held
 from stowplan.agents.transfer.engine import Engine, Work
 from stowplan.agents.transfer.settings import Settings
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.exit_codes import ExitCode
+from stowplan.schema.marker import STATE_DIRECTORY, marker_path
+from stowplan.schema.transfer_config import State
+
+_NO_RIGHT = (errno.EACCES, errno.EPERM, errno.EROFS)
+
+_ADVICE = (
+    "Files of a source keep their owner and group: `executor.securityContext` may name a `runAsUser` or"
+    " `supplementalGroups` that can read them"
+)
 
 
 @dataclass(frozen=True)
@@ -25,12 +36,21 @@ class Run:
         if not self.told.claim.is_dir():
             raise AttemptError(ExitCode.NOT_FOUND, "NoClaim", f"{self.told.claim} is not there: is the claim mounted?")
         state = self.told.config.state
-        if state is None:
+        if state and not self.told.upload:
+            return self._recorded(state)
+        try:
+            if state and _is_open(self.told.claim, state, self.told.run):
+                return self._recorded(state)
+            if state:
+                self.work.log.warning("The claim cannot be written to: nothing is remembered of this upload")
             return self.engine.upload(self.work, None)
+        except Exception as error:
+            raise _advised(of_any(error, "the transfer")) from None
+
+    def _recorded(self, state: State) -> str:
+        """With a lock, and with marks of what is done."""
+        _make(self.told.claim, state)
         claim, directory = self.told.claim, state.directory
-        for each in (directory, str(Path(state.lock).parent)):
-            # Also makes sure that no link leads out of the claim.
-            Tree(claim, each, create=True).close()
         dataset = None if state.dataset is None else claim / state.dataset
         completion = Completion(claim, claim / directory, self.told.run, dataset)
         if completion.is_done():
@@ -56,3 +76,28 @@ class Run:
             completion.begin()
             return self.engine.upload(self.work, directory)
         return self.engine.download(self.work, directory, completion)
+
+
+def _make(claim: Path, state: State) -> None:
+    for each in (state.directory, str(Path(state.lock).parent)):
+        # Also makes sure that no link leads out of the claim.
+        Tree(claim, each, create=True).close()
+
+
+def _is_open(claim: Path, state: State, run: str | None) -> bool:
+    """Whether a claim takes our state: a source may be somebody else's, who lets this user read alone."""
+    try:
+        _make(claim, state)
+    except OSError as error:
+        if error.errno in _NO_RIGHT:
+            return False
+        raise
+    lock, marker = claim / state.lock, claim / marker_path(run or "")
+    places = (claim / STATE_DIRECTORY, claim / state.directory, lock.parent, lock, marker.parent, marker)
+    return all(os.access(each, os.W_OK) for each in places if each.exists())
+
+
+def _advised(failure: AttemptError | StoppedError) -> AttemptError | StoppedError:
+    if isinstance(failure, AttemptError) and failure.reason == "NoAccess":
+        return AttemptError(failure.code, failure.reason, f"{failure}. {_ADVICE}")
+    return failure
