@@ -6,9 +6,9 @@ not given. Values lose trailing newlines before use; one that holds a newline in
 literal (`s3-uri`, `files`, `repo-type`) and what never is secret stands here itself.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from stowplan.schema.agent_config import AgentConfig
 from stowplan.schema.marker import STATE_DIRECTORY
@@ -152,6 +152,13 @@ class State(Model):
     )
 
 
+_OF_SOURCES = frozenset({"depth", "files", "submodules", "verifyParts"})
+_OF_SINKS = frozenset({"commitMessageEnv", "createBucket", "noCheckBucketEnv", "pathInRepoEnv"})
+"""Settings of a remote side that are read on the one side alone."""
+
+_NOT_OF_GIT = frozenset({"partSizeMiB"})
+
+
 class TransferConfig(AgentConfig):
     """Copies between a claim and a remote side: exactly one of `source` and `sink` is a claim."""
 
@@ -182,3 +189,16 @@ class TransferConfig(AgentConfig):
     ca_bundle: str | None = Field(
         default=None, description="File with the certificates to trust for the remote side; `CA_ENV` point at it too."
     )
+
+    @model_serializer(mode="wrap")
+    def _read(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """What this transfer reads: the rest, at its defaults, would be noise in a pull request."""
+        told: dict[str, Any] = write(self)
+        told["source"] = _without(told["source"], _OF_SINKS)
+        told["sink"] = _without(told["sink"], _OF_SOURCES)
+        git = "git" in (self.source.type, self.sink.type)
+        return _without(told, _NOT_OF_GIT) if git else told
+
+
+def _without(told: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
+    return {name: value for name, value in told.items() if name not in names}

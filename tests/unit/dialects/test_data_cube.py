@@ -244,3 +244,42 @@ def test_flags_of_options_of_the_other_side_are_left_out() -> None:
     names = {each["name"] for each in container["env"]}
     assert "S3_REGION" in names
     assert "S3_NO_CHECK_BUCKET" not in names
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_files_of_a_source_keep_their_group(read_only: bool) -> None:  # noqa: FBT001
+    upload = {"source": {"type": "pvc", "pvc": {"name": "work", "readOnly": read_only}}, "sink": S3}
+    assert "fsGroup" not in pod(compiled(upload))["securityContext"]
+    named = {**upload, "executor": {"securityContext": {"fsGroup": 1234}}}
+    assert pod(compiled(named))["securityContext"]["fsGroup"] == 1234
+    # What is downloaded is to be written by an agent that is not root.
+    assert pod(compiled(s3()))["securityContext"]["fsGroup"] == 65532
+
+
+HUB: dict[str, Any] = {
+    "type": "huggingface",
+    "options": [{"name": "repo", "value": "o/n"}, {"name": "token", "valueFrom": TOKEN["valueFrom"]}],
+}
+
+
+@pytest.mark.parametrize(
+    ("remote", "read", "downloaded", "uploaded"),
+    [
+        (S3, {"partSizeMiB"}, {"verifyParts"}, {"createBucket"}),
+        (HUB, {"partSizeMiB"}, {"files"}, set()),
+        (SPEC["source"], set(), {"submodules"}, set()),
+    ],
+)
+def test_a_configuration_holds_what_its_transfer_reads(
+    remote: dict[str, Any], read: set[str], downloaded: set[str], uploaded: set[str]
+) -> None:
+    claim = {"type": "pvc", "pvc": {"name": "work", "subPath": "code"}}
+    for source, sink in ((remote, claim), (claim, remote)):
+        text = body(compiled({**SPEC, "source": source, "sink": sink}), "ConfigMap")["data"]["config.json"]
+        told = json.loads(text)
+        far = told["source" if source is remote else "sink"]
+        assert {"partSizeMiB"} & told.keys() == read
+        one_sided = {"verifyParts", "createBucket", "files", "submodules"}
+        assert one_sided & far.keys() == (downloaded if source is remote else uploaded)
+        config = TransferConfig.model_validate_json(text)
+        assert TransferConfig.model_validate_json(config.model_dump_json(exclude_none=True)) == config

@@ -9,7 +9,7 @@ from stowplan.library.builders.config_map import config_map
 from stowplan.library.ir import Site, Transfer
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.quantities import amount
-from stowplan.schema.transfer_config import CA_DIRECTORY, CLAIM_DIRECTORY
+from stowplan.schema.transfer_config import CA_DIRECTORY, CLAIM_DIRECTORY, PvcEndpoint
 
 MODULE = "stowplan.agents.transfer"
 
@@ -84,7 +84,10 @@ def _pod(transfer: Transfer, config: str) -> pod.AgentPod:
 
 
 def _group(transfer: Transfer) -> Json:
-    """Lets an agent that is not root write into the claim. A large one is not walked through at every start."""
-    if transfer.read_only:
+    """Lets an agent that is not root write into the claim. A large one is not walked through at every start.
+
+    Not for a source: its files are somebody's, and keep their group. A user may name one that can read them.
+    """
+    if isinstance(transfer.config.source, PvcEndpoint):
         return {}
     return {"fsGroup": pod.AGENT_USER, "fsGroupChangePolicy": "OnRootMismatch"}
