@@ -59,8 +59,8 @@ def _finding(jobs: list[tuple[ObjectId, Object]], severity: Severity) -> ObjectF
         f"The {obj.id.kind} takes the place of {before.name}{others}: that run would be deleted and a new one started."
     )
     hint = (
-        f"If that is meant, change the annotation {RUN_ANNOTATION} of this spec. "
-        "Else undo the edit here or in the spec it refers to, or remove this spec if its work is done."
+        f"If you want a new run, give the annotation {RUN_ANNOTATION} of this spec another value. "
+        "If not, undo the edit, in this spec or in the one it refers to. A spec whose work is done can be removed."
     )
     return about(obj, "SP542", ("metadata", "name"), message, hint, severity=severity)
 
