@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tests.bench.compile import programs, table
 from tests.bench.compile.bench import Bench
+from tests.bench.compile.peers import PEERS, Peers
 from tests.bench.compile.process import adopt_orphans
 
 SIZES = (1, 10, 100, 1000, 5000)
@@ -21,7 +22,7 @@ OWN = tuple(each.name for each in programs.OWN)
 def main() -> None:
     """Measures and prints."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.compile", description=__doc__)
-    names = (*OWN, *OTHERS)
+    names = (*OWN, *OTHERS, *PEERS)
     parser.add_argument("--sizes", nargs="+", type=int, default=SIZES, help="numbers of specs; default: %(default)s")
     parser.add_argument("--rounds", type=int, default=5, help="default: %(default)s")
     parser.add_argument(
@@ -32,7 +33,8 @@ def main() -> None:
     wanted = [each for each in programs.OWN if each.name in given.only]
     adopt_orphans()
     with tempfile.TemporaryDirectory(dir=_in_memory(), prefix="bench-") as folder:
-        bench = Bench(Path(folder), wanted, given.rounds, given.limit, lambda _, __: None)
+        peers = Peers(Path(folder) / "peers", [name for name in PEERS if name in given.only])
+        bench = Bench(Path(folder), [*wanted, *peers.programs()], given.rounds, given.limit, peers.compare)
         bench.unsized()
         for size in given.sizes:
             bench.size(size, given.only)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.bench.compile import programs
-from tests.bench.compile.phases import PHASES, REST
+from tests.bench.compile.phases import ORDER
 from tests.bench.compile.process import Memory, Run, run, run_sampled
 from tests.bench.compile.programs import Program, Work
 from tests.bench.compile.watching import edits
@@ -49,7 +49,10 @@ class Bench:
     """Seconds that one run of a peer may take."""
     compare: Callable[[Work, str], None]
     """Ends the bench when a peer's output is not the same as ours."""
+    memory: bool = True
+    """Whether a further run of each program is for its memory."""
     rows: dict[tuple[str, int], Row] = field(default_factory=dict)
+    works: dict[int, Work] = field(default_factory=dict)
     phases: dict[int, Mapping[str, float]] = field(default_factory=dict)
     """Median seconds of each stage, by size."""
 
@@ -65,7 +68,7 @@ class Bench:
 
     def size(self, count: int, others: Sequence[str]) -> None:
         """All programs on so many specs. `others` are rows that are no single run."""
-        work = Work(count, self.folder / str(count))
+        work = self.works[count] = Work(count, self.folder / str(count))
         self._measure(work, [each for each in self.programs if each.sized], count)
         if programs.PHASES in others:
             self._phases(work)
@@ -84,7 +87,7 @@ class Bench:
                     continue
                 say(f"{size or ''} {row.program.name}, round {number + 1}")
                 self._once(work, row)
-        for row in running:
+        for row in running if self.memory else ():
             if not row.left_out:
                 self._memory(work, row)
         self._same(work, rows)
@@ -139,9 +142,7 @@ class Bench:
             work.empty(programs.PHASES)
             _well("phases", run(programs.profiled(work, figures), MOST_SECONDS, programs.variables(work)))
             found.append(json.loads(figures.read_text(encoding="utf-8")))
-        self.phases[work.size] = {
-            phase: statistics.median(each.get(phase, 0.0) for each in found) for phase in (*PHASES, REST)
-        }
+        self.phases[work.size] = {phase: statistics.median(each.get(phase, 0.0) for each in found) for phase in ORDER}
 
     def _watch(self, work: Work) -> None:
         say(f"{work.size} watch")

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from tests.bench.compile.bars import judged, processor_ratio, ratio
 from tests.bench.compile.bench import Bench, Row
-from tests.bench.compile.phases import PHASES, REST
+from tests.bench.compile.phases import ORDER
 from tests.bench.compile.programs import BASELINE, SYNTH
 
 HEADER = (
@@ -31,9 +31,8 @@ def markdown(bench: Bench, sizes: Sequence[int]) -> str:
     rows = [[*_cells(bench, row)] for row in bench.rows.values()]
     parts = [_table(HEADER, rows), _table(("bar", "found", "met"), judged(bench))]
     if bench.phases:
-        names = (*PHASES, REST)
-        figures = ([str(size), *(f"{bench.phases[size][name]:.3f}" for name in names)] for size in sizes)
-        parts.insert(1, _table(("specs", *(f"{name}, s" for name in names)), figures))
+        figures = ([str(size), *(f"{bench.phases[size][name]:.3f}" for name in ORDER)] for size in sizes)
+        parts.insert(1, _table(("specs", *(f"{name}, s" for name in ORDER)), figures))
     return "\n\n".join(parts)
 
 

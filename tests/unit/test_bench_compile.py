@@ -1,0 +1,47 @@
+"""The parts of `tests.bench.compile`, on two specs: what it measures is what it says."""
+
+from pathlib import Path
+
+import pytest
+
+from stowplan.compiler.pipeline import validate_repository
+from stowplan.compiler.source import Report
+from tests.bench.compile import workload
+from tests.bench.compile.bench import Bench
+from tests.bench.compile.peers import KUSTOMIZE, PEERS, Peers, is_installed
+from tests.bench.compile.phases import ORDER
+from tests.bench.compile.programs import BASELINE, OWN, PHASES, SYNTH, WATCH
+from tests.cluster.binaries import find
+
+
+def test_a_spec_compiles_to_eight_objects(tmp_path: Path) -> None:
+    workload.write(tmp_path / "repo", list(workload.specs(4)))
+    report = Report()
+    compiled = validate_repository(tmp_path / "repo", report)
+    assert not report.diagnostics
+    assert len([output for output in compiled.outputs if output.spec]) == 4 * workload.OBJECTS
+
+
+def test_the_baseline_writes_what_synth_writes_and_stages_are_found(tmp_path: Path) -> None:
+    wanted = [program for program in OWN if program.name in (SYNTH, BASELINE)]
+    bench = Bench(tmp_path, wanted, 1, 60, lambda _, __: None, memory=False)
+    bench.size(2, [PHASES, WATCH])
+    assert {name for name, _ in bench.rows} == {SYNTH, BASELINE, WATCH}
+    stages = bench.phases[2]
+    assert list(stages) == list(ORDER)
+    assert all(seconds > 0 for seconds in stages.values()), stages
+
+
+def test_peers_write_the_same_documents(tmp_path: Path) -> None:
+    if not is_installed():
+        pytest.skip("python -m tests.bench.compile installs the peers")
+    names = [name for name in PEERS if name != "kustomize" or find(KUSTOMIZE)]
+    synth = next(program for program in OWN if program.name == SYNTH)
+    peers = Peers(tmp_path / "peers", names)
+    bench = Bench(tmp_path, [synth, *peers.programs()], 1, 60, peers.compare, memory=False)
+    bench.size(2, [])
+    assert [name for name, _ in bench.rows] == [SYNTH, *names]
+    for name in names:
+        next((tmp_path / "2" / "out" / name.replace(" ", "-")).rglob("*.yaml")).write_text("{kind: Job}")
+        with pytest.raises(SystemExit, match=f"{name} gave other documents"):
+            peers.compare(bench.works[2], name)
