@@ -13,6 +13,7 @@ from stowplan.compiler.load import load
 from stowplan.compiler.source import LINE_BREAK, Document, Mark, Node, Report
 from stowplan.compiler.yaml_reader import read
 from stowplan.schema.codes import CATALOGUE
+from tests.unit.test_yaml_plain import assert_read_as_closely
 
 SIGNS = list("ab1yé~:?-[]{},&*!|>%@`#'\"\\\t\r\n\0 \x85\u2028\ufeff\U0001f600")
 WORDS = '0x1 1.5 .inf <<: --- ... &x *x <<: *x !!str !!int !foo \'q\' "\\u00e9" "\\ud800"'.split()
@@ -56,6 +57,7 @@ def assert_mirrors(node: Node) -> None:
 
 
 def check(text: str) -> list[Document]:
+    assert_read_as_closely(text)
     documents, diagnostics = read(text, "f")
     lines = LINE_BREAK.split(text.removeprefix("\ufeff"))
     for found in diagnostics:
@@ -101,6 +103,16 @@ def test_what_pyyaml_writes_in_quotes_is_read_back(value: object) -> None:
 def test_json_is_yaml(value: object) -> None:
     documents, diagnostics = read(json.dumps({"a": value}, ensure_ascii=False), "f")
     assert (diagnostics, [document.root.data for document in documents]) == ([], [{"a": value}])
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from([*"ab1y~:-[]{},' \n", "a: ", "- ", "\n  ", "\n---\n", ": ", "! ", "'q'", "1.5"]), max_size=12
+    )
+)
+def test_short_text_that_is_plain_more_often_is_read_as_closely(parts: list[str]) -> None:
+    assert_read_as_closely("".join(parts))
 
 
 @settings(max_examples=100, deadline=None)

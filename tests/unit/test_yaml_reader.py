@@ -42,7 +42,9 @@ def one(text: str) -> Document:
 
 
 def data(text: str) -> Any:
-    return one(text).root.data
+    document = one(text)
+    assert repr(document.data) == repr(document.root.data)
+    return document.data
 
 
 def found(text: str) -> list[Diagnostic]:

@@ -44,7 +44,7 @@ def _plain_objects(program: Program) -> list[tuple[Manifest, str]]:
     """Objects that the platform lets through: unchanged, save a namespace where one is missing."""
     objects = []
     for document in program.passed_through:
-        body = document.root.data
+        body = document.data
         metadata = body["metadata"]
         if not metadata.get("namespace") and kinds.is_namespaced(program.platform, body["apiVersion"], body["kind"]):
             metadata = {**metadata, "namespace": program.platform.default_namespace}

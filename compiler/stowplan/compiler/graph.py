@@ -129,7 +129,7 @@ def _ports(spec: Spec, model: PaddleJob, context: Context, blocks: list[tuple[ra
 def _single_node_claims(program: Program) -> Iterator[tuple[tuple[str, str], str]]:
     """Claims among the plain objects of the repository that only one node may mount."""
     for document in program.passed_through:
-        data = document.root.data
+        data = document.data
         if data.get("kind") == "PersistentVolumeClaim" and _is_single(mapping(data, "spec").get("accessModes")):
             metadata = mapping(data, "metadata")
             namespace = metadata.get("namespace") or program.platform.default_namespace

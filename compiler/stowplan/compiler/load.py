@@ -34,6 +34,8 @@ _PASSED_OVER_SHOWN = 5
 MAX_FILE_SIZE = 1 << 20
 """Bytes. etcd takes objects up to 1.5 MiB; a file of specs is a few KiB, so more is a mistake such as a data file."""
 
+_USUAL_SIZE = 1 << 14
+
 MAX_FILES = 20_000
 """Files below `specs`. Four times the largest repository we plan for; more is a folder linked or copied by mistake."""
 
@@ -65,7 +67,7 @@ def load(repo: Path, report: Report) -> Sources:
     documents = [document for path in paths for document in files.read(path) or ()]
     for path in finder.near:
         files.report_at(path, START, finding("SP116", (), *_NEAR))
-    if not (documents or report.failed or (platform and platform.root.data.get("extensions"))):
+    if not (documents or report.failed or (platform and platform.data.get("extensions"))):
         files.report_at(SPECS, START, _nothing_found(files, len(paths), finder))
     return Sources(platform, tuple(documents), files.texts)
 
@@ -117,6 +119,7 @@ class _Files:
         self.repo = repo
         self.texts: dict[str, str] = {}
         self._root = os.path.realpath(repo)
+        self._folder = f"{repo}/" if repo.parts else ""
         self._report = report
 
     def report_at(self, path: str, mark: Mark, found: Finding) -> None:
@@ -150,13 +153,13 @@ class _Files:
         return documents or (None if diagnostics else [])
 
     def _content(self, path: str) -> bytes | None:
+        place = f"{self._folder}{path}"
         try:
-            kind = stat.S_IFMT((self.repo / path).stat().st_mode)
+            kind = stat.S_IFMT(os.stat(place).st_mode)  # noqa: PTH116 - for thousands of files, a Path costs as much
             if kind != stat.S_IFREG:
                 self.refuse(path, f"it is {_KINDS.get(kind, 'no regular file')}")
                 return None
-            with (self.repo / path).open("rb") as file:
-                content = file.read(MAX_FILE_SIZE + 1)
+            content = _read(place)
         except OSError as error:
             self.refuse(path, _reason(error))
             return None
@@ -167,6 +170,8 @@ class _Files:
         return None
 
     def _decode(self, path: str, content: bytes) -> str | None:
+        if content.isascii() and b"\0" not in content[:2]:
+            return content.decode()
         encoding = next((name for mark, name in _WIDE_ENCODINGS if content.startswith(mark)), None)
         if encoding is None and b"\0" in content[:2]:
             encoding = "UTF-16 or UTF-32"
@@ -277,6 +282,18 @@ class _SpecFinder:
             self._enter(link)
 
 
+def _read(place: str) -> bytes:
+    """The content of a file, or so much of it that it is too large."""
+    file = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        content = os.read(file, _USUAL_SIZE)
+        while len(content) <= MAX_FILE_SIZE and (more := os.read(file, MAX_FILE_SIZE)):
+            content += more
+    finally:
+        os.close(file)
+    return content
+
+
 def _reason(error: OSError) -> str:
     """Why the system refused, in words that do not depend on the user's language."""
     reasons = {
@@ -290,5 +307,7 @@ def _reason(error: OSError) -> str:
 
 def _printable(path: str) -> str:
     """A path that any terminal, comment or report can show: what is no UTF-8 or not printable becomes an escape."""
+    if path.isascii() and path.isprintable():
+        return path
     text = os.fsencode(path).decode(errors="backslashreplace")
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

@@ -53,7 +53,7 @@ def migrate(text: str, file: str) -> Migration:
         data, findings = _canonical(document)
         if findings:
             found.append((document, findings))
-            editor.change(roots[document.index], document.root.data, data)
+            editor.change(roots[document.index], document.data, data)
     if not found:
         return Migration(None, ())
     result = editor.result()
@@ -64,15 +64,15 @@ def migrate(text: str, file: str) -> Migration:
 
 
 def _canonical(document: Document) -> tuple[dict[str, Any], list[Finding]]:
-    kind = document.root.data.get("kind")
+    kind = document.data.get("kind")
     model = kinds.MODELS.get(kind) if isinstance(kind, str) else None
-    return modernise(model, document.root.data) if model else (document.root.data, [])
+    return modernise(model, document.data) if model else (document.data, [])
 
 
 def _means(text: str, file: str) -> list[Any]:
     documents, problems = yaml_reader.read(text, file)
     left = [finding for document in documents for finding in _canonical(document)[1]]
-    return [] if problems or left else [_without_empties(document.root.data) for document in documents]
+    return [] if problems or left else [_without_empties(document.data) for document in documents]
 
 
 def _without_empties(data: Any) -> Any:

@@ -13,9 +13,9 @@ def platform(document: Document | None, report: Report) -> Platform | None:
     """The platform; None where its file is missing or has errors, which are in the report."""
     if document is None:
         return None
-    data = document.root.data
+    data = document.data
     left_in = [*placeholders.findings(data), *placeholders.templates(data)]
-    model, found = read(Platform, document.root.data)
+    model, found = read(Platform, document.data)
     notes = [*_notes(model), *platform_values.findings(model)] if model else []
     found = left_in or [*found, *notes]
     report.add_findings(document, found)

@@ -6,6 +6,7 @@ Numbers are then what Go's encoding/json prints of them: 3.0 is 3, 1e3 is 1000.
 
 import math
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 
 Scalar = str | int | float | bool | None
@@ -13,7 +14,7 @@ Scalar = str | int | float | bool | None
 TAG = "tag:yaml.org,2002:"
 MERGE_TAG = f"{TAG}merge"
 
-_WORDS: dict[str, Scalar] = {
+WORDS: Mapping[str, Scalar] = {
     **dict.fromkeys("y Y yes Yes YES true True TRUE on On ON".split(), True),
     **dict.fromkeys("n N no No NO false False FALSE off Off OFF".split(), False),
     **dict.fromkeys(["", "~", "null", "Null", "NULL"]),
@@ -21,7 +22,9 @@ _WORDS: dict[str, Scalar] = {
     **dict.fromkeys([".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"], math.inf),
     **dict.fromkeys(["-.inf", "-.Inf", "-.INF"], -math.inf),
 }
-_NUMBER_START = frozenset("+-.0123456789")
+NUMBER_START = frozenset("+-.0123456789")
+"""What begins with another character, and is none of the words, is a text."""
+
 _INTEGER = re.compile(
     r"([-+]?)(?:0[xX](?P<x>[0-9a-fA-F]+)|0[bB](?P<b>[01]+)|0[oO]?(?P<o>[0-7]+)|(?P<d>0|[1-9][0-9]{0,19}))"
 )
@@ -56,9 +59,9 @@ def tagged(text: str, tag: str) -> tuple[Scalar, bool]:
 
 
 def _resolve(text: str) -> Scalar:
-    if text in _WORDS:
-        return _WORDS[text]
-    if text[0] not in _NUMBER_START:
+    if text in WORDS:
+        return WORDS[text]
+    if text[0] not in NUMBER_START:
         return text
     if text[0] == ".":  # Go's ParseFloat, which knows underscores between digits only
         number = float(text) if _LEADING_DOT.fullmatch(text) else math.inf

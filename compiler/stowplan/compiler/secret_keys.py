@@ -12,7 +12,7 @@ def defined(documents: Iterable[Document], default_namespace: str) -> Keys:
     """By namespace and name, the keys of every Secret, ExternalSecret and SealedSecret whose keys can be told."""
     found: Keys = {}
     for document in documents:
-        data = document.root.data
+        data = document.data
         metadata = _mapping(data.get("metadata"))
         namespace = str(metadata.get("namespace") or default_namespace)
         for name, keys in _secrets(data, str(metadata.get("name"))):

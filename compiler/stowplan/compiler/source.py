@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -83,6 +83,19 @@ class Node:
         return node, True
 
 
+@dataclass(frozen=True, slots=True)
+class Unplaced:
+    """The plain value of a document whose nodes nobody has asked for yet.
+
+    `nodes` makes them for all documents of the `text`, of which this is the one at `index`.
+    """
+
+    data: Data
+    text: str
+    index: int
+    nodes: Callable[[str], Sequence[Node]]
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Location:
     """A place in the repository: `file` is relative to it, with forward slashes."""
@@ -97,15 +110,26 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One YAML document: its file, its index in that file from 0, and its root node.
+    """One YAML document: its file, its index in that file from 0, and what it says.
 
     `refused` are the paths of values that were found wrong on reading: nobody need hear of them again.
     """
 
     file: str
     index: int
-    root: Node
+    given: Node | Unplaced
     refused: frozenset[FieldPath] = frozenset()
+
+    @property
+    def data(self) -> Data:
+        """Its plain value."""
+        return self.given.data
+
+    @property
+    def root(self) -> Node:
+        """Its value with all positions. Ask for `data` where those are not needed: they may have to be found first."""
+        given = self.given
+        return given if isinstance(given, Node) else given.nodes(given.text)[given.index]
 
     def locate(self, path: FieldPath, anchor: Anchor = Anchor.VALUE) -> Location:
         """The position of a field; for one that is absent, the key of the nearest one above it.
@@ -113,10 +137,11 @@ class Document:
         A mapping or list that begins on a later line than its key would be pointed at by its first child, so its key
         stands for it.
         """
-        node, exact = self.root.nearest(path)
+        root = self.root
+        node, exact = root.nearest(path)
         below_key = isinstance(node.data, dict | list) and node.mark.line > node.key_mark.line
         at_value = anchor is Anchor.VALUE and exact and not below_key
-        mark = node.mark if at_value or node is self.root else node.key_mark
+        mark = node.mark if at_value or node is root else node.key_mark
         return Location(self.file, mark.line, mark.column)
 
 

@@ -47,7 +47,7 @@ def validate(sources: Sources, report: Report) -> Program:
             specs += [spec] if spec else []
             refused |= set() if spec else {_identity(document, platform)}
         else:
-            found = [*placeholders.findings(document.root.data), *_foreign(document, platform)]
+            found = [*placeholders.findings(document.data), *_foreign(document, platform)]
             report.add_findings(document, found)
             passed += [] if has_errors(found) else [document]
     keys = secret_keys.defined(sources.documents, platform.default_namespace)
@@ -55,22 +55,22 @@ def validate(sources: Sources, report: Report) -> Program:
 
 
 def _is_spec(document: Document) -> bool:
-    kind = document.root.data.get("kind")
+    kind = document.data.get("kind")
     return isinstance(kind, str) and kind in kinds.MODELS
 
 
 def _identity(document: Document, platform: Platform) -> SpecId:
     """What a document would be if it had no errors; without a name, nothing that exists."""
-    metadata = document.root.data.get("metadata")
+    metadata = document.data.get("metadata")
     given = metadata if isinstance(metadata, dict) else {}
-    kind = document.root.data["kind"]
+    kind = document.data["kind"]
     return SpecId(kind, str(given.get("namespace") or platform.default_namespace), str(given.get("name", "")))
 
 
 def read_spec(document: Document, platform: Platform, report: Report) -> Spec | None:
-    kind = document.root.data["kind"]
-    left_in = [*placeholders.findings(document.root.data), *placeholders.templates(document.root.data)]
-    data, found = modernise(kinds.MODELS[kind], document.root.data)
+    kind = document.data["kind"]
+    left_in = [*placeholders.findings(document.data), *placeholders.templates(document.data)]
+    data, found = modernise(kinds.MODELS[kind], document.data)
     found += left_in or _version(kind, data)
     if has_errors(found):
         report.add_findings(document, found)
@@ -136,7 +136,7 @@ def _digest(model: SpecModel, namespace: str) -> str:
 
 def _foreign(document: Document, platform: Platform) -> list[Finding]:
     """What to say of a document that is no spec: nothing if the platform lets it through."""
-    data = document.root.data
+    data = document.data
     version, kind = data.get("apiVersion"), data.get("kind")
     if not isinstance(kind, str) or not isinstance(version, str):
         return [_nameless(data, "apiVersion" if isinstance(kind, str) else "kind")]

@@ -9,8 +9,8 @@ from typing import Protocol
 
 import yaml
 
-from stowplan.compiler import lookalikes
-from stowplan.compiler.source import Diagnostic, Document, Lines, Location, Mark, Report, diagnose_at
+from stowplan.compiler import lookalikes, yaml_plain
+from stowplan.compiler.source import Diagnostic, Document, Lines, Location, Mark, Report, Unplaced, diagnose_at
 from stowplan.compiler.yaml_tree import TreeBuilder, named, shown
 from stowplan.schema.diagnostics import Finding, Severity, finding
 
@@ -105,6 +105,15 @@ def read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
     meaning or is no mapping; those before and behind it are read. One with a duplicate key (the last one counts), a key
     that is no string (it is dropped) or a tag without meaning (the text counts) is kept, so that the rest is checked.
     """
+    unmarked = text.removeprefix("\ufeff")
+    plain = yaml_plain.documents(unmarked, MAX_DOCUMENTS)
+    if plain is None:
+        return read_closely(text, file)
+    return [Document(file, index, Unplaced(data, unmarked, index, yaml_plain.nodes)) for index, data in plain], []
+
+
+def read_closely(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
+    """`read`, whatever the text holds; for what is plain it takes six times as long and gives the same."""
     reader = _Reader(text.removeprefix("\ufeff"), file)
     reader.read()
     return reader.documents, reader.report.diagnostics

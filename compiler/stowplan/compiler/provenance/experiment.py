@@ -85,7 +85,7 @@ class Experiment:
         """The leaves that are not there when the field is not, nor mappings that hold it alone."""
         if not given.given:
             return []
-        program = self._with(replace(given, path=_alone(given.document.root.data, given.path)), GONE)
+        program = self._with(replace(given, path=_alone(given.document.data, given.path)), GONE)
         objects = self._objects(program) if program else None
         if objects is None:
             return []
@@ -114,7 +114,7 @@ class Experiment:
 
     def _with(self, given: Input, value: Any) -> Program | None:
         """The program with one field changed; None where that is no valid one."""
-        data = changed(given.document.root.data, given.path, value)
+        data = changed(given.document.data, given.path, value)
         if given.spec is None:
             return self._on(data)
         specs = {each.id: each for each in self.program.specs}
@@ -145,7 +145,7 @@ class Experiment:
                 yield spec.id, _NAME
 
     def _read(self, document: Document, path: FieldPath, value: Any) -> Spec | None:
-        data = changed(document.root.data, path, value)
+        data = changed(document.data, path, value)
         changed_document = Document(document.file, document.index, Node(data, START, START))
         return read_spec(changed_document, self.program.platform, Report())
 
@@ -195,7 +195,7 @@ def _without(value: Any, pattern: re.Pattern[str] | None) -> Any:
 
 
 def _inputs(document: Document, spec: SpecId | None, model: Model) -> Iterator[Input]:
-    written = {leaf.path: leaf.value for leaf in _plain_leaves(document.root.data)}
+    written = {leaf.path: leaf.value for leaf in _plain_leaves(document.data)}
     for path, value in written.items():
         if path not in _UNTOUCHED:
             yield Input(document, spec, path, value, given=True)

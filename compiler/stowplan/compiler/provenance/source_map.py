@@ -87,7 +87,7 @@ def reduced(program: Program, spec: SpecId | None) -> Program:
     if spec is None:
         return program
     found = program.spec(spec)
-    names = set(_texts(found.document.root.data)) if found else set()
+    names = set(_texts(found.document.data)) if found else set()
     datasets = (each for each in program.specs if each.id.kind == "SampleSet" and each.id.namespace == spec.namespace)
     near = {each.id for each in datasets if each.id.name in names} | {spec}
     return replace(program, specs=tuple(each for each in program.specs if each.id in near))
@@ -114,7 +114,7 @@ def _foreign(output: Output, program: Program) -> list[Entry]:
 
 
 def _same(document: Document, manifest: Manifest) -> bool:
-    data = document.root.data
+    data = document.data
     return (data.get("kind"), data["metadata"]["name"]) == (manifest.kind, manifest.name)
 
 
