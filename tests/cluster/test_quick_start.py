@@ -52,7 +52,7 @@ def builder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Builder]:
         for target in ("cache", "control"):
             made.image(target)
         made.podman.run("rm", "--all", "--force", "--time=0")
-        sweep()
+        sweep(tmp_path_factory.getbasetemp())
         yield made
 
 

@@ -86,11 +86,11 @@ def redis_volume(new_volume: NewVolume, redis: Redis) -> Volume:
 
 
 @pytest.fixture(scope="session")
-def fuse() -> None:
+def fuse(tmp_path_factory: pytest.TempPathFactory) -> None:
     """The tests are skipped where nothing can be mounted."""
     if reason := why_not():
         pytest.skip(reason)
-    sweep()
+    sweep(tmp_path_factory.getbasetemp())
 
 
 @pytest.fixture

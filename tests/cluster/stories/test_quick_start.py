@@ -58,11 +58,11 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
+def place(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     """A formatted volume, mounted; a bucket with the samples."""
     if reason := why_not():
         pytest.skip(reason)
-    sweep()
+    sweep(tmp_path_factory.getbasetemp())
     programs: dict[str, Path] = {}
     for tool in (JUICEFS, VERSITYGW):
         found = obtain(tool)
