@@ -33,13 +33,25 @@ def _minors(metafunc: pytest.Metafunc) -> list[str]:
     return (argocd_minors if "argocd_programs" in metafunc.fixturenames else minors)(metafunc.config)
 
 
+SECOND_HALF = frozenset(
+    "test_cache_status test_group_stories test_pod_lifecycle test_quick_start test_waiting_pods".split()
+)
+"""Modules whose tests take about as long as all others: those with a kubelet and with containers among them, which are
+not run beside each other."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All stay in one process (`--dist loadgroup`), so that one control plane runs at a time."""
+    """Each half stays in one process (`--dist loadgroup`), so that two control planes run at a time.
+
+    Those with Argo CD wait even more, and each module has an Argo CD of its own.
+    """
     for item in items:
         parameters = getattr(item, "callspec", None)
         if parameters is not None and parameters.params.get("minor"):
             item.add_marker(pytest.mark.cluster)
-            item.add_marker(pytest.mark.xdist_group("cluster"))
+            half = "second" if item.path.stem in SECOND_HALF else "first"
+            group = item.path.stem if "argocd_programs" in item.fixturenames else f"cluster-{half}"
+            item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(scope="session")
