@@ -50,7 +50,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if parameters is not None and parameters.params.get("minor"):
             item.add_marker(pytest.mark.cluster)
             half = "second" if item.path.stem in SECOND_HALF else "first"
-            group = item.path.stem if "argocd_programs" in item.fixturenames else f"cluster-{half}"
+            group = item.path.stem if "argocd_programs" in getattr(item, "fixturenames", ()) else f"cluster-{half}"
             item.add_marker(pytest.mark.xdist_group(group))
 
 
