@@ -75,6 +75,11 @@ class Compiled:
     starts: tuple[ObjectId, ...] = ()
     program: Program | None = None
 
+    @property
+    def extended(self) -> bool:
+        """Whether extensions had a part in it: they may have looked at anything."""
+        return self.program is not None and bool(self.program.platform.extensions)
+
 
 def specs_of(repo: Path, report: Report) -> tuple[Sources, tuple[SpecId, ...]]:
     """The identities of all specs, sorted."""

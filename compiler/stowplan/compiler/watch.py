@@ -9,8 +9,8 @@ from pathlib import Path
 
 from watchfiles import Change, watch
 
-from stowplan.compiler.load import PLATFORM_FILES, SPECS
 from stowplan.compiler.pipeline import Compiled, Memory, compile_repository
+from stowplan.compiler.repository import PLATFORM_FILES, SPECS
 from stowplan.compiler.source import Report
 from stowplan.compiler.write import WriteResult, write
 
@@ -55,7 +55,7 @@ class Watcher:
         """Compiles and, if there is no error, writes."""
         began, report = time.perf_counter(), Report()
         compiled = compile_repository(self.repo, self.out, report, memory=self._memory)
-        written = WriteResult() if report.failed else write(compiled.outputs, self.out, compiled.committed, report)
+        written = WriteResult() if report.failed else write(compiled.files, self.out, compiled.committed, report)
         return Round(report, compiled, written, time.perf_counter() - began)
 
     def _matters(self, change: Change, path: str) -> bool:  # noqa: ARG002 - as watchfiles calls it

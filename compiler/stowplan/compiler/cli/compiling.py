@@ -49,11 +49,16 @@ def synth(
 
     Example: stowplan synth my-repo --check
     """
-    from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415 - start-up time
-    from stowplan.compiler.runs import Recompile  # noqa: PLC0415
-
     source = folder(repo)
     target = apart_from_specs(out or source / "out", source)
+    if not (check or recompile):
+        _end_if_unchanged(repo, source, target, output_format)
+
+    from stowplan.compiler import last_run  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415
+    from stowplan.compiler.runs import Recompile  # noqa: PLC0415
+
+    inputs = last_run.inputs(source)
     report = Report()
     names = frozenset(recompile or ())
     renewed = Recompile("all" in names, names - {"all"})
@@ -65,10 +70,25 @@ def synth(
         _refuse_unknown(renewed.unknown({output.spec for output in compiled.outputs if output.spec}))
         more, lines = (_compare if check else _write)(compiled, target, report)
         extra |= more
+    if not (check or report.failed or compiled.extended):
+        files = sum(number for name, number in extra["files"].items() if name != "removed")
+        last_run.remember(source, target, inputs, report, objects=len(compiled.outputs), files=files)
     extra["starts"] = [] if report.failed else [str(run) for run in compiled.starts]
     lines = [*(f"starts when synced: {run}" for run in extra["starts"]), *lines]
     ending = Ending(repo, report, compiled.sources.texts, output_format)
     ending.finish(extra, lines, failed=not extra.get("upToDate", True))
+
+
+def _end_if_unchanged(repo: Path, source: Path, target: Path, output_format: Format) -> None:
+    """Says what the last run said, and ends, where there is nothing to do."""
+    from stowplan.compiler.last_run import unchanged  # noqa: PLC0415 - start-up time
+
+    last = unchanged(source, target)
+    if last is None:
+        return
+    counts = {"created": 0, "changed": 0, "unchanged": last.files, "removed": 0}
+    ending = Ending(repo, last.report, last.texts(source), output_format)
+    ending.finish({"objects": last.objects, "files": counts, "starts": []}, [_written_line(target, counts)])
 
 
 def _refuse_unknown(names: list[str]) -> None:
@@ -95,7 +115,11 @@ def _write(compiled: "Compiled", target: Path, report: Report) -> tuple[dict[str
 
 def written_line(target: Path, result: "WriteResult") -> str:
     """`out: 2 created, 1 changed, 12 unchanged, 0 removed`."""
-    return f"{target}: " + ", ".join(f"{number} {name}" for name, number in _counts(result).items())
+    return _written_line(target, _counts(result))
+
+
+def _written_line(target: Path, counts: dict[str, int]) -> str:
+    return f"{target}: " + ", ".join(f"{number} {name}" for name, number in counts.items())
 
 
 def _counts(result: "WriteResult") -> dict[str, int]:

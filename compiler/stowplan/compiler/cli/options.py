@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from stowplan.compiler.repository import SPECS
+
 
 class Format(StrEnum):
     """How diagnostics are printed."""
@@ -36,8 +38,6 @@ def folder(repo: Path) -> Path:
 
 def apart_from_specs(out: Path, repo: Path) -> Path:
     """`out`, unless what is written there would be read as specs, or removed and written among them."""
-    from stowplan.compiler.load import SPECS  # noqa: PLC0415 - start-up time
-
     written, read = Path(os.path.realpath(out)), Path(os.path.realpath(repo / SPECS))
     if written.is_relative_to(read) or read.is_relative_to(written):
         message = f"{out} is in or around {repo / SPECS}. Name a folder apart from the specs, such as {repo / 'out'}."

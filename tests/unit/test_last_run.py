@@ -1,0 +1,151 @@
+"""A run that has nothing to do says what the last one said, and looks at no more than it must."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from stowplan.compiler import fingerprint
+from stowplan.compiler.last_run import unchanged
+
+EXAMPLE = Path(__file__).parents[2] / "examples/imagenet"
+LIGHT = """
+import sys
+from stowplan.compiler.cli import main
+try:
+    main()
+finally:
+    heavy = {"pydantic", "cdk8s", "jsii", "yaml", "kubernetes", "orjson"} & sys.modules.keys()
+    print("imported:", sorted(heavy), file=sys.stderr)
+"""
+Synth = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    shutil.copytree(EXAMPLE, tmp_path / "repo")
+    return tmp_path / "repo"
+
+
+@pytest.fixture
+def synth(repo: Path, tmp_path: Path) -> Synth:
+    """`stowplan synth` with a cache folder of its own; stderr says which heavy packages were imported."""
+
+    def run(*arguments: str, check: bool = True) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [sys.executable, "-c", LIGHT, "synth", str(repo), *arguments],
+            env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")},
+            capture_output=True,
+            text=True,
+            check=check,
+            timeout=300,
+        )
+
+    return run
+
+
+def append(path: Path, text: str) -> None:
+    path.write_text(path.read_text() + text)
+
+
+def last_line(ended: "subprocess.CompletedProcess[str]") -> str:
+    return ended.stdout.splitlines()[-1]
+
+
+def saw_nothing_to_do(ended: "subprocess.CompletedProcess[str]") -> bool:
+    return ended.stderr == "imported: []\n"
+
+
+def test_a_run_without_a_change_says_the_same_and_does_nothing(repo: Path, synth: Synth) -> None:
+    first = synth()
+    assert not saw_nothing_to_do(first)
+    before = {path: path.stat().st_mtime_ns for path in (repo / "out").rglob("*")}
+    again = synth()
+    assert saw_nothing_to_do(again)
+    assert {path: path.stat().st_mtime_ns for path in (repo / "out").rglob("*")} == before
+    said = [line for line in first.stdout.splitlines() if not line.startswith("starts when synced: ")]
+    assert again.stdout.splitlines()[:-1] == said[:-1]
+    assert said[0].startswith("specs/")
+    total = last_line(first).partition(": ")[2].split(" created")[0]
+    assert last_line(again).endswith(f": 0 created, 0 changed, {total} unchanged, 0 removed")
+    assert synth("--format", "json").stdout.count('"code"') == len([line for line in said if line.startswith("  help")])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda repo: append(repo / "stowplan.yaml", "# a comment\n"),
+        lambda repo: append(next((repo / "specs").rglob("*.yaml")), "# a comment\n"),
+        lambda repo: (repo / "specs/more.yaml").write_text(""),
+        lambda repo: (repo / "specs/more.yaml.txt").write_text(""),
+        lambda repo: (repo / "out/inventory.jsonl").unlink(),
+        lambda repo: next((repo / "out").rglob("job-*.yaml")).unlink(),
+        lambda repo: append(next((repo / "out").rglob("job-*.yaml")), "# by hand\n"),
+        lambda repo: (repo / "out/paddle-system/foreign.yaml").write_text(""),
+    ],
+    ids=["platform", "spec", "new file", "new name", "inventory", "lost output", "edited output", "foreign file"],
+)
+def test_a_change_is_seen(repo: Path, synth: Synth, change: Callable[[Path], object]) -> None:
+    synth()
+    change(repo)
+    assert not saw_nothing_to_do(synth(check=False))
+
+
+def test_options_that_ask_for_more_get_it(synth: Synth) -> None:
+    synth()
+    assert not saw_nothing_to_do(synth("--check"))
+    assert not saw_nothing_to_do(synth("--recompile", "all"))
+
+
+def test_what_a_change_led_to_is_told_once(repo: Path, synth: Synth) -> None:
+    synth()
+    spec = next(path for path in (repo / "specs").rglob("*.yaml") if "kind: SampleJob" in path.read_text())
+    spec.unlink()
+    removing = synth()
+    assert last_line(removing).endswith(" removed")
+    assert not last_line(removing).endswith(" 0 removed")
+    again = synth()
+    assert "SP541" not in again.stdout
+    assert saw_nothing_to_do(synth())
+
+
+def test_another_program_looks_again(repo: Path, synth: Synth, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synth()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert unchanged(repo, repo / "out") is not None
+    monkeypatch.setattr(fingerprint, "of_program", lambda: "newer")
+    assert unchanged(repo, repo / "out") is None
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"program": 1}'])
+def test_a_broken_memory_is_none(repo: Path, synth: Synth, tmp_path: Path, content: str) -> None:
+    synth()
+    (kept,) = (tmp_path / "cache/stowplan/runs").iterdir()
+    kept.write_text(content)
+    assert not saw_nothing_to_do(synth())
+    assert saw_nothing_to_do(synth())
+
+
+def test_links_are_left_to_a_whole_run(repo: Path, synth: Synth) -> None:
+    (repo / "specs/more").symlink_to(repo / "specs")
+    (repo / "specs/more").unlink()
+    (repo / "specs/link.yaml").symlink_to(next((repo / "specs").rglob("*.yaml")))
+    synth()
+    assert not saw_nothing_to_do(synth())
+
+
+def test_what_extensions_looked_at_is_not_known(repo: Path, synth: Synth) -> None:
+    (repo / "more.py").write_text("def build(app, program):\n    pass\n")
+    append(repo / "stowplan.yaml", "extensions: [{path: more.py}]\n")
+    synth()
+    assert not saw_nothing_to_do(synth())
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(synth: Synth, tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("")
+    synth()
+    assert not saw_nothing_to_do(synth())
