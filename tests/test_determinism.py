@@ -16,7 +16,7 @@ from stowplan.compiler.pipeline import compile_repository
 from stowplan.compiler.source import Report
 from stowplan.compiler.write import write
 from tests.repositories import EXAMPLES, example
-from tests.unit.outputs import files
+from tests.unit.outputs import files, rendered
 
 STOWPLAN = Path(sys.executable).with_name("stowplan")
 
@@ -112,13 +112,13 @@ def test_order_of_files_and_keys(name: str, tmp_path: Path) -> None:
             target.write_text(yaml.safe_dump_all(documents, sort_keys=False))
         else:
             shutil.copy(path, target)
-    write(example(name).outputs, tmp_path / "expected", Inventory(), Report())
+    write(rendered(example(name).outputs), tmp_path / "expected", Inventory(), Report())
     assert compiled(tmp_path / "repo", tmp_path / "out") == files(tmp_path / "expected")
 
 
 def compiled(repo: Path, out: Path) -> dict[str, bytes]:
     report = Report()
-    write(compile_repository(repo, out, report).outputs, out, Inventory(), report)
+    write(compile_repository(repo, out, report).files, out, Inventory(), report)
     assert not report.failed
     return files(out)
 

@@ -23,7 +23,7 @@ from stowplan.schema.sample_job import SampleJob
 from stowplan.schema.sample_set import SampleSet
 from stowplan.schema.training_job import TrainingJob
 from tests.repositories import EXAMPLES, REPOSITORY, example
-from tests.unit.outputs import files
+from tests.unit.outputs import files, rendered
 
 OUT = REPOSITORY / "out"
 HOW = "run `make generate` and commit the result"
@@ -56,7 +56,7 @@ UNUSED = {
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_out_is_what_the_example_compiles_to(name: str, tmp_path: Path) -> None:
     """A fresh compilation, so runs that `synth` would keep from an older compiler fail here too."""
-    write(example(name).outputs, tmp_path, Inventory(), Report())
+    write(rendered(example(name).outputs), tmp_path, Inventory(), Report())
     compiled, committed = files(tmp_path), files(OUT / name)
     assert sorted(committed) == sorted(compiled), HOW
     assert [path for path in compiled if compiled[path] != committed[path]] == [], HOW

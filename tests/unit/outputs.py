@@ -6,7 +6,9 @@ from pathlib import Path
 from stowplan.compiler import inventory
 from stowplan.compiler.inventory import Inventory
 from stowplan.compiler.model import Output
+from stowplan.compiler.render import Rendered, Renderings
 from stowplan.compiler.source import Report
+from stowplan.compiler.tree import Tree
 from stowplan.compiler.write import WriteResult, write
 from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.meta import SpecId
@@ -41,8 +43,13 @@ def output(
 def written(out: Path, outputs: Iterable[Output]) -> tuple[WriteResult, list[str]]:
     """What `write` did with the inventory at hand, and the codes that it reported."""
     report = Report()
-    result = write(tuple(outputs), out, inventory.read(out)[0], report)
+    result = write(rendered(outputs), out, inventory.read(out)[0], report)
     return result, [found.code for found in report.diagnostics]
+
+
+def rendered(outputs: Iterable[Output]) -> list[Rendered]:
+    """The files of outputs, with their contents."""
+    return Renderings().all(outputs, Tree(Path()))
 
 
 def last_inventory(out: Path) -> Inventory:

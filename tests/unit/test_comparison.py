@@ -8,7 +8,7 @@ from stowplan.compiler import inventory, lock
 from stowplan.compiler.comparison import Comparison, compare
 from stowplan.compiler.model import Output
 from stowplan.compiler.source import Report
-from tests.unit.outputs import config_map, files, folders, output, written
+from tests.unit.outputs import config_map, files, folders, output, rendered, written
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def out(tmp_path: Path) -> Path:
 def compared(out: Path, outputs: list[Output]) -> tuple[Comparison, list[str]]:
     report = Report()
     before = (files(out), folders(out))
-    found = compare(outputs, out, inventory.read(out)[0], report)
+    found = compare(rendered(outputs), out, inventory.read(out)[0], report)
     assert (files(out), folders(out)) == before
     return found, [each.code for each in report.diagnostics]
 
@@ -122,7 +122,7 @@ def test_a_check_takes_no_lock(out: Path) -> None:
 def test_what_cannot_be_read_or_written_is_a_difference(out: Path) -> None:
     out.write_text("mine")
     report = Report()
-    assert not compare([output("a.yaml")], out, inventory.read(out)[0], report).same
+    assert not compare(rendered([output("a.yaml")]), out, inventory.read(out)[0], report).same
     assert [each.code for each in report.diagnostics] == ["SP510"]
 
 

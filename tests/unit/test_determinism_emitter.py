@@ -25,9 +25,10 @@ from pathlib import Path
 from stowplan.compiler.inventory import Inventory
 from stowplan.compiler.source import Report
 from stowplan.compiler.write import write
-from tests.unit.outputs import output
+from tests.unit.outputs import output, rendered
 bodies = json.loads(sys.stdin.buffer.read())
-write([output(path, body) for path, body in bodies.items()], Path(sys.argv[1]), Inventory(), Report())
+files = rendered(output(path, body) for path, body in bodies.items())
+write(files, Path(sys.argv[1]), Inventory(), Report())
 """
 REPOSITORY = Path(__file__).parents[2]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from stowplan.compiler import entries, inventory, paths
 from stowplan.compiler.entries import Entry
 from stowplan.compiler.inventory import FORMAT, NAME, Inventory
-from stowplan.compiler.render import render
+from stowplan.compiler.render import entry_of, render
 from stowplan.library.manifest import ExternalReference
 from stowplan.schema.diagnostics import Severity
 from stowplan.schema.meta import ObjectId, SpecId
@@ -62,9 +62,9 @@ def test_each_line_is_one_object_with_sorted_keys_after_the_format() -> None:
 def test_an_entry_tells_the_digest_and_size_of_the_whole_file() -> None:
     each = output("ml/a.yaml", run=True)
     content = render(each)
-    found = inventory.entry(each, content)
+    found = entry_of(each, content)
     assert (found.size, found.run, found.wave, found.spec) == (len(content), True, 0, each.spec)
-    assert inventory.entry(each, content + b"\n").sha256 != found.sha256
+    assert entry_of(each, content + b"\n").sha256 != found.sha256
 
 
 @pytest.mark.parametrize("name", ["", "nowhere", "file/below"])

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler import inventory
 from stowplan.compiler.inventory import Inventory
 from stowplan.compiler.model import Output
 from stowplan.compiler.previous import previous
-from stowplan.compiler.render import render
+from stowplan.compiler.render import Renderings, entry_of, render
 from stowplan.compiler.runs import Kept, Recompile, keep, starts, without_recompiled
+from stowplan.compiler.tree import seen
 from stowplan.schema.meta import ObjectId, SpecId
 from tests.unit.outputs import SPEC, config_map, files, job, last_inventory, output, written
 
@@ -32,11 +32,11 @@ def custom_resource(*, spec: SpecId = SPEC, digest: str = "d1") -> Output:
 
 
 def kept(out: Path, outputs: Iterable[Output], recompile: Recompile = NONE) -> Kept:
-    return keep(tuple(outputs), last_inventory(out), out, recompile)
+    return keep(tuple(outputs), last_inventory(out), seen(out), recompile, Renderings())
 
 
 def started(out: Path, found: Kept) -> tuple[ObjectId, ...]:
-    return starts(found.outputs, previous(found.outputs, last_inventory(out), out))
+    return starts(found.outputs, previous(found.outputs, last_inventory(out), seen(out), Renderings()))
 
 
 def values(found: Kept) -> dict[str, str]:
@@ -164,7 +164,9 @@ def test_a_suspended_run_starts_when_it_is_resumed(out: Path, *, before: bool, a
 def test_a_run_that_is_renewed_on_request_is_not_taken_for_a_surprise(out: Path) -> None:
     written(out, [custom_resource(), run("sync-1", "old"), run("warm-1", "old", path="ml/job-warm.yaml", spec=OTHER)])
     last = last_inventory(out)
-    left = without_recompiled(previous((), last, out), last, Recompile(names=frozenset({"imagenet"})))
+    left = without_recompiled(
+        previous((), last, seen(out), Renderings()), last, Recompile(names=frozenset({"imagenet"}))
+    )
     assert [known.name for known in left] == ["imagenet", "warm-1"]
 
 
@@ -175,14 +177,14 @@ def test_names_that_no_spec_has_are_told() -> None:
 
 def test_an_output_folder_that_is_a_file_has_no_runs(out: Path) -> None:
     out.write_text("mine")
-    assert started(out, keep([run("sync-1", "new")], Inventory(), out, NONE)) == (job_id("sync-1"),)
+    assert started(out, keep([run("sync-1", "new")], Inventory(), seen(out), NONE, Renderings())) == (job_id("sync-1"),)
 
 
 def forged(out: Path, content: bytes) -> Inventory:
     """An inventory that lists `content` as the committed run of the spec, with the right digest."""
     (out / "ml").mkdir(parents=True)
     (out / "ml/job-sync.yaml").write_bytes(content)
-    return Inventory((inventory.entry(run("sync-1", "x"), content),))
+    return Inventory((entry_of(run("sync-1", "x"), content),))
 
 
 JOB = b"apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: sync-1\n  namespace: ml\n"
@@ -215,19 +217,20 @@ JOB = b"apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: sync-1\n  namespace:
     ids=lambda content: ascii(content)[:60],
 )
 def test_a_forged_run_that_our_emitter_cannot_have_written_is_refused(out: Path, content: bytes) -> None:
-    found = keep([run("sync-2", "new")], forged(out, content), out, NONE)
+    found = keep([run("sync-2", "new")], forged(out, content), seen(out), NONE, Renderings())
     assert values(found) == {"ml/job-sync.yaml": "new"}
     assert [each.code for each in found.diagnostics] == ["SP513"]
 
 
 def test_what_the_forger_would_have_to_write_is_accepted(out: Path) -> None:
     """Shows that the cases above differ from a real run only by what they forge."""
-    found = keep([run("sync-2", "new")], forged(out, JOB + b"spec:\n  value: old\n"), out, NONE)
+    last = forged(out, JOB + b"spec:\n  value: old\n")
+    found = keep([run("sync-2", "new")], last, seen(out), NONE, Renderings())
     assert values(found) == {"ml/job-sync.yaml": "old"}
 
 
 def test_outputs_come_back_sorted_by_path_whatever_their_order(out: Path) -> None:
     outputs = [run("b", "1", path="b.yaml"), output("c.yaml", spec=None), custom_resource()]
-    found = keep(outputs, Inventory(), out, NONE)
+    found = keep(outputs, Inventory(), seen(out), NONE, Renderings())
     assert [each.path for each in found.outputs] == ["b.yaml", "c.yaml", "ml/imagenet.yaml"]
-    assert keep(outputs[::-1], Inventory(), out, NONE) == found
+    assert keep(outputs[::-1], Inventory(), seen(out), NONE, Renderings()) == found

@@ -15,7 +15,7 @@ from stowplan.compiler import inventory, lock
 from stowplan.compiler.inventory import Inventory
 from stowplan.compiler.source import Report
 from stowplan.compiler.write import WriteResult, write
-from tests.unit.outputs import config_map, files, folders, last_inventory, output, written
+from tests.unit.outputs import config_map, files, folders, last_inventory, output, rendered, written
 
 NOTHING = WriteResult()
 
@@ -236,7 +236,7 @@ def test_a_run_that_began_before_another_one_wrote_is_refused(out: Path) -> None
     written(out, [output("a.yaml")])
     clean = files(out)
     report = Report()
-    assert write([output("b.yaml")], out, before, report) == NOTHING
+    assert write(rendered([output("b.yaml")]), out, before, report) == NOTHING
     assert [found.code for found in report.diagnostics] == ["SP509"]
     assert files(out) == clean
 
@@ -305,5 +305,5 @@ def test_a_diagnostic_names_the_file_below_the_folder_as_the_user_gave_it(
         given.mkdir(parents=True, exist_ok=True)
         (given / "a.yaml").write_text("kind: Mine\n")
         report = Report()
-        write([output("a.yaml")], given, Inventory(), report)
+        write(rendered([output("a.yaml")]), given, Inventory(), report)
         assert [str(found.location) for found in report.diagnostics] == [f"{shown}:1:1"]

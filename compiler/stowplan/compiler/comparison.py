@@ -9,10 +9,10 @@ from pathlib import Path
 from stowplan.compiler import inventory, paths
 from stowplan.compiler.emitter import visible
 from stowplan.compiler.inventory import Inventory
-from stowplan.compiler.model import Output
 from stowplan.compiler.plan import Change, plan
+from stowplan.compiler.render import Rendered
 from stowplan.compiler.source import Report
-from stowplan.compiler.tree import scan
+from stowplan.compiler.tree import Tree, scan
 from stowplan.compiler.write import observations, unusable
 
 _LARGEST = 1 << 19
@@ -60,30 +60,32 @@ class Comparison:
             yield from ("", *difference.diff) if difference.diff else ()
 
 
-def compare(outputs: Sequence[Output], out: Path, previous: Inventory, report: Report) -> Comparison:
+def compare(files: Sequence[Rendered], out: Path, previous: Inventory, report: Report) -> Comparison:
     """What `write` would do to `out`. Changes nothing and takes no lock; diagnostics as `write` gives them."""
-    problems = paths.diagnostics(outputs)
+    problems = paths.diagnostics(files)
     report.add(*problems)
     if problems:
         return Comparison(blocked=True)
+    digests = {entry.path: entry.sha256 for entry in previous.entries}
     try:
-        planned = plan(outputs, scan(out), previous)
+        tree = scan(out)
+        planned = plan(files, tree, previous)
+        changed = tuple(_difference(change, digests, tree) for change in planned.changes if not change.new)
     except OSError as error:
         report.add(unusable(out, error))
         return Comparison(blocked=True)
     report.add(*observations(planned, out))
-    digests = {entry.path: entry.sha256 for entry in previous.entries}
     return Comparison(
-        missing=tuple(change.path for change in planned.changes if change.before is None),
-        changed=tuple(_difference(change, digests) for change in planned.changes if change.before is not None),
+        missing=tuple(change.path for change in planned.changes if change.new),
+        changed=changed,
         stale=planned.stale,
         foreign=tuple(sorted({*planned.blocked, *planned.disowned, *planned.orphaned, *planned.intruders})),
-        blocked=bool(planned.blocked),
+        blocked=bool(planned.blocked or planned.lost),
     )
 
 
-def _difference(change: Change, digests: dict[str, str]) -> Difference:
-    before = change.before or b""
+def _difference(change: Change, digests: dict[str, str], tree: Tree) -> Difference:
+    before = tree.read(change.path) or b""
     edited = change.path in digests and sha256(before).hexdigest() != digests[change.path]
     return Difference(change.path, edited, tuple(_diff(change.path, before, change.after)))
 

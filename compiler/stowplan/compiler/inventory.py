@@ -15,7 +15,6 @@ from stat import S_ISREG
 
 from stowplan.compiler import paths
 from stowplan.compiler.entries import Entry, from_lines, to_line
-from stowplan.compiler.model import Output
 from stowplan.compiler.source import Diagnostic, diagnose_at
 from stowplan.schema.diagnostics import Severity, finding
 
@@ -37,21 +36,6 @@ class Inventory:
     entries: tuple[Entry, ...] = ()
     complete: bool = True
     sha256: str = field(default="", compare=False, repr=False)
-
-
-def entry(output: Output, content: bytes) -> Entry:
-    """The entry of an output whose file holds `content`."""
-    return Entry(
-        path=output.path,
-        id=output.manifest.id,
-        sha256=sha256(content).hexdigest(),
-        size=len(content),
-        spec=output.spec,
-        spec_digest=output.spec_digest,
-        wave=output.manifest.wave,
-        run=output.manifest.run,
-        externals=output.externals,
-    )
 
 
 def render(inventory: Inventory) -> bytes:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from stowplan.compiler.source import Document
 from stowplan.library.manifest import ExternalReference, Manifest
 from stowplan.schema.data_cube import DataCube
-from stowplan.schema.meta import SpecId
+from stowplan.schema.meta import ObjectId, SpecId
 from stowplan.schema.mx_job import MxJob
 from stowplan.schema.paddle_job import PaddleJob
 from stowplan.schema.platform import Platform
@@ -73,3 +73,7 @@ class Output:
     externals: tuple[ExternalReference, ...] = ()
     kept: bytes = b""
     """The committed file, where a run is kept as it is; `manifest` then holds what that file says."""
+
+    @property
+    def id(self) -> ObjectId:
+        return self.manifest.id

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
+from typing import Protocol, TypeVar
 from unicodedata import normalize
 
 from stowplan.compiler.emitter import visible
-from stowplan.compiler.model import Output
 from stowplan.compiler.source import Diagnostic, Location, diagnose_at
 from stowplan.schema.diagnostics import Finding, finding
+from stowplan.schema.meta import ObjectId
 
 ARGOCD, CLUSTER, CRDS = "argocd", "_cluster", "crds"
 """Folders beside those of the namespaces. Two of them could be names of namespaces: no spec may live in these."""
@@ -31,14 +32,46 @@ def location(out: Path, path: str = "", line: int = 1) -> Location:
     return Location(visible(str(shown / path)), line, 1)
 
 
-def problems(outputs: Sequence[Output]) -> list[tuple[Output, Finding]]:
+class Placed(Protocol):
+    """What is to be a file: an output, or what is known of one."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def id(self) -> ObjectId: ...
+
+
+class Sourced(Placed, Protocol):
+    """One that is known to come from a file."""
+
+    @property
+    def source(self) -> str: ...
+
+
+_Placed = TypeVar("_Placed", bound=Placed)
+
+
+def problems(outputs: Sequence[_Placed]) -> list[tuple[_Placed, Finding]]:
     """What keeps outputs from being files: SP510 for unsafe paths, SP507 for outputs that would be one file.
 
     So would a file and its own folder, and names that differ in case only (macOS).
     """
-    files: dict[str, Output] = {}
     found = [(output, _unsafe(output)) for output in outputs if not safe(output.path)]
-    for output in sorted(outputs, key=lambda output: (output.path, output.manifest.id)):
+    return found if _all_apart([output.path for output in outputs]) else found + _collisions(outputs)
+
+
+def _all_apart(given: Sequence[str]) -> bool:
+    """Whether no path is another one or a folder of it."""
+    folded = {_folded(path) for path in given}
+    folders = {path.rpartition("/")[0] for path in folded}
+    above = {folder for path in folders for folder in parents(path)}
+    return len(folded) == len(given) and folded.isdisjoint(folders) and folded.isdisjoint(above)
+
+
+def _collisions(outputs: Sequence[_Placed]) -> list[tuple[_Placed, Finding]]:
+    files: dict[str, _Placed] = {}
+    found = []
+    for output in sorted(outputs, key=lambda output: (output.path, output.id)):
         first = files.setdefault(_folded(output.path), output)
         if first is not output:
             found.append((output, _collision(output, first)))
@@ -51,7 +84,7 @@ def problems(outputs: Sequence[Output]) -> list[tuple[Output, Finding]]:
     return found
 
 
-def diagnostics(outputs: Sequence[Output]) -> list[Diagnostic]:
+def diagnostics(outputs: Sequence[Sourced]) -> list[Diagnostic]:
     """`problems`, at the files that the outputs come from."""
     return [diagnose_at(Location(output.source, 1, 1), found) for output, found in problems(outputs)]
 
@@ -64,20 +97,21 @@ def parents(path: str) -> Iterator[str]:
 
 
 def _folded(path: str) -> str:
+    if path.isascii():
+        return path.lower()
     return normalize("NFC", path).casefold()
 
 
-def _unsafe(output: Output) -> Finding:
+def _unsafe(output: Placed) -> Finding:
     message = (
-        f'{output.manifest.id} would be written to "{visible(output.path)}", which is not a plain path below the'
-        " output folder."
+        f'{output.id} would be written to "{visible(output.path)}", which is not a plain path below the output folder.'
     )
     return finding("SP510", (), message, "Give the object a name that can be a file name.")
 
 
-def _collision(output: Output, first: Output) -> Finding:
+def _collision(output: Placed, first: Placed) -> Finding:
     message = (
-        f'{first.manifest.id} and {output.manifest.id} would be written to "{first.path}" and "{output.path}",'
+        f'{first.id} and {output.id} would be written to "{first.path}" and "{output.path}",'
         " which cannot both exist where case does not count."
     )
     return finding("SP507", (), message, "Rename one of the objects.")

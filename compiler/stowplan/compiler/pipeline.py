@@ -23,9 +23,11 @@ from stowplan.compiler.load import load
 from stowplan.compiler.lower import lower
 from stowplan.compiler.model import Output, Program, Sources
 from stowplan.compiler.previous import lost_inventory, previous
+from stowplan.compiler.render import Rendered, Renderings
 from stowplan.compiler.resolve import resolve
 from stowplan.compiler.runs import Recompile
 from stowplan.compiler.source import Diagnostic, Report
+from stowplan.compiler.tree import Tree, seen
 from stowplan.compiler.validate import validate
 from stowplan.library.manifest import Unit
 from stowplan.schema.meta import ObjectId, SpecId
@@ -66,11 +68,13 @@ class Memory:
 class Compiled:
     """What a run made; `outputs` is empty where an error stopped it.
 
-    `committed` is the inventory that the run began with, `starts` are the Jobs that a sync would start.
+    `files` are those of `outputs`. `committed` is the inventory that the run began with, `starts` are the Jobs that a
+    sync would start.
     """
 
     sources: Sources
     outputs: tuple[Output, ...] = ()
+    files: tuple[Rendered, ...] = ()
     committed: Inventory = Inventory()  # noqa: RUF009 - frozen
     starts: tuple[ObjectId, ...] = ()
     program: Program | None = None
@@ -119,23 +123,25 @@ def _compile_repository(repo: Path, out: Path, report: Report, recompile: Recomp
     if report.failed:
         return Compiled(sources)
     outputs = deliver([*layout.of_specs(composed, program), *layout.of_extensions(additions)], program)
-    committed, problems = _committed(out, recompile)
-    kept = runs.keep(outputs, committed, out, recompile)
+    tree, renderings = seen(out), Renderings()
+    committed, problems = _committed(tree, recompile)
+    kept = runs.keep(outputs, committed, tree, recompile, renderings)
     report.add(*problems, *kept.diagnostics)
-    before = previous(kept.outputs, committed, out)
+    before = previous(kept.outputs, committed, tree, renderings)
     starts = runs.starts(kept.outputs, before)
     check(kept.outputs, program, runs.without_recompiled(before, committed, recompile), report)
     if report.failed:
         return Compiled(sources)
-    return Compiled(sources, (*kept.outputs, *settings(program)), committed, starts, program)
+    everything = (*kept.outputs, *settings(program))
+    return Compiled(sources, everything, tuple(renderings.all(everything, tree)), committed, starts, program)
 
 
-def _committed(out: Path, recompile: Recompile) -> tuple[Inventory, list[Diagnostic]]:
+def _committed(tree: Tree, recompile: Recompile) -> tuple[Inventory, list[Diagnostic]]:
     """The inventory of the last run. That it is lost is an error, unless all runs are to be compiled anew."""
-    committed, problems = inventory.read(out)
-    problems += lost_inventory(out)
+    committed, problems = inventory.read(tree.root)
+    problems += lost_inventory(tree)
     if recompile.everything:
-        problems = [inventory.unless_known_newer(out, problem) for problem in problems]
+        problems = [inventory.unless_known_newer(tree.root, problem) for problem in problems]
     return committed, problems
 
 

@@ -1,13 +1,13 @@
 """The plan of a run: what would change in the output folder, decided before anything is touched."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
+from operator import attrgetter
 
 from stowplan.compiler import inventory
 from stowplan.compiler.inventory import Inventory
-from stowplan.compiler.model import Output
-from stowplan.compiler.paths import parents
-from stowplan.compiler.render import HEADER_LENGTH, carries_header, render
+from stowplan.compiler.render import HEADER_LENGTH, Rendered, carries_header
 from stowplan.compiler.tree import TEMPORARY, Tree
 
 _MANIFESTS = (".yaml", ".yml", ".json", ".jsonnet")
@@ -16,13 +16,16 @@ _MANIFESTS = (".yaml", ".yml", ".json", ".jsonnet")
 PENDING = f"{TEMPORARY}inventory"
 """The inventory of a run that is under way. One that died leaves it, and with it the list of what it may have made."""
 
+_ENOUGH = 4096
+"""Bytes that show whose file it is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A file to write. `before` is its present content, None where there is no file."""
+    """A file to write: a new one, or one in place of that which is there."""
 
     path: str
-    before: bytes | None
+    new: bool
     after: bytes
 
 
@@ -33,7 +36,8 @@ class Plan:
     `gone` are all paths that the last run wrote and this one does not. Of these, `stale` files are to be removed;
     `disowned` ones have lost our header and are left alone. So are `orphaned` files, which have our header but stand
     in no inventory, and `intruders`: manifests without our header in folders that Argo CD syncs. `blocked` are paths of
-    outputs or of folders above them where something foreign stands: then nothing is written.
+    outputs or of folders above them where something foreign stands: then nothing is written. `lost` files were seen
+    before, so that their contents are not at hand, and are gone now.
     """
 
     changes: tuple[Change, ...]
@@ -44,55 +48,84 @@ class Plan:
     orphaned: tuple[str, ...]
     intruders: tuple[str, ...]
     blocked: tuple[str, ...]
+    lost: tuple[str, ...]
 
 
-def plan(outputs: Sequence[Output], tree: Tree, previous: Inventory) -> Plan:
-    """What it takes to make `tree` hold exactly `outputs` and their inventory, and nothing else of ours.
+def plan(files: Sequence[Rendered], tree: Tree, previous: Inventory) -> Plan:
+    """What it takes to make `tree` hold exactly `files` and their inventory, and nothing else of ours.
 
     Raises `OSError` where a file cannot be read.
     """
-    contents = {output.path: render(output) for output in outputs}
-    entries = tuple(inventory.entry(output, contents[output.path]) for output in outputs)
-    ordered = tuple(sorted(entries, key=lambda entry: entry.path))
-    contents[inventory.NAME] = inventory.render(Inventory(ordered))
-    blocked = {path: obstacle for path in contents if (obstacle := _obstacle(path, tree))}
-    before = {path: tree.read(path) for path in sorted(contents.keys() - blocked.keys())}
-    blocked |= {path: path for path, content in before.items() if content and not _is_ours(path, content)}
-    gone = tuple(sorted(_listed(tree, previous) - contents.keys()))
-    known = {*contents, *gone}
-    unlisted = sorted(path for path in tree.files if path.endswith(".yaml") and path not in known)
+    ordered = sorted(files, key=attrgetter("path"))
+    contents: dict[str, bytes | None] = {file.path: file.content for file in ordered}
+    contents[inventory.NAME] = inventory.of_lines(file.line for file in ordered)
+    obstacles = _obstacles(contents, tree)
+    states = {path: _state(path, content, tree) for path, content in sorted(contents.items()) if path not in obstacles}
+    gone = sorted(_listed(tree, previous) - contents.keys())
+    unknown = sorted((tree.files | tree.others).difference(contents, gone))
     return Plan(
         changes=tuple(
-            Change(path, content, contents[path])
-            for path, content in before.items()
-            if path not in blocked and content != contents[path]
+            Change(path, new=state is _State.NEW, after=contents[path] or b"")
+            for path, state in states.items()
+            if state in (_State.NEW, _State.CHANGED)
         ),
-        unchanged=tuple(path for path, content in before.items() if content == contents[path]),
-        gone=gone,
+        unchanged=_those(states, _State.SAME),
+        gone=tuple(gone),
         stale=tuple(path for path in gone if _has_header(path, tree)),
         disowned=tuple(path for path in gone if _exists(path, tree) and not _has_header(path, tree)),
-        orphaned=tuple(path for path in unlisted if _has_header(path, tree)),
-        intruders=tuple(path for path in _synced(contents, tree) if path not in known and not _has_header(path, tree)),
-        blocked=tuple(sorted(set(blocked.values()))),
+        orphaned=tuple(path for path in unknown if path.endswith(".yaml") and _has_header(path, tree)),
+        intruders=tuple(path for path in _synced(unknown, contents) if not _has_header(path, tree)),
+        blocked=tuple(sorted({*obstacles.values(), *_those(states, _State.FOREIGN)})),
+        lost=_those(states, _State.LOST),
     )
 
 
-def _synced(outputs: Iterable[str], tree: Tree) -> list[str]:
-    """All that Argo CD reads as manifests in the folders of outputs, each of which an Application syncs."""
-    folders = tuple(sorted({f"{path.partition('/')[0]}/" for path in outputs if "/" in path}))
-    return sorted(
-        path for path in (*tree.files, *tree.others) if path.endswith(_MANIFESTS) and path.startswith(folders)
-    )
+class _State(Enum):
+    NEW, CHANGED, SAME, FOREIGN, LOST = range(5)
+
+
+def _those(states: Mapping[str, _State], wanted: _State) -> tuple[str, ...]:
+    return tuple(path for path, state in states.items() if state is wanted)
+
+
+def _state(path: str, content: bytes | None, tree: Tree) -> _State:
+    """What has to be done for the file of an output; no byte of a file is read that cannot matter."""
+    if path not in tree.files:
+        return _State.NEW if content is not None else _State.LOST
+    if content is None:
+        return _State.SAME
+    before = tree.head(path, max(len(content), _ENOUGH) + 1)
+    if before and not _is_ours(path, before):
+        return _State.FOREIGN
+    return _State.SAME if before == content else _State.CHANGED
+
+
+def _synced(unknown: Iterable[str], outputs: Iterable[str]) -> Iterator[str]:
+    """Those that Argo CD reads as manifests in the folders of outputs, each of which an Application syncs."""
+    folders = tuple({f"{path.partition('/')[0]}/" for path in outputs if "/" in path})
+    return (path for path in unknown if path.endswith(_MANIFESTS) and path.startswith(folders))
 
 
 def _is_ours(path: str, content: bytes) -> bool:
     return inventory.is_ours(content) if path == inventory.NAME else carries_header(content)
 
 
-def _obstacle(path: str, tree: Tree) -> str | None:
-    """`path` where something else than a regular file stands at it, or what stands in place of a folder above it."""
-    above = next((folder for folder in parents(path) if folder in tree.files or folder in tree.others), None)
-    return above or (path if path in tree.folders or path in tree.others else None)
+def _obstacles(paths: Iterable[str], tree: Tree) -> dict[str, str]:
+    """What stands in the way of a path: something else than a regular file, or than a folder above it."""
+    foreign = tree.files | tree.others
+    found: dict[str, str | None] = {"": None}
+
+    def above(folder: str) -> str | None:
+        if folder not in found:
+            found[folder] = folder if folder in foreign else above(folder.rpartition("/")[0])
+        return found[folder]
+
+    obstacles = {}
+    for path in paths:
+        obstacle = above(path.rpartition("/")[0]) or (path if path in tree.folders or path in tree.others else None)
+        if obstacle:
+            obstacles[path] = obstacle
+    return obstacles
 
 
 def _listed(tree: Tree, previous: Inventory) -> set[str]:

@@ -9,16 +9,16 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from stowplan.compiler import paths
 from stowplan.compiler.entries import Entry
 from stowplan.compiler.inventory import Inventory
 from stowplan.compiler.model import Output
-from stowplan.compiler.render import render
+from stowplan.compiler.render import Renderings
 from stowplan.compiler.reread import reread
 from stowplan.compiler.source import Diagnostic, diagnose_at
-from stowplan.compiler.tree import Tree, scan
+from stowplan.compiler.tree import Tree
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import finding
 from stowplan.schema.meta import ObjectId, SpecId
@@ -53,22 +53,23 @@ class Kept:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def keep(outputs: Sequence[Output], previous: Inventory, out: Path, recompile: Recompile) -> Kept:
+def keep(
+    outputs: Sequence[Output], previous: Inventory, tree: Tree, recompile: Recompile, renderings: Renderings
+) -> Kept:
     """Put the committed run manifests of unchanged specs in place of those compiled now.
 
     All files of a spec's run are kept, or none: where one is missing or is not what the inventory says (SP513), a Job
     and its ConfigMap might no longer fit. Files that are no part of a run are always those compiled now.
     """
-    tree = _tree(out)
     committed = _committed(previous)
     fixed = {output.path for output in outputs if not output.manifest.run}
     chosen: list[Output] = []
     problems: list[Diagnostic] = []
     for spec, own in _by_spec(outputs).items():
         entries = [] if spec is None or recompile.covers(spec) else _run(committed.get(spec, []), own, fixed)
-        found = {entry.path: _kept(entry, own, tree) for entry in entries}
+        found = {entry.path: _kept(entry, own, tree, renderings) for entry in entries}
         lost = [path for path, output in found.items() if output is None]
-        problems += [_changed_by_hand(out, path) for path in lost]
+        problems += [_changed_by_hand(tree, path) for path in lost]
         runs = [output for output in found.values() if output]
         keeps = bool(runs) and not lost
         chosen += [output for output in own if not (keeps and output.manifest.run)] + (runs if keeps else [])
@@ -111,14 +112,6 @@ def _names(spec: SpecId) -> frozenset[str]:
     return frozenset((spec.name, f"{spec.namespace}/{spec.name}", str(spec)))
 
 
-def _tree(out: Path) -> Tree:
-    """An output folder that cannot be read has no runs to keep; `write` and `compare` report it."""
-    try:
-        return scan(out)
-    except OSError:
-        return Tree(out)
-
-
 def _committed(previous: Inventory) -> Mapping[SpecId, list[Entry]]:
     entries: defaultdict[SpecId, list[Entry]] = defaultdict(list)
     for entry in previous.entries:
@@ -146,13 +139,15 @@ def _run(entries: list[Entry], own: list[Output], fixed: set[str]) -> list[Entry
     return run if kept else []
 
 
-def _kept(entry: Entry, own: list[Output], tree: Tree) -> Output | None:
+def _kept(entry: Entry, own: list[Output], tree: Tree, renderings: Renderings) -> Output | None:
     """The committed file as an output, or None where it is not what the inventory says."""
-    content = tree.read(entry.path) if tree.files.get(entry.path) == entry.size else None
-    if content is None or sha256(content).hexdigest() != entry.sha256:
+    content = tree.read(entry.path)
+    if content is None or len(content) != entry.size or sha256(content).hexdigest() != entry.sha256:
         return None
     present = next((output for output in own if output.path == entry.path), None)
-    if present is not None and render(present) == content:
+    file = renderings.find(present) if present is not None else None
+    if present is not None and file is not None and file.content == content:
+        renderings.settle(present)
         return present  # the usual case, and far cheaper than reading YAML
     stem = PurePosixPath(entry.path).stem.removeprefix(f"{entry.id.kind.lower()}-")
     manifest = reread(content, stem)
@@ -169,10 +164,10 @@ def _kept(entry: Entry, own: list[Output], tree: Tree) -> Output | None:
     )
 
 
-def _changed_by_hand(out: Path, path: str) -> Diagnostic:
+def _changed_by_hand(tree: Tree, path: str) -> Diagnostic:
     message = (
         "This file belongs to a run that is kept while its spec does not change, but it is missing or not what the"
         " last run wrote. The run is compiled anew."
     )
     hint = "Restore the file from Git if the run must go on as it is. To run again, bump `stowplan.dev/run`."
-    return diagnose_at(paths.location(out, path), finding("SP513", (), message, hint))
+    return diagnose_at(paths.location(tree.root, path), finding("SP513", (), message, hint))

@@ -2,8 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from errno import ENOTDIR
 from pathlib import Path
 from stat import S_ISDIR
@@ -12,19 +11,21 @@ TEMPORARY = ".stowplan-tmp-"
 """Start of the names of our temporary files."""
 
 _TEMPORARY = re.compile(rf"{re.escape(TEMPORARY)}(?:[0-9]+|inventory)")
+_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0)
+"""Windows would change the ends of lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
     """The output folder at one moment. Paths are relative, with forward slashes.
 
-    `files` gives the size of each regular file. `others` are links, sockets and the like, which we neither follow nor
-    touch. `leftovers` are temporary files of a run that died. Hidden folders are not looked into: nothing of ours is
-    there, and `.git` may be.
+    `files` are the regular ones. `others` are links, sockets and the like, which we neither follow nor touch.
+    `leftovers` are temporary files of a run that died. Hidden folders are not looked into: nothing of ours is there,
+    and `.git` may be.
     """
 
     root: Path
-    files: Mapping[str, int] = field(default_factory=dict)
+    files: frozenset[str] = frozenset()
     folders: frozenset[str] = frozenset()
     others: frozenset[str] = frozenset()
     leftovers: frozenset[str] = frozenset()
@@ -35,10 +36,14 @@ class Tree:
 
     def head(self, path: str, length: int) -> bytes:
         """The first bytes of a regular file; empty where there is none."""
-        if path not in self.files:
-            return b""
-        with (self.root / path).open("rb") as file:
-            return file.read(length)
+        return _head(f"{self.root}/{path}", length) if path in self.files else b""
+
+    def holds(self, path: str, content: bytes) -> bool:
+        """Whether there is a regular file with that very content, which can be read."""
+        try:
+            return path in self.files and self.head(path, len(content) + 1) == content
+        except OSError:
+            return False
 
 
 def exists(root: Path) -> bool:
@@ -56,24 +61,42 @@ def scan(root: Path) -> Tree:
     """The tree below `root`, empty where there is no such folder. Raises `OSError` where it cannot be read."""
     if not exists(root):
         return Tree(root)
-    files: dict[str, int] = {}
+    files: set[str] = set()
     folders: set[str] = set()
     others: set[str] = set()
     leftovers: set[str] = set()
     todo = [""]
     while todo:
         parent = todo.pop()
-        with os.scandir(root / parent) as entries:
+        with os.scandir(f"{root}/{parent}") as entries:
             for entry in entries:
-                path = f"{parent}{entry.name}"
-                if entry.is_dir(follow_symlinks=False):
-                    folders.add(path)
-                    if not entry.name.startswith("."):
-                        todo.append(f"{path}/")
-                elif not entry.is_file(follow_symlinks=False):
-                    others.add(path)
-                elif _TEMPORARY.fullmatch(entry.name):
-                    leftovers.add(path)
+                name = entry.name
+                if entry.is_file(follow_symlinks=False):
+                    temporary = name.startswith(TEMPORARY) and _TEMPORARY.fullmatch(name)
+                    (leftovers if temporary else files).add(parent + name)
+                elif not entry.is_dir(follow_symlinks=False):
+                    others.add(parent + name)
                 else:
-                    files[path] = entry.stat(follow_symlinks=False).st_size
-    return Tree(root, files, frozenset(folders), frozenset(others), frozenset(leftovers))
+                    folders.add(parent + name)
+                    if not name.startswith("."):
+                        todo.append(f"{parent}{name}/")
+    return Tree(root, frozenset(files), frozenset(folders), frozenset(others), frozenset(leftovers))
+
+
+def seen(root: Path) -> Tree:
+    """`scan`, but a folder that cannot be read holds nothing: who writes or compares it says why."""
+    try:
+        return scan(root)
+    except OSError:
+        return Tree(root)
+
+
+def _head(path: str, length: int) -> bytes:
+    descriptor = os.open(path, _READ)
+    try:
+        found = os.read(descriptor, length)
+        while 0 < len(found) < length and (more := os.read(descriptor, length - len(found))):
+            found += more
+        return found
+    finally:
+        os.close(descriptor)

@@ -17,11 +17,14 @@ from pathlib import Path
 
 from stowplan.compiler import inventory, lock, paths
 from stowplan.compiler.inventory import Inventory
-from stowplan.compiler.model import Output
 from stowplan.compiler.plan import PENDING, Change, Plan, plan
+from stowplan.compiler.render import Rendered
 from stowplan.compiler.source import Diagnostic, Report, diagnose_at
 from stowplan.compiler.tree import TEMPORARY, Tree, scan
 from stowplan.schema.diagnostics import finding
+
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+"""Windows would change the ends of lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,33 +37,37 @@ class WriteResult:
     removed: tuple[str, ...] = ()
 
 
-def write(outputs: Sequence[Output], out: Path, previous: Inventory, report: Report) -> WriteResult:
-    """Make `out` hold `outputs` and their inventory.
+def write(files: Sequence[Rendered], out: Path, previous: Inventory, report: Report) -> WriteResult:
+    """Make `out` hold `files` and their inventory.
 
     `previous` is the inventory that the run began with. Files without our header are never touched. Where anything is
     in the way (SP507, SP508, SP509, SP510) nothing is written and the result is empty.
     """
-    problems = paths.diagnostics(outputs)
+    problems = paths.diagnostics(files)
     report.add(*problems)
     if problems:
         return WriteResult()
     try:
         with lock.held(out) as alone:
-            if not alone or inventory.read(out)[0] != previous:
+            if not alone or not inventory.is_still(previous, out):
                 report.add(_busy(out))
                 return WriteResult()
             tree = scan(out)
-            planned = plan(outputs, tree, previous)
+            planned = plan(files, tree, previous)
             report.add(*observations(planned, out))
-            return WriteResult() if planned.blocked else _apply(planned, tree)
+            return WriteResult() if planned.blocked or planned.lost else _apply(planned, tree)
     except OSError as error:
         report.add(unusable(out, error))
         return WriteResult()
 
 
 def observations(planned: Plan, out: Path) -> list[Diagnostic]:
-    """SP508 for what is in the way, SP512 for files that are left alone, SP517 for foreign ones that Argo CD reads."""
+    """SP508 for what is in the way, SP512 for files that are left alone, SP517 for foreign ones that Argo CD reads.
+
+    SP509 where files are gone that were there when the run began.
+    """
     return [
+        *([_busy(out)] if planned.lost else ()),
         *(_noted("SP508", out, path, *_BLOCKED) for path in planned.blocked),
         *(_noted("SP512", out, path, *_DISOWNED) for path in planned.disowned),
         *(_noted("SP512", out, path, *_ORPHANED) for path in planned.orphaned),
@@ -113,52 +120,71 @@ def _apply(planned: Plan, tree: Tree) -> WriteResult:
     for path in planned.stale:
         (root / path).unlink()
     _remove_empty(_folders((*planned.gone, *tree.leftovers)) & tree.folders, root)
-    _renamed(staged, root)
+    _put_in_place(staged, root)
     if PENDING in tree.leftovers:
         (root / PENDING).unlink(missing_ok=True)
     return WriteResult(
-        created=tuple(change.path for change in planned.changes if change.before is None),
-        changed=tuple(change.path for change in planned.changes if change.before is not None),
+        created=tuple(change.path for change in planned.changes if change.new),
+        changed=tuple(change.path for change in planned.changes if not change.new),
         unchanged=planned.unchanged,
         removed=planned.stale,
     )
 
 
-def _staged(changes: Sequence[Change], tree: Tree) -> dict[str, Path]:
+def _staged(changes: Sequence[Change], tree: Tree) -> dict[str, str]:
     """The temporary file of each change, in the folder where it belongs; on an error none is left."""
-    staged: dict[str, Path] = {}
+    top = f"{tree.root}/"
+    staged: dict[str, str] = {}
+    folders = {"", *tree.folders}
     try:
         for number, change in enumerate(changes):
-            folder = (tree.root / change.path).parent
-            folder.mkdir(parents=True, exist_ok=True)
-            staged[change.path] = folder / f"{TEMPORARY}{number}"
-            _create(staged[change.path], change.after)
+            folder, slash, _ = change.path.rpartition("/")
+            if folder not in folders:
+                _make(folder, folders, top)
+            staged[change.path] = temporary = f"{top}{folder}{slash}{TEMPORARY}{number}"
+            _create(temporary, change.after)
     except BaseException:
         for temporary in staged.values():
-            temporary.unlink(missing_ok=True)
+            Path(temporary).unlink(missing_ok=True)
         _remove_empty(_folders(change.path for change in changes) - tree.folders, tree.root)
         raise
     return staged
 
 
-def _create(path: Path, content: bytes) -> None:
+def _make(folder: str, made: set[str], top: str) -> None:
+    """Make a folder and those above it, except `made` ones, and add them to these."""
+    above = folder.rpartition("/")[0]
+    if above not in made:
+        _make(above, made, top)
+    with suppress(FileExistsError):
+        os.mkdir(top + folder)  # noqa: PTH102 - a Path costs more than the call, and there may be thousands
+    made.add(folder)
+
+
+def _create(path: str, content: bytes) -> None:
     """Makes a file that is not there yet, not even as a link."""
-    with open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o644)) as file:
-        file.write(content)
+    descriptor = os.open(path, _CREATE, 0o644)
+    try:
+        written = os.write(descriptor, content)
+        while written < len(content):
+            written += os.write(descriptor, content[written:])
+    finally:
+        os.close(descriptor)
 
 
-def _renamed(staged: dict[str, Path], root: Path) -> None:
+def _put_in_place(staged: dict[str, str], root: Path) -> None:
     final = staged.pop(inventory.NAME, None)
     if final is not None:
-        final.replace(root / PENDING)
+        Path(final).replace(root / PENDING)
     for path, temporary in staged.items():
-        temporary.replace(root / path)
+        os.replace(temporary, f"{root}/{path}")  # noqa: PTH105 - as for the folders
     if final is not None:
         (root / PENDING).replace(root / inventory.NAME)
 
 
 def _folders(files: Iterable[str]) -> frozenset[str]:
-    return frozenset(folder for file in files for folder in paths.parents(file))
+    own = {file.rpartition("/")[0] for file in files} - {""}
+    return frozenset(own.union(*(paths.parents(folder) for folder in own)))
 
 
 def _remove_empty(folders: frozenset[str], root: Path) -> None:

@@ -100,7 +100,7 @@ def _compare(compiled: "Compiled", target: Path, report: Report) -> tuple[dict[s
     """What differs, for JSON and for people."""
     from stowplan.compiler.comparison import compare  # noqa: PLC0415 - start-up time
 
-    comparison = compare(compiled.outputs, target, compiled.committed, report)
+    comparison = compare(compiled.files, target, compiled.committed, report)
     lines = _comparison_lines(comparison.lines(), target, differs=not comparison.same)
     return {"upToDate": comparison.same}, lines
 
@@ -109,7 +109,7 @@ def _write(compiled: "Compiled", target: Path, report: Report) -> tuple[dict[str
     """What was written, for JSON and for people."""
     from stowplan.compiler.write import write  # noqa: PLC0415 - start-up time
 
-    result = write(compiled.outputs, target, compiled.committed, report)
+    result = write(compiled.files, target, compiled.committed, report)
     return {"files": _counts(result)}, [] if report.failed else [written_line(target, result)]
 
 
