@@ -170,6 +170,29 @@ def test_a_run_that_is_renewed_on_request_is_not_taken_for_a_surprise(out: Path)
     assert [known.name for known in left] == ["imagenet", "warm-1"]
 
 
+def test_the_committed_object_is_known_where_the_new_one_cannot_be_written(out: Path) -> None:
+    """The checks that follow say what is wrong with it."""
+    written(out, [custom_resource(), run("sync-1", "old")])
+    outputs = [custom_resource(), run("sync-1", "half a pair: \ud800")]
+    found = keep(outputs, last_inventory(out), seen(out), Recompile(everything=True), Renderings())
+    assert found.outputs == tuple(outputs)
+    before = previous(found.outputs, last_inventory(out), seen(out), Renderings())
+    assert before[job_id("sync-1")] == job("sync-1", "old")
+
+
+def test_each_output_is_rendered_once(out: Path) -> None:
+    outputs = [custom_resource(), run("sync-1", "old")]
+    written(out, outputs)
+    tree, last, renderings = seen(out), last_inventory(out), Renderings()
+    found = keep(outputs, last, tree, NONE, renderings)
+    made = renderings.of(outputs[1])
+    assert made.content is None, "the run is in place, and was read for that"
+    previous(found.outputs, last, tree, renderings)
+    ours, job_file = renderings.all(found.outputs, tree)
+    assert job_file is made
+    assert ours.sha256 == renderings.of(outputs[0]).sha256
+
+
 def test_names_that_no_spec_has_are_told() -> None:
     recompile = Recompile(names=frozenset({"imagenet", "b", "a", "ml/warm"}))
     assert recompile.unknown([SPEC, OTHER]) == ["a", "b"]

@@ -13,7 +13,9 @@ import pytest
 
 from stowplan.compiler import inventory, lock
 from stowplan.compiler.inventory import Inventory
+from stowplan.compiler.render import Renderings
 from stowplan.compiler.source import Report
+from stowplan.compiler.tree import scan
 from stowplan.compiler.write import WriteResult, write
 from tests.unit.outputs import config_map, files, folders, last_inventory, output, rendered, written
 
@@ -239,6 +241,40 @@ def test_a_run_that_began_before_another_one_wrote_is_refused(out: Path) -> None
     assert write(rendered([output("b.yaml")]), out, before, report) == NOTHING
     assert [found.code for found in report.diagnostics] == ["SP509"]
     assert files(out) == clean
+
+
+def test_files_that_the_run_saw_in_place_are_not_read_again(out: Path) -> None:
+    outputs = [output("a.yaml"), output("b.yaml"), output("ml/c.yaml")]
+    written(out, outputs)
+    (out / "b.yaml").write_bytes(files(out)["b.yaml"] + b"extra: 1\n")
+    seen = Renderings().all(outputs, scan(out))
+    assert [each.path for each in seen if each.content is None] == ["a.yaml", "ml/c.yaml"]
+    (out / "a.yaml").write_bytes(b"edited later")
+    result = write(seen, out, last_inventory(out), Report())
+    assert result == WriteResult(changed=("b.yaml",), unchanged=("a.yaml", "inventory.jsonl", "ml/c.yaml"))
+
+
+def test_a_run_is_refused_when_a_file_is_gone_that_it_saw_in_place(out: Path) -> None:
+    outputs = [output("a.yaml"), output("b.yaml")]
+    written(out, outputs)
+    seen = Renderings().all([*outputs, output("c.yaml")], scan(out))
+    (out / "a.yaml").unlink()
+    before, report = files(out), Report()
+    assert write(seen, out, last_inventory(out), report) == NOTHING
+    assert [found.code for found in report.diagnostics] == ["SP509"]
+    assert files(out) == before
+
+
+@pytest.mark.parametrize("extra", [b"", b"\n", b"x" * 10_000])
+def test_a_file_is_in_place_only_with_every_byte(out: Path, extra: bytes) -> None:
+    outputs = [output("a.yaml")]
+    written(out, outputs)
+    content = files(out)["a.yaml"]
+    for found in (content + extra, content[: len(content) - len(extra)], content[:-1] + b"x"):
+        (out / "a.yaml").write_bytes(found)
+        (seen,) = Renderings().all(outputs, scan(out))
+        assert (seen.content is None) == (found == content)
+        assert written(out, outputs)[0].changed == (() if found == content else ("a.yaml",))
 
 
 def test_an_output_folder_that_is_a_file_is_reported(out: Path) -> None:
