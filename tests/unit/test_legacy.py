@@ -142,3 +142,12 @@ def test_the_document_itself_stays_as_it_is() -> None:
     before = copy.deepcopy(given)
     modernise(TrainingJob, given)
     assert given == before
+
+
+def test_a_device_behind_two_aliases_is_told_of_once() -> None:
+    limits = {OLD_GPU: 1}
+    given = {"trainer": {"resources": {"limits": limits}}, "pserver": {"resources": {"limits": limits}}}
+    data, found = read(given)
+    assert told(found) == [("SP212", OLD_GPU)]
+    assert [data["spec"][role]["resources"]["limits"] for role in given] == [{GPU: 1}, {GPU: 1}]
+    assert limits == {OLD_GPU: 1}

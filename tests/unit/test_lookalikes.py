@@ -115,6 +115,12 @@ def test_a_template_in_quotes_is_called_one(tmp_path: Path, before: str, after: 
     assert re.search("template engine", found.hint)
 
 
+@pytest.mark.parametrize("written", [r'"\x3cREGION\x3e"', r'"\x7b{ region }}"', r'"{\u0025 x %}"', '"{\\\n    { x }}"'])
+def test_what_was_left_in_is_found_however_it_is_written(tmp_path: Path, written: str) -> None:
+    (found,) = errors(tmp_path, edited("/train/", "/").replace("s3://imagenet.s3.eu-west-1.amazonaws.com/", written))
+    assert found.code == "SP114"
+
+
 def test_a_template_in_the_platform_file_is_called_one(tmp_path: Path) -> None:
     (found,) = errors(tmp_path, SPEC, "images: {registry: '{{ registry }}'}\n")
     assert (found.code, found.field_path) == ("SP114", "images.registry")

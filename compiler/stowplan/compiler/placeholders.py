@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from stowplan.compiler.source import Data
+from stowplan.compiler.source import Data, Document, Unplaced
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 
 _WHOLE = re.compile(r"<[A-Za-z][\w .-]*>")
@@ -14,6 +14,16 @@ _INSIDE = re.compile(r"<[A-Z][A-Z0-9_]+>")
 _TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
 _FREE = frozenset({"annotations", "template"})
 """Fields below which texts are not ours: what stands in annotations and pods may be a template for somebody else."""
+
+
+_SIGNS = ("<", "{{", "{%", "\\")
+"""One of them stands in every text of a document that says one of these; a backslash may spell all the others."""
+
+
+def suspected(document: Document) -> bool:
+    """Whether a text in the document may be one of these: a quick look that spares most documents the others."""
+    given = document.given
+    return not isinstance(given, Unplaced) or any(sign in given.text for sign in _SIGNS)
 
 
 def templates(value: Data, path: FieldPath = ()) -> Iterator[Finding]:

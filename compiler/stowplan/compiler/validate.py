@@ -23,6 +23,7 @@ from stowplan.schema.wording import ANY_TEXT, mistyped
 
 _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 _POD_TEMPLATE = "io.k8s.api.core.v1.PodTemplateSpec"
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 _SERVICE_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 
@@ -69,7 +70,9 @@ def _identity(document: Document, platform: Platform) -> SpecId:
 
 def read_spec(document: Document, platform: Platform, report: Report) -> Spec | None:
     kind = document.data["kind"]
-    left_in = [*placeholders.findings(document.data), *placeholders.templates(document.data)]
+    left_in = []
+    if placeholders.suspected(document):
+        left_in = [*placeholders.findings(document.data), *placeholders.templates(document.data)]
     data, found = modernise(kinds.MODELS[kind], document.data)
     found += left_in or _version(kind, data)
     if has_errors(found):
@@ -130,8 +133,7 @@ def _is_merged(definition: str, problem: SchemaProblem) -> bool:
 def _digest(model: SpecModel, namespace: str) -> str:
     """Over the content of the spec: not its place, layout, legacy spelling or status."""
     content = model.model_dump(mode="json", exclude_unset=True)
-    canonical = json.dumps([namespace, content], sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()
+    return hashlib.sha256(_CANONICAL.encode([namespace, content]).encode()).hexdigest()
 
 
 def _foreign(document: Document, platform: Platform) -> list[Finding]:

@@ -1,6 +1,5 @@
 """What old documents carry and ours do not: dropped or renamed on reading, each with a finding."""
 
-import copy
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -44,6 +43,8 @@ MOVED: Mapping[str, tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]] = {
 DEVICES = {"alpha.kubernetes.io/nvidia-gpu": "nvidia.com/gpu"}
 """Names of devices that Kubernetes has dropped (1.11), and what device plug-ins call them."""
 
+_DEVICE_NAMES = frozenset(DEVICES)
+
 _OLD_FINALIZERS = ("paddlepaddle.org/sampleset-", "paddlepaddle.org/samplejob-", "finalizers.paddlepaddle.org")
 
 SPELLINGS: Mapping[str, tuple[tuple[tuple[str, ...], str, str], ...]] = {
@@ -54,7 +55,7 @@ SPELLINGS: Mapping[str, tuple[tuple[tuple[str, ...], str, str], ...]] = {
 
 def modernise(model: type[CustomResource], document: Mapping[str, Any]) -> tuple[dict[str, Any], list[Finding]]:
     """A copy of `document` without what only a cluster sets, in canonical spelling, and what was changed."""
-    kind, data = model.__name__, copy.deepcopy(dict(document))
+    kind, data = model.__name__, _copied(dict(document), {})
     found = list(fold_keys(model, data)) if model.FOLDED_KEYS else []
     if "status" in data:
         found.append(_dropped(data, (), "status"))
@@ -68,7 +69,23 @@ def modernise(model: type[CustomResource], document: Mapping[str, Any]) -> tuple
         found += _move(data, old, new)
     for place, spelling, canonical in SPELLINGS.get(kind, ()):
         found += _rename(data, place, spelling, canonical)
-    return data, found + list(_devices(data.get("spec"), ("spec",)))
+    if _mentions_devices(data.get("spec")):
+        found += _devices(data.get("spec"), ("spec",))
+    return data, found
+
+
+def _copied(value: Any, known: dict[int, Any]) -> Any:
+    """A deep copy of plain data; what is one value behind several aliases stays one. `known` are copies by identity."""
+    if value.__class__ is not dict and value.__class__ is not list:
+        return value
+    found = known.get(id(value))
+    if found is None:
+        if value.__class__ is dict:
+            found = {k: v if v.__class__ is str else _copied(v, known) for k, v in value.items()}
+        else:
+            found = [_copied(item, known) for item in value]
+        known[id(value)] = found
+    return found
 
 
 def _version(kind: str, data: dict[str, Any]) -> list[Finding]:
@@ -109,6 +126,20 @@ def _move(data: dict[str, Any], old: tuple[str, ...], new: tuple[str, ...]) -> l
     target[new[-1]] = value
     message = f'"{dotted(old)}" is read as "{dotted(new)}", where the old operator looked for it.'
     return [finding("SP212", old, message, "Nothing to do.", anchor=Anchor.KEY)]
+
+
+def _mentions_devices(node: Any) -> bool:
+    """Whether a dropped device name is a key anywhere: a quick look that spares most documents the slow one."""
+    pending = [node]
+    while pending:
+        below = pending.pop()
+        if below.__class__ is dict:
+            if not _DEVICE_NAMES.isdisjoint(below):
+                return True
+            pending += [value for value in below.values() if value.__class__ is not str]
+        elif below.__class__ is list:
+            pending += below
+    return False
 
 
 def _devices(node: Any, path: FieldPath) -> Iterator[Finding]:
