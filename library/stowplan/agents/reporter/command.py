@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import signal
 import sys
 
 from stowplan.agents.cluster.client import Client
@@ -10,6 +9,7 @@ from stowplan.agents.log import Log, identity
 from stowplan.agents.reporter.probe import alive_file, beat
 from stowplan.agents.reporter.reporting import Reporting
 from stowplan.agents.reporter.settings import Settings, arguments, settings
+from stowplan.agents.until_signal import until_signal
 from stowplan.schema.exit_codes import ExitCode
 from stowplan.schema.field_managers import REPORTER
 
@@ -33,22 +33,8 @@ def main() -> int:
 
 
 async def _run(told: Settings, log: Log) -> None:
-    loop = asyncio.get_running_loop()
-    terminated = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, terminated.set)
     async with Client(told.access, REPORTER) as client:
-        work = [
-            loop.create_task(Reporting(told, client, log).run()),
-            loop.create_task(_beat()),
-            loop.create_task(terminated.wait()),
-        ]
-        done, rest = await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
-        for task in rest:
-            task.cancel()
-        await asyncio.wait(rest, timeout=2)
-        for task in done:
-            task.result()
+        await until_signal(Reporting(told, client, log).run(), _beat())
         log.info("Ended by a signal")
 
 

@@ -124,3 +124,29 @@ class Crew:
             except Exception as bug:
                 self._bug = self._bug or bug
                 self._stop.set("failure")
+
+
+class Countdown:
+    """Tasks that together make one thing: the last one to end calls `end` with the first error, None for none."""
+
+    def __init__(self, count: int, end: Callable[[Exception | None], None]) -> None:
+        self._lock = threading.Lock()
+        self._left = count
+        self._end = end
+        self._error: Exception | None = None
+
+    def run(self, task: Task) -> None:
+        """One of them; after an error it is only counted. StoppedError comes through."""
+        try:
+            if self._error is None:
+                task()
+        except Exception as error:
+            self._error = self._error or error
+            if isinstance(error, StoppedError):
+                raise
+        finally:
+            with self._lock:
+                self._left -= 1
+                last = self._left == 0
+            if last:
+                self._end(self._error)

@@ -1,14 +1,15 @@
 """Fetches a large file part by part."""
 
-import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Generic, Protocol
 
 from stowplan.agents.attempt.failure import StoppedError
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.log import Log
+from stowplan.agents.transfer.crew import Countdown
 from stowplan.agents.transfer.parts import Extent, P, PartFile
 
 
@@ -41,9 +42,7 @@ class InParts(Generic[P]):
         self._fetcher, self._ended, self._is_spoilt = fetcher, ended, is_spoilt
         self._parts = PartFile(fetcher.folder, entry, part_size)
         self.missing = self._parts.missing
-        self._lock = threading.Lock()
-        self._left = len(self.missing)
-        self._error: Exception | None = None
+        self._countdown = Countdown(len(self.missing), self.end)
         present = self._parts.present
         fetcher.progress.add(resumed=present)
         if present:
@@ -51,23 +50,10 @@ class InParts(Generic[P]):
 
     def fetch(self, extent: Extent) -> None:
         """One part, as a task."""
-        try:
-            if self._error is None:
-                self._fetcher.part(self._parts, extent)
-        except Exception as error:
-            self._error = self._error or error
-            if isinstance(error, StoppedError):
-                raise
-        finally:
-            with self._lock:
-                self._left -= 1
-                last = self._left == 0
-            if last:
-                self.end()
+        self._countdown.run(partial(self._fetcher.part, self._parts, extent))
 
-    def end(self) -> None:
+    def end(self, error: Exception | None = None) -> None:
         """To be called when no part is missing."""
-        error = self._error
         if error is None:
             try:
                 self._fetcher.complete(self._parts)

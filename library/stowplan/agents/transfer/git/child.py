@@ -1,14 +1,11 @@
 """Runs one program and everything that it starts, until it ends or the attempt does."""
 
-import os
-import shutil
-import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from stowplan.agents.attempt.child_process import bound, end
 from stowplan.agents.attempt.failure import StoppedError
 from stowplan.agents.attempt.stop import Stop
 
@@ -47,7 +44,7 @@ def run(call: Call, stop: Stop) -> Done:
     stop.check()
     # A session of its own, so that one signal reaches all. The kernel ends it if this program is killed.
     process = subprocess.Popen(  # noqa: S603 - a list of words, without a shell
-        [*_die_with_parent(), *call.command],
+        [*bound(), *call.command],
         env=dict(call.environment),
         cwd=call.folder,
         stdin=subprocess.PIPE,
@@ -60,7 +57,7 @@ def run(call: Call, stop: Stop) -> Done:
         try:
             return _wait(process, call, stop)
         finally:
-            _end(process)
+            end(process, END_SECONDS)
 
 
 def _wait(process: "subprocess.Popen[bytes]", call: Call, stop: Stop) -> Done:
@@ -75,28 +72,3 @@ def _wait(process: "subprocess.Popen[bytes]", call: Call, stop: Stop) -> Done:
                 raise StoppedError from None
         else:
             return Done(process.returncode, output, errors.decode(errors="replace"))
-
-
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    """Nothing of the group is left. Its leader may have ended before those that it started."""
-    if process.poll() is None:
-        _signal(process, signal.SIGTERM)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(END_SECONDS)
-    _signal(process, signal.SIGKILL)
-
-
-def _signal(process: "subprocess.Popen[bytes]", number: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, number)
-
-
-def _die_with_parent() -> tuple[str, ...]:
-    """The words before a command whose process is to be killed with ours; none where that program is not there.
-
-    A `preexec_fn` could do the same, but is not safe in a program with threads.
-    """
-    program = shutil.which("setpriv")
-    if program is None or Path(program).resolve().name != "setpriv":
-        return ()
-    return (program, "--pdeathsig", "KILL", "--")

@@ -2,11 +2,10 @@
 
 import hashlib
 import os
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 import obstore
 from obstore.store import S3Store
@@ -15,6 +14,7 @@ from stowplan.agents.attempt.failure import AttemptError, StoppedError
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.log import Log
 from stowplan.agents.transfer.attempts import Attempts
+from stowplan.agents.transfer.crew import Countdown
 from stowplan.agents.transfer.s3 import multipart
 from stowplan.agents.transfer.s3.multipart import Begun, Stored
 from stowplan.agents.transfer.s3.wire import Wire
@@ -140,10 +140,8 @@ class InParts:
     begun: Begun | None
     """An earlier upload of this key, whose parts are used as far as they are those of the file."""
     ended: Callable[[Exception | None], None]
-    _lock: threading.Lock = field(default_factory=threading.Lock)
     _parts: dict[int, Stored] = field(default_factory=dict)
     _there: dict[int, Stored] = field(default_factory=dict)
-    _error: Exception | None = None
     upload: str = ""
     """The id that the server gave."""
 
@@ -165,24 +163,13 @@ class InParts:
         except BaseException:
             os.close(self._descriptor)
             raise
-        self._left = -(-self.found.size // self.part_size)
-        return range(1, self._left + 1)
+        count = -(-self.found.size // self.part_size)
+        self._countdown = Countdown(count, self._end)
+        return range(1, count + 1)
 
     def send(self, number: int) -> None:
         """One part, as a task."""
-        try:
-            if self._error is None:
-                self._send(number)
-        except Exception as error:
-            self._error = self._error or error
-            if isinstance(error, StoppedError):
-                raise
-        finally:
-            with self._lock:
-                self._left -= 1
-                last = self._left == 0
-            if last:
-                self._end()
+        self._countdown.run(partial(self._send, number))
 
     def _send(self, number: int) -> None:
         self.sender.attempts.stop.check()
@@ -197,8 +184,7 @@ class InParts:
         self._parts[number] = multipart.send(self.sender.wire, self.key, self.upload, number, data)
         self.sender.progress.add(size=size)
 
-    def _end(self) -> None:
-        error = self._error
+    def _end(self, error: Exception | None) -> None:
         try:
             if error is None:
                 check_unchanged(self._descriptor, self.found)

@@ -3,15 +3,13 @@
 import os
 import re
 import selectors
-import shutil
-import signal
 import subprocess
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 
+from stowplan.agents.attempt.child_process import bound, end
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
@@ -79,9 +77,9 @@ class Child:
 
     def run(self, *words: str, seconds: float | None = None, more: Mapping[str, str] | None = None) -> Ended:
         """Waits for the end; StoppedError if there is to be no more work, AttemptError (10) after that many seconds."""
-        # A thread starts the child and lives as long as it does: the death signal is sent at the thread's end.
+        # Without a container around them it would go on with nobody's lock. The thread that starts it outlives it.
         process = subprocess.Popen(  # noqa: S603 - no shell
-            [*_bound(), PROGRAM, "--no-agent", *words],
+            [*bound(), PROGRAM, "--no-agent", *words],
             env=self._environment(more or {}),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -92,7 +90,11 @@ class Child:
             lines = self._listen(process, None if seconds is None else time.monotonic() + seconds, words[0])
             return Ended(process.wait(), lines)
         finally:
-            _end(process)
+            # The whole group of the child, also what it left behind.
+            end(process, GRACE_SECONDS)
+            process.wait()
+            if process.stdout:
+                process.stdout.close()
 
     def _listen(self, process: "subprocess.Popen[bytes]", end: float | None, what: str) -> list[Line]:
         kept: deque[Line] = deque(maxlen=KEPT_LINES)
@@ -121,29 +123,6 @@ class Child:
     def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
         own = {name: os.environ[name] for name in (*_PASSED_ON, *_PASSED_ON_TOO) if name in os.environ}
         return {**own, **self.secrets, **more}
-
-
-def _bound() -> list[str]:
-    """Ties the child's life to this process: without a container around them it would go on with nobody's lock."""
-    found = shutil.which("setpriv")
-    return [found, "--pdeathsig", "KILL", "--"] if found else []
-
-
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    """Ends the whole group of the child, also what it left behind."""
-    if process.poll() is None:
-        _signal(process, signal.SIGTERM)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(GRACE_SECONDS)
-    _signal(process, signal.SIGKILL)
-    process.wait()
-    if process.stdout:
-        process.stdout.close()
-
-
-def _signal(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, number)
 
 
 def _line(text: str, redact: Redactor) -> Line:

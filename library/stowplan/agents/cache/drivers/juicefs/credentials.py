@@ -63,8 +63,9 @@ def secrets(environment: Mapping[str, str]) -> list[str]:
     """Everything in the environment of this process that nobody may see."""
     found = [given(environment, name) for name in (*SOURCE_SECRET_ENV.values(), VOLUME_SECRET_ENV["access-key"])]
     found.append(given(environment, VOLUME_SECRET_ENV["secret-key"]))
-    found += _in_address(given(environment, VOLUME_SECRET_ENV["metaurl"]))
-    found += _in_address(given(environment, VOLUME_SECRET_ENV["bucket"]))
+    for name in ("metaurl", "bucket"):
+        written = _parts(given(environment, VOLUME_SECRET_ENV[name]))[1]
+        found += [written, unquote(written)]
     try:
         found += [
             value
@@ -79,16 +80,15 @@ def secrets(environment: Mapping[str, str]) -> list[str]:
 
 def password_apart(address: str) -> tuple[str, str]:
     """An address of a metadata engine without its password, and the password."""
+    plain, written = _parts(address)
+    return plain, unquote(written)
+
+
+def _parts(address: str) -> tuple[str, str]:
+    """The same, with the password as it is written there."""
     head, _, rest = address.partition("://")
     if not rest:
         head, rest = "redis", address
     user, at, place = rest.rpartition("@")
     name, _, password = user.partition(":")
-    return f"{head}://{name}{at}{place}", unquote(password)
-
-
-def _in_address(address: str) -> list[str]:
-    """The password of an address, as it is written and as it is meant."""
-    rest = address.partition("://")[2] or address
-    written = rest.rpartition("@")[0].partition(":")[2]
-    return [written, unquote(written)] if written else []
+    return f"{head}://{name}{at}{place}", password

@@ -98,7 +98,9 @@ class Sync:
         for name in ("include", "exclude"):
             pattern = self.flags.get(name)
             if isinstance(pattern, str) and is_ignored(pattern):
-                message = f"JuiceFS ignores the pattern {pattern!r} of `{name}`: it is no pattern, or looks like an option"
+                message = (
+                    f"JuiceFS ignores the pattern {pattern!r} of `{name}`: it is no pattern, or looks like an option"
+                )
                 raise AttemptError(ExitCode.BAD_SPEC, "BadPattern", message)
 
     def is_empty(self) -> bool:
@@ -168,7 +170,7 @@ def _written(flags: Mapping[str, str | int | bool]) -> list[str]:
     return [word for name in order for word in _words(name, flags[name])]
 
 
-def _words(name: str, value: str | int | bool) -> list[str]:
+def _words(name: str, value: object) -> list[str]:
     if isinstance(value, bool):
         return [f"--{name}"] if value else []
     # Of `--exclude=PATTERN` JuiceFS takes no notice where the pattern holds a `=` too.

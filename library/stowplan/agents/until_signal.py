@@ -1,0 +1,27 @@
+"""Runs what lasts until somebody ends the process."""
+
+import asyncio
+import signal
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+LEAVE_SECONDS = 2.0
+"""What those that are left may take to put things in order."""
+
+
+async def until_signal(*works: Coroutine[Any, Any, T]) -> T | None:
+    """What the first one gives or raises that ends; None after SIGTERM or SIGINT. Then the others are cancelled."""
+    loop = asyncio.get_running_loop()
+    told = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, told.set)
+    tasks = [loop.create_task(each) for each in works]
+    done, rest = await asyncio.wait({*tasks, loop.create_task(told.wait())}, return_when=asyncio.FIRST_COMPLETED)
+    for each in rest:
+        each.cancel()
+    if rest:
+        await asyncio.wait(rest, timeout=LEAVE_SECONDS)
+    first = next((each for each in tasks if each in done), None)
+    return None if first is None else first.result()
