@@ -1,18 +1,18 @@
 """The status of a SampleSet or SampleJob whose dataset is a claim, as the agent of its sync tells it."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, Outcome, condition
+from stowplan.agents.dataset_phase import Course, of_claim
 from stowplan.agents.timestamp import now
 from stowplan.schema import field_managers
 
 FIELD_MANAGER = field_managers.task("sync", 0)
 """A claim has no partitions, and is only synced."""
 
-_PHASES = {
-    "SampleSet": {RUNNING: "Syncing", SUCCEEDED: "Ready", FAILED: "SyncFailed"},
-    "SampleJob": {RUNNING: "Running", SUCCEEDED: "Succeeded", FAILED: "Failed"},
-}
+_COURSES: Mapping[str, Course] = {RUNNING: "under way", SUCCEEDED: "succeeded", FAILED: "failed"}
+_PHASES_OF_JOB = {RUNNING: "Running", SUCCEEDED: "Succeeded", FAILED: "Failed"}
 
 
 class DatasetStatus:
@@ -37,7 +37,9 @@ class DatasetStatus:
         done, failed = outcome.result == SUCCEEDED, outcome.result == FAILED
         held = {"Synced": done, "Ready": done} if kind == "SampleSet" else {"Complete": done, "Failed": failed}
         conditions = [condition(name, outcome.reason, outcome.message, holds=holds) for name, holds in held.items()]
-        derived: dict[str, Any] = {"phase": _PHASES[kind][outcome.result], "conditions": conditions}
+        result = outcome.result
+        phase = of_claim(_COURSES[result]) if kind == "SampleSet" else _PHASES_OF_JOB[result]
+        derived: dict[str, Any] = {"phase": phase, "conditions": conditions}
         if kind == "SampleJob":
             derived["jobName"] = outcome.run or ""
             derived["counts"] = {

@@ -1,17 +1,15 @@
-"""The phase of a SampleSet, in the words of the old operator, from what its agents report.
+"""The phase and conditions of a SampleSet from what its agents report.
 
 Where a reporter runs, it says the same from what the API server knows: phases and conditions mean the same there.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from stowplan.agents.attempt.outcome import condition
+from stowplan.agents.dataset_phase import Course, Phase, of_caches
 from stowplan.schema.exit_codes import PERMANENT
-
-Phase = Literal["Bound", "Mount", "Syncing", "SyncFailed", "PartialReady", "Ready"]
-Course = Literal["unknown", "under way", "succeeded", "failed"]
 
 SILENT_SECONDS = 420.0
 """A Job waits six minutes at most before it tries again. Whoever is not done and says nothing for longer has ended."""
@@ -58,18 +56,10 @@ class Situation:
 
     @property
     def phase(self) -> Phase:
-        if self.sync and self.sync.course != "succeeded":
-            return self._before_the_end_of(self.sync)
-        if not self.measured:
-            return "Mount" if self.mounted else "Bound"
-        return "Ready" if self.ready >= self.partitions else "PartialReady"
-
-    def _before_the_end_of(self, sync: Task) -> Phase:
-        if sync.course == "failed":
-            return "SyncFailed"
-        if sync.course == "under way":
-            return "Syncing"
-        return "Mount" if self.mounted else "Bound"
+        course = self.sync.course if self.sync else "succeeded"
+        whole = self.ready >= self.partitions
+        # This very pod has the claim, so it is bound.
+        return of_caches(course, alive=self.measured, whole=whole, mounted=self.mounted) or "Bound"
 
 
 def conditions(seen: Situation, troubles: Iterable[str]) -> list[dict[str, Any]]:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from stowplan.agents import dataset_phase
+from stowplan.agents.dataset_phase import Course
 from stowplan.agents.reporter import causes
 from stowplan.agents.reporter.causes import Cause
 from stowplan.agents.reporter.observed import Observed, Run, present_run
@@ -26,7 +28,7 @@ def status(seen: Observed) -> Status:
     wanted = int(spec.get("partitions") or (found.replicas if found else 1))
     sync, copied = _sync(seen, run), _fills(spec)
     cached = _is_cached(spec)
-    phase = _phase(seen, found, wanted, sync) if cached else _phase_of_claim(seen, sync)
+    phase = _phase(seen, found, wanted, sync) if cached else dataset_phase.of_claim(_course(sync, copies=_copies(seen)))
     cause = causes.of_pods(runtime)
     drafts = [_ready(phase, cause, found, wanted, sync) if cached else _filled(phase, sync)]
     if copied:
@@ -74,28 +76,23 @@ def _task(run: Run, task: str, seen: Observed) -> Outcome:
 
 
 def _phase(seen: Observed, found: StatefulSet | None, wanted: int, sync: Outcome) -> str | None:
-    ready = found.ready if found else 0
-    if sync.state == "failed":
-        return "SyncFailed"
-    if sync.state == "active" and _copies(seen):
-        return "Syncing"
-    if sync.state == "complete" and found:
-        if ready >= wanted and found.replicas == wanted:
-            return "Ready"
-        if ready or seen.resource.status.get("phase") in _CAME_TO_LIFE:
-            return "PartialReady"
-    if ready:
-        return "Mount"
-    # The scheduler takes no pod before its claim is bound.
-    return "Bound" if any(pod.node for pod in seen.pods if not pod.job) else None
+    ready, replicas = (found.ready, found.replicas) if found else (0, -1)
+    return dataset_phase.of_caches(
+        _course(sync, copies=sync.state == "active" and _copies(seen)),
+        alive=ready > 0 or (found is not None and seen.resource.status.get("phase") in _CAME_TO_LIFE),
+        whole=ready >= wanted and replicas == wanted,
+        mounted=ready > 0,
+        # The scheduler takes no pod before its claim is bound.
+        bound=any(pod.node for pod in seen.pods if not pod.job),
+    )
 
 
-def _phase_of_claim(seen: Observed, sync: Outcome) -> str | None:
+def _course(sync: Outcome, *, copies: bool) -> Course:
     if sync.state == "failed":
-        return "SyncFailed"
+        return "failed"
     if sync.state == "complete":
-        return "Ready"
-    return "Syncing" if _copies(seen) else None
+        return "succeeded"
+    return "under way" if copies else "unknown"
 
 
 def _filled(phase: str | None, sync: Outcome) -> Draft:

@@ -1,0 +1,67 @@
+"""One story of a dataset, told to each agent that knows of its phase: they say the same."""
+
+from typing import Any
+
+import pytest
+
+from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, Outcome
+from stowplan.agents.cache.runtime.phase import Situation, Task
+from stowplan.agents.transfer.dataset_status import DatasetStatus
+from stowplan.schema.exit_codes import ExitCode
+from tests.unit.agents.reporter.given import (
+    Manifest,
+    complete,
+    failed,
+    job,
+    pod,
+    report,
+    resource,
+    runtime_pod,
+    stateful_set,
+)
+
+SPEC: dict[str, Any] = {"partitions": 2, "source": {"uri": "s3://a/"}}
+CLAIM: dict[str, Any] = {"source": {"uri": "s3://a/"}, "csi": {"driver": "pvc"}}
+
+
+def sync(**fields: Any) -> Manifest:
+    return job("SampleSet", "sync", **fields)
+
+
+def seen(ready: int, *, mounted: bool, measured: bool, sync: Task) -> Situation:
+    return Situation(2, ready, mounted, measured, sync)
+
+
+DONE, LOST = sync(status=complete(9)), sync(status=failed(9))
+
+
+@pytest.mark.parametrize(
+    ("objects", "told", "phase"),
+    [
+        ([stateful_set(2, 0), runtime_pod()], seen(0, mounted=False, measured=False, sync=Task()), "Bound"),
+        ([stateful_set(2, 1), sync(), runtime_pod()], seen(1, mounted=True, measured=False, sync=Task()), "Mount"),
+        (
+            [stateful_set(2, 1), sync(), pod(sync())],
+            seen(1, mounted=True, measured=True, sync=Task("under way")),
+            "Syncing",
+        ),
+        ([stateful_set(2, 2), LOST], seen(2, mounted=True, measured=True, sync=Task("failed")), "SyncFailed"),
+        ([stateful_set(2, 1), DONE], seen(1, mounted=True, measured=True, sync=Task("succeeded")), "PartialReady"),
+        ([stateful_set(2, 2), DONE], seen(2, mounted=True, measured=True, sync=Task("succeeded")), "Ready"),
+    ],
+)
+def test_caches(objects: list[Manifest], told: Situation, phase: str) -> None:
+    status: Any = report("SampleSet", resource("SampleSet", SPEC), *objects)
+    assert (status["phase"], told.phase) == (phase, phase)
+
+
+@pytest.mark.parametrize(
+    ("objects", "result", "phase"),
+    [([sync(), pod(sync())], RUNNING, "Syncing"), ([LOST], FAILED, "SyncFailed"), ([DONE], SUCCEEDED, "Ready")],
+)
+def test_claim(objects: list[Manifest], result: str, phase: str) -> None:
+    status: Any = report("SampleSet", resource("SampleSet", CLAIM), *objects)
+    outcome = Outcome("run", "pod")
+    if result != RUNNING:
+        outcome.end(ExitCode.DONE if result == SUCCEEDED else ExitCode.AUTH, "Because", "because")
+    assert (status["phase"], DatasetStatus("SampleSet", outcome, phase=True).fields()["phase"]) == (phase, phase)
