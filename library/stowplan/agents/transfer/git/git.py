@@ -121,6 +121,8 @@ class Git:
 @contextmanager
 def prepared(told: GitSettings, work: Work, held: tuple[int, ...]) -> Iterator[Git]:
     """Both programs, for the time of one attempt."""
+    # SIGKILL leaves it behind. A pod makes one attempt, and its scratch space goes with it; elsewhere it lies where old
+    # files are cleared away, and holds no password.
     # The path of a socket has 108 bytes.
     long = len(os.fsencode(tempfile.gettempdir())) > 75
     folder = Path(tempfile.mkdtemp(prefix="stowplan-git-", dir="/tmp" if long else None))  # noqa: S108 - with a name of its own

@@ -50,7 +50,10 @@ class LfsProgress:
 
 @contextmanager
 def followed(folder: Path, progress: Progress) -> Iterator[LfsProgress]:
-    """A file for one call, in memory where that is possible and in the folder else."""
+    """A file for one call, in memory where that is possible and in the folder else.
+
+    SIGKILL leaves one behind of a mebibyte or little more; memory of a pod goes with the pod.
+    """
     inside = MEMORY if os.access(MEMORY, os.W_OK | os.X_OK) else folder
     with TemporaryDirectory(prefix="stowplan-lfs-", dir=inside) as name:
         yield LfsProgress(Path(name) / "progress", progress)
