@@ -172,4 +172,4 @@ def _plain_objects(program: Program) -> Iterator[tuple[ObjectId, Document]]:
     for document in program.passed_through:
         own = identity(document.root.data)
         yield own, document
-        yield replace(own, namespace=own.namespace or program.platform.default_namespace), document
+        yield own._replace(namespace=own.namespace or program.platform.default_namespace), document

@@ -39,6 +39,8 @@ def _about_other_spelling(found: Finding, spec: Spec) -> bool:
 
 def _missing_keys(spec: Spec, unit: Unit, program: Program) -> list[Finding]:
     """Keys that a Secret lacks where the repository defines it; of a volume's said of its dataset, not of each task."""
+    if not program.secret_keys:
+        return []
     if isinstance(spec.model, DataCube):
         return list(_missing_options(spec.model, spec.id.namespace, program))
     if not isinstance(spec.model, SampleSet):

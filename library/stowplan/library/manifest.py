@@ -1,14 +1,15 @@
 """A manifest: one complete Kubernetes object as plain data."""
 
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from stowplan.schema.meta import ObjectId, SpecId
 
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Manifest:
     """One Kubernetes object.
 
@@ -43,7 +44,7 @@ class Manifest:
         """The API group; empty for the core group."""
         return group_of(self.api_version)
 
-    @property
+    @cached_property
     def id(self) -> ObjectId:
         return ObjectId(self.group, self.kind, self.namespace, self.name)
 
@@ -61,8 +62,7 @@ def group_of(api_version: str) -> str:
     return api_version.rpartition("/")[0]
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ExternalReference:
+class ExternalReference(NamedTuple):
     """An object that manifests name and nobody here defines: a Secret, a claim, a queue.
 
     `keys` are the data keys that are needed, for Secrets.

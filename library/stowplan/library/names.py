@@ -6,12 +6,13 @@ characters to its Jobs' names).
 """
 
 import hashlib
-import json
 import re
 from base64 import b32encode
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from stowplan.library.canonical_json import canonical
 
 Profile = Literal["namespaced", "upstream"]
 
@@ -20,6 +21,8 @@ SUBDOMAIN_LIMIT = 253
 STATEFUL_SET_LIMIT = 52
 CRON_JOB_LIMIT = 52
 HASH_LENGTH = 8
+_HASHED_BYTES = HASH_LENGTH * 5 // 8
+"""Bytes of a digest that so many characters of base32 hold."""
 
 FILE_LIMIT = 200
 """Longest part of a file's name: file systems allow 255 bytes, and the kind and the ending come on top."""
@@ -40,8 +43,8 @@ def is_dns_subdomain(text: str) -> bool:
 
 def content_hash(*values: Any) -> str:
     """Eight lower-case base32 characters over the canonical JSON of plain data."""
-    canonical = json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return b32encode(hashlib.sha256(canonical.encode()).digest())[:HASH_LENGTH].decode().lower()
+    digest = hashlib.sha256(canonical(values)).digest()
+    return b32encode(digest[:_HASHED_BYTES]).decode().lower()
 
 
 def shorten(name: str, limit: int) -> str:
@@ -162,10 +165,10 @@ class TrainingNames:
 
     name: str
     word: str
+    base: str = field(init=False, repr=False, compare=False)
 
-    @property
-    def base(self) -> str:
-        return f"{self.name.replace('.', '-')}-{self.word}"
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "base", f"{self.name.replace('.', '-')}-{self.word}")
 
     def stem(self, role: str) -> str:
         """Beginning of the name of a role's Job, such as `resnet-paddlejob-worker`; the run's hash follows."""

@@ -1,8 +1,8 @@
 """Kubernetes quantities as numbers, and back."""
 
 import re
-from collections.abc import Mapping
 from decimal import ROUND_CEILING, Decimal
+from functools import lru_cache
 from typing import Any
 
 _FORM = re.compile(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))(?:([KMGTPE]i)|([numkMGTPE])|([eE][+-]?[0-9]{1,3}))?")
@@ -12,7 +12,13 @@ _BINARY = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 
 def amount(quantity: object) -> Decimal | None:
     """The exact number that a quantity stands for; None for what is none, or has an exponent of over three digits."""
-    found = _FORM.fullmatch(str(quantity))
+    return _amount(str(quantity))
+
+
+@lru_cache
+def _amount(text: str) -> Decimal | None:
+    """The few quantities of a repository come again and again."""
+    found = _FORM.fullmatch(text)
     if found is None:
         return None
     number, binary, decimal, exponent = found.groups()
@@ -53,7 +59,9 @@ def without_fractions(value: Any) -> Any:
 
     Pods hold no fractions but quantities, and of those the CRDs of engines take texts and whole numbers only.
     """
-    if isinstance(value, Mapping):
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
         return {key: without_fractions(item) for key, item in value.items()}
     if isinstance(value, list):
         return [without_fractions(item) for item in value]

@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.alias_generators import to_camel
@@ -19,8 +19,7 @@ class Model(BaseModel):
     )
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class SpecId:
+class SpecId(NamedTuple):
     """What makes a spec unique in a cluster."""
 
     kind: str
@@ -31,8 +30,7 @@ class SpecId:
         return f"{self.kind} {self.namespace}/{self.name}"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ObjectId:
+class ObjectId(NamedTuple):
     """What makes a Kubernetes object unique in a cluster: the version is not part of it, so v1 and v1beta1 clash.
 
     `group` is empty for the core group, `namespace` for cluster-scoped kinds.

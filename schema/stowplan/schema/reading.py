@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
@@ -52,21 +53,29 @@ def read(
 
 def embedded(model: Model, path: FieldPath = ()) -> Iterator[tuple[FieldPath, str, Any]]:
     """Path, official definition and value of every embedded Kubernetes type that was given."""
-    for name, field in type(model).model_fields.items():
-        value = getattr(model, name)
-        if name in model.model_fields_set and value is not None:
-            yield from _embedded(value, field.annotation, (*path, field.alias or name))
+    given = model.model_fields_set
+    for name, key, mark in _embedding(type(model)):
+        if name in given:
+            yield from _embedded(getattr(model, name), mark, (*path, key))
 
 
-def _embedded(value: Any, annotation: Any, path: FieldPath) -> Iterator[tuple[FieldPath, str, Any]]:
-    mark = _mark(annotation)
-    if isinstance(value, Model):
-        yield from embedded(value, path)
-    elif mark and not isinstance(value, list):
-        yield path, mark.definition, value
-    elif isinstance(value, list):
+def _embedded(value: Any, mark: KubernetesType | None, path: FieldPath) -> Iterator[tuple[FieldPath, str, Any]]:
+    if isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _embedded(item, annotation, (*path, index))
+            yield from _embedded(item, mark, (*path, index))
+    elif isinstance(value, dict):
+        if mark:
+            yield path, mark.definition, value
+    elif isinstance(value, Model):
+        yield from embedded(value, path)
+
+
+@cache
+def _embedding(kind: type[Model]) -> tuple[tuple[str, str, KubernetesType | None], ...]:
+    """Name, key and mark of the fields of a model whose value is an embedded type, or a model that may hold some."""
+    fields = ((name, field.alias or name, field.annotation) for name, field in kind.model_fields.items())
+    marked = ((name, key, _mark(annotation), _model_in(annotation)) for name, key, annotation in fields)
+    return tuple((name, key, mark) for name, key, mark, model in marked if mark or model)
 
 
 def _mark(annotation: Any) -> KubernetesType | None:

@@ -30,7 +30,8 @@ def template(
     given: dict[str, Any], *, size: int = 2, mounts: tuple[DatasetMount, ...] = (), minimum: int | None = None,
     host_network: bool = False,
 ) -> Any:  # fmt: skip
-    worker = Role("worker", size, given, decides=True, ports=(36000, 36018), host_network=host_network)
+    settled = training_pod.settled(given)
+    worker = Role("worker", size, settled, decides=True, ports=(36000, 36018), host_network=host_network)
     names = TrainingNames("train", "paddlejob")
     group = TrainingGroup(ORIGIN, names, Named(), (worker,), mounts, minimum=minimum)
     hosts = {"worker": Hosts("train-", ".train")}

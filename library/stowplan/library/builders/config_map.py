@@ -1,10 +1,10 @@
 """ConfigMap that carries an agent's configuration."""
 
-import json
 from collections.abc import Mapping
 
 from stowplan.library import names
 from stowplan.library.builders.metadata import metadata
+from stowplan.library.canonical_json import indented
 from stowplan.library.ir import Origin
 from stowplan.library.manifest import Manifest
 from stowplan.schema.agent_config import CONFIG_FILE
@@ -34,7 +34,7 @@ def plain_config_map(name: str, origin: Origin, component: str, data: Mapping[st
 def content(config: Model) -> dict[str, str]:
     """The data of such a ConfigMap: one file."""
     plain = config.model_dump(mode="json", exclude_none=True)
-    return {CONFIG_FILE: json.dumps(plain, indent=2, sort_keys=True, ensure_ascii=False) + "\n"}
+    return {CONFIG_FILE: f"{indented(plain).decode()}\n"}
 
 
 def _immutable(

@@ -28,13 +28,15 @@ _BY_THE_CLUSTER = ("creationTimestamp",)
 def template(
     group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts], *, run: str, subdomain: str, restart: str
 ) -> Json:
-    """The PodTemplateSpec of a role: the user's, with variables, mounts, labels and what makes pods find each other."""
-    given = quantities.without_fractions(role.template)
-    spec = given["spec"]
-    for container in containers(spec):
-        _merge(container)
-    first = spec["containers"][role.container]
-    first["env"] = environment(first.get("env") or [], group.framework.environment(group, role, hosts))
+    """The PodTemplateSpec of a role: the user's, with variables, mounts, labels and what makes pods find each other.
+
+    The role's own is a settled one.
+    """
+    spec = dict(role.template["spec"])
+    first = dict(spec["containers"][role.container])
+    spec["containers"] = [first if at == role.container else each for at, each in enumerate(spec["containers"])]
+    if env := environment(first.get("env") or [], group.framework.environment(group, role, hosts)):
+        first["env"] = env
     _mount(spec, first, group.mounts)
     if any(mount.near for mount in group.mounts):
         _place(spec, group, role, run)
@@ -42,12 +44,20 @@ def template(
         _use_host_network(spec, first, role)
     spec["subdomain"] = subdomain
     spec["restartPolicy"] = restart
-    return {"metadata": _metadata(given.get("metadata") or {}, group, role, run), "spec": _without_empty_lists(spec)}
+    return {"metadata": _metadata(role.template.get("metadata") or {}, group, role, run), "spec": spec}
+
+
+def settled(template: Json) -> Json:
+    """A user's template without what the API server would refuse or drop."""
+    given: Json = quantities.without_fractions(template)
+    for container in containers(given["spec"]):
+        _merge(container)
+    return {**given, "spec": _without_empty_lists(given["spec"])}
 
 
 def _without_empty_lists(value: Any) -> Any:
     """In a pod they mean nothing, and the API server drops them, so that nobody owns what Git has."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {key: _without_empty_lists(item) for key, item in value.items() if item != []}
     return [_without_empty_lists(item) for item in value] if isinstance(value, list) else value
 
@@ -117,7 +127,8 @@ def _use_host_network(spec: Json, first: Json, role: Role) -> None:
         spec["dnsPolicy"] = "ClusterFirstWithHostNet"
     known = {merge_key("ports", port) for container in containers(spec) for port in container.get("ports") or ()}
     ports = [{"containerPort": port, "hostPort": port, "protocol": _PROTOCOL} for port in role.ports]
-    first["ports"] = [*(first.get("ports") or ()), *(port for port in ports if merge_key("ports", port) not in known)]
+    if missing := [port for port in ports if merge_key("ports", port) not in known]:
+        first["ports"] = [*(first.get("ports") or ()), *missing]
 
 
 def _metadata(given: Json, group: TrainingGroup, role: Role, run: str) -> Json:

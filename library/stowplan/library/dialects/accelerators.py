@@ -1,6 +1,5 @@
 """What containers get that ask for a device: directories of the node and variables, as the platform says."""
 
-import copy
 from collections.abc import Mapping
 
 from stowplan.library.manifest import Json
@@ -10,14 +9,13 @@ from stowplan.schema.legacy import DEVICES
 
 def equipped(template: Json, container: str, accelerators: Mapping[str, Accelerator]) -> Json:
     """The template with what the devices of `container` need. What it has by that name or path already, it keeps."""
-    result = copy.deepcopy(template)
-    spec = result["spec"]
+    spec = {**template["spec"], "containers": [dict(each) for each in template["spec"]["containers"]]}
     for each in spec["containers"]:
         if each.get("name") == container:
             for accelerator in _wanted(each, accelerators):
                 _equip(spec, each, accelerator)
             break
-    return result
+    return {**template, "spec": spec}
 
 
 def _wanted(container: Json, accelerators: Mapping[str, Accelerator]) -> list[Accelerator]:

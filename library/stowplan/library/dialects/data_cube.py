@@ -21,6 +21,7 @@ from stowplan.library.dialects import (
 from stowplan.library.dialects.context import Context, Lowered
 from stowplan.library.dialects.data_cube_arguments import Arguments
 from stowplan.library.dialects.data_cube_env import Variable
+from stowplan.library.dialects.data_cube_pod import Amounts
 from stowplan.library.dialects.data_cube_rules import options_of, remote
 from stowplan.library.ir import Origin, Placement, Transfer
 from stowplan.library.manifest import ExternalReference, Json, Manifest, Unit
@@ -42,23 +43,23 @@ def lower(model: DataCube, context: Context) -> Lowered:
     if found:
         return Lowered(Unit(spec, ()), tuple(found))
     arguments, found = data_cube_arguments.understood(remote(model).type, options_of(model).extra_args or [])
-    variables = data_cube_env.of_cube(model)
-    found += _findings(model, context, arguments, variables)
+    variables, amounts = data_cube_env.of_cube(model), data_cube_pod.resources(model, context)
+    found += _findings(model, arguments, variables, amounts)
     if has_errors(found):
         return Lowered(Unit(spec, ()), tuple(found))
     found += [*data_cube_rules.defaults(model), *data_cube_pod.defaults(model)]
-    moved = _transfer(model, spec, context, arguments, variables)
+    moved = _transfer(model, spec, context, arguments, variables, amounts=amounts)
     unit = Unit(spec, tuple(_manifests(model, moved, context)), _externals(model, spec, variables))
     return Lowered(unit, tuple(found))
 
 
-def _findings(model: DataCube, context: Context, arguments: Arguments, variables: list[Variable]) -> list[Finding]:
+def _findings(model: DataCube, arguments: Arguments, variables: list[Variable], amounts: Amounts) -> list[Finding]:
     certificates = remote(model).ca_bundle is not None
     return [
         *data_cube_rules.findings(model, arguments),
         *data_cube_env.findings(variables, certificates=certificates),
-        *data_cube_pod.findings(model, context),
-        *data_cube_config.part_size_findings(model, context, arguments),
+        *data_cube_pod.findings(model, amounts),
+        *data_cube_config.part_size_findings(model, amounts, arguments),
         *schedules.findings(model.spec.schedule, model.spec.time_zone, model.metadata.annotations),
         *_long_name(model),
     ]
@@ -74,7 +75,13 @@ def _long_name(model: DataCube) -> list[Finding]:
 
 
 def _transfer(
-    model: DataCube, spec: SpecId, context: Context, arguments: Arguments, variables: list[Variable]
+    model: DataCube,
+    spec: SpecId,
+    context: Context,
+    arguments: Arguments,
+    variables: list[Variable],
+    *,
+    amounts: Amounts,
 ) -> Transfer:
     executor, options = data_cube_pod.executor_of(model), options_of(model)
     claim = data_cube_claim.of_cube(model)
@@ -86,10 +93,10 @@ def _transfer(
         configuration_stem=names.base,
         account=names.base,
         agent="git" if remote(model).type == "git" else "transfer",
-        config=data_cube_config.of_cube(model, spec, context, arguments),
+        config=data_cube_config.of_cube(model, spec, context, arguments, amounts),
         claim=claim.name or "",
         env=_environment(model, arguments, variables),
-        resources=data_cube_pod.resources(model, context),
+        resources=amounts,
         backoff_limit=options.backoff_limit or 0,
         attempt_seconds=options.active_deadline_seconds,
         total_seconds=data_cube_pod.total_deadline(model),

@@ -8,6 +8,9 @@ from stowplan.schema.data_cube import ClaimReference, DataCube, DataReference
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 
 
+_NOTHING = ClaimReference()
+
+
 def side_of(model: DataCube) -> str:
     """The side that is the claim: `source` or `sink`."""
     return "source" if model.spec.source.type == "pvc" else "sink"
@@ -16,7 +19,7 @@ def side_of(model: DataCube) -> str:
 def of_cube(model: DataCube) -> ClaimReference:
     """The claim; an empty reference where nothing is said of it."""
     side: DataReference = getattr(model.spec, side_of(model))
-    return side.pvc or ClaimReference()
+    return side.pvc or _NOTHING
 
 
 def findings(model: DataCube) -> list[Finding]:

@@ -8,12 +8,12 @@ from stowplan.library.dialects import (
     data_cube_claim,
     data_cube_options,
     data_cube_paths,
-    data_cube_pod,
     data_cube_rules,
     git_url,
 )
 from stowplan.library.dialects.context import Context
 from stowplan.library.dialects.data_cube_arguments import BASE, LEAST_PART, Arguments
+from stowplan.library.dialects.data_cube_pod import Amounts
 from stowplan.library.dialects.data_cube_rules import options_of, remote, remote_side, setting
 from stowplan.library.dialects.variable_references import escaped
 from stowplan.library.names import content_hash
@@ -43,8 +43,8 @@ _FLAG_OPTIONS = ("revision", "repo-type", "commit-message", "ref", "s3-region", 
 """Options that flags of the old tools can give."""
 
 
-def of_cube(model: DataCube, spec: SpecId, context: Context, arguments: Arguments) -> TransferConfig:
-    """The configuration of a cube without errors."""
+def of_cube(model: DataCube, spec: SpecId, context: Context, arguments: Arguments, amounts: Amounts) -> TransferConfig:
+    """The configuration of a cube without errors. `amounts` are its pod's."""
     options = options_of(model)
     claim = _claim(model)
     far = _remote(model, arguments)
@@ -62,7 +62,7 @@ def of_cube(model: DataCube, spec: SpecId, context: Context, arguments: Argument
         requestRetries=5 if retries is None else retries,
         parallelism=parallelism or 8,
         partSizeMiB=part_size(model, arguments),
-        memoryMiB=transfer.memory(data_cube_pod.resources(model, context)["limits"]),
+        memoryMiB=transfer.memory(amounts["limits"]),
         state=_state(model, spec, claim.path, upload=upload),
         caBundle=f"{CA_DIRECTORY}/{CA_FILE}" if remote(model).ca_bundle else None,
     )
@@ -77,7 +77,7 @@ def part_size(model: DataCube, arguments: Arguments) -> int:
     return int(arguments.settings.get("part_size_mib", _PART_SIZE))
 
 
-def part_size_findings(model: DataCube, context: Context, arguments: Arguments) -> list[Finding]:
+def part_size_findings(model: DataCube, amounts: Amounts, arguments: Arguments) -> list[Finding]:
     """Whether parts have a size that S3 takes, and that fits into the memory of the pod."""
     given = options_of(model).part_size
     path: FieldPath = ("spec", "executor", "options", "partSize")
@@ -87,7 +87,7 @@ def part_size_findings(model: DataCube, context: Context, arguments: Arguments) 
         return [finding("SP206", path, f'"{given}" is not a size.', "Write for example `64Mi`.")]
     if given is None:
         path = (*BASE, arguments.places["part_size_mib"])
-    size, limit = part_size(model, arguments), transfer.memory(data_cube_pod.resources(model, context)["limits"]) // 4
+    size, limit = part_size(model, arguments), transfer.memory(amounts["limits"]) // 4
     if not LEAST_PART <= size <= limit:
         message = f"Parts of {size} MiB; allowed are {LEAST_PART} to {limit}, a quarter of the memory limit."
         return [finding("SP205", path, message, "Choose another size, or more memory.")]

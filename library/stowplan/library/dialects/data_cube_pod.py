@@ -1,7 +1,6 @@
 """The pod of a DataCube: deadlines, amounts, user and groups."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from stowplan.library.builders import transfer
 from stowplan.library.dialects.context import Context
@@ -11,6 +10,11 @@ from stowplan.library.manifest import Json
 from stowplan.library.quantities import larger, without_fractions
 from stowplan.schema.data_cube import DataCube, Executor
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
+
+Amounts = dict[str, Json]
+"""Requests and limits of a container."""
+
+_NOTHING = Executor()
 
 FIRST_WAIT = 10
 LONGEST_WAIT = 360
@@ -31,7 +35,7 @@ _NOT_OURS = frozenset({"appArmorProfile", "seLinuxOptions", "sysctls", "windowsO
 
 def executor_of(model: DataCube) -> Executor:
     """The executor; an empty one where there is none."""
-    return model.spec.executor or Executor()
+    return model.spec.executor or _NOTHING
 
 
 def needed(attempts: int, attempt_seconds: int) -> int:
@@ -50,7 +54,7 @@ def total_deadline(model: DataCube) -> int:
     return needed((options.backoff_limit or 0) + 1, options.active_deadline_seconds) + START
 
 
-def resources(model: DataCube, context: Context) -> dict[str, dict[str, Any]]:
+def resources(model: DataCube, context: Context) -> Amounts:
     """Requests and limits: the user's, and the platform's for what is missing, none larger than its limit."""
     given = executor_of(model).resources or {}
     platform = context.platform.resources.task.model_dump()
@@ -66,12 +70,12 @@ def resources(model: DataCube, context: Context) -> dict[str, dict[str, Any]]:
     return {"limits": without_fractions(limits), "requests": without_fractions(requests)}
 
 
-def findings(model: DataCube, context: Context) -> list[Finding]:
-    """What is wrong with deadlines, amounts, user, groups and labels of nodes."""
+def findings(model: DataCube, amounts: Amounts) -> list[Finding]:
+    """What is wrong with deadlines, amounts, user, groups and labels of nodes. `amounts` are those of `resources`."""
     executor = executor_of(model)
     return [
         *_deadlines(model),
-        *_amounts(model, context),
+        *_amounts(model, amounts),
         *_rights(executor.security_context or {}),
         *label_findings(executor.node_selector or {}, ("spec", "executor", "nodeSelector")),
     ]
@@ -104,7 +108,7 @@ def _deadlines(model: DataCube) -> Iterator[Finding]:
         yield finding("SP498", (*base, "totalDeadlineSeconds"), message, hint)
 
 
-def _amounts(model: DataCube, context: Context) -> Iterator[Finding]:
+def _amounts(model: DataCube, amounts: Amounts) -> Iterator[Finding]:
     given = executor_of(model).resources or {}
     base: FieldPath = ("spec", "executor", "resources")
     limits = given.get("limits") or {}
@@ -115,7 +119,7 @@ def _amounts(model: DataCube, context: Context) -> Iterator[Finding]:
     if given.get("claims"):
         message = "An agent uses no devices."
         yield finding("SP445", (*base, "claims"), message, "Remove it.")
-    least = transfer.memory(resources(model, context)["limits"])
+    least = transfer.memory(amounts["limits"])
     if least < LEAST_MEMORY:
         message = f"The memory limit is {least} MiB; an agent needs at least {LEAST_MEMORY}."
         path = (*base, "limits", "memory") if "memory" in limits else (*base, "requests", "memory")

@@ -9,13 +9,15 @@ from stowplan.library.dialects.data_cube_options import Side
 from stowplan.schema.data_cube import DataCube, DataReference, ExecutorOptions
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 
+_NO_OPTIONS = ExecutorOptions()
+
 REMOTE_TYPES = ("git", "huggingface", "s3")
 
 
 def options_of(model: DataCube) -> ExecutorOptions:
     """The executor's options; empty ones where there are none."""
     executor = model.spec.executor
-    return (executor.options if executor else None) or ExecutorOptions()
+    return (executor.options if executor else None) or _NO_OPTIONS
 
 
 def remote_side(model: DataCube) -> Side:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 _PARTS = re.compile(r"(?P<scheme>https?)://(?P<authority>[^/?#]*)(?P<rest>.*)", re.DOTALL)
 _SCP = re.compile(r"[\w.-]+@[\w.-]+:")
@@ -39,6 +40,7 @@ _SECRET = Unusable(
 )
 
 
+@lru_cache
 def split(url: str) -> GitUrl | Unusable:
     """A literal URL without its userinfo. One that begins with a reference is left to the agent."""
     if url.startswith("$("):

@@ -71,10 +71,10 @@ def _duplicates(spec: Json, path: FieldPath) -> Iterator[Finding]:
     for place, container in _containers(spec, path):
         for field, keys in MERGE_KEYS.items():
             entries = container.get(field) or ()
-            last = {merge_key(field, entry): index for index, entry in enumerate(entries)}
+            merged = [merge_key(field, entry) for entry in entries]
+            last = {key: index for index, key in enumerate(merged)}
             for index, entry in enumerate(entries):
-                winner = last[merge_key(field, entry)]
-                if winner != index:
+                if last[merged[index]] != index:
                     message = f"`{field}` has another entry for {entry.get(keys[0])} below, which is used instead."
                     yield finding("SP436", (*place, field, index, keys[0]), message, "Remove one of the two.")
 

@@ -27,6 +27,8 @@ from stowplan.schema.sample_job import SampleJob, TaskType
 
 PLURAL = "samplejobs"
 
+_NO_OPTIONS = SyncOptions()
+
 _OPTIONS: dict[TaskType, str] = {
     "sync": "syncOptions",
     "warmup": "warmupOptions",
@@ -64,6 +66,7 @@ def _type(model: SampleJob) -> list[Finding]:
     if chosen is None:
         message = "`type` is missing."
         return [finding("SP412", ("spec", "type"), message, "Choose one of sync, warmup, rmr and clear.")]
+    given = model.spec.model_dump(exclude_unset=True, exclude_none=True)
     return [
         finding(
             "SP414",
@@ -73,7 +76,7 @@ def _type(model: SampleJob) -> list[Finding]:
             anchor=Anchor.KEY,
         )
         for kind, key in _OPTIONS.items()
-        if kind != chosen and key in model.spec.model_dump(exclude_unset=True, exclude_none=True)
+        if kind != chosen and key in given
     ]
 
 
@@ -100,7 +103,7 @@ def _task(model: SampleJob, dataset: CachedDataset, namespace: str, context: Con
         "clear": spec.clear_options.paths if spec.clear_options else None,
     }.get(operation) or []
     partitioned = operation in ("warmup", "clear")
-    sync = spec.sync_options or SyncOptions()
+    sync = spec.sync_options or _NO_OPTIONS
     return DataTask(
         origin=Origin(identity, context.sources.get((identity.kind, namespace, identity.name), "")),
         operation=operation,

@@ -15,6 +15,8 @@ from stowplan.schema.sample_set import CacheLevel, SampleSet
 
 PLURAL = "samplesets"
 
+_NO_OPTIONS = MountOptions()
+
 MOST_PARTITIONS = 5000
 """Nodes that Kubernetes supports in one cluster. Each partition is a node and a warmup Job of its own."""
 
@@ -46,7 +48,7 @@ def cached_dataset(model: SampleSet, context: Context) -> CachedDataset:
     volume = secrets.resolve(spec.secret_ref, SecretName(namespace, ""))
     identity = SpecId("SampleSet", namespace, name)
     uri = spec.source.uri if spec.source else None
-    options = (csi.juice_fs_mount_options if csi else None) or MountOptions()
+    options = (csi.juice_fs_mount_options if csi else None) or _NO_OPTIONS
     source = Source(uri, secrets.resolve(spec.source.secret_ref, volume)) if uri and spec.source else None
     synced = source is not None and not spec.no_sync
     asked = spec.warmup_after_sync

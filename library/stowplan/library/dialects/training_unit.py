@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from stowplan.library import quantities
+from stowplan.library.builders import training_pod
 from stowplan.library.builders.custom_resource import custom_resource
 from stowplan.library.dialects import pod_references
 from stowplan.library.dialects.context import Context
@@ -31,6 +32,7 @@ def unit(
     home = group.origin.spec.namespace
     resource = custom_resource(model, group.origin)
     canonical = replace(resource, body=quantities.without_fractions(resource.body))
-    manifests = (canonical, *beside, *engine.manifests(group, gang, context.site))
+    roles = tuple(replace(role, template=training_pod.settled(role.template)) for role in group.roles)
+    manifests = (canonical, *beside, *engine.manifests(replace(group, roles=roles), gang, context.site))
     externals = {reference for role in group.roles for reference in pod_references.externals(role.template, home)}
     return Unit(group.origin.spec, manifests, tuple(sorted({*externals, *gang.externals(group, context.site), *named})))

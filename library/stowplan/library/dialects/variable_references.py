@@ -4,7 +4,7 @@
 for one `$`, so `$$(NAME)` is the text `$(NAME)`. Nothing else means anything: no shell is involved.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from graphlib import CycleError, TopologicalSorter
 
 
@@ -33,7 +33,10 @@ def ordered(values: Mapping[str, str]) -> list[str] | None:
 
     The order in which the names are given has no influence.
     """
-    sorter = TopologicalSorter({name: known(value, values) for name, value in values.items()})
+    wanted = {name: known(value, values) for name, value in values.items()}
+    if not any(wanted.values()):
+        return sorted(values)
+    sorter = TopologicalSorter(wanted)
     try:
         sorter.prepare()
     except CycleError:
@@ -46,14 +49,14 @@ def ordered(values: Mapping[str, str]) -> list[str] | None:
     return order
 
 
-def known(value: str, names: Iterable[str]) -> set[str]:
+def known(value: str, names: Collection[str]) -> set[str]:
     """Those of `names` that a value refers to."""
-    return set(references(value)) & set(names)
+    return {name for name in references(value) if name in names}
 
 
 def circle(values: Mapping[str, str]) -> list[str]:
     """Names that refer to each other in a circle, the first one of the alphabet first and again at the end."""
-    for start in sorted(values):
+    for start in sorted(name for name, value in values.items() if known(value, values)):
         if path := _back_to(start, values):
             return path
     return []

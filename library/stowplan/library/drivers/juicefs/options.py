@@ -14,8 +14,11 @@ def given(options: Model) -> Iterator[tuple[str, Value]]:
 
     An empty string counts as not set, as it did for the old operator.
     """
-    for key, value in sorted(options.model_dump(exclude_unset=True, exclude_none=True).items()):
-        if value != "":
+    fields = type(options).model_fields
+    keys = {fields[name].alias or name: name for name in options.model_fields_set}
+    for key in sorted(keys):
+        value = getattr(options, keys[key])
+        if value not in (None, ""):
             yield key, value
 
 

@@ -1,0 +1,24 @@
+"""Manifests as values: they pass between processes, and are the same where their bodies are."""
+
+import pickle
+
+from stowplan.library.manifest import ExternalReference, Manifest, Unit
+from stowplan.schema.meta import ObjectId, SpecId
+
+BODY = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a-1", "namespace": "ml"}}
+
+
+def test_its_identity_is_no_part_of_what_it_is() -> None:
+    known, fresh = Manifest(BODY, "a"), Manifest(BODY, "a")
+    assert known.id == ObjectId("batch", "Job", "ml", "a-1")
+    assert known == fresh
+    assert known != Manifest(BODY, "a", run=True)
+
+
+def test_a_unit_passes_between_processes() -> None:
+    unit = Unit(
+        SpecId("SampleJob", "ml", "a"), (Manifest(BODY, "a", run=True),), (ExternalReference("Secret", "ml", "b"),)
+    )
+    received = pickle.loads(pickle.dumps(unit))  # noqa: S301 - our own
+    assert received == unit
+    assert received.manifests[0].id == unit.manifests[0].id
