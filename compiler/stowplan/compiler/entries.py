@@ -72,7 +72,7 @@ def from_lines(lines: Iterable[bytes]) -> Iterator[Entry | None]:
     for line in lines:
         found = usual(line.decode("latin-1"))
         if found is None:
-            yield _from_json(line)
+            yield _from_json(line) if line else None
             continue
         externals, group, kind, name, namespace, path, run, sha256, size, spec, digest, wave = found.groups()
         if externals not in references:

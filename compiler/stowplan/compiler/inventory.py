@@ -83,9 +83,11 @@ def parse(content: bytes, out: Path) -> tuple[Inventory, list[Diagnostic]]:
         return _broken(out, 1, f"its first line does not name the format {FORMAT}", digest=digest)
     entries: dict[str, Entry] = {}
     bad: list[int] = []
-    numbers = [number for number, line in enumerate(lines, start=2) if line]
-    for number, found in zip(numbers, from_lines(filter(None, lines)), strict=True):
-        if found is None or entries.setdefault(found.path, found) is not found:
+    for number, found in enumerate(from_lines(lines), start=2):
+        if found is None:
+            if lines[number - 2]:
+                bad.append(number)
+        elif entries.setdefault(found.path, found) is not found:
             bad.append(number)
     ordered = tuple(entries[path] for path in sorted(entries))
     if not bad:
