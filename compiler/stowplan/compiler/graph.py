@@ -1,122 +1,98 @@
 """What specs have to do with each other: shared cache directories, ports and claims, and datasets nobody uses."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from stowplan.compiler.manifest_fields import mapping
-from stowplan.compiler.model import Program, Spec
-from stowplan.compiler.source import Report
-from stowplan.library.dialects import claim_writes, data_cube_writes, dataset_claim, mx_job, paddle_job, training_job
+from stowplan.compiler.model import Program
+from stowplan.compiler.source import Document, Report
+from stowplan.compiler.spec_facts import SpecFacts, is_single
+from stowplan.library.dialects import claim_writes, mx_job, paddle_job, training_job
 from stowplan.library.dialects.claim_writes import Write
-from stowplan.library.dialects.context import Context
-from stowplan.library.dialects.mounted_claims import MountedClaim, mounted_claims
-from stowplan.library.dialects.sample_set import cached_dataset
-from stowplan.library.drivers.registry import STORAGE_DRIVERS
-from stowplan.schema.data_cube import DataCube
+from stowplan.library.dialects.mounted_claims import MountedClaim
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 from stowplan.schema.meta import SpecId
-from stowplan.schema.paddle_job import HOST_PORT_ANNOTATION, PaddleJob
-from stowplan.schema.sample_set import SampleSet
+from stowplan.schema.paddle_job import HOST_PORT_ANNOTATION
 
 _TRAINING = (mx_job.KIND, paddle_job.KIND, training_job.KIND)
-_SEVERAL_NODES = ("ReadWriteMany", "ReadOnlyMany")
+
+DocumentOf = Callable[[SpecFacts], Document]
+"""Gives the document of a spec, to place what is said of it."""
 
 _Writers = dict[tuple[str, str], list[tuple[SpecId, Write]]]
 """The specs so far that write to a claim or make it, by its namespace and name."""
 
-_Single = Mapping[tuple[str, str], str]
-"""Claims that only one node may mount, by namespace and name, and where that is said."""
+_Single = Mapping[tuple[str, str], Callable[[], str]]
+"""Claims that only one node may mount, by namespace and name, and what tells where that is said."""
 
 
-def check(program: Program, specs: Sequence[Spec], report: Report) -> None:
-    """Look at all specs together and add what is found to `report`."""
-    context = Context(program.platform, "")
-    directories: dict[str, Spec] = {}
-    blocks: list[tuple[range, Spec]] = []
-    single = dict(_single_node_claims(program)) | dict(_single_node_datasets(specs))
-    datasets = {(spec.id.namespace, spec.id.name): spec.model for spec in specs if isinstance(spec.model, SampleSet)}
-    used = _used(program, specs)
+def check(program: Program, specs: Sequence[SpecFacts], document_of: DocumentOf, report: Report) -> None:
+    """Look at all specs together and add what is found to `report`.
+
+    Documents are asked for only where something is to be said. Of the program, what is no spec is looked at.
+    """
+    directories: dict[str, SpecFacts] = {}
+    blocks: list[tuple[range, SpecFacts]] = []
+    single = dict(_single_node_claims(program)) | dict(_single_node_datasets(specs, document_of))
+    datasets = {(spec.id.namespace, spec.id.name): spec for spec in specs if spec.id.kind == "SampleSet"}
+    used = _used(program, specs, datasets)
     writers: _Writers = {}
     for spec in specs:
-        match spec.model:
-            case SampleSet():
-                found = [*_caches(spec, spec.model, context, directories), *_unused(spec, used)]
-                if not _is_cached(spec.model):
-                    found += _writes(spec, dataset_claim.write(spec.model, spec.id.namespace), writers)
-            case PaddleJob():
-                found = [
-                    *_ports(spec, spec.model, context, blocks),
-                    *_mounted_dataset(spec, spec.model, datasets, single),
-                ]
-            case DataCube():
-                own = data_cube_writes.of_cube(spec.model, spec.id.namespace)
-                found = list(_writes(spec, own, writers)) if own else []
-            case _:
-                found = []
-        report.add_findings(spec.document, [*found, *_claims(spec, program, single)])
+        found = [*_caches(spec, directories), *_unused(spec, used), *_writes(spec, writers)]
+        found += [*_ports(spec, blocks), *_mounted_dataset(spec, datasets, single)]
+        for mounted in spec.mounted:
+            found += _too_many(spec, mounted, single)
+        if found:
+            report.add_findings(document_of(spec), found)
 
 
-def _caches(spec: Spec, model: SampleSet, context: Context, users: dict[str, Spec]) -> Iterator[Finding]:
+def _caches(spec: SpecFacts, users: dict[str, SpecFacts]) -> Iterator[Finding]:
     """Two mounts that share a cache directory each evict by their own limit, so together they overrun both."""
-    dataset = cached_dataset(model, context)
-    for directory in STORAGE_DRIVERS[dataset.driver].cache_directories(dataset, context.site):
+    for directory, path in spec.caches:
         first = users.setdefault(directory.rstrip("/"), spec)
         if first is not spec:
             message = (
                 f"{directory} is a cache directory of {first.id} too; on a shared node each ignores the other's size."
             )
-            hint = "Give each dataset directories of its own."
-            yield finding("SP305", _directory_path(model, directory), message, hint)
+            yield finding("SP305", path, message, "Give each dataset directories of its own.")
 
 
-def _directory_path(model: SampleSet, directory: str) -> FieldPath:
-    """Where a cache directory was given; for one by default, where it could be."""
-    levels = model.spec.cache.levels or [] if model.spec.cache else []
-    for index, level in enumerate(levels):
-        if directory in (level.path or "").split(":"):
-            return ("spec", "cache", "levels", index, "path")
-    options = model.spec.csi.juice_fs_mount_options if model.spec.csi else None
-    if options and options.cache_dir:
-        return ("spec", "csi", "juiceFSMountOptions", "cache-dir")
-    return ("spec", "cache", "levels")
-
-
-def _used(program: Program, specs: Sequence[Spec]) -> dict[str, set[str]]:
+def _used(
+    program: Program, specs: Sequence[SpecFacts], present: Mapping[tuple[str, str], SpecFacts]
+) -> dict[str, set[str]]:
     """Names of the datasets that training jobs mount, by namespace.
 
     A namespace without such jobs is not there, nor one with a job that may mean another dataset than it says.
     """
-    present = {(spec.id.namespace, spec.id.name) for spec in specs if isinstance(spec.model, SampleSet)}
     used: dict[str, set[str]] = {}
     unclear = {refused.namespace for refused in program.refused if refused.kind in _TRAINING}
     for spec in specs:
-        for mounted in mounted_claims(spec.model, program.platform):
-            if (spec.id.namespace, mounted.claim) in present:
-                used.setdefault(spec.id.namespace, set()).add(mounted.claim)
-        reference = spec.model.spec.sample_set_ref if isinstance(spec.model, PaddleJob) else None
-        if isinstance(spec.model, PaddleJob):
-            used.setdefault(spec.id.namespace, set())
-        if reference and (spec.id.namespace, reference.name) not in present:
-            unclear.add(spec.id.namespace)
-        elif reference and reference.name:
-            used[spec.id.namespace].add(reference.name)
+        namespace = spec.id.namespace
+        for mounted in spec.mounted:
+            if (namespace, mounted.claim) in present:
+                used.setdefault(namespace, set()).add(mounted.claim)
+        if spec.id.kind != paddle_job.KIND:
+            continue
+        names = used.setdefault(namespace, set())
+        if spec.reference is not None and (namespace, spec.reference) not in present:
+            unclear.add(namespace)
+        elif spec.reference:
+            names.add(spec.reference)
     return {namespace: names for namespace, names in used.items() if namespace not in unclear}
 
 
-def _unused(spec: Spec, used: Mapping[str, set[str]]) -> Iterator[Finding]:
+def _unused(spec: SpecFacts, used: Mapping[str, set[str]]) -> Iterator[Finding]:
     """Said only where jobs of the same namespace could use it: other datasets are mounted by what is not here."""
-    if spec.id.namespace in used and spec.id.name not in used[spec.id.namespace]:
+    names = used.get(spec.id.namespace) if spec.id.kind == "SampleSet" else None
+    if names is not None and spec.id.name not in names:
         message = f"No job in namespace {spec.id.namespace} mounts the dataset."
         hint = "Name it in the `sampleSetRef` of a job, or remove it if nothing else mounts its claim."
         yield finding("SP307", ("metadata", "name"), message, hint)
 
 
-def _ports(spec: Spec, model: PaddleJob, context: Context, blocks: list[tuple[range, Spec]]) -> Iterator[Finding]:
-    if model.spec.intranet != "Host":
+def _ports(spec: SpecFacts, blocks: list[tuple[range, SpecFacts]]) -> Iterator[Finding]:
+    if spec.ports is None:
         return
-    taken = [block for block in paddle_job.ports_of(model, context)[0].values() if block]
-    if not taken:
-        return
-    own = range(taken[0].start, taken[-1].stop)
+    own = range(*spec.ports)
     for block, other in blocks:
         if own.start < block.stop and block.start < own.stop:
             message = f"Ports {own.start}-{own.stop - 1} overlap with {block.start}-{block.stop - 1} of {other.id}."
@@ -126,63 +102,56 @@ def _ports(spec: Spec, model: PaddleJob, context: Context, blocks: list[tuple[ra
     blocks.append((own, spec))
 
 
-def _single_node_claims(program: Program) -> Iterator[tuple[tuple[str, str], str]]:
+def _single_node_claims(program: Program) -> Iterator[tuple[tuple[str, str], Callable[[], str]]]:
     """Claims among the plain objects of the repository that only one node may mount."""
     for document in program.passed_through:
         data = document.data
-        if data.get("kind") == "PersistentVolumeClaim" and _is_single(mapping(data, "spec").get("accessModes")):
+        if data.get("kind") == "PersistentVolumeClaim" and is_single(mapping(data, "spec").get("accessModes")):
             metadata = mapping(data, "metadata")
             namespace = metadata.get("namespace") or program.platform.default_namespace
-            yield (str(namespace), str(metadata.get("name"))), str(document.locate(("spec", "accessModes")))
+            yield (str(namespace), str(metadata.get("name"))), _place(document, ("spec", "accessModes"))
 
 
-def _single_node_datasets(specs: Sequence[Spec]) -> Iterator[tuple[tuple[str, str], str]]:
+def _single_node_datasets(
+    specs: Sequence[SpecFacts], document_of: DocumentOf
+) -> Iterator[tuple[tuple[str, str], Callable[[], str]]]:
     """Claims that SampleSets make and that only one node may mount."""
     for spec in specs:
-        if isinstance(spec.model, SampleSet) and not _is_cached(spec.model):
-            claim = dataset_claim.of_set(spec.model)
-            if claim.template and _is_single(mapping(claim.template, "spec").get("accessModes")):
-                place = spec.document.locate((*dataset_claim.TEMPLATE, "spec", "accessModes"))
-                yield (spec.id.namespace, claim.name), str(place)
+        if spec.single:
+            yield (spec.id.namespace, str(spec.claim)), _place_of(spec, document_of)
 
 
-def _is_single(modes: object) -> bool:
-    return isinstance(modes, list) and not any(mode in _SEVERAL_NODES for mode in modes)
+def _place(document: Document, path: FieldPath) -> Callable[[], str]:
+    return lambda: str(document.locate(path))
 
 
-def _is_cached(model: SampleSet) -> bool:
-    csi = model.spec.csi
-    return STORAGE_DRIVERS[(csi.driver if csi else None) or "juicefs"].cached
-
-
-def _claims(spec: Spec, program: Program, single: _Single) -> Iterator[Finding]:
-    for mounted in mounted_claims(spec.model, program.platform):
-        yield from _too_many(spec, mounted, single)
+def _place_of(spec: SpecFacts, document_of: DocumentOf) -> Callable[[], str]:
+    return lambda: str(document_of(spec).locate(spec.single))
 
 
 def _mounted_dataset(
-    spec: Spec, model: PaddleJob, datasets: Mapping[tuple[str, str], SampleSet], single: _Single
+    spec: SpecFacts, datasets: Mapping[tuple[str, str], SpecFacts], single: _Single
 ) -> Iterator[Finding]:
     """The claim of the dataset that a job mounts."""
-    reference = model.spec.sample_set_ref
-    dataset = datasets.get((spec.id.namespace, (reference and reference.name) or ""))
-    if dataset and not _is_cached(dataset):
-        roles = (model.spec.ps, model.spec.worker, model.spec.heter)
-        pods = sum(max(role.replicas, 0) for role in roles if role)
+    dataset = datasets.get((spec.id.namespace, spec.reference or ""))
+    if spec.pods and dataset and dataset.claim:
         path: FieldPath = ("spec", "sampleSetRef", "name")
-        yield from _too_many(spec, MountedClaim(dataset_claim.of_set(dataset).name, pods, "the job", path), single)
+        yield from _too_many(spec, MountedClaim(dataset.claim, spec.pods, "the job", path), single)
 
 
-def _too_many(spec: Spec, mounted: MountedClaim, single: _Single) -> Iterator[Finding]:
+def _too_many(spec: SpecFacts, mounted: MountedClaim, single: _Single) -> Iterator[Finding]:
     place = single.get((spec.id.namespace, mounted.claim))
     if mounted.pods > 1 and place:
-        which = f"the claim {mounted.claim}, which one node can mount ({place})"
+        which = f"the claim {mounted.claim}, which one node can mount ({place()})"
         message = f"{mounted.pods} pods of {mounted.whose} mount {which}."
         yield finding("SP309", mounted.path, message, "Use a claim with ReadWriteMany, or only one pod.")
 
 
-def _writes(spec: Spec, own: Write, writers: _Writers) -> Iterator[Finding]:
+def _writes(spec: SpecFacts, writers: _Writers) -> Iterator[Finding]:
     """One finding for the first spec that writes to the same place, and one for the first that makes the same claim."""
+    own = spec.write
+    if own is None:
+        return
     others = writers.setdefault((own.namespace, own.claim), [])
     clashes = (found for other, written in others for found in claim_writes.clash(own, written, str(other)))
     yield from list(clashes)[:1]

@@ -1,67 +1,110 @@
 """Specs into a program: identities, and what specs have to do with each other."""
 
+import os
+from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from stowplan.compiler import graph, paths
+from stowplan.compiler import graph, paths, spec_facts
 from stowplan.compiler.model import Program, Spec
-from stowplan.compiler.source import Report
+from stowplan.compiler.source import Document, Report
+from stowplan.compiler.spec_facts import SpecFacts
+from stowplan.library.dialects.context import Context
 from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.meta import SpecId
 from stowplan.schema.platform import ArgoCD
-from stowplan.schema.sample_job import SampleJob
 
 
 def resolve(program: Program, report: Report) -> Program:
     """The program with one spec for each identity, sorted, and digests that cover what a spec refers to."""
-    unique: dict[SpecId, Spec] = {}
-    for spec in program.specs:
-        first = unique.setdefault(spec.id, spec)
-        if first is not spec:
-            report.add_findings(spec.document, [_duplicate(spec, first)])
-        if spec.id.namespace in (paths.ARGOCD, paths.CRDS):
-            report.add_findings(spec.document, [_reserved(spec)])
-        if not _is_synced(spec, program.platform.argocd):
-            report.add_findings(spec.document, [_out_of_reach(spec, program.platform.argocd)])
-    specs = tuple(unique[identity] for identity in sorted(unique))
-    graph.check(program, specs, report)
-    return replace(program, specs=tuple(_with_references(spec, unique) for spec in specs))
+    return resolve_beside(program, (), _no_document, report)[0]
 
 
-def _duplicate(spec: Spec, first: Spec) -> Finding:
-    place = first.document.locate(("metadata", "name"))
-    message = f"{spec.id} is defined at {place} too."
+def resolve_beside(
+    program: Program, unchanged: Sequence[SpecFacts], read: graph.DocumentOf, report: Report
+) -> tuple[Program, tuple[SpecFacts, ...]]:
+    """`resolve` for the specs of `program` beside others that are not in it, and the facts of them all, sorted.
+
+    `unchanged` are facts that an earlier call made of specs whose documents, platform and Stowplan are the same;
+    `read` gives the document of one where something is to be said of it. What is found is what would be found if all
+    were in the program.
+    """
+    context = Context(program.platform, "")
+    own = {(spec.document.file, spec.document.index): spec for spec in program.specs}
+    facts = [spec_facts.of_spec(spec, context) for spec in program.specs]
+    if unchanged:
+        alone = (replace(each, digest=each.digest.partition("+")[0]) for each in unchanged)
+        facts = sorted((*facts, *alone), key=lambda each: (os.fsencode(each.file), each.index))
+
+    def document_of(each: SpecFacts) -> Document:
+        spec = own.get((each.file, each.index))
+        return spec.document if spec else read(each)
+
+    unique = _unique(facts, program.platform.argocd, document_of, report)
+    sound = [unique[identity] for identity in sorted(unique)]
+    graph.check(program, sound, document_of, report)
+    resolved = tuple(_with_references(each, unique) for each in sound)
+    found = ((each, own.get((each.file, each.index))) for each in resolved)
+    specs = tuple(_with_digest(spec, each.digest) for each, spec in found if spec)
+    return replace(program, specs=specs), resolved
+
+
+def _with_digest(spec: Spec, digest: str) -> Spec:
+    return spec if spec.digest == digest else replace(spec, digest=digest)
+
+
+def _no_document(_spec: SpecFacts) -> Document:
+    raise ValueError("all specs are in the program")
+
+
+def _unique(
+    facts: Sequence[SpecFacts], argocd: ArgoCD, document_of: graph.DocumentOf, report: Report
+) -> dict[SpecId, SpecFacts]:
+    """The first spec of each identity; what is wrong with identities is reported."""
+    unique: dict[SpecId, SpecFacts] = {}
+    for each in facts:
+        first = unique.setdefault(each.id, each)
+        found = []
+        if first is not each:
+            found.append(_duplicate(each.id, document_of(first)))
+        if each.id.namespace in (paths.ARGOCD, paths.CRDS):
+            found.append(_reserved(each.id))
+        if not _is_synced(each.id, argocd):
+            found.append(_out_of_reach(each.id, argocd))
+        if found:
+            report.add_findings(document_of(each), found)
+    return unique
+
+
+def _duplicate(spec: SpecId, first: Document) -> Finding:
+    place = first.locate(("metadata", "name"))
+    message = f"{spec} is defined at {place} too."
     return finding("SP301", ("metadata", "name"), message, "Give one of them another name or namespace.")
 
 
-def _reserved(spec: Spec) -> Finding:
-    message = (
-        f"The output folder {spec.id.namespace} holds other things, so specs cannot be in a namespace of that name."
-    )
+def _reserved(spec: SpecId) -> Finding:
+    message = f"The output folder {spec.namespace} holds other things, so specs cannot be in a namespace of that name."
     return finding("SP507", ("metadata", "namespace"), message, "Choose another namespace.")
 
 
-def _is_synced(spec: Spec, argocd: ArgoCD) -> bool:
+def _is_synced(spec: SpecId, argocd: ArgoCD) -> bool:
     """Whether the AppProject allows the namespace."""
     patterns = argocd.destination.namespaces
-    return argocd.repo_url is None or any(fnmatchcase(spec.id.namespace, pattern) for pattern in patterns)
+    return argocd.repo_url is None or any(fnmatchcase(spec.namespace, pattern) for pattern in patterns)
 
 
-def _out_of_reach(spec: Spec, argocd: ArgoCD) -> Finding:
+def _out_of_reach(spec: SpecId, argocd: ArgoCD) -> Finding:
     allowed = ", ".join(argocd.destination.namespaces)
-    message = (
-        f"Argo CD would refuse the namespace {spec.id.namespace}: `argocd.destination.namespaces` allows {allowed}."
-    )
+    message = f"Argo CD would refuse the namespace {spec.namespace}: `argocd.destination.namespaces` allows {allowed}."
     return finding("SP601", ("metadata", "namespace"), message, "Add it in the platform file, or move the spec.")
 
 
-def _with_references(spec: Spec, specs: dict[SpecId, Spec]) -> Spec:
+def _with_references(spec: SpecFacts, specs: dict[SpecId, SpecFacts]) -> SpecFacts:
     """A SampleJob is compiled from its SampleSet too, so both are in its digest.
 
     A training job needs but the name of its dataset: an edit of the dataset must not let it train again.
     """
-    reference = spec.model.spec.sample_set_ref if isinstance(spec.model, SampleJob) else None
-    if reference is None or not reference.name:
+    if spec.id.kind != "SampleJob" or not spec.reference:
         return spec
-    dataset = specs.get(SpecId("SampleSet", spec.id.namespace, reference.name))
+    dataset = specs.get(SpecId("SampleSet", spec.id.namespace, spec.reference))
     return replace(spec, digest=f"{spec.digest}+{dataset.digest}") if dataset else spec

@@ -1,0 +1,86 @@
+"""Facts of specs that are not compiled stand for them: what is found beside them is what is found with them."""
+
+import pickle
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from stowplan.compiler.load import load
+from stowplan.compiler.model import Program, Sources
+from stowplan.compiler.resolve import resolve_beside
+from stowplan.compiler.source import Diagnostic, Document, Report
+from stowplan.compiler.spec_facts import SpecFacts
+from stowplan.compiler.validate import validate
+from tests.repositories import EXAMPLES, REPOSITORY, lay_out
+
+ACROSS = {path.stem: path for path in sorted((REPOSITORY / "tests" / "cases_invalid").glob("SP3*.yaml"))}
+
+
+def unreadable(spec: SpecFacts) -> Document:
+    raise ValueError(spec)
+
+
+def resolved(
+    program: Program, unchanged: list[SpecFacts], sources: Sources
+) -> tuple[Program, tuple[SpecFacts, ...], list[Diagnostic], list[SpecFacts]]:
+    """What comes of a program beside other specs, what is said, and whose documents were read for it."""
+    documents = {(document.file, document.index): document for document in sources.documents}
+    report, asked = Report(), []
+
+    def read(spec: SpecFacts) -> Document:
+        asked.append(spec)
+        return documents[spec.file, spec.index]
+
+    found, facts = resolve_beside(program, unchanged, read, report)
+    return found, facts, report.diagnostics, asked
+
+
+def assert_facts_stand_for_specs(repo: Path) -> list[Diagnostic]:
+    sources = load(repo, Report())
+    program = validate(sources, Report())
+    whole, facts, told, asked = resolved(program, [], sources)
+    assert asked == []
+    kept = pickle.loads(pickle.dumps(facts))  # noqa: S301 - our own
+    assert kept == facts
+    if len({spec.id for spec in program.specs}) < len(program.specs):
+        return told
+    for changed in (None, *whole.specs):
+        own = tuple(spec for spec in program.specs if changed and spec.id == changed.id)
+        others = [each for each in kept if not changed or each.id != changed.id]
+        part, everything, said, asked = resolved(replace(program, specs=own), others, sources)
+        assert part.specs == ((changed,) if changed else ())
+        assert everything == facts
+        assert said == told
+        assert bool(asked) <= bool(told)
+    return told
+
+
+@pytest.mark.parametrize("name", ACROSS)
+def test_specs_that_are_in_each_others_way_are_told_of(name: str, tmp_path: Path) -> None:
+    lay_out(tmp_path, {"a.yaml": ACROSS[name].read_text()})
+    assert_facts_stand_for_specs(tmp_path)
+
+
+def test_the_cases_are_about_what_crosses_specs(tmp_path: Path) -> None:
+    told = set()
+    for name, path in ACROSS.items():
+        lay_out(tmp_path / name, {"a.yaml": path.read_text()})
+        told |= {found.code for found in assert_facts_stand_for_specs(tmp_path / name)}
+    assert told >= {"SP301", "SP305", "SP307", "SP309", "SP310", "SP320", "SP321"}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_are_the_same_beside_facts(name: str, tmp_path: Path) -> None:
+    shutil.copytree(EXAMPLES[name], tmp_path / name)
+    assert_facts_stand_for_specs(tmp_path / name)
+
+
+def test_nothing_is_read_where_nothing_is_to_be_said(tmp_path: Path) -> None:
+    sources = load(EXAMPLES["imagenet"], Report())
+    program = validate(sources, Report())
+    _, facts = resolve_beside(program, (), unreadable, Report())
+    report = Report()
+    empty, again = resolve_beside(replace(program, specs=()), facts, unreadable, report)
+    assert (empty.specs, again, report.diagnostics) == ((), facts, [])
