@@ -1,10 +1,10 @@
 """The tree of the output: which file holds which manifest."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from stowplan.compiler.extensions import Addition
-from stowplan.compiler.model import Output, Program
+from stowplan.compiler.model import Output, Program, Spec
 from stowplan.compiler.paths import CLUSTER
 from stowplan.compiler.source import PLATFORM_FILE
 from stowplan.library.manifest import Manifest, Unit
@@ -14,18 +14,7 @@ from stowplan.library.names import FILE_LIMIT, shorten
 def of_specs(units: Sequence[Unit], program: Program) -> list[Output]:
     """`<namespace>/<spec kind>-<spec name>/<object kind>-<object name>.yaml`, and `_cluster/` for what has none."""
     specs = {spec.id: spec for spec in program.specs}
-    return [
-        Output(
-            path=_path(manifest, f"{unit.spec.kind.lower()}-{shorten(unit.spec.name, FILE_LIMIT)}"),
-            manifest=manifest,
-            spec=unit.spec,
-            source=specs[unit.spec].document.file,
-            spec_digest=specs[unit.spec].digest,
-            externals=unit.externals,
-        )
-        for unit in units
-        for manifest in unit.manifests
-    ]
+    return [output for unit in units for output in _of_spec(unit, specs[unit.spec])]
 
 
 def of_extensions(additions: Iterable[Addition]) -> list[Output]:
@@ -55,6 +44,19 @@ def of_platform(manifests: Iterable[Manifest], folder: str) -> list[Output]:
         Output(path=f"{folder}/{_file(manifest)}", manifest=manifest, spec=None, source=PLATFORM_FILE)
         for manifest in manifests
     ]
+
+
+def _of_spec(unit: Unit, spec: Spec) -> Iterator[Output]:
+    folder = f"{spec.id.kind.lower()}-{shorten(spec.id.name, FILE_LIMIT)}"
+    for manifest in unit.manifests:
+        yield Output(
+            path=_path(manifest, folder),
+            manifest=manifest,
+            spec=spec.id,
+            source=spec.document.file,
+            spec_digest=spec.digest,
+            externals=unit.externals,
+        )
 
 
 def _path(manifest: Manifest, folder: str) -> str:

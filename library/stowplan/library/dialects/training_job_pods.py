@@ -2,6 +2,7 @@
 
 import math
 import shlex
+from functools import lru_cache
 from typing import Any
 
 from stowplan.library import quantities
@@ -82,7 +83,13 @@ def command(role: JobRole) -> list[str] | None:
     A backslash at the end of a line joins it with the next.
     """
     entrypoint = role.entrypoint if isinstance(role, ServerRole) else None
-    return shlex.split(entrypoint.replace("\\\n", " ")) if entrypoint else None
+    return list(_words(entrypoint)) if entrypoint else None
+
+
+@lru_cache
+def _words(entrypoint: str) -> tuple[str, ...]:
+    """Rules and pods ask for the same one."""
+    return tuple(shlex.split(entrypoint.replace("\\\n", " ")))
 
 
 def _container(model: TrainingJob, role: str, given: JobRole, layout: Shape) -> Json:
