@@ -60,8 +60,10 @@ def _spec(spec: SpecId | None) -> str:
     return f'{{"kind": {_quoted(kind)}, "name": {_quoted(name)}, "namespace": {_quoted(namespace)}}}'
 
 
-def from_lines(lines: Iterable[bytes]) -> Iterator[Entry | None]:
-    """The entries of lines; None for a line that is none, or whose path leads elsewhere. Never raises.
+def from_lines(lines: Iterable[bytes], first: int = 1) -> Iterator[tuple[int, Entry | None]]:
+    """Number and entry of each line; None for one that is no entry, or whose path leads elsewhere. Never raises.
+
+    Lines may end in a line break; empty ones are left out, but counted.
 
     A line is JSON with the types of `Entry` and no others; further keys are passed over. One that is as we write it,
     which nearly all are, is read by its form alone.
@@ -69,10 +71,12 @@ def from_lines(lines: Iterable[bytes]) -> Iterator[Entry | None]:
     specs: dict[str, SpecId | None] = {}
     references: dict[str, tuple[ExternalReference, ...]] = {}
     usual = _USUAL.fullmatch
-    for line in lines:
-        found = usual(line.decode("latin-1"))
+    for number, line in enumerate(lines, first):
+        text = line.rstrip(b"\n").decode("latin-1")
+        found = usual(text)
         if found is None:
-            yield _from_json(line) if line else None
+            if text:
+                yield number, _from_json(line)
             continue
         externals, group, kind, name, namespace, path, run, sha256, size, spec, digest, wave = found.groups()
         if externals not in references:
@@ -81,7 +85,7 @@ def from_lines(lines: Iterable[bytes]) -> Iterator[Entry | None]:
             specs[spec] = _read_spec(spec)
         known = _new(ObjectId, (intern(group), intern(kind), intern(namespace), name))
         own = path, known, sha256, int(size), specs[spec], intern(digest), int(wave), run == "true"
-        yield _new(Entry, (*own, references[externals]))
+        yield number, _new(Entry, (*own, references[externals]))
 
 
 _new = tuple.__new__

@@ -8,7 +8,8 @@ import json
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
+from hashlib import file_digest, sha256
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from stat import S_ISREG
@@ -45,9 +46,11 @@ def render(inventory: Inventory) -> bytes:
 
 def of_lines(lines: Iterable[str]) -> bytes:
     """`render` for the lines of entries sorted by path."""
-    rest = iter(lines)
-    chunks = iter(lambda: list(islice(rest, _CHUNK)), [])
-    return b"".join((_FIRST, b"\n", *(("\n".join(chunk) + "\n").encode() for chunk in chunks)))
+    file, rest = BytesIO(), iter(lines)
+    file.write(_FIRST + b"\n")
+    while chunk := list(islice(rest, _CHUNK)):
+        file.write(("\n".join(chunk) + "\n").encode())
+    return file.getvalue()
 
 
 def is_ours(content: bytes) -> bool:
@@ -77,17 +80,15 @@ def _content(out: Path) -> bytes | None:
 
 def parse(content: bytes, out: Path) -> tuple[Inventory, list[Diagnostic]]:
     """`read` for bytes at hand; `out` is only named in diagnostics."""
-    first, *lines = content.split(b"\n")
+    lines = BytesIO(content)
+    first = lines.readline().rstrip(b"\n")
     digest = sha256(content).hexdigest()
     if first != _FIRST:
         return _broken(out, 1, f"its first line does not name the format {FORMAT}", digest=digest)
     entries: dict[str, Entry] = {}
     bad: list[int] = []
-    for number, found in enumerate(from_lines(lines), start=2):
-        if found is None:
-            if lines[number - 2]:
-                bad.append(number)
-        elif entries.setdefault(found.path, found) is not found:
+    for number, found in from_lines(lines, first=2):
+        if found is None or entries.setdefault(found.path, found) is not found:
             bad.append(number)
     ordered = tuple(entries[path] for path in sorted(entries))
     if not bad:
@@ -99,10 +100,12 @@ def parse(content: bytes, out: Path) -> tuple[Inventory, list[Diagnostic]]:
 
 def is_still(previous: Inventory, out: Path) -> bool:
     """Whether the inventory of `out` is still the one that was read before."""
+    path = out / NAME
     with suppress(OSError):
-        content = _content(out) if previous.sha256 else None
-        if content is not None and sha256(content).hexdigest() == previous.sha256:
-            return True
+        if previous.sha256 and S_ISREG(path.lstat().st_mode):
+            with path.open("rb") as file:
+                if file_digest(file, "sha256").hexdigest() == previous.sha256:
+                    return True
     return read(out)[0] == previous
 
 

@@ -89,15 +89,16 @@ def _those(states: Mapping[str, _State], wanted: _State) -> tuple[str, ...]:
 
 
 def _state(path: str, content: bytes | None, tree: Tree) -> _State:
-    """What has to be done for the file of an output; no byte of a file is read that cannot matter."""
+    """What has to be done for the file of an output."""
     if path not in tree.files:
         return _State.NEW if content is not None else _State.LOST
     if content is None:
         return _State.SAME
-    before = tree.head(path, max(len(content), _ENOUGH) + 1)
+    same = tree.holds(path, content)
+    before = content[:_ENOUGH] if same else tree.head(path, _ENOUGH)
     if before and not _is_ours(path, before):
         return _State.FOREIGN
-    return _State.SAME if before == content else _State.CHANGED
+    return _State.SAME if same else _State.CHANGED
 
 
 def _synced(unknown: Iterable[str], outputs: Iterable[str]) -> Iterator[str]:

@@ -13,6 +13,7 @@ TEMPORARY = ".stowplan-tmp-"
 _TEMPORARY = re.compile(rf"{re.escape(TEMPORARY)}(?:[0-9]+|inventory)")
 _READ = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 """Windows would change the ends of lines."""
+_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Tree:
     def holds(self, path: str, content: bytes) -> bool:
         """Whether there is a regular file with that very content, which can be read."""
         try:
-            return path in self.files and self.head(path, len(content) + 1) == content
+            return path in self.files and _holds(f"{self.root}/{path}", content)
         except OSError:
             return False
 
@@ -89,6 +90,20 @@ def seen(root: Path) -> Tree:
         return scan(root)
     except OSError:
         return Tree(root)
+
+
+def _holds(path: str, content: bytes) -> bool:
+    """A large file is never there twice."""
+    descriptor = os.open(path, _READ)
+    try:
+        left = memoryview(content)
+        while found := os.read(descriptor, min(len(left) + 1, _CHUNK)):
+            if left[: len(found)] != found:
+                return False
+            left = left[len(found) :]
+        return not left
+    finally:
+        os.close(descriptor)
 
 
 def _head(path: str, length: int) -> bytes:
