@@ -32,11 +32,11 @@ def differences(before: Any, after: Any, path: FieldPath = ()) -> Iterator[Field
     """The deepest fields that differ, in the order of keys. Text that is JSON on both sides is looked into."""
     if before == after:
         return
-    old, new = _opened(before), _opened(after)
+    old, new = opened(before), opened(after)
     if isinstance(old, dict) and isinstance(new, dict):
         for key in sorted(old.keys() | new.keys()):
             yield from differences(old.get(key, Nothing.HERE), new.get(key, Nothing.HERE), (*path, key))
-    elif isinstance(old, list) and isinstance(new, list) and (name := _name(old, new)):
+    elif isinstance(old, list) and isinstance(new, list) and (name := naming(old, new)):
         yield from differences(_by_name(old, name), _by_name(new, name), path)
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for index, (one, other) in enumerate(zip(old, new, strict=True)):
@@ -45,7 +45,8 @@ def differences(before: Any, after: Any, path: FieldPath = ()) -> Iterator[Field
         yield Field(path, before, after)
 
 
-def _opened(value: Any) -> Any:
+def opened(value: Any) -> Any:
+    """What a text says that is JSON; anything else as it is."""
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
             return json.loads(value)
@@ -54,14 +55,14 @@ def _opened(value: Any) -> Any:
     return value
 
 
-def _name(*lists: list[Any]) -> str | None:
+def naming(*lists: list[Any]) -> str | None:
     """The field by which the items of all lists can be told apart."""
-    for name in _NAMES:
-        found = [[item.get(name) for item in each if isinstance(item, dict)] for each in lists]
-        whole = all(len(names) == len(each) for names, each in zip(found, lists, strict=True))
-        if whole and all(None not in names and len(set(map(str, names))) == len(names) for names in found):
-            return name
-    return None
+    return next((name for name in _NAMES if all(_tells_apart(each, name) for each in lists)), None)
+
+
+def _tells_apart(items: list[Any], name: str) -> bool:
+    found = [item.get(name) for item in items if isinstance(item, dict)]
+    return len(found) == len(items) and None not in found and len(set(map(str, found))) == len(found)
 
 
 def _by_name(items: list[Mapping[str, Any]], name: str) -> dict[str, Any]:

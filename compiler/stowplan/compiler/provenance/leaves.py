@@ -1,16 +1,15 @@
 """The leaves of plain data: scalars, and empty lists and mappings."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from stowplan.compiler.difference.fields import naming, opened
 from stowplan.schema.diagnostics import FieldPath
 
 Place = tuple[str | int, ...]
 """Like a field path, but an item of a list stands under its name where all items have one: lists may grow."""
 
-_NAMES = ("name", "mountPath", "containerPort", "type", "key")
 INSIDE = "#"
 """Step from a text that is JSON into what it says."""
 
@@ -33,28 +32,13 @@ def _walk(data: Any, place: Place, path: FieldPath) -> Iterator[tuple[Place, Fie
         for key, value in data.items():
             yield from _walk(value, (*place, key), (*path, key))
     elif isinstance(data, list) and data:
-        name = _name(data)
+        name = naming(data)
         for index, item in enumerate(data):
             yield from _walk(item, (*place, f"={item[name]}" if name else index), (*path, index))
-    elif isinstance(data, str) and data[:1] == "{" and (inside := _opened(data)):
+    elif isinstance(data, str) and data[:1] == "{" and isinstance(inside := opened(data), dict) and inside:
         yield from _walk(inside, (*place, INSIDE), (*path, INSIDE))
     else:
         yield place, path, data
-
-
-def _name(items: list[Any]) -> str | None:
-    for name in _NAMES:
-        found = [item.get(name) for item in items if isinstance(item, dict)]
-        if len(found) == len(items) and None not in found and len(set(map(str, found))) == len(items):
-            return name
-    return None
-
-
-def _opened(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None
 
 
 def pointer(path: FieldPath) -> str:
