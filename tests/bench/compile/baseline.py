@@ -5,23 +5,28 @@ Everything else is the same: reading, validation, lowering, checks, writing. A p
 
 import sys
 
-from stowplan.compiler import cli, pipeline
+from stowplan.compiler import cli, memory
 
-SEAM = "Memory.compose"
-"""In `pipeline`: from the units to the units as cdk8s renders them."""
+SEAM = ("prepare", "send", "finish")
+"""Of `memory.Memory`: what has units rendered, and waits for it."""
+
+NODE = {"jsii", "stowplan.library.composition.composer"}
+"""Modules that start Node."""
 
 
 def main() -> None:
     """Runs the command; ends with a message if Node ran all the same."""
-    owner = getattr(pipeline, SEAM.partition(".")[0], None)
-    if not hasattr(owner, SEAM.partition(".")[2]):
-        sys.exit(f"{pipeline.__name__} has no {SEAM} any more: name in {__file__} what composes units now")
-    setattr(owner, SEAM.partition(".")[2], lambda _, units, *_rest, **_more: tuple(units))
+    for name in SEAM:
+        if not hasattr(memory.Memory, name):
+            sys.exit(
+                f"{memory.__name__}.Memory.{name} is not there any more: name in {__file__} what has units rendered"
+            )
+        setattr(memory.Memory, name, lambda *_, **__: None)
     try:
         cli.main()
     finally:
-        if "jsii" in sys.modules:
-            sys.exit(f"Node was started, although {SEAM} did nothing: name in {__file__} what composes units now")
+        if NODE & set(sys.modules):
+            sys.exit(f"Node was started all the same: name in {__file__} what has units rendered now")
 
 
 if __name__ == "__main__":

@@ -106,7 +106,7 @@ class Bench:
     def _once(self, work: Work, row: Row) -> None:
         row.program.prepare(work, row.program.name)
         limit = 2 * self.limit if row.program.peer else MOST_SECONDS
-        ran = run(row.program.command(work), limit, programs.variables(work))
+        ran = run(row.program.command(work), limit, row.program.variables(work))
         if row.program.peer and ran.code == -9:
             row.left_out = f"stopped after {limit:.0f} s"
             return
@@ -118,11 +118,13 @@ class Bench:
         """In a further run."""
         row.program.prepare(work, row.program.name)
         before = _state(work.kept) if row.program.name == programs.UNCHANGED else None
-        ran, row.memory = run_sampled(row.program.command(work), MOST_SECONDS, programs.variables(work))
+        ran, row.memory = run_sampled(row.program.command(work), MOST_SECONDS, row.program.variables(work))
         _well(row.program.name, ran)
         if before is not None:
             written = "nothing written" if _state(work.kept) == before else "files WRITTEN"
-            row.found = f"{written}, {'Node was STARTED' if row.memory.processes > 1 else 'no Node'}"
+            row.found = f"{written}, {'Node was STARTED' if 'node' in row.memory.programs else 'no Node'}"
+        if row.program.name == programs.BASELINE and "node" in row.memory.programs:
+            sys.exit("the baseline has started Node")
 
     def _same(self, work: Work, rows: Mapping[str, Row]) -> None:
         """The baseline's output is ours to the byte, and a peer's says the same."""

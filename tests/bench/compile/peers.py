@@ -56,7 +56,9 @@ class Peers:
     def prepare(self) -> None:
         """Compiles the samples and makes templates of them."""
         workload.write(self._samples, templates.samples())
-        ran = run([programs.STOWPLAN, "synth", self._samples], 600, {})
+        ran = run(
+            [programs.STOWPLAN, "synth", self._samples], 600, {"XDG_CACHE_HOME": str(self._files.with_name("cache"))}
+        )
         if ran.code:
             sys.exit(f"stowplan ended with {ran.code}: {ran.output[-2000:]}")
         peer_files.write(self._files, templates.templates(self._samples / "out"))

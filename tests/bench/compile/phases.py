@@ -1,8 +1,9 @@
 """The `stowplan` command, and at its end how many seconds each stage took.
 
 A process of its own, started by path, with the name of a file for the figures before the command's own arguments. The
-stages are wrapped from outside. What runs inside of another stage counts for the inner one alone. Where stages overlap
-in threads, each has its own time, and the sum is more than the whole.
+stages are wrapped from outside, and all specs are compiled by one process, Node aside. What runs inside of another
+stage counts for the inner one alone. Where stages overlap in threads, each has its own time, and the sum is more than
+the whole.
 """
 
 import json
@@ -20,11 +21,22 @@ BEGAN = time.perf_counter()
 PHASES = {
     "parse": ("pipeline:load",),
     "validate": ("pipeline:validate", "pipeline:resolve"),
-    "lower": ("pipeline:lower",),
-    "compose": ("pipeline:Memory.compose", "pipeline:extend"),
-    "deliver": ("layout:of_specs", "pipeline:deliver", "pipeline:settings"),
-    "compare": ("inventory:read", "runs:keep", "runs:starts", "pipeline:previous", "pipeline:lost_inventory"),
-    "check": ("pipeline:check",),
+    "lower": ("pipeline:context_of", "batch:lower"),
+    "compose": ("memory:Memory.prepare", "memory:Memory.send", "memory:Memory.finish", "pipeline:extend"),
+    "compare": (
+        "last_run:unchanged",
+        "last_run:inputs",
+        "last_run:remember",
+        "pipeline:seen",
+        "inventory:read",
+        "pipeline:lost_inventory",
+        "runs:keep",
+        "runs:starts",
+        "batch:previous",
+    ),
+    "check": ("checks.local:definitions", "checks.local:check", "check:conclude"),
+    "deliver": ("layout:of_specs", "pipeline:plain_objects", "pipeline:delivered", "pipeline:settings"),
+    "render": ("render:Renderings.of", "render:Renderings.all"),
     "write": ("write:write",),
 }
 """Functions of `stowplan.compiler`. One that has moved has to be named anew here."""
@@ -32,6 +44,9 @@ PHASES = {
 START, REST = "start", "rest"
 """Imports before the first stage; and printing, garbage, the end."""
 ORDER = (START, *PHASES, REST)
+
+PROCESSES = "parallel:processes"
+"""How many there may be."""
 
 Function = Callable[..., Any]
 
@@ -73,14 +88,22 @@ def wrap(clock: Clock) -> None:
     """Puts all stages on the clock. Ends the process with a message where one is gone."""
     for phase, names in PHASES.items():
         for name in names:
-            module, _, path = name.partition(":")
-            owner: Any = import_module(f"stowplan.compiler.{module}")
-            *outer, last = path.split(".")
-            for each in outer:
-                owner = getattr(owner, each, None)
-            if not hasattr(owner, last):
-                sys.exit(f"stowplan.compiler.{name} is not there any more: name in {__file__} what does its work now")
+            owner, last = _place(name)
             setattr(owner, last, clock.timed(phase, getattr(owner, last)))
+    owner, last = _place(PROCESSES)
+    setattr(owner, last, lambda: 1)
+
+
+def _place(name: str) -> tuple[Any, str]:
+    """A module or a class, and the name of its function."""
+    module, _, path = name.partition(":")
+    *outer, last = path.split(".")
+    owner: Any = import_module(f"stowplan.compiler.{module}")
+    for each in outer:
+        owner = getattr(owner, each, None)
+    if not hasattr(owner, last):
+        sys.exit(f"stowplan.compiler.{name} is not there any more: name in {__file__} what does its work now")
+    return owner, last
 
 
 def main() -> None:

@@ -38,7 +38,8 @@ class Memory:
     """Proportional set sizes of all processes at one moment."""
     largest: float
     """Resident set of the largest process."""
-    processes: int
+    programs: frozenset[str]
+    """Names of all that ran."""
 
 
 def adopt_orphans() -> None:
@@ -90,7 +91,7 @@ class Sampler:
     """Looks at all processes of a session again and again."""
 
     def __init__(self) -> None:
-        self.most = Memory(0, 0, 0)
+        self.most = Memory(0, 0, frozenset())
         self._session = 0
         self._over = threading.Event()
 
@@ -108,11 +109,12 @@ class Sampler:
 
     def _look(self) -> None:
         while not self._over.wait(SAMPLE_SECONDS):
-            sizes = [found for process in _processes(self._session) if (found := _sizes(process)) is not None]
+            processes = _processes(self._session)
+            sizes = [found for process in processes if (found := _sizes(process)) is not None]
             self.most = Memory(
                 max(self.most.tree, sum(pss for pss, _ in sizes) / 1024),
                 max([self.most.largest, *(peak / 1024 for _, peak in sizes)]),
-                max(self.most.processes, len(sizes)),
+                self.most.programs.union(map(_program, processes)),
             )
 
 
@@ -124,6 +126,14 @@ def _processes(session: int) -> list[Path]:
             if int(fields[_SESSION]) == session:
                 found.append(place)
     return found
+
+
+def _program(process: Path) -> str:
+    """Its file; empty when it has ended."""
+    try:
+        return (process / "exe").readlink().name
+    except OSError:
+        return ""
 
 
 def _sizes(process: Path) -> tuple[int, int] | None:

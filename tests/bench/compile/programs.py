@@ -1,6 +1,5 @@
 """What is measured of Stowplan itself, each as a process of its own."""
 
-import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
@@ -26,7 +25,7 @@ SYNTH, BASELINE, UNCHANGED, CHANGED, VALIDATE, WATCH, PHASES = (
     "watch",
     "phases",
 )
-HELP, PYTHON, NODE_START = "--help", "python", "cdk8s start"
+HELP, PYTHON, NODE_START = "help", "python", "cdk8s start"
 
 Command = list[str | Path]
 
@@ -39,6 +38,7 @@ class Work:
     folder: Path
     specs: Sequence[workload.Spec] = ()
     edits: int = field(default=0, init=False)
+    _settled: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self.specs = tuple(workload.specs(self.size))
@@ -57,8 +57,13 @@ class Work:
 
     @property
     def cache(self) -> Path:
-        """What programs believe to be the cache of the user."""
+        """What runs from nothing believe to be the cache of the user."""
         return self.folder / "cache"
+
+    @property
+    def kept_cache(self) -> Path:
+        """The same for runs that go on from an earlier one."""
+        return self.folder / "kept-cache"
 
     def out(self, name: str) -> Path:
         return self.folder / "out" / name.replace(" ", "-")
@@ -73,15 +78,17 @@ class Work:
         self.out(name).parent.mkdir(exist_ok=True)
 
     def keep(self, name: str) -> None:  # noqa: ARG002 - as every preparation
-        """The output is what the specs compile to."""
-        if not (self.kept / "out").exists():
-            ran = run([STOWPLAN, "synth", self.kept], 3600, {})
+        """The output is what the specs compile to, and the last run had nothing to say of a change."""
+        if not self._settled:
+            ran = run([STOWPLAN, "synth", self.kept], 3600, variables(self, kept=True))
             if ran.code:
                 sys.exit(f"stowplan ended with {ran.code}: {ran.output[-2000:]}")
+        self._settled = True
 
     def edit(self, name: str) -> None:
         """As `keep`, and then one spec is another one."""
         self.keep(name)
+        self._settled = False
         self.edits += 1
         workload.edit(self.kept, self.edits)
 
@@ -97,6 +104,10 @@ class Program:
     peer: bool = False
     sized: bool = True
     """Whether it matters how many specs there are."""
+
+    def variables(self, work: Work) -> dict[str, str]:
+        """Its surroundings."""
+        return variables(work, kept=self.prepare in (Work.keep, Work.edit))
 
 
 def _script(name: str, *arguments: str | Path) -> Command:
@@ -145,6 +156,7 @@ OWN = (
 )
 
 
-def variables(work: Work) -> dict[str, str]:
+def variables(work: Work, *, kept: bool = False) -> dict[str, str]:
     """The surroundings of every program: a cache of its own, no colours."""
-    return {**node_variables(), "XDG_CACHE_HOME": str(work.cache), "NO_COLOR": "1", "PATH": os.environ["PATH"]}
+    cache = work.kept_cache if kept else work.cache
+    return {**node_variables(), "XDG_CACHE_HOME": str(cache), "NO_COLOR": "1"}

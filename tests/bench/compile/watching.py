@@ -21,7 +21,7 @@ def edits(work: Work, count: int) -> list[float]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        env={**os.environ, **programs.variables(work)},
+        env={**os.environ, **programs.variables(work, kept=True)},
     ) as process:
         assert process.stdout is not None
         try:
