@@ -12,7 +12,8 @@ import pytest
 from watchfiles import Change
 
 from stowplan.compiler import starter
-from stowplan.compiler.pipeline import Memory, compile_repository
+from stowplan.compiler.memory import Memory
+from stowplan.compiler.pipeline import compile_repository
 from stowplan.compiler.source import Report
 from stowplan.compiler.watch import Watcher
 

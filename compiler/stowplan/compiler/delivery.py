@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from importlib.metadata import version
+from typing import NamedTuple
 
 from stowplan.compiler import kinds, layout, paths
 from stowplan.compiler.model import Output, Program
@@ -16,19 +17,38 @@ from stowplan.library.ir import Site
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.names import is_dns_label
 from stowplan.schema.crd_data import custom_resource_definitions
+from stowplan.schema.meta import SpecId
 from stowplan.schema.platform import Platform
 
 _NOT_OURS = ("default",)
 _SYSTEM = "kube-"
 
 
-def deliver(outputs: Sequence[Output], program: Program) -> list[Output]:
-    """`outputs` with everything that brings them into the cluster."""
+class Placed(NamedTuple):
+    """Where an object of the output is: its file, its namespace, and the spec that makes it, if one does."""
+
+    path: str
+    namespace: str
+    spec: SpecId | None
+
+
+def placed(outputs: Iterable[Output]) -> list[Placed]:
+    """The places of outputs."""
+    return [Placed(output.path, output.manifest.namespace, output.spec) for output in outputs]
+
+
+def delivered(specs: Sequence[Placed], others: Sequence[Output], program: Program) -> list[Output]:
+    """`others`, and what brings them and the objects of specs into the cluster: all that no spec makes."""
     platform = program.platform
-    everything = [*outputs, *layout.of_plain_objects(_plain_objects(program)), *_crds(platform)]
-    everything += _reporters(outputs, platform)
-    everything += _namespaces(everything, platform)
-    return [*everything, *_argocd(everything, platform)]
+    outputs = [*others, *_crds(platform)]
+    outputs += _reporters(sorted({place.spec.namespace for place in specs if place.spec}), platform)
+    outputs += _namespaces([*specs, *placed(outputs)], platform)
+    return [*outputs, *_argocd([*specs, *placed(outputs)], platform)]
+
+
+def plain_objects(program: Program) -> list[Output]:
+    """The users' own objects, which the platform lets through."""
+    return layout.of_plain_objects(_plain_objects(program))
 
 
 def settings(program: Program) -> list[Output]:
@@ -60,31 +80,31 @@ def _crds(platform: Platform) -> list[Output]:
     return layout.of_platform(definitions, paths.CRDS)
 
 
-def _reporters(outputs: Sequence[Output], platform: Platform) -> Iterator[Output]:
+def _reporters(homes: Sequence[str], platform: Platform) -> Iterator[Output]:
     """One in each namespace of specs."""
     if not platform.reporter:
         return
     site = Site(platform, version("stowplan"))
-    for home in sorted({output.spec.namespace for output in outputs if output.spec}):
+    for home in homes:
         yield from layout.of_platform(reporter.manifests(home, site), f"{home}/{reporter.FOLDER}")
 
 
-def _namespaces(outputs: Sequence[Output], platform: Platform) -> list[Output]:
+def _namespaces(places: Sequence[Placed], platform: Platform) -> list[Output]:
     if not platform.namespaces.emit:
         return []
-    used = sorted({output.manifest.namespace for output in outputs} - {"", *_NOT_OURS})
+    used = sorted({place.namespace for place in places} - {"", *_NOT_OURS})
     level = platform.namespaces.pod_security
     wanted = [namespace(name, level) for name in used if not name.startswith(_SYSTEM)]
     return layout.of_platform(wanted, paths.CLUSTER)
 
 
-def _argocd(outputs: Sequence[Output], platform: Platform) -> list[Output]:
+def _argocd(places: Sequence[Placed], platform: Platform) -> list[Output]:
     """One Application for each folder at the top, and the root Application over these."""
     settings = platform.argocd
     if settings.repo_url is None:
         return []
-    folders = sorted({output.path.partition("/")[0] for output in outputs})
-    home = _permitted_namespace(platform, {output.manifest.namespace for output in outputs})
+    folders = sorted({place.path.partition("/")[0] for place in places})
+    home = _permitted_namespace(platform, {place.namespace for place in places})
     manifests = [argocd.app_project(platform), *(_application(folder, home, platform) for folder in folders)]
     root = layout.of_platform([argocd.root_application(settings, paths.ARGOCD)], paths.ARGOCD)
     return [

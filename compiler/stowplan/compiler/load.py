@@ -15,13 +15,11 @@ from pathlib import Path
 
 from stowplan.compiler import yaml_reader
 from stowplan.compiler.model import Sources
+from stowplan.compiler.repository import MAX_FILE_SIZE, PLATFORM_FILES, SPECS, SUFFIXES
 from stowplan.compiler.source import START, Document, Lines, Location, Mark, Node, Report, diagnose_at
 from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.wording import counted
 
-PLATFORM_FILES = ("stowplan.yaml", "stowplan.yml")
-SPECS = "specs"
-_SUFFIXES = (".yaml", ".yml")
 _NEARLY = re.compile(r"(?i)\.ya?ml(?:\.(?:txt|j2|jinja2?|tmpl|tpl|gotmpl|template))?\Z")
 """How names of specs end that an editor or a template engine has changed."""
 
@@ -30,9 +28,6 @@ _NEAR = (
     "Rename it to end in .yaml, after a template engine has written it; to keep it aside, end its name in .off.",
 )
 _PASSED_OVER_SHOWN = 5
-
-MAX_FILE_SIZE = 1 << 20
-"""Bytes. etcd takes objects up to 1.5 MiB; a file of specs is a few KiB, so more is a mistake such as a data file."""
 
 _USUAL_SIZE = 1 << 14
 
@@ -254,7 +249,7 @@ class _SpecFinder:
                     self._add_link(path)
                 elif entry.is_dir():
                     below.append(path)
-                elif path.endswith(_SUFFIXES):
+                elif path.endswith(SUFFIXES):
                     self._found.setdefault(f"{real}/{entry.name}", path)
                 else:
                     self._pass_over(path)
@@ -271,7 +266,7 @@ class _SpecFinder:
 
     def _follow(self, link: str) -> None:
         is_folder = link == SPECS or os.path.isdir(self._files.repo / link)  # noqa: PTH112 - as above
-        if not (is_folder or link.endswith(_SUFFIXES)) or not self._files.may_follow(link):
+        if not (is_folder or link.endswith(SUFFIXES)) or not self._files.may_follow(link):
             return
         real = self._files.real(link)
         if not is_folder:

@@ -1,6 +1,6 @@
 """The program into units: the manifests of each spec."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from stowplan.compiler.model import Program, Spec
 from stowplan.compiler.source import Report
@@ -13,16 +13,20 @@ from stowplan.schema.diagnostics import Finding, did_you_mean, finding
 from stowplan.schema.sample_set import SampleSet
 
 
-def lower(program: Program, version: str, report: Report) -> list[Unit]:
-    """One unit for each spec, in the order of the program. `version` tags the agent images."""
-    context = Context(
+def context_of(program: Program, version: str) -> Context:
+    """What specs are lowered with. `version` tags the agent images."""
+    return Context(
         program.platform,
         version,
         {(s.id.namespace, s.id.name): s.model for s in program.specs if isinstance(s.model, SampleSet)},
         {(s.id.kind, s.id.namespace, s.id.name): s.document.file for s in program.specs},
         frozenset((refused.namespace, refused.name) for refused in program.refused if refused.kind == "SampleSet"),
     )
-    return [_unit(spec, program, context, report) for spec in program.specs]
+
+
+def lower(specs: Iterable[Spec], program: Program, context: Context, report: Report) -> list[Unit]:
+    """One unit for each of some specs, in their order."""
+    return [_unit(spec, program, context, report) for spec in specs]
 
 
 def _unit(spec: Spec, program: Program, context: Context, report: Report) -> Unit:

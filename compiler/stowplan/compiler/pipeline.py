@@ -1,80 +1,59 @@
 """The stages in their order.
 
-`load` reads files into documents, `validate` documents into specs, `resolve` specs into a program, `lower` the
-program into units of manifests. The units go through cdk8s (`constructs`), where extensions may patch them, are given
-their files (`layout`, `delivery`), committed runs are put back (`runs`), and `check` looks at the result. Every stage
-adds to one report; after a stage that reported an error, the later ones have nothing sound to work on and are left
-out. Nothing is written here.
+`load` reads files into documents, `validate` documents into specs, `resolve` specs into a program. The specs go on in
+batches (`batch`), which are shared out to processes: `lower` makes units of manifests of them, cdk8s renders these
+(`memory`), they are given their files (`layout`), committed runs are put back (`runs`), `check` looks at each spec, and
+`render` makes the bytes. Extensions see the units of all specs, before there are batches. What no spec makes comes last
+(`delivery`), with the checks across specs. Every stage adds to one report; after a stage that reported an error, the
+later ones have nothing sound to work on and are left out. Nothing is written here.
 """
 
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from stowplan.compiler import inventory, layout, runs
-from stowplan.compiler.check import check
-from stowplan.compiler.delivery import deliver, settings
-from stowplan.compiler.extensions import Addition, extend
+from stowplan.compiler import batch, check, inventory, layout, parallel
+from stowplan.compiler.batch import Batch, Setting
+from stowplan.compiler.checks import local
+from stowplan.compiler.committed import Committed
+from stowplan.compiler.delivery import Placed, delivered, plain_objects, settings
+from stowplan.compiler.extensions import Extensions, extend
 from stowplan.compiler.inventory import Inventory
 from stowplan.compiler.load import load
-from stowplan.compiler.lower import lower
+from stowplan.compiler.lower import context_of, lower
+from stowplan.compiler.memory import Memory
 from stowplan.compiler.model import Output, Program, Sources
-from stowplan.compiler.previous import lost_inventory, previous
+from stowplan.compiler.previous import lost_inventory
 from stowplan.compiler.render import Rendered, Renderings
 from stowplan.compiler.resolve import resolve
 from stowplan.compiler.runs import Recompile
 from stowplan.compiler.source import Diagnostic, Report
 from stowplan.compiler.tree import Tree, seen
 from stowplan.compiler.validate import validate
-from stowplan.library.manifest import Unit
+from stowplan.library.dialects.context import Context
 from stowplan.schema.meta import ObjectId, SpecId
-
-if TYPE_CHECKING:
-    from stowplan.library.composition import Composer
 
 NOTHING = Recompile()
 
-
-@dataclass(slots=True)
-class Memory:
-    """What a process knows that compiles again and again: the units that cdk8s rendered before, by spec."""
-
-    units: dict[SpecId, Unit] = field(default_factory=dict)
-    composer: "Composer | None" = None
-
-    def compose(self, units: Sequence[Unit]) -> None:
-        """Have cdk8s render all units. It renders one as it is given, so a known one is not rendered again."""
-        fresh = [unit for unit in units if self.units.get(unit.spec) != unit]
-        if fresh:
-            if self.composer is None:
-                from stowplan.library.composition import Composer  # noqa: PLC0415 - start-up time
-
-                self.composer = Composer()
-            self.composer.send(fresh)
-            self.composer.finish()
-        self.units = {unit.spec: unit for unit in units}
-
-    def close(self) -> None:
-        """End what runs."""
-        if self.composer is not None:
-            self.composer.close()
-            self.composer = None
+_WORTH_PROCESSES = 100
+"""Specs from which on more processes gain more time than they take to begin."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What a run made; `outputs` is empty where an error stopped it.
+    """What a run made; nothing where an error stopped it.
 
-    `files` are those of `outputs`. `committed` is the inventory that the run began with, `starts` are the Jobs that a
-    sync would start.
+    `files` are those of `outputs`, `objects` is their number; `outputs` themselves are only there where they were
+    asked for. `committed` is the inventory that the run began with, `starts` are the Jobs that a sync would start.
     """
 
     sources: Sources
     outputs: tuple[Output, ...] = ()
     files: tuple[Rendered, ...] = ()
+    objects: int = 0
     committed: Inventory = Inventory()  # noqa: RUF009 - frozen
     starts: tuple[ObjectId, ...] = ()
     program: Program | None = None
@@ -87,69 +66,142 @@ class Compiled:
 
 def specs_of(repo: Path, report: Report) -> tuple[Sources, tuple[SpecId, ...]]:
     """The identities of all specs, sorted."""
-    sources = load(repo, report)
-    return sources, tuple(spec.id for spec in resolve(validate(sources, report), report).specs)
+    sources, program = _read(repo, report)
+    return sources, tuple(spec.id for spec in program.specs)
 
 
-def validate_repository(repo: Path, report: Report) -> Compiled:
+def validate_repository(repo: Path, report: Report, *, keep_objects: bool = True) -> Compiled:
     """Everything but extensions and what depends on the committed output. Starts no Node."""
-    sources = load(repo, report)
-    program = resolve(validate(sources, report), report)
-    units = lower(program, version("stowplan"), report)
-    if report.failed:
-        return Compiled(sources)
-    outputs = deliver(layout.of_specs(units, program), program)
-    check(outputs, program, {}, report)
-    return Compiled(sources, tuple(outputs))
+    sources, program = _read(repo, report)
+    context = context_of(program, version("stowplan"))
+    plain = plain_objects(program)
+    definitions = local.definitions(plain, program.platform.kubernetes_version)
+    setting = Setting(program, context, definitions, keep_objects)
+    batches = _batches(setting, plain, report)
+    _conclude(batches, setting, report)
+    return Compiled(sources, _outputs(batches), objects=_number(batches))
 
 
 def compile_repository(
-    repo: Path, out: Path, report: Report, recompile: Recompile = NOTHING, *, memory: Memory | None = None
+    repo: Path,
+    out: Path,
+    report: Report,
+    recompile: Recompile = NOTHING,
+    *,
+    memory: Memory | None = None,
+    keep_objects: bool = True,
 ) -> Compiled:
-    """All outputs of the repository in `repo`, given what `out` holds already. `memory` serves the next call."""
+    """The output of the repository in `repo`, given what `out` holds already. `memory` serves the next call."""
     if memory is not None:
-        return _compile_repository(repo, out, report, recompile, memory)
-    with closing(Memory()) as own:
-        return _compile_repository(repo, out, report, recompile, own)
+        return _compile(repo, out, report, recompile, memory, keep_objects=keep_objects)
+    with closing(Memory(lasting=False)) as own:
+        return _compile(repo, out, report, recompile, own, keep_objects=keep_objects)
 
 
-def _compile_repository(repo: Path, out: Path, report: Report, recompile: Recompile, memory: Memory) -> Compiled:
+def _compile(
+    repo: Path, out: Path, report: Report, recompile: Recompile, memory: Memory, *, keep_objects: bool
+) -> Compiled:
+    sources, program = _read(repo, report)
+    context = context_of(program, version("stowplan"))
+    extended = _extend(program, context, repo, memory, report)
+    if report.failed and extended is not None:
+        return Compiled(sources)
+    others = [*(layout.of_extensions(extended.additions) if extended else ()), *plain_objects(program)]
+    tree = seen(out)
+    found, problems = _inventory(tree, recompile)
+    setting = Setting(
+        program,
+        context,
+        local.definitions(others, program.platform.kubernetes_version),
+        keep_objects,
+        Committed.of(found, tree, [spec.id for spec in program.specs]),
+        recompile,
+        memory,
+        {unit.spec: unit for unit in extended.units} if extended else None,
+    )
+    batches = _batches(setting, others, report)
+    if batches:
+        report.add(*problems)
+    _conclude(batches, setting, report)
+    if report.failed:
+        return Compiled(sources)
+    more = settings(program)
+    return Compiled(
+        sources,
+        (*_outputs(batches), *more) if keep_objects else (),
+        (*(file for each in batches for file in each.files), *Renderings().all(more, tree)),
+        _number(batches) + len(more),
+        found,
+        tuple(sorted(run for each in batches for run in each.starts)),
+        program,
+    )
+
+
+def _read(repo: Path, report: Report) -> tuple[Sources, Program]:
     sources = load(repo, report)
-    program = resolve(validate(sources, report), report)
-    units = lower(program, version("stowplan"), report)
-    if report.failed:
-        return Compiled(sources)
-    composed, additions = _compose(program, units, repo, memory, report)
-    if report.failed:
-        return Compiled(sources)
-    outputs = deliver([*layout.of_specs(composed, program), *layout.of_extensions(additions)], program)
-    tree, renderings = seen(out), Renderings()
-    committed, problems = _committed(tree, recompile)
-    kept = runs.keep(outputs, committed, tree, recompile, renderings)
-    report.add(*problems, *kept.diagnostics)
-    before = previous(kept.outputs, committed, tree, renderings)
-    starts = runs.starts(kept.outputs, before)
-    check(kept.outputs, program, runs.without_recompiled(before, committed, recompile), report)
-    if report.failed:
-        return Compiled(sources)
-    everything = (*kept.outputs, *settings(program))
-    return Compiled(sources, everything, tuple(renderings.all(everything, tree)), committed, starts, program)
+    return sources, resolve(validate(sources, report), report)
 
 
-def _committed(tree: Tree, recompile: Recompile) -> tuple[Inventory, list[Diagnostic]]:
+def _extend(program: Program, context: Context, repo: Path, memory: Memory, report: Report) -> Extensions | None:
+    """What extensions make of the units of all specs; None where there are no extensions."""
+    if not program.platform.extensions:
+        return None
+    units = lower(program.specs, program, context, report)
+    if report.failed:
+        return Extensions(())
+    memory.send(units)
+    memory.finish()
+    extended = extend(program, units, repo)
+    report.add(*extended.diagnostics)
+    return extended
+
+
+def _batches(setting: Setting, others: Sequence[Output], report: Report) -> list[Batch]:
+    """The specs in batches, and behind them what no spec makes; nothing where reading or lowering found an error."""
+    specs = setting.program.specs
+    if report.failed:
+        lower(specs, setting.program, setting.context, report)
+        return []
+    parts = [specs[start : start + batch.SIZE] for start in range(0, len(specs), batch.SIZE)]
+    number = parallel.processes() if len(specs) >= _WORTH_PROCESSES else 1
+    if number > 1 and setting.memory is not None:
+        setting.memory.prepare()
+    batches = list(parallel.mapped(partial(batch.compile_specs, setting=setting), parts, number))
+    report.add(*(found for each in batches for found in each.lowered))
+    if report.failed:
+        return []
+    places = [
+        Placed(fact.path, fact.id.namespace, fact.spec)
+        for each in batches
+        for checked in each.checked
+        for fact in checked.facts.objects
+    ]
+    return [*batches, batch.finish(delivered(places, others, setting.program), setting, [None])]
+
+
+def _conclude(batches: Sequence[Batch], setting: Setting, report: Report) -> None:
+    """Add what is wrong with the specs by themselves and with each other."""
+    if not batches:
+        return
+    report.add(*(found for each in batches for found in each.kept))
+    gone = {known: body for each in batches for known, body in each.gone.items()}
+    strays = setting.committed.strays if setting.committed else {}
+    check.conclude([part for each in batches for part in each.checked], setting.program, {**strays, **gone}, report)
+
+
+def _outputs(batches: Sequence[Batch]) -> tuple[Output, ...]:
+    """Those that were kept, sorted by path."""
+    return tuple(sorted((output for each in batches for output in each.outputs), key=lambda each: (each.path, each.id)))
+
+
+def _number(batches: Sequence[Batch]) -> int:
+    return sum(len(part.facts.objects) for each in batches for part in each.checked)
+
+
+def _inventory(tree: Tree, recompile: Recompile) -> tuple[Inventory, list[Diagnostic]]:
     """The inventory of the last run. That it is lost is an error, unless all runs are to be compiled anew."""
-    committed, problems = inventory.read(tree.root)
+    found, problems = inventory.read(tree.root)
     problems += lost_inventory(tree)
     if recompile.everything:
         problems = [inventory.unless_known_newer(tree.root, problem) for problem in problems]
-    return committed, problems
-
-
-def _compose(
-    program: Program, units: Sequence[Unit], repo: Path, memory: Memory, report: Report
-) -> tuple[Sequence[Unit], Sequence[Addition]]:
-    """The units as cdk8s renders them, and what extensions add."""
-    memory.compose(units)
-    extended = extend(program, units, repo)
-    report.add(*extended.diagnostics)
-    return extended.units, extended.additions
+    return found, problems

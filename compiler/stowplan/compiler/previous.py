@@ -19,10 +19,9 @@ from stowplan.schema.meta import ObjectId
 def previous(
     outputs: Sequence[Output], inventory: Inventory, tree: Tree, renderings: Renderings
 ) -> Mapping[ObjectId, Json]:
-    """By identity, the objects that the committed files hold. A file that is missing or cannot be read is left out.
+    """By identity, the objects in the files of `inventory`. A file that is missing or cannot be read is left out.
 
-    A file is only read where the outputs would change or remove it; for the rest the new object is the old one. Files
-    with our header that the inventory does not list count too: an inventory may be lost or merged badly.
+    A file is only read where the outputs would change or remove it; for the rest the new object is the old one.
     """
     new = {output.path: output for output in outputs}
     objects: dict[ObjectId, Json] = {}
@@ -30,16 +29,14 @@ def previous(
         output = new.get(entry.path)
         file = renderings.find(output) if output else None
         same = output and file and file.sha256 == entry.sha256
-        body = output.manifest.body if output and same else _body(entry, tree)
+        body = output.manifest.body if output and same else body_of(entry, tree)
         if body is not None:
             objects[entry.id] = body
-    for known, body in unlisted(inventory, tree):
-        objects.setdefault(known, body)
     return objects
 
 
 def unlisted(inventory: Inventory, tree: Tree) -> Iterator[tuple[ObjectId, Json]]:
-    """The objects in files with our header that the inventory does not list."""
+    """The objects in files with our header that the inventory does not list: it may be lost or merged badly."""
     for path in _unlisted(inventory, tree):
         manifest = reread(tree.read(path) or b"", PurePosixPath(path).stem)
         if manifest is not None:
@@ -66,7 +63,8 @@ def _head(tree: Tree, path: str) -> bytes:
         return b""
 
 
-def _body(entry: Entry, tree: Tree) -> Json | None:
+def body_of(entry: Entry, tree: Tree) -> Json | None:
+    """The object in a committed file; None where it is not there, or is another one than the inventory says."""
     content = tree.read(entry.path) if entry.path in tree.files else None
     manifest = reread(content, PurePosixPath(entry.path).stem) if content else None
     return manifest.body if manifest and manifest.id == entry.id else None

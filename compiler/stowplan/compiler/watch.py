@@ -9,7 +9,8 @@ from pathlib import Path
 
 from watchfiles import Change, watch
 
-from stowplan.compiler.pipeline import Compiled, Memory, compile_repository
+from stowplan.compiler.memory import Memory
+from stowplan.compiler.pipeline import Compiled, compile_repository
 from stowplan.compiler.repository import PLATFORM_FILES, SPECS
 from stowplan.compiler.source import Report
 from stowplan.compiler.write import WriteResult, write

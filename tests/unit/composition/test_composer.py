@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from cdk8s import App
 
-from stowplan.library.composition import Composer, composer, node
-from stowplan.library.composition.packages import unpack
+from stowplan.library.composition import Composer, composer, node, unpack
 from stowplan.library.composition.tree import chart_id, child_id
 from stowplan.library.constructs import SpecChart
 from stowplan.library.manifest import Unit
@@ -32,9 +31,16 @@ ODD = unit(
 )
 
 
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("npm")
+    unpack(folder)
+    return folder
+
+
 @pytest.fixture
-def started() -> Iterator[Composer]:
-    with Composer() as found:
+def started(packages: Path) -> Iterator[Composer]:
+    with Composer(packages) as found:
         yield found
 
 
@@ -43,15 +49,14 @@ def render(started: Composer, *units: Unit) -> None:
     started.finish()
 
 
-def built(one: Unit, folder: Path) -> Any:
+def built(one: Unit, packages: Path) -> Any:
     """What the script makes of a unit: paths of the tree and objects."""
-    unpack(folder)
     ids = [child_id(each, one.spec) for each in one.manifests]
     objects = [each.body for each in one.manifests]
     request = {"chart": chart_id(one.spec), "name": one.spec.name, "ids": ids, "objects": objects}
     ended = subprocess.run(
         [node.program(), "-e", BUILT],
-        env={"NODE_PATH": str(folder)},
+        env={"NODE_PATH": str(packages)},
         input=json.dumps(request),
         capture_output=True,
         text=True,
@@ -61,10 +66,10 @@ def built(one: Unit, folder: Path) -> Any:
     return json.loads(ended.stdout)
 
 
-def test_tree_and_objects_are_those_of_the_constructs_in_python(tmp_path: Path) -> None:
+def test_tree_and_objects_are_those_of_the_constructs_in_python(packages: Path) -> None:
     app = App()
     chart = SpecChart(app, ODD)
-    found = built(ODD, tmp_path)
+    found = built(ODD, packages)
     assert found["paths"] == [construct.node.path for construct in app.node.find_all()]
     assert len(found["paths"]) == 3 + len(ODD.manifests)
     assert found["objects"] == chart.to_json() == [each.body for each in ODD.manifests]
@@ -112,9 +117,8 @@ def test_a_node_that_dies_is_told(started: Composer) -> None:
         render(started, unit(body("Job")))
 
 
-def test_nothing_stays_behind() -> None:
-    with Composer() as found:
-        folder = Path(found._packages.name)
-        assert (folder / "cdk8s/package.json").is_file()
-    assert not folder.exists()
+def test_nothing_stays_behind(packages: Path) -> None:
+    with Composer(packages) as found:
+        assert found._process.poll() is None
     assert found._process.returncode is not None
+    assert not found._reader.is_alive()

@@ -22,8 +22,8 @@ def validate(repo: Repo = Path(), output_format: FormatOption = Format.TEXT) -> 
     from stowplan.compiler.pipeline import validate_repository  # noqa: PLC0415 - start-up time
 
     report = Report()
-    compiled = validate_repository(folder(repo), report)
-    Ending(repo, report, compiled.sources.texts, output_format).finish({"objects": len(compiled.outputs)})
+    compiled = validate_repository(folder(repo), report, keep_objects=False)
+    Ending(repo, report, compiled.sources.texts, output_format).finish({"objects": compiled.objects})
 
 
 def synth(
@@ -63,16 +63,16 @@ def synth(
     names = frozenset(recompile or ())
     renewed = Recompile("all" in names, names - {"all"})
     with busy("Compiling"):
-        compiled = compile_repository(source, target, report, renewed)
-    extra: dict[str, Any] = {"objects": len(compiled.outputs)}
+        compiled = compile_repository(source, target, report, renewed, keep_objects=False)
+    extra: dict[str, Any] = {"objects": compiled.objects}
     lines: list[str] = []
     if not report.failed:
-        _refuse_unknown(renewed.unknown({output.spec for output in compiled.outputs if output.spec}))
+        _refuse_unknown(renewed.unknown({spec.id for spec in compiled.program.specs} if compiled.program else ()))
         more, lines = (_compare if check else _write)(compiled, target, report)
         extra |= more
     if not (check or report.failed or compiled.extended):
         files = sum(number for name, number in extra["files"].items() if name != "removed")
-        last_run.remember(source, target, inputs, report, objects=len(compiled.outputs), files=files)
+        last_run.remember(source, target, inputs, report, objects=compiled.objects, files=files)
     extra["starts"] = [] if report.failed else [str(run) for run in compiled.starts]
     lines = [*(f"starts when synced: {run}" for run in extra["starts"]), *lines]
     ending = Ending(repo, report, compiled.sources.texts, output_format)

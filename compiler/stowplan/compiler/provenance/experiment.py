@@ -11,8 +11,8 @@ from functools import cache, cached_property
 from typing import Any
 
 from stowplan.compiler import layout
-from stowplan.compiler.delivery import deliver
-from stowplan.compiler.lower import lower
+from stowplan.compiler.delivery import delivered, placed, plain_objects
+from stowplan.compiler.lower import context_of, lower
 from stowplan.compiler.model import Program, Spec
 from stowplan.compiler.provenance.candidates import GONE, below, candidates, changed
 from stowplan.compiler.provenance.leaves import Leaf, Place, leaves
@@ -152,12 +152,12 @@ class Experiment:
     def _objects(self, program: Program) -> Objects | None:
         """The objects of the spec, or those of the platform; None where something is wrong with the program."""
         report = Report()
-        units = lower(program, self.version, report)
+        units = lower(program.specs, program, context_of(program, self.version), report)
         if report.failed:
             return None
         if self.spec is None:
-            specs = layout.of_specs(units, program)
-            manifests = [output.manifest for output in deliver(specs, program) if output.spec is None]
+            specs = placed(layout.of_specs(units, program))
+            manifests = [output.manifest for output in delivered(specs, plain_objects(program), program)]
         else:
             index = next(i for i, each in enumerate(self.program.specs) if each.id == self.spec)
             manifests = list(units[index].manifests)

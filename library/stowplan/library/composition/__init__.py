@@ -5,5 +5,6 @@ field of it; here a spec goes to Node and comes back as one line of JSON each.
 """
 
 from stowplan.library.composition.composer import Composer
+from stowplan.library.composition.packages import unpack
 
-__all__ = ["Composer"]
+__all__ = ["Composer", "unpack"]

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
-from tempfile import TemporaryDirectory
 from threading import Thread
 from types import TracebackType
 from typing import IO, Any, Self
@@ -16,7 +15,6 @@ import orjson
 
 from stowplan.library.composition import node
 from stowplan.library.composition.crossing import crosses
-from stowplan.library.composition.packages import unpack
 from stowplan.library.composition.tree import chart_id, child_id, object_id
 from stowplan.library.manifest import Unit
 
@@ -29,15 +27,13 @@ class Composer:
     One App for all would be quadratic: cdk8s looks at the whole App for each chart that it renders. What is rendered
     equals what was sent: a construct tree is another view of the same manifests. Anything else is a bug of Stowplan,
     and a `RuntimeError`. A manifest that cdk8s cannot carry passes by: what is in it, Kubernetes refuses too, and the
-    check stage says so.
+    check stage says so. `packages` is a folder that `unpack` has filled.
     """
 
-    def __init__(self) -> None:
-        self._packages = TemporaryDirectory(prefix="stowplan-npm-")
-        unpack(Path(self._packages.name))
+    def __init__(self, packages: Path) -> None:
         self._process = subprocess.Popen(  # noqa: S603 - the bundled Node, or the user's own
             [node.program(), str(_SCRIPT)],
-            env={**os.environ, "NODE_PATH": self._packages.name},
+            env={**os.environ, "NODE_PATH": str(packages)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
@@ -92,7 +88,6 @@ class Composer:
             with suppress(OSError):  # what was not sent yet goes nowhere
                 if pipe:
                     pipe.close()
-        self._packages.cleanup()
 
 
 def _read(pipe: IO[bytes], answers: "SimpleQueue[bytes]") -> None:

@@ -1,0 +1,116 @@
+"""What is done with some of the specs, without the others, and perhaps in another process.
+
+Unless they are asked for, objects do not leave a batch: those of thousands of specs would fill the memory. What leaves
+it are files, and what the checks across specs need to know.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from stowplan.compiler import layout, runs
+from stowplan.compiler.checks import local
+from stowplan.compiler.checks.custom_resources import Definitions
+from stowplan.compiler.checks.local import Checked
+from stowplan.compiler.committed import Committed
+from stowplan.compiler.inventory import Inventory
+from stowplan.compiler.lower import lower
+from stowplan.compiler.memory import Memory
+from stowplan.compiler.model import Output, Program, Spec
+from stowplan.compiler.previous import previous
+from stowplan.compiler.render import Rendered, Renderings
+from stowplan.compiler.runs import Recompile
+from stowplan.compiler.source import Diagnostic, Report
+from stowplan.library.dialects.context import Context
+from stowplan.library.manifest import Json, Unit
+from stowplan.schema.diagnostics import Severity
+from stowplan.schema.meta import ObjectId, SpecId
+
+SIZE = 50
+"""Specs in a batch: few enough that their objects take little memory, enough that a process has something to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is the same for all batches of a run.
+
+    `committed` is what the last run wrote; without it nothing is rendered. `units` are those that extensions have
+    seen; without them a batch makes its own, and has `memory` render them. `keep_objects` asks for the outputs too.
+    """
+
+    program: Program
+    context: Context
+    definitions: Definitions
+    keep_objects: bool
+    committed: Committed | None = None
+    recompile: Recompile = Recompile()  # noqa: RUF009 - frozen
+    memory: Memory | None = None
+    units: Mapping[SpecId, Unit] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What became of some specs, or of what no spec makes. Where lowering found an error, that is all there is.
+
+    `kept` says what is wrong with committed runs. `gone` are objects that the last run wrote of these specs and this
+    one does not.
+    """
+
+    lowered: tuple[Diagnostic, ...] = ()
+    outputs: tuple[Output, ...] = ()
+    files: tuple[Rendered, ...] = ()
+    checked: tuple[Checked, ...] = ()
+    kept: tuple[Diagnostic, ...] = ()
+    starts: tuple[ObjectId, ...] = ()
+    gone: Mapping[ObjectId, Json] = field(default_factory=dict)
+
+
+def compile_specs(specs: Sequence[Spec], setting: Setting) -> Batch:
+    """All that can be done for some specs alone."""
+    report = Report()
+    if setting.units is None:
+        units = lower(specs, setting.program, setting.context, report)
+    else:
+        units = [setting.units[spec.id] for spec in specs]
+    lowered = tuple(report.diagnostics)
+    if report.failed:
+        return Batch(lowered)
+    if setting.memory is not None and setting.units is None:
+        setting.memory.send(units)
+    batch = finish(layout.of_specs(units, setting.program), setting, [spec.id for spec in specs], lowered)
+    if setting.memory is not None:
+        setting.memory.finish()
+    return batch
+
+
+def finish(
+    outputs: Sequence[Output],
+    setting: Setting,
+    specs: Sequence[SpecId | None],
+    lowered: tuple[Diagnostic, ...] = (),
+) -> Batch:
+    """The outputs of `specs`, checked by themselves and rendered; None stands for what no spec makes."""
+    platform, committed = setting.program.platform, setting.committed
+    if committed is None:
+        checked = local.check(outputs, platform, setting.definitions, {})
+        return Batch(lowered, tuple(outputs) if setting.keep_objects else (), checked=tuple(checked))
+    own, renderings = Inventory(committed.entries(specs)), Renderings()
+    kept = runs.keep(outputs, own, committed.tree, setting.recompile, renderings)
+    written = previous(kept.outputs, own, committed.tree, renderings)
+    before = {**committed.strays, **written}
+    meant = runs.without_recompiled(before, Inventory((*own.entries, *committed.gone)), setting.recompile)
+    checked = local.check(kept.outputs, platform, setting.definitions, meant)
+    present = {output.id for output in kept.outputs}
+    return Batch(
+        lowered,
+        kept.outputs if setting.keep_objects else (),
+        () if _wrong(checked) else tuple(renderings.all(kept.outputs, committed.tree)),
+        tuple(checked),
+        kept.diagnostics,
+        runs.starts(kept.outputs, before),
+        {known: body for known, body in meant.items() if known in written and known not in present},
+    )
+
+
+def _wrong(checked: Sequence[Checked]) -> bool:
+    """Whether there are errors: some objects cannot be rendered, and nothing will be written."""
+    return any(found.found.severity is Severity.ERROR for each in checked for found in each.findings)
