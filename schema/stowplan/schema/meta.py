@@ -15,7 +15,12 @@ class Model(BaseModel):
     """Base of every model: frozen, strict (no `"3"` for 3), unknown fields refused, keys as users write them."""
 
     model_config = ConfigDict(
-        frozen=True, strict=True, extra="forbid", alias_generator=to_camel, serialize_by_alias=True
+        frozen=True,
+        strict=True,
+        extra="forbid",
+        alias_generator=to_camel,
+        serialize_by_alias=True,
+        defer_build=True,
     )
 
 
