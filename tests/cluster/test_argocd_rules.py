@@ -9,7 +9,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from stowplan.compiler.checks import applications, protection, waves
-from stowplan.compiler.checks.objects import Objects, read
+from stowplan.compiler.checks.collect import facts_of
+from stowplan.compiler.checks.objects import Object, Objects, read
+from stowplan.compiler.checks.world import World
 from stowplan.compiler.model import Output
 from stowplan.compiler.sync_plan import Gate, SyncPlan, plan
 from stowplan.library.manifest import Manifest as Built
@@ -63,11 +65,19 @@ def held(made: SyncPlan) -> set[tuple[str, Gate]]:
     return {(f"{hold.task.kind[1]}/{hold.task.name}", hold.gate) for hold in made.holds}
 
 
-def checked(namespace: str, *bodies: Manifest) -> Objects:
+def checked(namespace: str, *bodies: Manifest) -> list[Object]:
     """The objects as the compiler's checks read them, in the folder of one Application."""
-    return Objects(
-        [read(Output(f"{namespace}/{i}.yaml", Built(body, stem=""), None, "")) for i, body in enumerate(bodies)]
-    )
+    return [read(Output(f"{namespace}/{i}.yaml", Built(body, stem=""), None, "")) for i, body in enumerate(bodies)]
+
+
+def world(objects: list[Object]) -> World:
+    return World([facts_of(None, objects, [], "1.34")])
+
+
+def unprotected(objects: list[Object]) -> list[str]:
+    """The codes of what could be deleted, run again or hold a sync."""
+    found = [*protection.check(Objects(objects)), *protection.check_applications(world(objects))]
+    return [each.found.code for each in found]
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +94,7 @@ def test_job_in_an_early_wave_holds_its_sync_and_the_fix(made: PlainApplications
     base, early, late = config_map("base"), held_job("early", sync_wave="-1"), config_map("late")
     predicted = plan([base, early, late])
     assert held(predicted) == {("Job/early", Gate.COMPLETION)}
-    assert [each.found.code for each in waves.check(checked("rules-early", base, early, late))] == ["SP524"]
+    assert [each.found.code for each in waves.check(world(checked("rules-early", base, early, late)))] == ["SP524"]
     with made.application("rules-early", [base]) as application:
         wrong = application.commit([base, early, late])
         application.await_message("waiting for healthy state of batch/Job/early")
@@ -111,7 +121,7 @@ def test_prune_last_holds_the_sync_until_the_jobs_are_done(made: PlainApplicatio
     base, job = config_map("base"), held_job("run")
     assert held(plan([base, job], [old], prune_last=bool(options))) == {("Job/run", Gate.COMPLETION)}
     with made.application(name, [base, old], *options) as application:
-        assert {each.found.code for each in protection.check(checked(name, job, old, application.live()))} == {"SP535"}
+        assert set(unprotected(checked(name, job, old, application.live()))) == {"SP535"}
         wrong = application.commit([base, job])
         application.await_message("waiting for healthy state of batch/Job/run")
         fixed = application.commit([base, job, config_map("more")])
@@ -137,7 +147,7 @@ def test_prune_that_wants_to_be_confirmed_holds_every_later_sync(made: PlainAppl
     base, old = config_map("base"), config_map("old", sync_options="Prune=confirm")
     before, after = held_job("run-1"), held_job("run-2")
     assert held(plan([base, after], [old, before])) == {("ConfigMap/old", Gate.CONFIRMATION)}
-    assert [each.found.code for each in protection.check(checked(name, base, old, before))] == ["SP535"]
+    assert unprotected(checked(name, base, old, before)) == ["SP535"]
     with made.application(name, [base, old, before]) as application:
         wrong = application.commit([base, after])
         application.await_message("Waiting for pruning confirmation of v1/ConfigMap/old")
@@ -188,7 +198,7 @@ def _codes(made: PlainApplications, name: str, kinds: list[str], *bodies: Manife
     """What the check says of namespaced objects under an AppProject that allows only these kinds."""
     project = made.project(name, kinds)
     placed = [{**body, "metadata": {**body["metadata"], "namespace": name}} for body in bodies]
-    return [each.found.code for each in applications.check(checked(name, *placed, project), "1.34")]
+    return [each.found.code for each in applications.check(world(checked(name, *placed, project)))]
 
 
 def _refusals(application: PlainApplication) -> set[str]:

@@ -1,6 +1,7 @@
 """Reading of manifests, also of those that are not what they should be."""
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from stowplan.library import labels
@@ -10,11 +11,17 @@ from stowplan.schema.meta import ObjectId
 _WAVE = re.compile(r"[+-]?[0-9]+")
 
 
-def identity(body: Json) -> ObjectId:
-    """The identity of an object; empty texts for what it lacks."""
-    metadata = mapping(body, "metadata")
-    name, namespace = metadata.get("name", ""), metadata.get("namespace", "")
-    return ObjectId(group_of(str(body.get("apiVersion", ""))), str(body.get("kind", "")), str(namespace), str(name))
+def identity(body: Json, metadata: Json | None = None) -> ObjectId:
+    """The identity of an object; empty texts for what it lacks. `metadata` is that of the body, where it is known."""
+    own = mapping(body.get("metadata")) if metadata is None else metadata
+    group = _group(str(body.get("apiVersion", "")))
+    return ObjectId(group, str(body.get("kind", "")), str(own.get("namespace", "")), str(own.get("name", "")))
+
+
+@lru_cache(maxsize=1024)
+def _group(api_version: str) -> str:
+    """The group, as one text for all objects that have it."""
+    return group_of(api_version)
 
 
 def mapping(body: Any, *keys: str) -> Json:
@@ -38,14 +45,28 @@ def annotation(body: Json, key: str) -> str:
 
 def options(body: Json, key: str) -> list[str]:
     """The parts of a comma-separated annotation of Argo CD, which ignores blanks around them."""
-    return [part.strip() for part in annotation(body, key).split(",") if part.strip()]
+    return list(parts(annotation(body, key)))
 
 
 def sync_options(body: Json) -> list[str]:
     return options(body, labels.SYNC_OPTIONS)
 
 
+def parts(text: Any) -> tuple[str, ...]:
+    """The parts of a comma-separated text, without blanks around them; none of anything else."""
+    return _parts(text) if isinstance(text, str) and text else ()
+
+
+@lru_cache(maxsize=1024)
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
 def wave_of(body: Json) -> int:
     """The sync wave; 0 where it is missing or no integer, as Argo CD reads it."""
-    text = annotation(body, labels.SYNC_WAVE)
-    return int(text) if _WAVE.fullmatch(text) else 0
+    return wave_from(annotation(body, labels.SYNC_WAVE))
+
+
+def wave_from(text: Any) -> int:
+    """The sync wave that the value of its annotation stands for."""
+    return int(text) if isinstance(text, str) and text and _WAVE.fullmatch(text) else 0

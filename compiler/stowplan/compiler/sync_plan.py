@@ -15,6 +15,7 @@ from stowplan.library.manifest import Json, group_of
 
 HOOK = "argocd.argoproj.io/hook"
 PHASES = ("PreSync", "Sync", "PostSync")
+SYNC = PHASES.index("Sync")
 
 KINDS = (
     "Namespace",
@@ -117,12 +118,7 @@ class Task:
         """What a wave with this task in it waits for."""
         if self.prune:
             return Gate.CONFIRMATION if "Prune=confirm" in sync_options(self.body) else Gate.NOTHING
-        if self.kind in (("batch", "Job"), ("", "Pod")):
-            return Gate.COMPLETION
-        if self.kind == ("", "Service"):
-            balanced = (self.body.get("spec") or {}).get("type") == "LoadBalancer"
-            return Gate.HEALTH if balanced else Gate.NOTHING
-        return Gate.NOTHING if self.kind in _WITHOUT_HEALTH else Gate.HEALTH
+        return gate_of(self.kind, self.body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,10 +182,24 @@ def plan(applied: Iterable[Json], pruned: Iterable[Json] = (), *, prune_last: bo
     return SyncPlan(tuple(Step(phase, wave, _prunes_first(group)) for (phase, wave), group in groups))
 
 
-def _task(body: Json) -> Task:
+def gate_of(kind: tuple[str, str], body: Json) -> Gate:
+    """What a wave waits for in which an object of this kind (its group and name) is applied."""
+    if kind in (("batch", "Job"), ("", "Pod")):
+        return Gate.COMPLETION
+    if kind == ("", "Service"):
+        balanced = (body.get("spec") or {}).get("type") == "LoadBalancer"
+        return Gate.HEALTH if balanced else Gate.NOTHING
+    return Gate.NOTHING if kind in _WITHOUT_HEALTH else Gate.HEALTH
+
+
+def phase_of(hook: str) -> str:
     """A hook's phase is its annotation's; several are told by commas, and the first that is a phase counts here."""
-    words = [word.strip() for word in (annotation(body, HOOK) or "Sync").split(",")]
-    return Task(body, next((word for word in words if word in PHASES), words[0]), wave_of(body))
+    words = [word.strip() for word in (hook or "Sync").split(",")]
+    return next((word for word in words if word in PHASES), words[0])
+
+
+def _task(body: Json) -> Task:
+    return Task(body, phase_of(annotation(body, HOOK)), wave_of(body))
 
 
 def _last_wave(tasks: Sequence[Task]) -> int:

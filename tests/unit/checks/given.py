@@ -4,8 +4,10 @@ from collections.abc import Iterable
 from copy import deepcopy
 from typing import Any
 
+from stowplan.compiler.checks.collect import facts_of
 from stowplan.compiler.checks.object_finding import ObjectFinding
-from stowplan.compiler.checks.objects import Objects, read
+from stowplan.compiler.checks.objects import Object, Objects, read
+from stowplan.compiler.checks.world import World
 from stowplan.compiler.manifest_fields import mapping
 from stowplan.compiler.model import Output
 from stowplan.library.manifest import ExternalReference, Json, Manifest
@@ -150,7 +152,16 @@ def output(
 
 def objects(*made: Json | Output) -> Objects:
     """The objects of outputs; a plain body is one that a spec was compiled to."""
-    return Objects([read(each if isinstance(each, Output) else output(each)) for each in made])
+    return Objects(_read(made))
+
+
+def world(*made: Json | Output) -> World:
+    """The facts of outputs, none of them left out."""
+    return World([facts_of(None, _read(made), [], "1.34")])
+
+
+def _read(made: Iterable[Json | Output]) -> list[Object]:
+    return [read(each if isinstance(each, Output) else output(each)) for each in made]
 
 
 def foreign(made: Json) -> Output:

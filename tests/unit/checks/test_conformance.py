@@ -3,6 +3,7 @@
 import pytest
 
 from stowplan.compiler.checks import conformance, crds, custom_resources, duplicates
+from stowplan.compiler.checks.custom_resources import Definitions
 from stowplan.compiler.checks.object_finding import ObjectFinding
 from stowplan.compiler.checks.objects import read
 from stowplan.library.manifest import Json
@@ -26,6 +27,7 @@ from tests.unit.checks.given import (
     stateful_set,
     texts,
     volume,
+    world,
 )
 
 SAMPLE_SET = body(
@@ -34,6 +36,11 @@ SAMPLE_SET = body(
     api="batch.paddlepaddle.org/v1alpha1",
     spec={"partitions": 2, "noSync": True, "secretRef": {"name": "volume"}},
 )
+
+
+def _of_crds(made: Json, *others: Json) -> list[ObjectFinding]:
+    """What the CRDs among all of them say of the first."""
+    return custom_resources.check(objects(made), Definitions(objects(made, *others)))
 
 
 def conform(made: Json) -> list[ObjectFinding]:
@@ -128,7 +135,7 @@ def test_values_without_type_do_not_stop_the_check() -> None:
 
 
 def test_a_custom_resource_that_fits_its_crd() -> None:
-    assert custom_resources.check(objects(SAMPLE_SET)) == []
+    assert _of_crds(SAMPLE_SET) == []
 
 
 @pytest.mark.parametrize(
@@ -142,22 +149,22 @@ def test_a_custom_resource_that_fits_its_crd() -> None:
     ],
 )
 def test_a_custom_resource_that_its_crd_refuses(made: Json, path: str, text: str) -> None:
-    found = custom_resources.check(objects(made))
+    found = _of_crds(made)
     assert fields(found) == [("SP502", path)]
     assert text in texts(found)
 
 
 def test_kubernetes_types_inside_a_custom_resource_keep_what_they_hold() -> None:
     tolerations = [{"operator": "Exists", "anything": "goes"}]
-    assert custom_resources.check(objects(changed(SAMPLE_SET, "spec.tolerations", tolerations))) == []
+    assert _of_crds(changed(SAMPLE_SET, "spec.tolerations", tolerations)) == []
 
 
 def test_a_foreign_custom_resource_is_held_to_a_crd_of_the_output() -> None:
     thing = body("Thing", "a", api="example.com/v1", spec={"size": 3, "colour": "red"})
-    assert custom_resources.check(objects(thing)) == []
-    assert fields(custom_resources.check(objects(thing, definition()))) == [("SP502", "spec.colour")]
+    assert _of_crds(thing) == []
+    assert fields(_of_crds(thing, definition())) == [("SP502", "spec.colour")]
     wide = changed(definition(), "spec.scope", "Cluster")
-    assert ("SP502", "metadata.namespace") in fields(custom_resources.check(objects(thing, wide)))
+    assert ("SP502", "metadata.namespace") in fields(_of_crds(thing, wide))
 
 
 def test_a_crd_whose_pattern_nobody_can_read_is_no_crash() -> None:
@@ -165,7 +172,7 @@ def test_a_crd_whose_pattern_nobody_can_read_is_no_crash() -> None:
         definition(), "spec.versions.0.schema.openAPIV3Schema.properties.spec.properties.size", {"pattern": "("}
     )
     thing = body("Thing", "a", api="example.com/v1", spec={"size": 3})
-    found = custom_resources.check(objects(thing, broken))
+    found = _of_crds(thing, broken)
     assert fields(found) == [("SP502", "")]
     assert "cannot be used" in texts(found)
 
@@ -181,8 +188,8 @@ def test_int_or_string_and_bounds_of_openapi_are_understood() -> None:
     crd = changed(definition(), "spec.versions.0.schema.openAPIV3Schema.properties.spec.properties", properties)
     good = {"port": "http", "share": 0.5, "free": {"x": [1]}, "maybe": None, "either": "ab"}
     bad = {"port": [], "share": 0, "free": [], "maybe": 3, "either": "b"}
-    assert custom_resources.check(objects(body("Thing", "a", api="example.com/v1", spec=good), crd)) == []
-    found = custom_resources.check(objects(body("Thing", "a", api="example.com/v1", spec=bad), crd))
+    assert _of_crds(body("Thing", "a", api="example.com/v1", spec=good), crd) == []
+    found = _of_crds(body("Thing", "a", api="example.com/v1", spec=bad), crd)
     assert [path for _, path in fields(found)] == [f"spec.{name}" for name in sorted(bad)]
 
 
@@ -208,6 +215,6 @@ def test_a_large_crd_is_an_error_of_ours_and_a_warning_to_others() -> None:
 def test_one_identity_twice_is_found_whatever_the_version() -> None:
     twin = changed(job(), "apiVersion", "batch/v2")
     other = foreign(job("another"))
-    found = duplicates.check([read(each) for each in (output(job()), foreign(twin), other)])
+    found = duplicates.check(world(job(), foreign(twin), other))
     assert fields(found) == [("SP503", "metadata.name")]
     assert f"{SPEC} and extensions/a.py" in texts(found)

@@ -151,4 +151,4 @@ def test_pods_are_found_in_every_kind(made: Json, path: str) -> None:
 
 
 def test_a_kind_without_pods() -> None:
-    assert pods_of(body("ConfigMap", "a")) == []
+    assert pods_of(body("ConfigMap", "a")) == ()

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from stowplan.compiler.checks import template_fields
 from stowplan.compiler.checks.objects import read
-from stowplan.compiler.checks.template_fields import in_template
 from stowplan.compiler.model import Output
-from stowplan.library.manifest import Manifest
+from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.meta import SpecId
 from tests.unit.specs import lowered, mx_job, mx_role, paddle_job, role, training_job
@@ -22,7 +22,14 @@ def found(kind: str, role_name: str, path: FieldPath, **engines: Any) -> FieldPa
     """Where the field of a role's object stands in the document."""
     manifests = lowered(JOB, engines=engines).unit.manifests
     (manifest,) = [each for each in manifests if each.kind == kind and each.stem.endswith(role_name)]
-    return in_template(path, read(output(manifest)), DOCUMENT)
+    return in_template(path, manifest)
+
+
+def in_template(
+    path: FieldPath, manifest: Manifest, kind: str = "PaddleJob", *, document: Json = DOCUMENT
+) -> FieldPath | None:
+    templates = template_fields.templates_of(read(output(manifest, kind)))
+    return template_fields.in_template(path, templates, kind, document)
 
 
 def output(manifest: Manifest, kind: str = "PaddleJob") -> Output:
@@ -67,7 +74,7 @@ WAITS = paddle_job(
 def test_a_field_behind_the_container_that_waits(role_name: str, index: int, expected: FieldPath | None) -> None:
     (manifest,) = [each for each in lowered(WAITS).unit.manifests if each.stem == f"train-paddlejob-{role_name}"]
     document = WAITS.model_dump(mode="json", exclude_unset=True)
-    path = in_template((*POD, "spec", "initContainers", index, "image"), read(output(manifest)), document)
+    path = in_template((*POD, "spec", "initContainers", index, "image"), manifest, document=document)
     assert path == (("spec", role_name, "template", "spec", *expected, "image") if expected else None)
 
 
@@ -101,7 +108,7 @@ def test_what_no_template_has(role_name: str, path: FieldPath) -> None:
 
 def test_pods_of_agents_have_no_template_of_a_user() -> None:
     (job, *_) = [each for each in lowered(JOB).unit.manifests if each.kind == "Job"]
-    assert in_template((*POD, "spec", "hostNetwork"), read(output(job, "SampleJob")), DOCUMENT) is None
+    assert in_template((*POD, "spec", "hostNetwork"), job, "SampleJob") is None
 
 
 TRAINING = training_job(
@@ -137,7 +144,7 @@ def test_fields_of_a_training_job(role_name: str, path: FieldPath, expected: Fie
     manifests = lowered(TRAINING).unit.manifests
     (manifest,) = [each for each in manifests if each.kind == "Job" and each.stem.endswith(role_name)]
     document = TRAINING.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    place = in_template((*POD, "spec", *path), read(output(manifest, "TrainingJob")), document)
+    place = in_template((*POD, "spec", *path), manifest, "TrainingJob", document=document)
     assert place == (("spec", *expected) if expected is not None else None)
 
 
@@ -157,6 +164,6 @@ def test_fields_of_an_mx_job(role_name: str, path: FieldPath, expected: FieldPat
     manifests = lowered(model).unit.manifests
     (manifest,) = [each for each in manifests if each.kind == "Job" and each.stem.endswith(role_name)]
     document = model.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    place = in_template((*POD, "spec", *path), read(output(manifest, "MxJob")), document)
+    place = in_template((*POD, "spec", *path), manifest, "MxJob", document=document)
     found_at = ("spec", "replicaSpecs", expected[0], "template", "spec", *expected[1:]) if expected else None
     assert place == found_at

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
+from functools import cache
 
+from stowplan.compiler.checks.facts import Fact, Project
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
-from stowplan.compiler.checks.objects import Object, Objects
+from stowplan.compiler.checks.objects import Object
+from stowplan.compiler.checks.world import World
 from stowplan.compiler.kubernetes_schemas import known_kinds
-from stowplan.compiler.manifest_fields import items, mapping, sync_options
+from stowplan.compiler.manifest_fields import items, mapping
 from stowplan.library import labels
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
@@ -14,90 +17,100 @@ from stowplan.schema.diagnostics import FieldPath
 _ARGOCD = "argoproj.io"
 _LARGE = 8_000_000
 _SKIP_DRY_RUN = "SkipDryRunOnMissingResource=true"
+_CLUSTER, _NAMESPACED = "clusterResourceWhitelist", "namespaceResourceWhitelist"
 
 _Kind = tuple[tuple[str, str], bool]
 """Group and kind, and whether the object has a namespace."""
 
 
-def check(objects: Objects, kubernetes: str) -> list[ObjectFinding]:
+def check(world: World) -> list[ObjectFinding]:
     """The size of each folder, the kinds that the project allows, and custom resources without their CRD."""
-    found = [finding for members in objects.applications.values() for finding in _size(members)]
-    for project in objects.of_kind("AppProject"):
-        refused = _refused({(obj.kind, bool(obj.id.namespace)) for obj in objects}, project)
-        found += [_not_permitted(obj, project) for obj in objects if (obj.kind, bool(obj.id.namespace)) in refused]
-    return found + _dry_runs(objects, kubernetes)
+    found = [finding for members in world.applications.values() for finding in _size(members)]
+    for project in (project for part in world.parts for project in part.projects):
+        refused = _refused({_kind(fact) for fact in world}, project)
+        found += [_not_permitted(fact, project) for fact in world if _kind(fact) in refused] if refused else []
+    return found + _dry_runs(world)
 
 
-def _size(members: list[Object]) -> Iterator[ObjectFinding]:
-    """The repo server refuses folders above 10 MB (`reposerver.max.combined.directory.manifests.size`).
+def is_custom(obj: Object, kubernetes: str) -> bool:
+    """Whether Argo CD's try of the object fails as long as a CRD is missing."""
+    return obj.kind not in _built_in(kubernetes) and _SKIP_DRY_RUN not in obj.sync_options
 
-    Measured as JSON, which is about as long as our YAML.
-    """
-    size = sum(len(obj.text) for obj in members)
+
+def project_of(owner: Fact, body: Json) -> Project:
+    """The kinds that an AppProject allows."""
+    spec = mapping(body, "spec")
+    return Project(owner, _patterns(spec, _CLUSTER), _patterns(spec, _NAMESPACED) if _NAMESPACED in spec else None)
+
+
+def _patterns(spec: Json, field: str) -> tuple[tuple[str, str], ...]:
+    return tuple((str(entry.get("group", "")), str(entry.get("kind", ""))) for entry in items(spec, field))
+
+
+def _size(members: list[Fact]) -> Iterator[ObjectFinding]:
+    """The repo server refuses folders above 10 MB (`reposerver.max.combined.directory.manifests.size`)."""
+    size = sum(fact.size for fact in members)
     if size > _LARGE:
-        folder = members[0].application
-        message = f"The folder {folder}/ has about {size / 1e6:.0f} MB; Argo CD reads at most 10 MB for an Application."
+        first = min(members, key=lambda fact: fact.path)
+        message = (
+            f"The folder {first.application}/ has about {size / 1e6:.0f} MB; Argo CD reads at most 10 MB for an"
+            " Application."
+        )
         hint = "Raise reposerver.max.combined.directory.manifests.size, or spread the specs over more namespaces."
-        yield about(members[0], "SP532", (), message, hint)
+        yield about(first, "SP532", (), message, hint)
 
 
-def _refused(kinds: Iterable[_Kind], project: Object) -> set[_Kind]:
+def _kind(fact: Fact) -> _Kind:
+    return fact.kind, bool(fact.id.namespace)
+
+
+def _refused(kinds: Iterable[_Kind], project: Project) -> set[_Kind]:
     """Kinds are allowed by a list: cluster-scoped ones none without it, namespaced ones all without it.
 
     What Argo CD itself reads is synced by the root Application, under another project.
     """
-    spec = mapping(project.body, "spec")
     refused = set()
     for (group, name), namespaced in kinds:
-        field = _list_of(namespaced=namespaced)
-        listed = any(_allows(entry, group, name) for entry in items(spec, field))
-        if not (listed or group == _ARGOCD or (namespaced and field not in spec)):
+        patterns = project.namespaced if namespaced else project.cluster
+        listed = patterns is None or any(fnmatchcase(group, one) and fnmatchcase(name, two) for one, two in patterns)
+        if not (listed or group == _ARGOCD):
             refused.add(((group, name), namespaced))
     return refused
 
 
-def _not_permitted(obj: Object, project: Object) -> ObjectFinding:
-    own = obj.id
+def _not_permitted(fact: Fact, project: Project) -> ObjectFinding:
+    own = fact.id
     group = f" of {own.group}" if own.group else ""
-    message = f"{project.id} does not allow the kind {own.kind}{group}, so it would not be synced."
-    field = _list_of(namespaced=bool(own.namespace))
+    message = f"{project.owner.id} does not allow the kind {own.kind}{group}, so it would not be synced."
+    field = _NAMESPACED if own.namespace else _CLUSTER
     hint = f"Add the kind to the platform file, under the extension or `passThrough`, so that {field} lists it."
-    return about(obj, "SP533", ("kind",), message, hint)
+    return about(fact, "SP533", ("kind",), message, hint)
 
 
-def _list_of(*, namespaced: bool) -> str:
-    return "namespaceResourceWhitelist" if namespaced else "clusterResourceWhitelist"
-
-
-def _allows(entry: Json, group: str, kind: str) -> bool:
-    return fnmatchcase(group, str(entry.get("group", ""))) and fnmatchcase(kind, str(entry.get("kind", "")))
-
-
-def _dry_runs(objects: Objects, kubernetes: str) -> list[ObjectFinding]:
+def _dry_runs(world: World) -> list[ObjectFinding]:
     """Argo CD tries every object before it applies one, which fails for a kind whose CRD is not there yet.
 
     It does not try kinds whose CRD is in the same Application. Its own kinds are always there.
     """
-    built_in = {(kind.group, kind.kind) for kind in known_kinds(kubernetes)} | {
-        (_ARGOCD, "AppProject"),
-        (_ARGOCD, "Application"),
-    }
+    custom = [fact for part in world.parts for fact in part.custom]
+    defined = {(fact.application, kind) for part in world.parts for fact, kind in part.definitions} if custom else set()
     path: FieldPath = ("metadata", "annotations", labels.SYNC_OPTIONS)
-    found = []
-    for members in objects.applications.values():
-        present = built_in | {_defined(obj) for obj in members}
-        for obj in members:
-            own = obj.id
-            if (own.group, own.kind) not in present and _SKIP_DRY_RUN not in sync_options(obj.body):
-                message = f"The kind {own.kind} comes from a CRD; the sync fails while that is missing."
-                hint = f'Set the annotation {labels.SYNC_OPTIONS}: "{_SKIP_DRY_RUN}".'
-                found.append(about(obj, "SP527", path, message, hint))
-    return found
+    hint = f'Set the annotation {labels.SYNC_OPTIONS}: "{_SKIP_DRY_RUN}".'
+    return [
+        about(
+            fact,
+            "SP527",
+            path,
+            f"The kind {fact.id.kind} comes from a CRD; the sync fails while that is missing.",
+            hint,
+        )
+        for fact in custom
+        if (fact.application, fact.kind) not in defined
+    ]
 
 
-def _defined(obj: Object) -> tuple[str, str]:
-    """Group and kind that a CRD defines; of any other object, nothing that exists."""
-    spec = mapping(obj.body, "spec")
-    if obj.id.kind != "CustomResourceDefinition":
-        return "", ""
-    return str(spec.get("group")), str(mapping(spec, "names").get("kind"))
+@cache
+def _built_in(kubernetes: str) -> frozenset[tuple[str, str]]:
+    """Group and kind of what a cluster with Argo CD always knows."""
+    kinds = {(kind.group, kind.kind) for kind in known_kinds(kubernetes)}
+    return frozenset(kinds | {(_ARGOCD, "AppProject"), (_ARGOCD, "Application")})

@@ -1,10 +1,11 @@
 """Does Argo CD understand each annotation and option, and does it do with the object what is meant?"""
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object, Objects
-from stowplan.compiler.manifest_fields import annotation, mapping, options
+from stowplan.compiler.manifest_fields import mapping, parts
 from stowplan.library import labels
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath, did_you_mean
@@ -50,35 +51,45 @@ _KNOWN = {
     ),
 }
 """Values that Argo CD knows (2.14 to 3.5), by annotation. It ignores any other without a word."""
+_OURS = frozenset({*_KNOWN, labels.SYNC_WAVE})
 
 
 def check(objects: Objects) -> list[ObjectFinding]:
     """Waves, hooks, delete policies, sync and compare options; `generateName` without a hook."""
-    return [found for obj in objects for found in _check(obj)]
+    found: list[ObjectFinding] = []
+    for obj in objects:
+        for key, text in obj.annotations.items():
+            if key in _OURS and not _is_known(key, text):
+                found += _annotation(obj, key, text)
+    found += [each for obj in objects.of_kind("Application") for each in _application(obj)]
+    return found + [_generated(obj) for obj in objects if "generateName" in obj.metadata and not _is_hook(obj)]
 
 
-def _check(obj: Object) -> Iterator[ObjectFinding]:
-    body = obj.body
-    yield from _wave(obj)
-    present = mapping(body, "metadata", "annotations")
-    for key in (key for key in _KNOWN if key in present):
-        for value in options(body, key):
-            if value not in _KNOWN[key]:
-                yield _unknown(obj, (*_ANNOTATIONS, key), value, _KNOWN[key])
-    if obj.id.kind == "Application":
-        yield from _application(obj)
-    if "generateName" in mapping(body, "metadata") and not annotation(body, HOOK):
-        message = "The object has generateName, so each sync would create another one."
-        yield about(obj, "SP528", ("metadata", "generateName"), message, "Give it a name instead.")
+@lru_cache(maxsize=1024)
+def _is_known(key: str, text: str) -> bool:
+    if key == labels.SYNC_WAVE:
+        return text.removeprefix("-").removeprefix("+").isdecimal()
+    return all(value in _KNOWN[key] for value in parts(text))
 
 
-def _wave(obj: Object) -> Iterator[ObjectFinding]:
-    text = annotation(obj.body, labels.SYNC_WAVE)
-    present = labels.SYNC_WAVE in mapping(obj.body, *map(str, _ANNOTATIONS))
-    if present and not text.removeprefix("-").removeprefix("+").isdecimal():
+def _annotation(obj: Object, key: str, text: str) -> Iterator[ObjectFinding]:
+    path = (*_ANNOTATIONS, key)
+    if key == labels.SYNC_WAVE:
         message = f'Found the sync wave "{text}"; allowed is a whole number in quotes.'
-        hint = 'Write it as "-1", "0" or "1".'
-        yield about(obj, "SP520", (*_ANNOTATIONS, labels.SYNC_WAVE), message, hint)
+        yield about(obj, "SP520", path, message, 'Write it as "-1", "0" or "1".')
+        return
+    for value in parts(text):
+        if value not in _KNOWN[key]:
+            yield _unknown(obj, path, value, _KNOWN[key])
+
+
+def _is_hook(obj: Object) -> bool:
+    return bool(obj.annotations.get(HOOK))
+
+
+def _generated(obj: Object) -> ObjectFinding:
+    message = "The object has generateName, so each sync would create another one."
+    return about(obj, "SP528", ("metadata", "generateName"), message, "Give it a name instead.")
 
 
 def _application(obj: Object) -> Iterator[ObjectFinding]:

@@ -6,7 +6,6 @@ from functools import cache
 from stowplan.compiler.checks.object_finding import ObjectFinding, about, about_problem
 from stowplan.compiler.checks.objects import Object
 from stowplan.compiler.kubernetes_schemas import definition_problems, known_kinds, object_problems
-from stowplan.compiler.manifest_fields import mapping
 from stowplan.schema.diagnostics import did_you_mean
 
 _CODE = "SP501"
@@ -16,43 +15,45 @@ _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
 def check(objects: Sequence[Object], kubernetes: str) -> list[ObjectFinding]:
     """Built-in kinds by their schema of that minor version; of other kinds only the metadata."""
-    return [found for obj in objects for found in _check(obj, kubernetes)]
+    found: list[ObjectFinding] = []
+    scopes = _scopes(kubernetes)
+    for obj in objects:
+        problems = object_problems(kubernetes, obj.body)
+        if problems is None:
+            metadata = definition_problems(kubernetes, _METADATA, obj.body.get("metadata"))
+            found += [about_problem(obj, _CODE, problem, ("metadata",)) for problem in metadata]
+            found += _kind(obj, kubernetes)
+        elif problems:
+            found += [about_problem(obj, _CODE, problem) for problem in problems]
+        if problems is not None and scopes[obj.kind] != bool(obj.id.namespace):
+            found += _scope(obj, namespaced=scopes[obj.kind])
+        if len(obj.text) > _ANNOTATIONS_LIMIT or not obj.metadata.get("name"):
+            found += _annotations(obj) or _nameless(obj)
+    return found
 
 
-def _check(obj: Object, kubernetes: str) -> list[ObjectFinding]:
-    body = obj.body
-    problems = object_problems(kubernetes, body)
-    if problems is not None:
-        found = [about_problem(obj, _CODE, problem) for problem in problems]
-        return found + _metadata(obj) + _scope(obj, kubernetes)
-    metadata = definition_problems(kubernetes, _METADATA, body.get("metadata"))
-    found = [about_problem(obj, _CODE, problem, ("metadata",)) for problem in metadata]
-    return found + _metadata(obj) + _kind(obj, kubernetes)
+def _annotations(obj: Object) -> list[ObjectFinding]:
+    """At most 256 KiB in all."""
+    size = sum(len(f"{key}{value}".encode(errors="surrogatepass")) for key, value in obj.annotations.items())
+    if size <= _ANNOTATIONS_LIMIT:
+        return []
+    message = f"The annotations have {size} bytes; at most {_ANNOTATIONS_LIMIT} are allowed."
+    return [about(obj, _CODE, ("metadata", "annotations"), message, "Shorten them.")]
 
 
-def _metadata(obj: Object) -> list[ObjectFinding]:
-    """A name, and annotations of at most 256 KiB in all."""
-    metadata = mapping(obj.body, "metadata")
-    size = sum(len(f"{key}{value}".encode()) for key, value in mapping(metadata, "annotations").items())
-    if size > _ANNOTATIONS_LIMIT:
-        message = f"The annotations have {size} bytes; at most {_ANNOTATIONS_LIMIT} are allowed."
-        return [about(obj, _CODE, ("metadata", "annotations"), message, "Shorten them.")]
-    if metadata.get("name") or metadata.get("generateName"):
+def _nameless(obj: Object) -> list[ObjectFinding]:
+    if obj.metadata.get("name") or obj.metadata.get("generateName"):
         return []
     return [about(obj, _CODE, ("metadata", "name"), "The object has no name.", "Add the name.")]
 
 
-def _scope(obj: Object, kubernetes: str) -> list[ObjectFinding]:
+def _scope(obj: Object, *, namespaced: bool) -> list[ObjectFinding]:
     """A namespace where the kind has one, and none where it has none: the API server refuses anything else."""
-    own = obj.id
-    namespaced = _scopes(kubernetes)[own.group, own.kind]
-    path = ("metadata", "namespace")
-    if namespaced and not own.namespace:
-        return [about(obj, _CODE, path, f"A {own.kind} needs a namespace.", "Add the namespace.")]
-    if own.namespace and not namespaced:
-        message = f'Found the namespace "{own.namespace}", but a {own.kind} has none.'
-        return [about(obj, _CODE, path, message, "Remove the namespace.")]
-    return []
+    path, kind = ("metadata", "namespace"), obj.kind[1]
+    if namespaced:
+        return [about(obj, _CODE, path, f"A {kind} needs a namespace.", "Add the namespace.")]
+    message = f'Found the namespace "{obj.id.namespace}", but a {kind} has none.'
+    return [about(obj, _CODE, path, message, "Remove the namespace.")]
 
 
 def _kind(obj: Object, kubernetes: str) -> list[ObjectFinding]:
@@ -63,7 +64,7 @@ def _kind(obj: Object, kubernetes: str) -> list[ObjectFinding]:
     if api_version in served:
         message = f'Kubernetes {kubernetes} has no kind "{kind}" in {api_version}.'
         return [about(obj, _CODE, ("kind",), message, did_you_mean(kind, served[api_version]))]
-    if obj.id.group in {group for group, _ in _scopes(kubernetes)}:
+    if obj.kind[0] in _groups(kubernetes):
         message = f'Kubernetes {kubernetes} does not serve "{api_version}".'
         return [about(obj, _CODE, ("apiVersion",), message, did_you_mean(api_version, served))]
     return []
@@ -72,6 +73,11 @@ def _kind(obj: Object, kubernetes: str) -> list[ObjectFinding]:
 @cache
 def _scopes(kubernetes: str) -> dict[tuple[str, str], bool]:
     return {(kind.group, kind.kind): kind.namespaced for kind in known_kinds(kubernetes)}
+
+
+@cache
+def _groups(kubernetes: str) -> frozenset[str]:
+    return frozenset(kind.group for kind in known_kinds(kubernetes))
 
 
 @cache

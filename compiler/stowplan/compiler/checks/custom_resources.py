@@ -1,6 +1,7 @@
 """Does each custom resource fit its CRD?"""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -20,70 +21,96 @@ Kind = tuple[str, str]
 """Group and kind."""
 
 
-def check(objects: Objects) -> list[ObjectFinding]:
-    """Each custom resource by the schema of its version, as the API server does with strict field validation.
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A CRD: whether its objects have a namespace, and the schema of each version that is served."""
 
-    Our own CRDs are known also where another repository brings them; others where they are part of the output.
+    namespaced: bool
+    schemas: Mapping[str, Any]
+
+
+class Definitions:
+    """The CRDs by which custom resources are checked: our own, and others that are part of the output.
+
+    Our own are known also where another repository brings them, and hold whatever the output says.
     """
-    foreign = {_defines(obj.body): obj.body for obj in objects.of_kind(crds.KIND)}
-    definitions = {**foreign, **_own()}
-    checkers: dict[tuple[Kind, str], Checker] = {}
+
+    def __init__(self, foreign: Iterable[Object] = ()) -> None:
+        bodies = [obj.body for obj in foreign if obj.kind[1] == crds.KIND]
+        self._known = {**{defines(body): _definition(body) for body in bodies}, **_own()}
+        self._checkers: dict[tuple[Kind, str], Checker] = {}
+
+    def find(self, kind: Kind) -> Definition | None:
+        """The CRD of a kind, if it is known."""
+        return self._known.get(kind)
+
+    def checker(self, kind: Kind, version: str) -> Checker:
+        """The compiled schema of a known kind. One that cannot be compiled is a `ValueError`."""
+        if kind in _own():
+            return _own_checker(kind, version)
+        if (kind, version) not in self._checkers:
+            self._checkers[kind, version] = Checker(strict_schema(self._known[kind].schemas[version]))
+        return self._checkers[kind, version]
+
+
+def check(objects: Objects, definitions: Definitions) -> list[ObjectFinding]:
+    """Each custom resource by the schema of its version, as the API server does with strict field validation."""
     found: list[ObjectFinding] = []
     for obj in objects:
-        if obj.kind in definitions:
-            found += _check(obj, definitions[obj.kind], checkers)
+        definition = definitions.find(obj.kind)
+        if definition is not None:
+            found += _check(obj, definition, definitions)
     return found
 
 
-def _check(obj: Object, definition: Json, checkers: dict[tuple[Kind, str], Checker]) -> list[ObjectFinding]:
+def defines(definition: Json) -> Kind:
+    """Group and kind that a CRD defines."""
+    spec = mapping(definition, "spec")
+    return str(spec.get("group")), str(mapping(spec, "names").get("kind"))
+
+
+def is_own(definition: Json) -> bool:
+    """Whether a CRD defines one of our own kinds."""
+    return defines(definition) in _own()
+
+
+def _check(obj: Object, definition: Definition, definitions: Definitions) -> list[ObjectFinding]:
     version = str(obj.body["apiVersion"]).rpartition("/")[2]
-    schemas = _schemas(definition)
-    if version not in schemas:
-        message = f'The CRD of {obj.id.kind} does not serve the version "{version}".'
-        return [about(obj, _CODE, ("apiVersion",), message, did_you_mean(version, schemas))]
-    key = (obj.kind, version)
+    if version not in definition.schemas:
+        message = f'The CRD of {obj.kind[1]} does not serve the version "{version}".'
+        return [about(obj, _CODE, ("apiVersion",), message, did_you_mean(version, definition.schemas))]
     try:
-        checkers[key] = checkers.get(key) or _checker(obj.kind, version, schemas)
+        checker = definitions.checker(obj.kind, version)
     except ValueError as error:  # a foreign CRD: an invalid pattern, for example
-        message = f"The schema in the CRD of {obj.id.kind} cannot be used: {error}"
+        message = f"The schema in the CRD of {obj.kind[1]} cannot be used: {error}"
         return [about(obj, _CODE, (), message, "Correct the CRD.")]
-    problems = checkers[key].problems(obj.body)
-    return [about_problem(obj, _CODE, problem) for problem in problems] + _scope(obj, definition)
+    return [about_problem(obj, _CODE, problem) for problem in checker.problems(obj.body)] + _scope(obj, definition)
 
 
-def _scope(obj: Object, definition: Json) -> list[ObjectFinding]:
-    namespaced = mapping(definition, "spec").get("scope") == "Namespaced"
-    if namespaced == bool(obj.id.namespace):
+def _scope(obj: Object, definition: Definition) -> list[ObjectFinding]:
+    if definition.namespaced == bool(obj.id.namespace):
         return []
     path = ("metadata", "namespace")
-    if namespaced:
+    if definition.namespaced:
         return [about(obj, _CODE, path, "The kind needs a namespace.", "Add the namespace.")]
     message = f'Found the namespace "{obj.id.namespace}", but the kind has none.'
     return [about(obj, _CODE, path, message, "Remove the namespace.")]
 
 
-def _checker(kind: Kind, version: str, schemas: dict[str, Any]) -> Checker:
-    return _own_checker(kind, version) if kind in _own() else Checker(strict_schema(schemas[version]))
-
-
 @cache
-def _own() -> Mapping[Kind, Json]:
-    return {_defines(body): body for body in custom_resource_definitions()}
+def _own() -> Mapping[Kind, Definition]:
+    return {defines(body): _definition(body) for body in custom_resource_definitions()}
 
 
 @cache
 def _own_checker(kind: Kind, version: str) -> Checker:
-    return Checker(strict_schema(_schemas(_own()[kind])[version]))
+    return Checker(strict_schema(_own()[kind].schemas[version]))
 
 
-def _defines(definition: Json) -> Kind:
-    spec = mapping(definition, "spec")
-    return str(spec.get("group")), str(mapping(spec, "names").get("kind"))
-
-
-def _schemas(definition: Json) -> dict[str, Any]:
-    return {
+def _definition(body: Json) -> Definition:
+    schemas = {
         version["name"]: mapping(version, "schema", "openAPIV3Schema")
-        for version in items(definition, "spec", "versions")
+        for version in items(body, "spec", "versions")
         if version.get("served")
     }
+    return Definition(mapping(body, "spec").get("scope") == "Namespaced", schemas)

@@ -1,27 +1,26 @@
 """Is each object written once?"""
 
-from collections.abc import Sequence
-
+from stowplan.compiler.checks.facts import Fact
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
-from stowplan.compiler.checks.objects import Object
+from stowplan.compiler.checks.world import World
 from stowplan.schema.meta import ObjectId
 
 
-def check(objects: Sequence[Object]) -> list[ObjectFinding]:
+def check(world: World) -> list[ObjectFinding]:
     """One finding for each object whose group, kind, namespace and name an earlier one has.
 
     The version is no part of the identity, as in the API server. Argo CD would warn and let the last one win.
     """
-    first: dict[ObjectId, Object] = {}
+    first: dict[ObjectId, Fact] = {}
     found = []
-    for obj in objects:
-        other = first.setdefault(obj.id, obj) if obj.id.name else obj
-        if other is not obj:
-            message = f"The object is compiled twice: {_origin(other)} and {_origin(obj)} both make it."
+    for fact in world.repeated():
+        other = first.setdefault(fact.id, fact)
+        if other is not fact:
+            message = f"The object is compiled twice: {_origin(other)} and {_origin(fact)} both make it."
             hint = "Rename one of the two, or remove it."
-            found.append(about(obj, "SP503", ("metadata", "name"), message, hint))
+            found.append(about(fact, "SP503", ("metadata", "name"), message, hint))
     return found
 
 
-def _origin(obj: Object) -> str:
-    return str(obj.output.spec) if obj.output.spec else obj.output.source or "the platform file"
+def _origin(fact: Fact) -> str:
+    return str(fact.spec) if fact.spec else fact.source or "the platform file"

@@ -1,7 +1,7 @@
 """What was edited in a spec since the last run: the difference of its custom resources."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from stowplan.compiler.checks.objects import Object, Objects
 from stowplan.compiler.manifest_fields import mapping
@@ -10,6 +10,26 @@ from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.meta import ObjectId, SpecId
 
 _DATASET = "SampleSet"
+_REFERENCE: FieldPath = ("spec", "sampleSetRef", "name")
+
+
+class Edits(NamedTuple):
+    """The fields of a spec that differ from the last run, as paths in its document, sorted by the order of keys.
+
+    `dataset` is the one that it refers to, where nothing of the spec itself was edited.
+    """
+
+    fields: tuple[FieldPath, ...] = ()
+    dataset: SpecId | None = None
+
+    def given(self, datasets: frozenset[SpecId]) -> tuple[FieldPath, ...]:
+        """The fields, or the reference to the dataset where that is among those that were edited."""
+        return (_REFERENCE,) if self.dataset in datasets else self.fields
+
+
+def is_dataset(spec: SpecId) -> bool:
+    """Whether an edit of this spec is one of all that refer to it."""
+    return spec.kind == _DATASET
 
 
 def custom_resource(spec: SpecId, objects: Objects) -> Object | None:
@@ -18,21 +38,15 @@ def custom_resource(spec: SpecId, objects: Objects) -> Object | None:
     return next(own, None)
 
 
-def edited(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) -> tuple[FieldPath, ...]:
-    """The fields of a spec that differ from the last run, as paths in its document, sorted by the order of keys.
-
-    Where nothing of it was edited but the dataset it refers to was, that is the reference.
-    """
+def edits_of(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) -> Edits:
+    """What was edited in a spec; nothing in one that is new."""
     obj = custom_resource(spec, objects)
     if obj is None or obj.id not in previous:
-        return ()
+        return Edits()
     own = tuple(_differences(("spec",), previous[obj.id].get("spec"), obj.body.get("spec")))
     name = mapping(obj.body, "spec", "sampleSetRef").get("name")
-    if own or not isinstance(name, str) or spec.kind == _DATASET:
-        return own
-    return (
-        (("spec", "sampleSetRef", "name"),) if edited(SpecId(_DATASET, spec.namespace, name), objects, previous) else ()
-    )
+    refers = not own and isinstance(name, str) and not is_dataset(spec)
+    return Edits(own, SpecId(_DATASET, spec.namespace, str(name)) if refers else None)
 
 
 def _differences(path: FieldPath, before: Any, after: Any) -> Iterator[FieldPath]:

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 from stowplan.compiler import paths
 from stowplan.compiler.checks.object_finding import ObjectFinding
-from stowplan.compiler.checks.objects import Objects
+from stowplan.compiler.checks.world import World
 
 
-def check(objects: Objects) -> list[ObjectFinding]:
+def check(world: World) -> list[ObjectFinding]:
     """Objects whose paths are unsafe or clash; of two that are the same object, which `duplicates` reports, one."""
-    outputs = {obj.id: obj.output for obj in objects}
+    facts = {fact.id: fact for fact in world}
     return [
-        ObjectFinding(output.manifest.id, replace(found, path=("metadata", "name")), output.spec, output.source)
-        for output, found in paths.problems([*outputs.values()])
+        ObjectFinding(fact.id, replace(found, path=("metadata", "name")), fact.spec, fact.source)
+        for fact, found in paths.problems([*facts.values()])
     ]

@@ -1,10 +1,8 @@
 """Did a field change that Kubernetes does not let change?"""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
-from stowplan.compiler.checks.edits import edited
 from stowplan.compiler.checks.fixed_fields import fixed
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object, Objects
@@ -33,16 +31,15 @@ _MADE_FROM: dict[str, FieldPath] = {"nodePublishSecretRef": ("spec", "secretRef"
 def check(objects: Objects, previous: Mapping[ObjectId, Json]) -> list[ObjectFinding]:
     """Each object against the one of the same identity that was written before."""
     found: list[ObjectFinding] = []
-    for obj in objects:
+    for obj in objects if previous else ():
         old = previous.get(obj.id)
-        if old is not None:
-            found += [replace(each, edits=_causes(each, objects, previous)) for each in _check(obj, old)]
+        if old is not None and old is not obj.body:
+            found += _check(obj, old)
     return found
 
 
-def _causes(found: ObjectFinding, objects: Objects, previous: Mapping[ObjectId, Json]) -> tuple[FieldPath, ...]:
-    """The edited fields of the spec that changed this one: those it is made from, or the only one there is."""
-    fields = edited(found.spec, objects, previous) if found.spec else ()
+def causes(found: ObjectFinding, fields: tuple[FieldPath, ...]) -> tuple[FieldPath, ...]:
+    """The edited `fields` of the spec that changed this one: those it is made from, or the only one there is."""
     made_from = [origin for part, origin in _MADE_FROM.items() if part in found.found.path]
     own = tuple(field for field in fields if any(field[: len(origin)] == origin for origin in made_from))
     return own or (fields if len(fields) == 1 else ())

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
 
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object, Objects
@@ -10,79 +12,93 @@ from stowplan.library import names
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import Anchor, FieldPath
 
-Rule = tuple[re.Pattern[str], int, str]
-"""Pattern, longest length, and the two in words."""
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rule:
+    """The pattern and the longest length of a name, and the pattern in words."""
+
+    pattern: re.Pattern[str]
+    limit: int
+    words: str
+
 
 _LABEL_PATTERN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _LABEL_WORDS = "lower-case letters, digits and -, with a letter or digit at both ends"
 _SUBDOMAIN_PATTERN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _SUBDOMAIN_WORDS = "lower-case letters, digits, - and ., with a letter or digit at both ends of each part"
 
-_LABEL: Rule = (_LABEL_PATTERN, names.LABEL_LIMIT, _LABEL_WORDS)
-_SUBDOMAIN: Rule = (_SUBDOMAIN_PATTERN, names.SUBDOMAIN_LIMIT, _SUBDOMAIN_WORDS)
-_PATH_SEGMENT: Rule = (re.compile(r"(?!\.\.?$)[^/%]+"), names.SUBDOMAIN_LIMIT, "any characters but / and %")
-_SERVICE: Rule = (
+_LABEL = Rule(_LABEL_PATTERN, names.LABEL_LIMIT, _LABEL_WORDS)
+_SUBDOMAIN = Rule(_SUBDOMAIN_PATTERN, names.SUBDOMAIN_LIMIT, _SUBDOMAIN_WORDS)
+_PATH_SEGMENT = Rule(re.compile(r"(?!\.\.?$)[^/%]+"), names.SUBDOMAIN_LIMIT, "any characters but / and %")
+_SERVICE = Rule(
     re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?"),
     names.LABEL_LIMIT,
     "lower-case letters, digits and -, with a letter at the start",
 )
-_PORT: Rule = (
+_PORT = Rule(
     re.compile(r"(?=[^a-z]*[a-z])(?!.*--)[a-z0-9]([-a-z0-9]*[a-z0-9])?"),
     15,
     "lower-case letters, digits and single -, among them a letter",
 )
-_KEY: Rule = (re.compile(r"(?!\.$)(?!\.\.)[-._a-zA-Z0-9]+"), 253, "letters, digits, -, . and _")
+_KEY = Rule(re.compile(r"(?!\.$)(?!\.\.)[-._a-zA-Z0-9]+"), 253, "letters, digits, -, . and _")
 
 _RULES: dict[tuple[str, str], Rule] = {
     ("", "Namespace"): _LABEL,
     ("", "Service"): _SERVICE,
     # Pods carry `<name>-<ten characters>` as the value of the label controller-revision-hash.
-    ("apps", "StatefulSet"): (_LABEL_PATTERN, names.STATEFUL_SET_LIMIT, _LABEL_WORDS),
+    ("apps", "StatefulSet"): Rule(_LABEL_PATTERN, names.STATEFUL_SET_LIMIT, _LABEL_WORDS),
     # Pods carry the name as the value of a label; their own names are cut by the controller.
-    ("batch", "Job"): (_SUBDOMAIN_PATTERN, names.LABEL_LIMIT, _SUBDOMAIN_WORDS),
+    ("batch", "Job"): Rule(_SUBDOMAIN_PATTERN, names.LABEL_LIMIT, _SUBDOMAIN_WORDS),
     # Jobs are named `<name>-<ten digits>`.
-    ("batch", "CronJob"): (_SUBDOMAIN_PATTERN, names.CRON_JOB_LIMIT, _SUBDOMAIN_WORDS),
+    ("batch", "CronJob"): Rule(_SUBDOMAIN_PATTERN, names.CRON_JOB_LIMIT, _SUBDOMAIN_WORDS),
     ("rbac.authorization.k8s.io", "ClusterRole"): _PATH_SEGMENT,
     ("rbac.authorization.k8s.io", "ClusterRoleBinding"): _PATH_SEGMENT,
     ("rbac.authorization.k8s.io", "Role"): _PATH_SEGMENT,
     ("rbac.authorization.k8s.io", "RoleBinding"): _PATH_SEGMENT,
 }
 """Rules of Kubernetes 1.34 by group and kind; any other name is a DNS subdomain."""
+_KINDS_OF_DATA = (("", "ConfigMap"), ("", "Secret"))
 
 
 def check(objects: Objects) -> list[ObjectFinding]:
     """Names of objects, containers, volumes, ports and keys; with the room that controllers need for their suffixes."""
-    return [
-        finding for obj in objects for path, text, rule in _names(obj) for finding in _broken(obj, path, text, rule)
-    ]
+    found = []
+    for obj in objects:
+        for path, text, rule in _names(obj):
+            if not _fits(text, rule):
+                found.append(_broken(obj, path, text, rule))
+    return found
 
 
-def _broken(obj: Object, path: FieldPath, text: str, rule: Rule) -> list[ObjectFinding]:
-    pattern, limit, words = rule
+@lru_cache(maxsize=10_000)
+def _fits(text: str, rule: Rule) -> bool:
+    return len(text) <= rule.limit and rule.pattern.fullmatch(text) is not None
+
+
+def _broken(obj: Object, path: FieldPath, text: str, rule: Rule) -> ObjectFinding:
     anchor = Anchor.KEY if path[-1] == text else Anchor.VALUE
-    if len(text) > limit:
-        message = f'The name "{text}" has {len(text)} characters; at most {limit} are allowed here.'
-        return [about(obj, "SP504", path, message, "Give it a shorter name.", anchor=anchor)]
-    if not pattern.fullmatch(text):
-        message = f'The name "{text}" is not allowed here; allowed are {words}.'
-        return [about(obj, "SP514", path, message, "Give it a name of that form.", anchor=anchor)]
-    return []
+    if len(text) > rule.limit:
+        message = f'The name "{text}" has {len(text)} characters; at most {rule.limit} are allowed here.'
+        return about(obj, "SP504", path, message, "Give it a shorter name.", anchor=anchor)
+    message = f'The name "{text}" is not allowed here; allowed are {rule.words}.'
+    return about(obj, "SP514", path, message, "Give it a name of that form.", anchor=anchor)
 
 
 def _names(obj: Object) -> Iterator[tuple[FieldPath, str, Rule]]:
-    body, own = obj.body, obj.id
-    if own.name:
-        yield ("metadata", "name"), own.name, _RULES.get(obj.kind, _SUBDOMAIN)
-    if own.namespace:
-        yield ("metadata", "namespace"), own.namespace, _LABEL
-    if obj.kind in (("", "ConfigMap"), ("", "Secret")):
+    kind = obj.kind
+    if obj.id.name:
+        yield ("metadata", "name"), obj.id.name, _RULES.get(kind, _SUBDOMAIN)
+    if obj.id.namespace:
+        yield ("metadata", "namespace"), obj.id.namespace, _LABEL
+    if kind in _KINDS_OF_DATA:
         for field in ("data", "binaryData", "stringData"):
-            yield from (((field, key), key, _KEY) for key in mapping(body, field))
-    if obj.kind == ("", "Service"):
-        yield from _listed(body, ("spec", "ports"), "name", _LABEL)
-    if obj.kind == ("batch", "Job"):
+            yield from (((field, key), key, _KEY) for key in mapping(obj.body, field))
+    elif kind == ("", "Service"):
+        yield from _listed(obj.body, ("spec", "ports"), "name", _LABEL)
+    elif kind == ("batch", "Job"):
         yield from _indexed_pods(obj)
-    yield from _pod_names(obj)
+    if obj.pods:
+        yield from _pod_names(obj)
 
 
 def _indexed_pods(obj: Object) -> Iterator[tuple[FieldPath, str, Rule]]:

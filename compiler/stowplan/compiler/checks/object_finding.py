@@ -1,8 +1,8 @@
 """A finding about one object of the output."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
-from stowplan.compiler.checks.objects import Object
 from stowplan.compiler.schema_problems import SchemaProblem
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, Severity, finding
 from stowplan.schema.meta import ObjectId, SpecId
@@ -24,8 +24,21 @@ class ObjectFinding:
     edits: tuple[FieldPath, ...] = ()
 
 
+class Made(Protocol):
+    """An object of the output, itself or what is known of it."""
+
+    @property
+    def id(self) -> ObjectId: ...
+    @property
+    def spec(self) -> SpecId | None: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def authored(self) -> bool: ...
+
+
 def about(
-    obj: Object,
+    obj: Made,
     code: str,
     path: FieldPath,
     message: str,
@@ -36,15 +49,15 @@ def about(
 ) -> ObjectFinding:
     """A finding about an object of the output, with the catalogue's severity unless one is given."""
     found = finding(code, path, message, hint, severity=severity, anchor=anchor)
-    return ObjectFinding(obj.id, found, obj.output.spec, obj.output.source)
+    return ObjectFinding(obj.id, found, obj.spec, obj.source)
 
 
-def about_problem(obj: Object, code: str, problem: SchemaProblem, prefix: FieldPath = ()) -> ObjectFinding:
+def about_problem(obj: Made, code: str, problem: SchemaProblem, prefix: FieldPath = ()) -> ObjectFinding:
     """What a schema finds wrong with an object, or with the part of it at `prefix`."""
     path = (*prefix, *problem.path)
     return about(obj, code, path, problem.message, problem.hint, anchor=problem.anchor)
 
 
-def milder(obj: Object) -> Severity | None:
+def milder(obj: Made) -> Severity | None:
     """A warning for what a user or an extension brought and may have meant; else the catalogue's severity."""
     return None if obj.authored else Severity.WARNING

@@ -1,49 +1,84 @@
-"""All objects of one run, each with what every check asks of it, found by identity, kind and Application."""
+"""Objects of the output, each with what every check asks of it, found by kind."""
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from stowplan.compiler.checks.pods import Pod, pods_of
-from stowplan.compiler.checks.references import Reference, references_of
-from stowplan.compiler.manifest_fields import identity, mapping, wave_of
+import orjson
+
+from stowplan.compiler.checks.pods import POD_KINDS, Pod, pods_of
+from stowplan.compiler.manifest_fields import identity, mapping, parts, wave_from
 from stowplan.compiler.model import Output
 from stowplan.library import labels
 from stowplan.library.builders import wait_container
 from stowplan.library.builders.await_pod import CONTAINER
 from stowplan.library.dialects.training_job_etcd import ETCD
 from stowplan.library.manifest import Json
-from stowplan.schema.meta import ObjectId
+from stowplan.schema.meta import SpecId
 
 TRAINING_KINDS = frozenset({"MxJob", "PaddleJob", "TrainingJob"})
 """Kinds of spec whose pods are users' templates."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Object:
-    """One object of the output.
+    """One object of the output; parts that are missing or of a wrong type are empty.
 
-    `authored` says that we wrote it, rather than a user or an extension of the platform. `application` is the first
-    folder of its path (`crds`, `_cluster`, `argocd` or a namespace), which one Application of Argo CD syncs. `text`
-    is the body as JSON, for searches that need no path.
+    `kind` is its group and kind. `authored` says that we wrote it, rather than a user or an extension of the platform.
+    Read once, since some thirty checks ask the same of each of many objects.
     """
 
-    output: Output
-    body: Json
-    id: ObjectId
-    kind: tuple[str, str]
-    authored: bool
-    application: str
-    wave: int
-    pods: tuple[Pod, ...]
-    text: str
+    __slots__ = (
+        "_text",
+        "annotations",
+        "authored",
+        "body",
+        "id",
+        "kind",
+        "labels",
+        "metadata",
+        "output",
+        "pods",
+        "spec",
+        "sync_options",
+        "wave",
+    )
+
+    def __init__(self, output: Output) -> None:
+        body = output.manifest.body
+        metadata = mapping(body.get("metadata"))
+        annotations = mapping(metadata.get("annotations"))
+        self.output = output
+        self.spec: SpecId | None = output.spec
+        self.body: Json = body
+        self.metadata: Json = metadata
+        self.labels: Json = mapping(metadata.get("labels"))
+        self.annotations: Json = annotations
+        self.id = identity(body, metadata)
+        self.kind: tuple[str, str] = self.id[:2]
+        self.authored = output.spec is not None or self.labels.get(labels.MANAGED_BY) == "stowplan"
+        self.wave = wave_from(annotations[labels.SYNC_WAVE]) if labels.SYNC_WAVE in annotations else 0
+        self.sync_options = parts(annotations[labels.SYNC_OPTIONS]) if labels.SYNC_OPTIONS in annotations else ()
+        self.pods: tuple[Pod, ...] = pods_of(body) if self.kind[1] in POD_KINDS else ()
+        self._text: bytes | None = None
+
+    @property
+    def source(self) -> str:
+        """The user's file that it comes from."""
+        return self.output.source
+
+    @property
+    def text(self) -> bytes:
+        """The body as JSON, for searches that need no path."""
+        if self._text is None:
+            self._text = _text(self.body)
+        return self._text
 
     @property
     def authored_pods(self) -> tuple[Pod, ...]:
         """What we wrote of the pods: all of our agents', of a training job's only the containers beside the user's."""
         if not self.authored:
             return ()
-        spec = self.output.spec
+        spec = self.spec
         if spec is None or spec.kind not in TRAINING_KINDS:
             return self.pods
         ours = (CONTAINER, ETCD) if spec.kind == "TrainingJob" else (CONTAINER,)
@@ -52,8 +87,14 @@ class Object:
     @property
     def brought_pods(self) -> tuple[Pod, ...]:
         """Pods that a user described in a training job."""
-        spec = self.output.spec
-        return self.pods if spec and spec.kind in TRAINING_KINDS else ()
+        return self.pods if self.spec and self.spec.kind in TRAINING_KINDS else ()
+
+
+def _text(body: Json) -> bytes:
+    try:
+        return orjson.dumps(body)
+    except TypeError:  # half of a surrogate pair, or a number beyond 64 bits, in what no schema has looked at
+        return json.dumps(body).encode()
 
 
 def _only(pod: Pod, names: Sequence[str]) -> Pod:
@@ -67,66 +108,23 @@ def _only(pod: Pod, names: Sequence[str]) -> Pod:
 
 
 def read(output: Output) -> Object:
-    """The object of an output; parts that are missing or of a wrong type are empty."""
-    body = output.manifest.body
-    own = identity(body)
-    managed_by = mapping(body, "metadata", "labels").get(labels.MANAGED_BY)
-    return Object(
-        output=output,
-        body=body,
-        id=own,
-        kind=(own.group, own.kind),
-        authored=output.spec is not None or managed_by == "stowplan",
-        application=output.path.partition("/")[0],
-        wave=wave_of(body),
-        pods=tuple(pods_of(body)),
-        text=json.dumps(body, ensure_ascii=False),
-    )
+    """The object of an output."""
+    return Object(output)
 
 
 class Objects:
-    """The objects that fit their schemas. Of the others it is only known that they exist.
+    """Objects that fit their schemas, so checks need not doubt the types of built-in kinds."""
 
-    Iterating gives the sound ones, so checks need not doubt the types of built-in kinds.
-    """
-
-    def __init__(self, sound: Sequence[Object], others: Sequence[Object] = ()) -> None:
+    def __init__(self, sound: Iterable[Object]) -> None:
         self._sound = tuple(sound)
-        self._by_id = {obj.id: obj for obj in sound}
-        self._others = {obj.id for obj in others}
         self._by_kind: dict[str, list[Object]] = {}
-        self._applications: dict[str, list[Object]] = {}
-        for obj in sound:
-            self._by_kind.setdefault(obj.id.kind, []).append(obj)
-            self._applications.setdefault(obj.application, []).append(obj)
-        self._references = {obj.id: tuple(references_of(obj.id, obj.body, obj.pods)) for obj in sound}
-        self._last = {name: max(members, key=lambda o: o.wave) for name, members in self._applications.items()}
+        for obj in self._sound:
+            self._by_kind.setdefault(obj.kind[1], []).append(obj)
 
     def __iter__(self) -> Iterator[Object]:
         return iter(self._sound)
-
-    def find(self, wanted: ObjectId) -> Object | None:
-        """The sound object of that identity, if there is one."""
-        return self._by_id.get(wanted)
-
-    def references(self, obj: Object) -> tuple[Reference, ...]:
-        """What a sound object refers to."""
-        return self._references[obj.id]
-
-    def exists(self, wanted: ObjectId) -> bool:
-        """Whether there is an object of that identity, sound or not."""
-        return wanted in self._by_id or wanted in self._others
 
     def of_kind(self, *kinds: str) -> Iterator[Object]:
         """The objects of these kinds, whatever their group."""
         for kind in kinds:
             yield from self._by_kind.get(kind, ())
-
-    @property
-    def applications(self) -> dict[str, list[Object]]:
-        """The objects by Application."""
-        return self._applications
-
-    def last(self, obj: Object) -> Object:
-        """An object of the same Application that stands in its highest wave."""
-        return self._last[obj.application]

@@ -56,11 +56,19 @@ _FINALIZERS = frozenset({"foregroundDeletion", "orphan"})
 
 def check(objects: Objects) -> list[ObjectFinding]:
     """Fields of the ownership table, and finalizers that Kubernetes sets."""
-    return [found for obj in objects for found in (*_fields(obj), *_finalizers(obj), *_queued(obj))]
+    found: list[ObjectFinding] = []
+    for obj in objects:
+        if obj.kind in _OWNED:
+            found += _fields(obj)
+        if "finalizers" in obj.metadata:
+            found += _finalizers(obj)
+        if QUEUE in obj.labels:
+            found += _queued(obj)
+    return found
 
 
 def _fields(obj: Object) -> Iterator[ObjectFinding]:
-    for owned in _OWNED.get(obj.kind, ()):
+    for owned in _OWNED[obj.kind]:
         parent = mapping(obj.body, *owned.path[:-1])
         if owned.path[-1] in parent and not _is_allowed(parent, owned):
             message = f"The field is written by {owned.owner}; Argo CD would take it over."
@@ -72,7 +80,7 @@ def _is_allowed(parent: Json, owned: Owned) -> bool:
 
 
 def _finalizers(obj: Object) -> Iterator[ObjectFinding]:
-    finalizers = mapping(obj.body, "metadata").get("finalizers")
+    finalizers = obj.metadata["finalizers"]
     for index, name in enumerate(finalizers if isinstance(finalizers, list) else ()):
         if name in _FINALIZERS or str(name).startswith("kubernetes.io/"):
             message = f'The finalizer "{name}" is set by Kubernetes; Argo CD would take it over.'
@@ -81,7 +89,7 @@ def _finalizers(obj: Object) -> Iterator[ObjectFinding]:
 
 def _queued(obj: Object) -> Iterator[ObjectFinding]:
     """Kueue suspends what has a queue, and starts it; a value from Git would stop it at each sync."""
-    queue = mapping(obj.body, "metadata", "labels").get(QUEUE)
+    queue = obj.labels[QUEUE]
     if queue and obj.kind in _QUEUED and "suspend" in mapping(obj.body, "spec"):
         message = f'The queue "{queue}" makes Kueue the writer of this field; Argo CD would take it over.'
         yield about(obj, "SP534", ("spec", "suspend"), message, "Remove it.", anchor=Anchor.KEY)

@@ -4,12 +4,14 @@ The rules are those of pod-security-admission for Kubernetes 1.34; 1.35 to 1.37 
 user namespace of their own, which no agent has.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Objects
+from stowplan.compiler.checks.pod_shapes import pod_of, shape_of
 from stowplan.compiler.checks.pods import Pod
 from stowplan.compiler.manifest_fields import items, mapping
 from stowplan.library.manifest import Json
@@ -45,6 +47,7 @@ class Violation:
 
 
 Rule = Callable[[Pod], Iterator[Violation]]
+Level = Callable[[Pod], tuple[Violation, ...]]
 
 
 def check(objects: Objects, *, allow_root: bool = False, foreign: bool = False) -> list[ObjectFinding]:
@@ -60,19 +63,44 @@ def check(objects: Objects, *, allow_root: bool = False, foreign: bool = False) 
     ]
 
 
-def violations(pod: Pod, *, allow_root: bool = False) -> list[Violation]:
+def violations(pod: Pod, *, allow_root: bool = False) -> tuple[Violation, ...]:
     """All violations of `restricted`, which holds the rules of `baseline` too."""
-    rules = (*_RULES, *(() if allow_root else _USER_RULES), *(() if _is_windows(pod) else _LINUX_RULES))
-    return [violation for rule in rules for violation in rule(pod)]
+    return _remembered(_restricted_for_root if allow_root else _restricted, pod)
 
 
-def baseline_violations(pod: Pod) -> list[Violation]:
+def baseline_violations(pod: Pod) -> tuple[Violation, ...]:
     """All violations of `baseline`, which most pods keep."""
-    return [violation for rule in _BASELINE_RULES for violation in rule(pod)]
+    return _remembered(_baseline, pod)
 
 
-def _is_windows(pod: Pod) -> bool:
-    return mapping(pod.spec, "os").get("name") == "windows"
+def _remembered(level: Level, pod: Pod) -> tuple[Violation, ...]:
+    shape = shape_of(pod)
+    return _of_shape(level, shape) if shape is not None else level(pod)
+
+
+@lru_cache(maxsize=1024)
+def _of_shape(level: Level, shape: bytes) -> tuple[Violation, ...]:
+    return level(pod_of(shape))
+
+
+def _restricted(pod: Pod) -> tuple[Violation, ...]:
+    return _found((*_RULES, *_USER_RULES, *_linux_rules(pod)), pod)
+
+
+def _restricted_for_root(pod: Pod) -> tuple[Violation, ...]:
+    return _found((*_RULES, *_linux_rules(pod)), pod)
+
+
+def _baseline(pod: Pod) -> tuple[Violation, ...]:
+    return _found(_BASELINE_RULES, pod)
+
+
+def _found(rules: Iterable[Rule], pod: Pod) -> tuple[Violation, ...]:
+    return tuple(violation for rule in rules for violation in rule(pod))
+
+
+def _linux_rules(pod: Pod) -> tuple[Rule, ...]:
+    return () if mapping(pod.spec, "os").get("name") == "windows" else _LINUX_RULES
 
 
 def _contexts(pod: Pod) -> Iterator[tuple[FieldPath, Json]]:

@@ -17,6 +17,8 @@ _TEMPLATES: dict[tuple[str, str], tuple[str, ...]] = {
     ("v1", "PodTemplate"): ("template",),
     ("v1", "ReplicationController"): ("spec", "template"),
 }
+POD_KINDS = frozenset({"JobSet", *(kind for _, kind in _TEMPLATES)})
+"""Names of the kinds that may have pods."""
 _JOB_SET = ("jobset.x-k8s.io/v1alpha2", "JobSet")
 _JOB = ("template", "spec", "template")
 _CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
@@ -37,14 +39,14 @@ class Pod:
         return (*self.path, "spec")
 
 
-def pods_of(body: Json) -> list[Pod]:
+def pods_of(body: Json) -> tuple[Pod, ...]:
     """The pod templates of a built-in kind, if it has one, and of a JobSet."""
     kind = str(body.get("apiVersion")), str(body.get("kind"))
     if kind == _JOB_SET:
         jobs = enumerate(items(body, "spec", "replicatedJobs"))
-        return [_pod(mapping(job, *_JOB), ("spec", "replicatedJobs", index, *_JOB)) for index, job in jobs]
+        return tuple(_pod(mapping(job, *_JOB), ("spec", "replicatedJobs", index, *_JOB)) for index, job in jobs)
     path = _TEMPLATES.get(kind)
-    return [] if path is None else [_pod(mapping(body, *path), path)]
+    return () if path is None else (_pod(mapping(body, *path), path),)
 
 
 def _pod(template: Json, path: FieldPath) -> Pod:

@@ -53,7 +53,7 @@ def _binding(obj: Object) -> Iterator[ObjectFinding]:
     if role.get("kind") == "ClusterRole" and role.get("name") in _SUPERUSERS:
         message = f"The binding gives the rights of {role['name']}."
         yield about(obj, _CODE, ("roleRef", "name"), message, "Bind a Role with only what is needed.")
-    if obj.id.kind == "ClusterRoleBinding":
+    if obj.kind[1] == "ClusterRoleBinding":
         message = "The binding is for all namespaces of the cluster."
         yield about(obj, _CODE, ("kind",), message, "Write a RoleBinding in each namespace.")
     for index, subject in enumerate(items(obj.body, "subjects")):

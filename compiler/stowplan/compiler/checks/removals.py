@@ -1,9 +1,9 @@
 """Did an object that holds data leave the output?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from stowplan.compiler.checks.object_finding import ObjectFinding
-from stowplan.compiler.checks.objects import Objects
+from stowplan.compiler.checks.world import World
 from stowplan.compiler.manifest_fields import annotation, mapping
 from stowplan.library import labels
 from stowplan.library.manifest import Json
@@ -13,15 +13,14 @@ from stowplan.schema.meta import ObjectId, SpecId
 _KINDS = frozenset({"PersistentVolume", "PersistentVolumeClaim"})
 
 
-def check(objects: Objects, previous: Mapping[ObjectId, Json], severity: Severity) -> list[ObjectFinding]:
+def check(world: World, previous: Mapping[ObjectId, Json], severity: Severity) -> list[ObjectFinding]:
     """Claims and volumes that were written before and are not any more: one finding for each spec.
 
     Argo CD leaves them in the cluster. A finding is about the claim where there is one.
     """
     gone: dict[SpecId | ObjectId, list[ObjectId]] = {}
-    for known, body in previous.items():
-        if known.kind in _KINDS and not known.group and not objects.exists(known):
-            gone.setdefault(_spec(known, body) or known, []).append(known)
+    for known, body in _gone(world, previous):
+        gone.setdefault(_spec(known, body) or known, []).append(known)
     found = []
     for spec, lost in gone.items():
         first = max(lost)
@@ -30,15 +29,16 @@ def check(objects: Objects, previous: Mapping[ObjectId, Json], severity: Severit
     return found
 
 
-def named_anew(objects: Objects, previous: Mapping[ObjectId, Json]) -> frozenset[SpecId]:
+def named_anew(world: World, previous: Mapping[ObjectId, Json]) -> frozenset[SpecId]:
     """Specs that are still compiled, but to claims or volumes of other names."""
-    gone = (
-        _spec(known, body)
-        for known, body in previous.items()
-        if known.kind in _KINDS and not known.group and not objects.exists(known)
-    )
-    present = {obj.output.spec for obj in objects}
-    return frozenset(spec for spec in gone if spec is not None and spec in present)
+    gone = {spec for known, body in _gone(world, previous) if (spec := _spec(known, body))}
+    return frozenset(gone & {fact.spec for fact in world}) if gone else frozenset()
+
+
+def _gone(world: World, previous: Mapping[ObjectId, Json]) -> Iterator[tuple[ObjectId, Json]]:
+    for known, body in previous.items():
+        if known.kind in _KINDS and not known.group and not world.exists(known):
+            yield known, body
 
 
 def _finding(lost: Sequence[ObjectId], severity: Severity) -> Finding:

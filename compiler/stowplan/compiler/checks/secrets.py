@@ -12,6 +12,8 @@ from stowplan.schema.diagnostics import FieldPath
 
 _CODE = "SP603"
 _SECRET_ENV = frozenset({*VOLUME_SECRET_ENV.values(), *SOURCE_SECRET_ENV.values()})
+_SUSPECT = re.compile(rb"://[^\s/:@]*:[^\s/:@]+@|-----BEGIN [A-Z ]*PRIVATE KEY-----")
+"""A text of JSON in which one of the patterns may be found: each of them needs a character that most texts lack."""
 _PATTERNS = (
     (re.compile(r"://[^\s/:@]*:[^\s/:@]+@"), "an address with a password"),
     (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"), "a private key"),
@@ -23,21 +25,28 @@ def check(objects: Objects) -> list[ObjectFinding]:
 
     Custom resources hold the user's own words and are judged where the user wrote them. No message shows a value.
     """
-    return [found for obj in objects for found in _check(obj)]
+    found: list[ObjectFinding] = []
+    for obj in objects:
+        if obj.kind == ("", "Secret"):
+            found += _values(obj)
+            continue
+        if obj.pods:
+            found += _variables(obj)
+        if (obj.spec is None or obj.kind[1] != obj.spec.kind) and _is_suspect(obj.text):
+            found += _texts(obj, obj.body, ())
+    return found
 
 
-def _check(obj: Object) -> Iterator[ObjectFinding]:
-    if obj.kind == ("", "Secret"):
-        for field in ("data", "stringData"):
-            if mapping(obj.body, field):
-                message = "The Secret has values. Whatever stands in Git can be read by everybody who reads Git."
-                hint = "Write an ExternalSecret or SealedSecret, or create the Secret by other means."
-                yield about(obj, _CODE, (field,), message, hint)
-        return
-    yield from _variables(obj)
-    spec = obj.output.spec
-    if (spec is None or obj.id.kind != spec.kind) and any(pattern.search(obj.text) for pattern, _ in _PATTERNS):
-        yield from _texts(obj, obj.body, ())
+def _is_suspect(text: bytes) -> bool:
+    return (b"@" in text or b"PRIVATE KEY" in text) and _SUSPECT.search(text) is not None
+
+
+def _values(obj: Object) -> Iterator[ObjectFinding]:
+    for field in ("data", "stringData"):
+        if mapping(obj.body, field):
+            message = "The Secret has values. Whatever stands in Git can be read by everybody who reads Git."
+            hint = "Write an ExternalSecret or SealedSecret, or create the Secret by other means."
+            yield about(obj, _CODE, (field,), message, hint)
 
 
 def _variables(obj: Object) -> Iterator[ObjectFinding]:

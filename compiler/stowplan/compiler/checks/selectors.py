@@ -1,11 +1,12 @@
 """Does every selector select something?"""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from stowplan.compiler.checks.facts import Fact, Selector
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object, Objects
+from stowplan.compiler.checks.world import World
 from stowplan.compiler.manifest_fields import items, mapping
 from stowplan.library import labels
 from stowplan.library.manifest import Json
@@ -13,6 +14,8 @@ from stowplan.schema.diagnostics import FieldPath
 
 _CODE = "SP506"
 _WORKLOADS = ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")
+SELECTING = frozenset({"NetworkPolicy", "PodDisruptionBudget", "Service"})
+"""Kinds that select pods, beside those that have pods."""
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _SET_BY_CONTROLLERS = frozenset(
     {
@@ -30,85 +33,82 @@ _SET_BY_CONTROLLERS = frozenset(
 """Labels that pods get only in the cluster; a selector on one of them is taken to match."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Selector:
-    """A label selector in the form of `metav1.LabelSelector`, and where it stands."""
-
-    path: FieldPath
-    value: Json
-
-
 def check(objects: Objects) -> list[ObjectFinding]:
-    """Selectors of our Services, budgets, policies and required pod affinities match a pod of their namespace.
-
-    A workload's selector matches its own template; the API server refuses it otherwise.
-    """
-    pods = _PodLabels(objects)
-    found: list[ObjectFinding] = []
-    for obj in objects:
-        found += _own_template(obj)
-        if obj.authored:
-            found += _others(obj, pods)
+    """A workload's selector matches its own template; the API server refuses it otherwise."""
+    found = []
+    for obj in objects.of_kind(*_WORKLOADS):
+        for pod in obj.pods:
+            if not matches(mapping(obj.body, "spec", "selector"), mapping(pod.metadata, "labels")):
+                message = "The selector does not match the labels of the pod template."
+                found.append(about(obj, _CODE, ("spec", "selector"), message, "Make both alike."))
     return found
+
+
+def check_pods(world: World) -> list[ObjectFinding]:
+    """Selectors of our Services, budgets, policies and required pod affinities match a pod of their namespace."""
+    given = [selector for part in world.parts for selector in part.selectors]
+    pods = _PodLabels(world, {selector.owner.id.namespace for selector in given})
+    message = "No pod of this namespace is compiled that the selector matches."
+    hint = "Change the selector or the labels of the pods."
+    return [
+        about(selector.owner, _CODE, selector.path, message, hint)
+        for selector in given
+        if not pods.any_matches(selector)
+    ]
+
+
+def selectors_of(owner: Fact, obj: Object) -> Iterator[Selector]:
+    """The selectors of an object that we wrote which must match a pod."""
+    for path, value in _selectors(obj) if obj.authored else ():
+        yield Selector(owner, path, value)
 
 
 class _PodLabels:
     """The labels of all pods, found by namespace and by one label: comparing each selector with each pod is slow."""
 
-    def __init__(self, objects: Objects) -> None:
+    def __init__(self, world: World, namespaces: set[str]) -> None:
         self._by_label: dict[tuple[str, str, str], list[Json]] = {}
         self._by_namespace: dict[str, list[Json]] = {}
-        for obj in objects:
-            namespace = obj.id.namespace
-            for pod in obj.pods:
-                own = mapping(pod.metadata, "labels")
-                self._by_namespace.setdefault(namespace, []).append(own)
-                for key, value in own.items():
-                    self._by_label.setdefault((namespace, key, value), []).append(own)
+        pods = (pod for part in world.parts for pod in part.pods if pod.namespace in namespaces)
+        for namespace, names, values in pods:
+            own = dict(zip(names, values, strict=True))
+            self._by_namespace.setdefault(namespace, []).append(own)
+            for key, value in own.items():
+                self._by_label.setdefault((namespace, key, value), []).append(own)
 
-    def any_matches(self, namespace: str, selector: Json) -> bool:
-        wanted = [pair for pair in mapping(selector, "matchLabels").items() if pair[0] not in _SET_BY_CONTROLLERS]
+    def any_matches(self, selector: Selector) -> bool:
+        namespace = selector.owner.id.namespace
+        wanted = [pair for pair in mapping(selector.value, "matchLabels").items() if pair[0] not in _SET_BY_CONTROLLERS]
         groups = [self._by_label.get((namespace, key, value), []) for key, value in wanted]
         candidates = min(groups, key=len) if groups else self._by_namespace.get(namespace, [])
-        return any(_matches(selector, pod) for pod in candidates)
+        return any_matches(selector.value, candidates)
 
 
-def _own_template(obj: Object) -> Iterator[ObjectFinding]:
-    if obj.id.kind not in _WORKLOADS:
-        return
-    for pod in obj.pods:
-        if not _matches(mapping(obj.body, "spec", "selector"), mapping(pod.metadata, "labels")):
-            message = "The selector does not match the labels of the pod template."
-            yield about(obj, _CODE, ("spec", "selector"), message, "Make both alike.")
+def any_matches(selector: Json, pods: Iterable[Json]) -> bool:
+    """Whether a selector matches the labels of one of these pods."""
+    return any(matches(selector, pod) for pod in pods)
 
 
-def _others(obj: Object, pods: _PodLabels) -> Iterator[ObjectFinding]:
-    namespace = obj.id.namespace
-    for selector in _selectors(obj):
-        if not pods.any_matches(namespace, selector.value):
-            message = "No pod of this namespace is compiled that the selector matches."
-            yield about(obj, _CODE, selector.path, message, "Change the selector or the labels of the pods.")
+def matches(selector: Json, pod: Json) -> bool:
+    """Whether a selector matches the labels of a pod."""
+    equal = all(_has(pod, key, [value]) for key, value in mapping(selector, "matchLabels").items())
+    return equal and all(_expression(rule, pod) for rule in items(selector, "matchExpressions"))
 
 
-def _selectors(obj: Object) -> Iterator[_Selector]:
+def _selectors(obj: Object) -> Iterator[tuple[FieldPath, Json]]:
     body = obj.body
-    match obj.id.kind:
+    match obj.kind[1]:
         case "Service" if mapping(body, "spec", "selector"):
-            yield _Selector(("spec", "selector"), {"matchLabels": mapping(body, "spec", "selector")})
+            yield ("spec", "selector"), {"matchLabels": mapping(body, "spec", "selector")}
         case "PodDisruptionBudget":
-            yield _Selector(("spec", "selector"), mapping(body, "spec", "selector"))
+            yield ("spec", "selector"), mapping(body, "spec", "selector")
         case "NetworkPolicy" if mapping(body, "spec", "podSelector"):
-            yield _Selector(("spec", "podSelector"), mapping(body, "spec", "podSelector"))
+            yield ("spec", "podSelector"), mapping(body, "spec", "podSelector")
     for pod in obj.pods:
         for index, term in enumerate(items(pod.spec, "affinity", "podAffinity", _REQUIRED)):
             if not term.get("namespaces") and not term.get("namespaceSelector"):
                 path = (*pod.spec_path, "affinity", "podAffinity", _REQUIRED, index, "labelSelector")
-                yield _Selector(path, mapping(term, "labelSelector"))
-
-
-def _matches(selector: Json, pod: Json) -> bool:
-    equal = all(_has(pod, key, [value]) for key, value in mapping(selector, "matchLabels").items())
-    return equal and all(_expression(rule, pod) for rule in items(selector, "matchExpressions"))
+                yield path, mapping(term, "labelSelector")
 
 
 def _expression(rule: Json, pod: Json) -> bool:

@@ -1,8 +1,10 @@
 """Where a field of a compiled training pod stands in the pod template of the user's document."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from stowplan.compiler.checks.objects import TRAINING_KINDS, Object
+from stowplan.compiler.checks.facts import Template
+from stowplan.compiler.checks.objects import Object
 from stowplan.compiler.checks.pods import Pod
 from stowplan.compiler.manifest_fields import items, mapping
 from stowplan.library.builders import wait_container
@@ -14,19 +16,40 @@ from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
 
 
-def in_template(path: FieldPath, obj: Object, document: Json) -> FieldPath | None:
-    """The path in `document` of a field of `obj`; None for one that is not from a template."""
-    spec = obj.output.spec
-    for pod in obj.pods if spec and spec.kind in TRAINING_KINDS else ():
-        role = mapping(pod.metadata, "labels").get(ROLE)
-        if spec and role and len(path) > len(pod.path) and path[: len(pod.path)] == pod.path:
-            return _in_document(path[len(pod.path) :], pod, document, spec.kind, role)
+def templates_of(obj: Object) -> tuple[Template, ...]:
+    """The roles' pods of an object that a training job compiles to."""
+    return tuple(_template(pod, str(role)) for pod in obj.brought_pods if (role := _role(pod)))
+
+
+def in_template(path: FieldPath, templates: Sequence[Template], kind: str, document: Json) -> FieldPath | None:
+    """The path in `document`, a spec of this kind, of a field of an object with these pods.
+
+    None for a field that is not from a template.
+    """
+    for pod in templates:
+        if len(path) > len(pod.path) and path[: len(pod.path)] == pod.path:
+            return _in_document(path[len(pod.path) :], pod, document, kind)
     return None
 
 
-def _in_document(path: FieldPath, pod: Pod, document: Json, kind: str, role: str) -> FieldPath | None:
+def _role(pod: Pod) -> Any:
+    return mapping(pod.metadata, "labels").get(ROLE)
+
+
+def _template(pod: Pod, role: str) -> Template:
+    init = items(pod.spec, "initContainers")
+    waits = any(map(wait_container.is_ours, init[:1]))
+    return Template(pod.path, role, _names(init), _names(items(pod.spec, "containers")), waits)
+
+
+def _names(containers: Sequence[Json]) -> tuple[str, ...]:
+    return tuple(str(container.get("name")) for container in containers)
+
+
+def _in_document(path: FieldPath, pod: Template, document: Json, kind: str) -> FieldPath | None:
+    role = pod.role
     if kind == "TrainingJob":
-        own = _of_role(path, pod, role)
+        own = _of_role(path, pod)
         return written(own, role) if own else None
     home = ("spec", role, "template") if kind == "PaddleJob" else _entry(document, role)
     field = _field(path, pod, _at(document, home)) if home else None
@@ -48,24 +71,24 @@ def _at(document: Json, home: FieldPath) -> Json:
     return mapping(node)
 
 
-def _of_role(path: FieldPath, pod: Pod, role: str) -> FieldPath | None:
+def _of_role(path: FieldPath, pod: Template) -> FieldPath | None:
     """The field as if the role's container were the only one; None for a field of one of ours."""
     match path:
         case ("spec", "containers" | "initContainers" as field, int(place), *rest):
-            container = items(pod.spec, field)[place]
-            return ("spec", "containers", 0, *rest) if container.get("name") == role else None
+            names = pod.containers if field == "containers" else pod.init_containers
+            return ("spec", "containers", 0, *rest) if names[place] == pod.role else None
         case _:
             return path
 
 
-def _field(path: FieldPath, pod: Pod, template: Json) -> FieldPath | None:
+def _field(path: FieldPath, pod: Template, template: Json) -> FieldPath | None:
     """The field by its path in the template.
 
     A helper's containers stand behind the user's init containers, and the one that waits for a dataset before them.
     """
-    before = sum(map(wait_container.is_ours, items(pod.spec, "initContainers")[:1]))
+    before = int(pod.waits)
     match path:
-        case ("spec", "containers", int(), *_) if _is_helper(pod):
+        case ("spec", "containers", int(), *_) if CONTAINER in pod.containers:
             return None
         case ("spec", "initContainers", int(index), *_) if index < before:
             return None
@@ -75,10 +98,6 @@ def _field(path: FieldPath, pod: Pod, template: Json) -> FieldPath | None:
             return _as_written(("spec", *shifted, *rest))
         case _:
             return _as_written(path)
-
-
-def _is_helper(pod: Pod) -> bool:
-    return any(container.get("name") == CONTAINER for container in items(pod.spec, "containers"))
 
 
 def _as_written(path: FieldPath) -> FieldPath:

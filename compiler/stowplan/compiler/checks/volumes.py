@@ -1,9 +1,12 @@
 """Does each claim fit the volume it names, and is each volume its own?"""
 
+from collections import Counter
 from collections.abc import Iterator
 
+from stowplan.compiler.checks.facts import Claim, Fact, Volume
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
-from stowplan.compiler.checks.objects import Object, Objects
+from stowplan.compiler.checks.objects import Object
+from stowplan.compiler.checks.world import World
 from stowplan.compiler.manifest_fields import mapping
 from stowplan.library.manifest import Json
 from stowplan.library.quantities import larger
@@ -13,48 +16,62 @@ from stowplan.schema.meta import ObjectId
 _CODE = "SP515"
 
 
-def check(objects: Objects) -> list[ObjectFinding]:
+def check(world: World) -> list[ObjectFinding]:
     """What the volume controller compares before it binds a claim to the volume that it names.
 
     Class, mode, access modes, size and claimRef; a pair that does not fit stays Pending (Kubernetes 1.34
     `FindMatchingVolume`, `checkVolumeSatisfyClaim`). No two volumes may have one handle: a node mounts a handle once.
     """
-    found = [finding for obj in objects.of_kind("PersistentVolumeClaim") for finding in _pair(obj, objects)]
-    return found + _handles(objects)
+    volumes = {volume.owner.id: volume for part in world.parts for volume in part.volumes}
+    found = [finding for part in world.parts for claim in part.claims for finding in _pair(claim, volumes)]
+    return found + _handles(world)
 
 
-def _pair(obj: Object, objects: Objects) -> Iterator[ObjectFinding]:
-    claim = mapping(obj.body, "spec")
-    own = obj.id
-    other = objects.find(ObjectId("", "PersistentVolume", "", str(claim.get("volumeName", ""))))
-    if other is None:
+def claim_of(owner: Fact, obj: Object) -> Claim | None:
+    """What a claim wants, if it names its volume."""
+    spec = mapping(obj.body, "spec")
+    if not spec.get("volumeName"):
+        return None
+    wanted = mapping(spec, "resources", "requests").get("storage")
+    storage_class = _class(spec) if "storageClassName" in spec else None
+    return Claim(owner, str(spec["volumeName"]), storage_class, _mode(spec), tuple(spec["accessModes"]), wanted)
+
+
+def volume_of(owner: Fact, obj: Object) -> Volume:
+    """What a volume offers."""
+    spec = mapping(obj.body, "spec")
+    reference, csi = mapping(spec, "claimRef"), mapping(spec, "csi")
+    bound = (reference.get("namespace"), reference.get("name")) if reference else None
+    handle = (csi["driver"], csi["volumeHandle"]) if csi else None
+    size = mapping(spec, "capacity").get("storage")
+    return Volume(owner, _class(spec), _mode(spec), tuple(spec["accessModes"]), size, bound, handle)
+
+
+def _pair(claim: Claim, volumes: dict[ObjectId, Volume]) -> Iterator[ObjectFinding]:
+    volume = volumes.get(ObjectId("", "PersistentVolume", "", claim.volume))
+    if volume is None:
         return
-    volume = mapping(other.body, "spec")
-    where = f"PersistentVolume {other.id.name}"
+    own, where = claim.owner, str(volume.owner.id)
     for path, found, wanted in _differences(claim, volume):
         message = f"Found {found}, but {where} has {wanted}; the claim would never be bound."
-        yield about(obj, _CODE, path, message, "Make both alike.")
-    reference = mapping(volume, "claimRef")
-    if reference and (reference.get("namespace"), reference.get("name")) != (own.namespace, own.name):
-        bound = f"{reference.get('namespace')}/{reference.get('name')}"
-        message = f"{where} is reserved for the claim {bound}."
-        yield about(obj, _CODE, ("spec", "volumeName"), message, "Name another volume, or change its claimRef.")
+        yield about(own, _CODE, path, message, "Make both alike.")
+    if volume.bound and volume.bound != (own.id.namespace, own.id.name):
+        message = f"{where} is reserved for the claim {volume.bound[0]}/{volume.bound[1]}."
+        yield about(own, _CODE, ("spec", "volumeName"), message, "Name another volume, or change its claimRef.")
 
 
-def _differences(claim: Json, volume: Json) -> Iterator[tuple[FieldPath, str, str]]:
-    if "storageClassName" not in claim:
-        yield ("spec", "storageClassName"), "no class, which the cluster may fill in", f'"{_class(volume)}"'
-    elif _class(claim) != _class(volume):
-        yield ("spec", "storageClassName"), f'"{_class(claim)}"', f'"{_class(volume)}"'
-    if _mode(claim) != _mode(volume):
-        yield ("spec", "volumeMode"), f'"{_mode(claim)}"', f'"{_mode(volume)}"'
-    missing = sorted(set(claim["accessModes"]) - set(volume["accessModes"]))
+def _differences(claim: Claim, volume: Volume) -> Iterator[tuple[FieldPath, str, str]]:
+    if claim.storage_class is None:
+        yield ("spec", "storageClassName"), "no class, which the cluster may fill in", f'"{volume.storage_class}"'
+    elif claim.storage_class != volume.storage_class:
+        yield ("spec", "storageClassName"), f'"{claim.storage_class}"', f'"{volume.storage_class}"'
+    if claim.mode != volume.mode:
+        yield ("spec", "volumeMode"), f'"{claim.mode}"', f'"{volume.mode}"'
+    missing = sorted(set(claim.access_modes) - set(volume.access_modes))
     if missing:
-        yield ("spec", "accessModes"), ", ".join(missing), ", ".join(volume["accessModes"])
-    wanted = mapping(claim, "resources", "requests").get("storage")
-    size = mapping(volume, "capacity").get("storage")
-    if larger(wanted, size):
-        yield ("spec", "resources", "requests", "storage"), str(wanted), str(size)
+        yield ("spec", "accessModes"), ", ".join(missing), ", ".join(volume.access_modes)
+    if larger(claim.size, volume.size):
+        yield ("spec", "resources", "requests", "storage"), str(claim.size), str(volume.size)
 
 
 def _class(spec: Json) -> str:
@@ -65,16 +82,16 @@ def _mode(spec: Json) -> str:
     return str(spec.get("volumeMode") or "Filesystem")
 
 
-def _handles(objects: Objects) -> list[ObjectFinding]:
-    first: dict[tuple[str, str], Object] = {}
+def _handles(world: World) -> list[ObjectFinding]:
+    given = [(volume.handle, volume.owner) for part in world.parts for volume in part.volumes if volume.handle]
+    times = Counter(handle for handle, _ in given)
+    shared = [(handle, owner) for handle, owner in given if times[handle] > 1]
+    first: dict[tuple[str, str], Fact] = {}
     found = []
-    for obj in objects.of_kind("PersistentVolume"):
-        csi = mapping(obj.body, "spec", "csi")
-        if not csi:
-            continue
-        other = first.setdefault((csi["driver"], csi["volumeHandle"]), obj)
-        if other is not obj:
-            message = f'The handle "{csi["volumeHandle"]}" is also that of {other.id}.'
+    for handle, owner in sorted(shared, key=lambda pair: pair[1].order):
+        other = first.setdefault(handle, owner)
+        if other is not owner:
+            message = f'The handle "{handle[1]}" is also that of {other.id}.'
             hint = "Give each volume a handle of its own; rename one of the specs."
-            found.append(about(obj, _CODE, ("spec", "csi", "volumeHandle"), message, hint))
+            found.append(about(owner, _CODE, ("spec", "csi", "volumeHandle"), message, hint))
     return found

@@ -1,0 +1,179 @@
+"""What the checks across specs need to know of one spec's objects."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache
+
+from stowplan.compiler.checks import applications, dangling, namespace_levels, protection, selectors, volumes
+from stowplan.compiler.checks.custom_resources import defines
+from stowplan.compiler.checks.facts import (
+    Brought,
+    Claim,
+    Fact,
+    Facts,
+    Origin,
+    PodLabels,
+    Project,
+    Reference,
+    Selector,
+    Volume,
+)
+from stowplan.compiler.checks.objects import Object
+from stowplan.compiler.checks.references import REFERRING, references_of
+from stowplan.compiler.checks.template_fields import templates_of
+from stowplan.compiler.manifest_fields import mapping
+from stowplan.compiler.sync_plan import HOOK, PHASES, SYNC, Gate, gate_of, phase_of
+from stowplan.library.manifest import ExternalReference
+from stowplan.schema.meta import ObjectId, SpecId
+
+
+def facts_of(spec: SpecId | None, fit: Sequence[Object], unfit: Sequence[Object], kubernetes: str) -> Facts:
+    """The facts of all objects of a spec, or of those that no spec made.
+
+    What a spec has for itself is left out: references and selectors that lead to objects of the same spec.
+    """
+    found = _Found()
+    found.externals = {(each.kind, each.namespace, each.name) for given in _externals(fit) for each in given}
+    sound = [_fact(obj, sound=True) for obj in fit]
+    for fact, obj in zip(sound, fit, strict=True):
+        found.add(fact, obj, kubernetes)
+    own = {fact.id: fact for fact in sound} if spec else {}
+    pods = [mapping(pod.metadata, "labels") for obj in fit for pod in obj.pods] if spec else []
+    return Facts(
+        objects=(*sound, *(_fact(obj, sound=False) for obj in unfit)),
+        externals=tuple(sorted(found.externals)),
+        references=tuple(each for each in found.references if not found.settles(each, own)),
+        selectors=tuple(each for each in found.selectors if not selectors.any_matches(each.value, pods)),
+        pods=tuple(found.pods),
+        contents=tuple(found.contents.items()),
+        replicas=tuple(found.replicas.items()),
+        claims=tuple(found.claims),
+        volumes=tuple(found.volumes),
+        holding=tuple(found.holding),
+        custom=tuple(found.custom),
+        definitions=tuple(found.definitions),
+        projects=tuple(found.projects),
+        levels=tuple(found.levels),
+        brought=tuple(found.brought),
+        templates=tuple((obj.id, templates_of(obj)) for obj in (*fit, *unfit) if obj.brought_pods),
+    )
+
+
+class _Found:
+    """The facts of sound objects, as they are found."""
+
+    def __init__(self) -> None:
+        self.externals: set[tuple[str, str, str]] = set()
+        self.references: list[Reference] = []
+        self.selectors: list[Selector] = []
+        self.pods: list[PodLabels] = []
+        self.contents: dict[ObjectId, tuple[str, ...]] = {}
+        self.replicas: dict[ObjectId, int] = {}
+        self.claims: list[Claim] = []
+        self.volumes: list[Volume] = []
+        self.holding: list[tuple[Fact, str]] = []
+        self.custom: list[Fact] = []
+        self.definitions: list[tuple[Fact, tuple[str, str]]] = []
+        self.projects: list[Project] = []
+        self.levels: list[tuple[str, str]] = []
+        self.brought: list[Brought] = []
+
+    def add(self, fact: Fact, obj: Object, kubernetes: str) -> None:
+        """Add what is to be known of an object."""
+        if obj.pods or obj.kind[1] in REFERRING:
+            self.references += references_of(fact, obj.body, obj.pods)
+        if obj.pods or obj.kind[1] in selectors.SELECTING:
+            self.selectors += selectors.selectors_of(fact, obj)
+        if obj.pods:
+            self.pods += (_labels(obj.id.namespace, mapping(pod.metadata, "labels")) for pod in obj.pods)
+            self.brought += namespace_levels.brought_by(fact, obj)
+        if obj.sync_options:
+            self.holding += ((fact, option) for option in protection.holding(obj))
+        if applications.is_custom(obj, kubernetes):
+            self.custom.append(fact)
+        if obj.kind[1] in _OF_KIND:
+            _OF_KIND[obj.kind[1]](self, fact, obj)
+
+    def settles(self, reference: Reference, own: Mapping[ObjectId, Fact]) -> bool:
+        """Whether a reference leads to an object of the same spec that has what is asked for, and is not later."""
+        target = own.get(reference.target)
+        if target is None or (target.wave > reference.owner.wave and target.application == reference.owner.application):
+            return False
+        if not reference.key and reference.ordinal is None:
+            return True
+        keys, replicas = self.contents.get(reference.target, ()), self.replicas.get(reference.target, 1)
+        return not any(dangling.missing(reference, keys, replicas))
+
+    def config_map(self, fact: Fact, obj: Object) -> None:
+        self.contents[fact.id] = (*mapping(obj.body, "data"), *mapping(obj.body, "binaryData"))
+
+    def stateful_set(self, fact: Fact, obj: Object) -> None:
+        replicas = mapping(obj.body, "spec").get("replicas")
+        self.replicas[fact.id] = 1 if replicas is None else int(replicas)
+
+    def claim(self, fact: Fact, obj: Object) -> None:
+        claim = volumes.claim_of(fact, obj) if not fact.id.group else None
+        self.claims += [claim] if claim else []
+
+    def volume(self, fact: Fact, obj: Object) -> None:
+        self.volumes += [volumes.volume_of(fact, obj)] if not fact.id.group else []
+
+    def definition(self, fact: Fact, obj: Object) -> None:
+        self.definitions.append((fact, defines(obj.body)))
+
+    def project(self, fact: Fact, obj: Object) -> None:
+        self.projects.append(applications.project_of(fact, obj.body))
+
+    def namespace(self, fact: Fact, obj: Object) -> None:
+        self.levels.append((fact.id.name, namespace_levels.level_of(obj)))
+
+
+_OF_KIND: dict[str, Callable[[_Found, Fact, Object], None]] = {
+    "AppProject": _Found.project,
+    "ConfigMap": _Found.config_map,
+    "CustomResourceDefinition": _Found.definition,
+    "Namespace": _Found.namespace,
+    "PersistentVolume": _Found.volume,
+    "PersistentVolumeClaim": _Found.claim,
+    "StatefulSet": _Found.stateful_set,
+}
+
+
+def _fact(obj: Object, *, sound: bool) -> Fact:
+    hook = obj.annotations.get(HOOK)
+    return Fact(
+        obj.id,
+        obj.output.path,
+        _origin(obj.spec, obj.source),
+        authored=obj.authored,
+        sound=sound,
+        phase=_phase(str(hook)) if hook else SYNC,
+        wave=obj.wave,
+        gated=sound and gate_of(obj.kind, obj.body) is not Gate.NOTHING,
+        size=len(obj.text) if sound else 0,
+    )
+
+
+def _externals(objects: Sequence[Object]) -> set[tuple[ExternalReference, ...]]:
+    """What is known to come from elsewhere: the same for all objects of a unit."""
+    return {obj.output.externals for obj in objects}
+
+
+@lru_cache(maxsize=64)
+def _origin(spec: SpecId | None, source: str) -> Origin:
+    return Origin(spec, source)
+
+
+@cache
+def _phase(hook: str) -> int:
+    phase = phase_of(hook)
+    return PHASES.index(phase) if phase in PHASES else -1
+
+
+def _labels(namespace: str, labels: Mapping[str, str]) -> PodLabels:
+    return PodLabels(namespace, _same(tuple(labels)), tuple(labels.values()))
+
+
+@lru_cache(maxsize=1024)
+def _same(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The first tuple of these names, so that it is kept once for all pods."""
+    return names

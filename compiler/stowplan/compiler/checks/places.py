@@ -1,0 +1,76 @@
+"""Where in the user's files the objects of the output come from."""
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from stowplan.compiler.checks.facts import Template
+from stowplan.compiler.checks.object_finding import ObjectFinding
+from stowplan.compiler.checks.template_fields import in_template
+from stowplan.compiler.checks.world import World
+from stowplan.compiler.manifest_fields import identity
+from stowplan.compiler.model import Program
+from stowplan.compiler.source import PLATFORM_FILE, Diagnostic, Document, Location
+from stowplan.schema.diagnostics import Anchor, FieldPath, dotted
+from stowplan.schema.meta import ObjectId, SpecId
+
+_NAME: FieldPath = ("metadata", "name")
+
+
+class Places:
+    """The place of each finding. Only documents that one is placed in are looked at."""
+
+    def __init__(self, program: Program, world: World) -> None:
+        self._program = program
+        self._world = world
+
+    def diagnostic(self, found: ObjectFinding) -> Diagnostic:
+        """The finding at its spec's name; in a plain object or a pod template of the user's at the very field."""
+        plain = self._plain.get(found.object) if found.spec is None else None
+        document = plain or (self._specs.get(found.spec) if found.spec else None)
+        edits = sorted(found.edits, key=document.locate) if document else []
+        own = found.found.path if plain else self._in_template(found, document)
+        path = own if own is not None else edits[0] if edits else _NAME if document else ()
+        anchor = found.found.anchor if own is not None else Anchor.VALUE
+        field = "" if found.found.path in (path, _NAME) else dotted(found.found.path)
+        subject = f"{found.object}, {field}" if field else str(found.object)
+        return Diagnostic(
+            found.found.code,
+            found.found.severity,
+            document.locate(path, anchor) if document else self._without_document(found.source),
+            dotted(path),
+            f"{subject}: {found.found.message}",
+            found.found.hint,
+        )
+
+    def _in_template(self, found: ObjectFinding, document: Document | None) -> FieldPath | None:
+        templates = self._templates.get(found.object) if found.spec and document else None
+        if not (found.spec and document and templates):
+            return None
+        return in_template(found.found.path, templates, found.spec.kind, document.root.data)
+
+    def _without_document(self, source: str) -> Location:
+        """For what an extension or the platform file made, and what is gone."""
+        if source in ("", PLATFORM_FILE):
+            document = self._program.platform_document
+            return document.locate(()) if document else Location(PLATFORM_FILE, 1, 1)
+        return Location(source, 1, 1)
+
+    @cached_property
+    def _specs(self) -> dict[SpecId, Document]:
+        return {spec.id: spec.document for spec in self._program.specs}
+
+    @cached_property
+    def _templates(self) -> dict[ObjectId, tuple[Template, ...]]:
+        return dict(pair for part in self._world.parts for pair in part.templates)
+
+    @cached_property
+    def _plain(self) -> dict[ObjectId, Document]:
+        return dict(_plain_objects(self._program))
+
+
+def _plain_objects(program: Program) -> Iterator[tuple[ObjectId, Document]]:
+    """The users' own objects, by the identity that they may have in the output: some were given a namespace."""
+    for document in program.passed_through:
+        own = identity(document.root.data)
+        yield own, document
+        yield own._replace(namespace=own.namespace or program.platform.default_namespace), document

@@ -1,0 +1,51 @@
+"""All that can only be said of the objects of all specs together."""
+
+from collections.abc import Mapping, Sequence
+
+from stowplan.compiler.checks import (
+    applications,
+    dangling,
+    duplicates,
+    files,
+    history,
+    namespace_levels,
+    protection,
+    selectors,
+    volumes,
+    waves,
+)
+from stowplan.compiler.checks.changes import Changes
+from stowplan.compiler.checks.object_finding import ObjectFinding
+from stowplan.compiler.checks.world import World
+from stowplan.library.manifest import Json
+from stowplan.schema.diagnostics import Severity
+from stowplan.schema.meta import ObjectId
+from stowplan.schema.platform import Platform
+
+
+def check(
+    world: World, changes: Sequence[Changes], platform: Platform, previous: Mapping[ObjectId, Json]
+) -> list[ObjectFinding]:
+    """What is wrong between objects, and with what the last run wrote.
+
+    `world` holds the facts of all specs. `changes` are those of specs that were compiled anew; one that stayed as it
+    was has none. `previous` holds at least what the last run wrote and this one does not.
+    """
+    return [
+        *duplicates.check(world),
+        *files.check(world),
+        *dangling.check(world),
+        *selectors.check_pods(world),
+        *volumes.check(world),
+        *protection.check_applications(world),
+        *waves.check(world),
+        *applications.check(world),
+        *_levels(world, platform),
+        *history.check(world, changes, previous, platform),
+    ]
+
+
+def _levels(world: World, platform: Platform) -> list[ObjectFinding]:
+    policy = platform.policy.pod_security
+    severity = Severity.ERROR if policy == "error" else Severity.WARNING
+    return [] if policy == "ignore" else namespace_levels.check(world, severity)

@@ -1,0 +1,67 @@
+"""All objects of one run as facts, found by identity, kind and Application."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from stowplan.compiler.checks.facts import Fact, Facts
+from stowplan.schema.meta import ObjectId
+
+
+class World:
+    """The facts of all specs. Iterating gives those of sound objects; others are only known to exist."""
+
+    def __init__(self, parts: Iterable[Facts]) -> None:
+        self.parts = tuple(parts)
+        self.everything = [fact for part in self.parts for fact in part.objects]
+        self._sound = {fact.id: fact for fact in self.everything if fact.sound}
+
+    def __iter__(self) -> Iterator[Fact]:
+        return (fact for fact in self.everything if fact.sound)
+
+    def find(self, wanted: ObjectId) -> Fact | None:
+        """The sound object of that identity, if there is one."""
+        return self._sound.get(wanted)
+
+    def exists(self, wanted: ObjectId) -> bool:
+        """Whether there is an object of that identity, sound or not."""
+        return wanted in self._keys
+
+    def of_kind(self, kind: str) -> list[Fact]:
+        """The sound objects of a kind, whatever their group."""
+        return [fact for fact in self if fact.id.kind == kind]
+
+    def repeated(self) -> list[Fact]:
+        """Objects with a name whose identity another one has too, the first of them first."""
+        if len(self._keys) == len(self.everything):
+            return []
+        times = Counter(fact.id for fact in self.everything)
+        found = (fact for fact in self.everything if fact.id.name and times[fact.id] > 1)
+        return sorted(found, key=lambda fact: fact.order)
+
+    @cached_property
+    def applications(self) -> dict[str, list[Fact]]:
+        """The sound objects by the first folder of their path, which one Application of Argo CD syncs."""
+        found: dict[str, list[Fact]] = {}
+        for fact in self:
+            found.setdefault(fact.application, []).append(fact)
+        return found
+
+    @cached_property
+    def externals(self) -> frozenset[tuple[str, str, str]]:
+        """Kind, namespace and name of all that is known to come from elsewhere."""
+        return frozenset(external for part in self.parts for external in part.externals)
+
+    @cached_property
+    def contents(self) -> dict[ObjectId, tuple[str, ...]]:
+        """The keys of each ConfigMap."""
+        return dict(pair for part in self.parts for pair in part.contents)
+
+    @cached_property
+    def replicas(self) -> dict[ObjectId, int]:
+        """The number of pods of each StatefulSet."""
+        return dict(pair for part in self.parts for pair in part.replicas)
+
+    @cached_property
+    def _keys(self) -> frozenset[ObjectId]:
+        return frozenset(fact.id for fact in self.everything)
