@@ -12,6 +12,7 @@ import pytest
 from stowplan.compiler import load as loading
 from stowplan.compiler.load import load
 from stowplan.compiler.model import Sources
+from stowplan.compiler.repository import MAX_FILE_SIZE
 from stowplan.compiler.source import Report
 
 Tree = dict[str, str | bytes]
@@ -203,9 +204,9 @@ def test_a_nul_is_shown_where_it_stands(repo: Path) -> None:
 
 def test_a_file_up_to_the_limit_is_read(repo: Path) -> None:
     head = "a: 1\n#"
-    write(repo, {"specs/a.yaml": head + "x" * (loading.MAX_FILE_SIZE - len(head))})
+    write(repo, {"specs/a.yaml": head + "x" * (MAX_FILE_SIZE - len(head))})
     assert run(repo)[1] == []
-    write(repo, {"specs/a.yaml": head + "x" * (loading.MAX_FILE_SIZE - len(head) + 1)})
+    write(repo, {"specs/a.yaml": head + "x" * (MAX_FILE_SIZE - len(head) + 1)})
     assert run(repo)[1] == ["SP105 specs/a.yaml:1:1 The file is larger than 1,048,576 bytes."]
 
 

@@ -76,7 +76,7 @@ def compile_specs(specs: Sequence[Spec], setting: Setting) -> Batch:
         return Batch(lowered)
     if setting.memory is not None and setting.units is None:
         setting.memory.send(units)
-    batch = finish(layout.of_specs(units, setting.program), setting, [spec.id for spec in specs], lowered)
+    batch = finish(layout.of_specs(units, specs), setting, [spec.id for spec in specs], lowered)
     if setting.memory is not None:
         setting.memory.finish()
     return batch

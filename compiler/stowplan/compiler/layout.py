@@ -4,17 +4,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from stowplan.compiler.extensions import Addition
-from stowplan.compiler.model import Output, Program, Spec
+from stowplan.compiler.model import Output, Spec
 from stowplan.compiler.paths import CLUSTER
 from stowplan.compiler.source import PLATFORM_FILE
 from stowplan.library.manifest import Manifest, Unit
 from stowplan.library.names import FILE_LIMIT, shorten
 
 
-def of_specs(units: Sequence[Unit], program: Program) -> list[Output]:
-    """`<namespace>/<spec kind>-<spec name>/<object kind>-<object name>.yaml`, and `_cluster/` for what has none."""
-    specs = {spec.id: spec for spec in program.specs}
-    return [output for unit in units for output in _of_spec(unit, specs[unit.spec])]
+def of_specs(units: Sequence[Unit], specs: Sequence[Spec]) -> list[Output]:
+    """`<namespace>/<spec kind>-<spec name>/<object kind>-<object name>.yaml`, and `_cluster/` for what has none.
+
+    `units` are those of `specs`, in the same order.
+    """
+    return [output for unit, spec in zip(units, specs, strict=True) for output in _of_spec(unit, spec)]
 
 
 def of_extensions(additions: Iterable[Addition]) -> list[Output]:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from stowplan.compiler import layout
 from stowplan.compiler.check import check
-from stowplan.compiler.delivery import deliver
+from stowplan.compiler.delivery import delivered, placed, plain_objects
 from stowplan.compiler.load import load
-from stowplan.compiler.lower import lower
+from stowplan.compiler.lower import context_of, lower
 from stowplan.compiler.manifest_fields import identity
 from stowplan.compiler.model import Output, Program
 from stowplan.compiler.resolve import resolve
@@ -70,9 +70,10 @@ def program_of(repo: Path, platform: str = PLATFORM, **files: str) -> Program:
 
 def compiled(program: Program) -> list[Output]:
     report = Report()
-    units = lower(program, "1.0.0", report)
+    units = lower(program.specs, program, context_of(program, "1.0.0"), report)
     assert not report.failed, report.diagnostics
-    return deliver(layout.of_specs(units, program), program)
+    outputs = layout.of_specs(units, program.specs)
+    return [*outputs, *delivered(placed(outputs), plain_objects(program), program)]
 
 
 def checked(

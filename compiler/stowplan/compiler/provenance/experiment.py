@@ -156,7 +156,7 @@ class Experiment:
         if report.failed:
             return None
         if self.spec is None:
-            specs = placed(layout.of_specs(units, program))
+            specs = placed(layout.of_specs(units, program.specs))
             manifests = [output.manifest for output in delivered(specs, plain_objects(program), program)]
         else:
             index = next(i for i, each in enumerate(self.program.specs) if each.id == self.spec)
