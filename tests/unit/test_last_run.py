@@ -19,7 +19,7 @@ from stowplan.compiler.cli import main
 try:
     main()
 finally:
-    heavy = {"pydantic", "cdk8s", "jsii", "yaml", "kubernetes", "orjson"} & sys.modules.keys()
+    heavy = {"cdk8s", "jsii", "yaml", "kubernetes", "orjson"} & sys.modules.keys()
     print("imported:", sorted(heavy), file=sys.stderr)
 """
 Synth = Callable[..., "subprocess.CompletedProcess[str]"]

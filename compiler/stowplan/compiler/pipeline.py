@@ -15,7 +15,7 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
-from stowplan.compiler import batch, check, inventory, layout, parallel
+from stowplan.compiler import batch, check, inventory, layout, parallel, runs
 from stowplan.compiler.batch import Batch, Setting
 from stowplan.compiler.checks import local
 from stowplan.compiler.committed import Committed
@@ -185,8 +185,10 @@ def _conclude(batches: Sequence[Batch], setting: Setting, report: Report) -> Non
         return
     report.add(*(found for each in batches for found in each.kept))
     gone = {known: body for each in batches for known, body in each.gone.items()}
-    strays = setting.committed.strays if setting.committed else {}
-    check.conclude([part for each in batches for part in each.checked], setting.program, {**strays, **gone}, report)
+    if setting.committed:
+        committed = setting.committed
+        gone |= runs.without_recompiled(committed.strays, Inventory(committed.gone), setting.recompile)
+    check.conclude([part for each in batches for part in each.checked], setting.program, gone, report)
 
 
 def _outputs(batches: Sequence[Batch]) -> tuple[Output, ...]:

@@ -46,7 +46,7 @@ class Places:
         templates = self._templates.get(found.object) if found.spec and document else None
         if not (found.spec and document and templates):
             return None
-        return in_template(found.found.path, templates, found.spec.kind, document.root.data)
+        return in_template(found.found.path, templates, found.spec.kind, document.data)
 
     def _without_document(self, source: str) -> Location:
         """For what an extension or the platform file made, and what is gone."""
@@ -71,6 +71,6 @@ class Places:
 def _plain_objects(program: Program) -> Iterator[tuple[ObjectId, Document]]:
     """The users' own objects, by the identity that they may have in the output: some were given a namespace."""
     for document in program.passed_through:
-        own = identity(document.root.data)
+        own = identity(document.data)
         yield own, document
         yield own._replace(namespace=own.namespace or program.platform.default_namespace), document
