@@ -140,17 +140,11 @@ _OF_KIND: dict[str, Callable[[_Found, Fact, Object], None]] = {
 
 def _fact(obj: Object, *, sound: bool) -> Fact:
     hook = obj.annotations.get(HOOK)
-    return Fact(
-        obj.id,
-        obj.output.path,
-        _origin(obj.spec, obj.source),
-        authored=obj.authored,
-        sound=sound,
-        phase=_phase(str(hook)) if hook else SYNC,
-        wave=obj.wave,
-        gated=sound and gate_of(obj.kind, obj.body) is not Gate.NOTHING,
-        size=len(obj.text) if sound else 0,
-    )
+    phase = _phase(str(hook)) if hook else SYNC
+    gated = sound and gate_of(obj.kind, obj.body) is not Gate.NOTHING
+    size = len(obj.text) if sound else 0
+    origin = _origin(obj.spec, obj.source)
+    return Fact(obj.id, obj.output.path, origin, obj.authored, sound, phase, obj.wave, gated, size)
 
 
 def _externals(objects: Sequence[Object]) -> set[tuple[ExternalReference, ...]]:

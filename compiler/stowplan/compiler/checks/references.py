@@ -23,8 +23,9 @@ _Found = tuple[ObjectId, FieldPath, str, int | None]
 
 def references_of(own: Fact, body: Json, pods: Iterable[Pod]) -> Iterator[Reference]:
     """All references of a built-in object that must lead somewhere; optional ones are left out."""
+    own_claims = _own_claims(body) if own.id.kind == "StatefulSet" else frozenset()
     for pod in pods:
-        for found in _pod(pod, own.id.namespace, _own_claims(body)):
+        for found in _pod(pod, own.id.namespace, own_claims):
             yield Reference(own, *found)
     if own.id.kind in REFERRING:
         for found in _fields(own, body):
@@ -85,22 +86,22 @@ def _pod(pod: Pod, namespace: str, own_claims: frozenset[str]) -> Iterator[_Foun
             yield from _pod_volume(volume, namespace, (*place, "volumes", index))
     for path, container in pod.containers:
         yield from _environment(container, namespace, path)
-    yield from _affinity(pod, namespace)
+    if "affinity" in pod.spec:
+        yield from _affinity(pod, namespace)
 
 
 def _pod_volume(volume: Json, namespace: str, path: FieldPath) -> Iterator[_Found]:
-    claim = mapping(volume, "persistentVolumeClaim").get("claimName")
-    if claim:
+    if "persistentVolumeClaim" in volume and (claim := mapping(volume["persistentVolumeClaim"]).get("claimName")):
         target = ObjectId("", "PersistentVolumeClaim", namespace, claim)
         yield target, (*path, "persistentVolumeClaim", "claimName"), "", None
     if "configMap" in volume:
         yield from _config_map(volume["configMap"], namespace, (*path, "configMap"))
-    for index, source in enumerate(items(volume, "projected", "sources")):
+    for index, source in enumerate(items(volume, "projected", "sources") if "projected" in volume else ()):
         yield from _config_map(source.get("configMap"), namespace, (*path, "projected", "sources", index, "configMap"))
 
 
 def _environment(container: Json, namespace: str, path: FieldPath) -> Iterator[_Found]:
-    for index, source in enumerate(items(container, "envFrom")):
+    for index, source in enumerate(items(container, "envFrom") if "envFrom" in container else ()):
         yield from _config_map(source.get("configMapRef"), namespace, (*path, "envFrom", index, "configMapRef"))
     for index, variable in enumerate(items(container, "env")):
         if "valueFrom" in variable:
@@ -115,7 +116,7 @@ def _config_map(source: Any, namespace: str, path: FieldPath) -> Iterator[_Found
     yield target, (*path, "name"), "", None
     if source.get("key"):
         yield target, (*path, "key"), source["key"], None
-    for index, item in enumerate(items(source, "items")):
+    for index, item in enumerate(items(source, "items") if "items" in source else ()):
         yield target, (*path, "items", index, "key"), str(item["key"]), None
 
 

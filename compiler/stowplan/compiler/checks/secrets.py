@@ -32,13 +32,10 @@ def check(objects: Objects) -> list[ObjectFinding]:
             continue
         if obj.pods:
             found += _variables(obj)
-        if (obj.spec is None or obj.kind[1] != obj.spec.kind) and _is_suspect(obj.text):
+        may_hold = b"@" in obj.text or b"PRIVATE KEY" in obj.text
+        if may_hold and (obj.spec is None or obj.kind[1] != obj.spec.kind) and _SUSPECT.search(obj.text):
             found += _texts(obj, obj.body, ())
     return found
-
-
-def _is_suspect(text: bytes) -> bool:
-    return (b"@" in text or b"PRIVATE KEY" in text) and _SUSPECT.search(text) is not None
 
 
 def _values(obj: Object) -> Iterator[ObjectFinding]:
