@@ -55,8 +55,7 @@ def unchanged(repo: Path, out: Path) -> LastRun | None:
         fields = json.loads(_file(repo, out).read_bytes())
         if fields["program"] == fingerprint.of_program():
             last = LastRun(**fields | {"diagnostics": tuple(map(_diagnostic, fields["diagnostics"]))})
-            same = last.inputs == fingerprint.of_inputs(repo) and last.outputs == fingerprint.of_outputs(out)
-            return last if same else None
+            return last if (last.inputs, last.outputs) == fingerprint.of_both(repo, out) else None
     return None
 
 
