@@ -1,6 +1,6 @@
 """What the checks across specs need to know of one spec's objects."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 
 from stowplan.compiler.checks import applications, dangling, namespace_levels, protection, selectors, volumes
@@ -17,7 +17,7 @@ from stowplan.compiler.checks.facts import (
     Selector,
     Volume,
 )
-from stowplan.compiler.checks.objects import Object
+from stowplan.compiler.checks.objects import TRAINING_KINDS, Object
 from stowplan.compiler.checks.references import REFERRING, references_of
 from stowplan.compiler.checks.template_fields import templates_of
 from stowplan.compiler.manifest_fields import mapping
@@ -37,12 +37,13 @@ def facts_of(spec: SpecId | None, fit: Sequence[Object], unfit: Sequence[Object]
     for fact, obj in zip(sound, fit, strict=True):
         found.add(fact, obj, kubernetes)
     own = {fact.id: fact for fact in sound} if spec else {}
-    pods = [mapping(pod.metadata, "labels") for obj in fit for pod in obj.pods] if spec else []
+    labels = [mapping(pod.metadata, "labels") for obj in fit for pod in obj.pods] if spec and found.selectors else []
+    trains = spec is not None and spec.kind in TRAINING_KINDS
     return Facts(
         objects=(*sound, *(_fact(obj, sound=False) for obj in unfit)),
         externals=tuple(sorted(found.externals)),
         references=tuple(each for each in found.references if not found.settles(each, own)),
-        selectors=tuple(each for each in found.selectors if not selectors.any_matches(each.value, pods)),
+        selectors=tuple(each for each in found.selectors if not selectors.any_matches(each.value, labels)),
         pods=tuple(found.pods),
         contents=tuple(found.contents.items()),
         replicas=tuple(found.replicas.items()),
@@ -54,7 +55,7 @@ def facts_of(spec: SpecId | None, fit: Sequence[Object], unfit: Sequence[Object]
         projects=tuple(found.projects),
         levels=tuple(found.levels),
         brought=tuple(found.brought),
-        templates=tuple((obj.id, templates_of(obj)) for obj in (*fit, *unfit) if obj.brought_pods),
+        templates=tuple((obj.id, templates_of(obj)) for obj in (*fit, *unfit) if trains and obj.pods),
     )
 
 
@@ -147,9 +148,13 @@ def _fact(obj: Object, *, sound: bool) -> Fact:
     return Fact(obj.id, obj.output.path, origin, obj.authored, sound, phase, obj.wave, gated, size)
 
 
-def _externals(objects: Sequence[Object]) -> set[tuple[ExternalReference, ...]]:
-    """What is known to come from elsewhere: the same for all objects of a unit."""
-    return {obj.output.externals for obj in objects}
+def _externals(objects: Sequence[Object]) -> Iterator[tuple[ExternalReference, ...]]:
+    """What is known to come from elsewhere: the same tuple for all objects of a unit."""
+    last: tuple[ExternalReference, ...] = ()
+    for obj in objects:
+        if obj.output.externals is not last:
+            last = obj.output.externals
+            yield last
 
 
 @lru_cache(maxsize=64)

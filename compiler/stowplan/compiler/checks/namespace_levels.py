@@ -1,6 +1,7 @@
 """Will the namespaces of the output admit the pods that users described?"""
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from stowplan.compiler.checks.facts import Brought, Fact
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
@@ -41,9 +42,12 @@ def level_of(obj: Object) -> str:
 
 def _fields(broken: Sequence[Violation], start: int) -> str:
     """What is forbidden, in words."""
-    fields = [dotted(violation.path[start:]) for violation in broken]
+    fields = [_dotted(violation.path[start:]) for violation in broken]
     rest = f" and {len(fields) - _SHOWN} more" if len(fields) > _SHOWN else ""
     return f"{', '.join(fields[:_SHOWN])}{rest}"
+
+
+_dotted = lru_cache(maxsize=1024)(dotted)
 
 
 def _check(pod: Brought, level: str, severity: Severity) -> list[ObjectFinding]:
