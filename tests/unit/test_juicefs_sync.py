@@ -35,7 +35,8 @@ def test_patterns_that_are_read(pattern: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern", ["-a=b", "--exclude=a", "-=", "[", "[a", "[]", "[]a]", "[^]", "[a-]", "[-a]", "[a-b-c]", "a\\", "[\\]", "*[a"]
+    "pattern",
+    ["-a=b", "--exclude=a", "-=", "[", "[a", "[]", "[]a]", "[^]", "[a-]", "[-a]", "[a-b-c]", "a\\", "[\\]", "*[a"],
 )
 def test_patterns_that_are_passed_over(pattern: str) -> None:
     assert is_ignored(pattern)

@@ -14,6 +14,7 @@ from constructs import IConstruct
 
 from stowplan.compiler.pipeline import compile_repository
 from stowplan.compiler.source import Report
+from stowplan.library.composition.tree import object_id
 from stowplan.library.constructs import (
     DataCube,
     MxJob,
@@ -24,7 +25,6 @@ from stowplan.library.constructs import (
     SpecError,
     TrainingJob,
 )
-from stowplan.library.composition.tree import object_id
 from stowplan.library.dialects.context import Context
 from stowplan.library.dialects.registry import lower
 from stowplan.schema.platform import Platform

@@ -7,7 +7,6 @@ from stowplan.library.manifest import Json
 from stowplan.schema.data_cube import ClaimReference, DataCube, DataReference
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 
-
 _NOTHING = ClaimReference()
 
 
