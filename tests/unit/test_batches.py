@@ -1,0 +1,91 @@
+"""However specs are put in batches, and whichever process does the work, the same comes of them."""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from stowplan.compiler import batch, parallel, pipeline
+from stowplan.compiler.pipeline import compile_repository, validate_repository
+from stowplan.compiler.render import Rendered
+from stowplan.compiler.runs import Recompile
+from stowplan.compiler.source import Diagnostic, Report
+from stowplan.compiler.write import write
+from stowplan.schema.meta import ObjectId
+from tests.repositories import EXAMPLES, REPOSITORY
+
+WAYS = [(1, 1), (2, 3)]
+"""Specs in a batch, and processes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    files: tuple[Rendered, ...]
+    objects: int
+    starts: tuple[ObjectId, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def compiled(repo: Path, out: Path, recompile: Recompile = pipeline.NOTHING) -> Result:
+    report = Report()
+    found = compile_repository(repo, out, report, recompile, keep_objects=False)
+    return Result(tuple(sorted(found.files)), found.objects, found.starts, tuple(report.diagnostics))
+
+
+def divide(monkeypatch: pytest.MonkeyPatch, size: int, processes: int) -> None:
+    monkeypatch.setattr(batch, "SIZE", size)
+    monkeypatch.setattr(pipeline, "_WORTH_PROCESSES", 0)
+    monkeypatch.setattr(parallel, "processes", lambda: processes)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_output_of_a_first_run_and_of_the_next_one(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repo, out = EXAMPLES[name], tmp_path / "out"
+    first = compiled(repo, out)
+    assert first.files
+    report = Report()
+    whole = compile_repository(repo, out, report)
+    write(whole.files, out, whole.committed, report)
+    assert sorted(output.path for output in whole.outputs) == [file.path for file in first.files]
+    again, renewed = compiled(repo, out), compiled(repo, out, Recompile(everything=True))
+    assert all(file.content is None for file in again.files if file.path.endswith(".yaml"))
+    for way in WAYS:
+        divide(monkeypatch, *way)
+        assert compiled(repo, tmp_path / "nothing") == first
+        assert compiled(repo, out) == again
+        assert compiled(repo, out, Recompile(everything=True)) == renewed
+        monkeypatch.undo()
+
+
+@pytest.mark.parametrize("folder", ["cases/*", "cases_invalid"])
+def test_what_is_said_of_many_specs(folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All cases as one repository: they collide with each other, and the invalid ones fail in every stage."""
+    (tmp_path / "specs").mkdir()
+    (tmp_path / "stowplan.yaml").write_text("{}")
+    for path in REPOSITORY.glob(f"tests/{folder}/*.yaml"):
+        shutil.copy(path, tmp_path / "specs" / f"{path.parent.name}-{path.name}")
+    said = []
+    for way in [(1000, 1), *WAYS]:
+        divide(monkeypatch, *way)
+        report = Report()
+        validate_repository(tmp_path, report)
+        said.append(report.diagnostics)
+    assert len(said[0]) > 200
+    assert said[1] == said[0]
+    assert said[2] == said[0]
+
+
+def test_errors_of_one_batch_keep_all_from_being_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = (
+        "apiVersion: batch.paddlepaddle.org/v1alpha1\nkind: SampleJob\nmetadata: {name: %s, namespace: ml}\nspec: %s\n"
+    )
+    (tmp_path / "specs").mkdir()
+    (tmp_path / "stowplan.yaml").write_text("{}")
+    (tmp_path / "specs/a.yaml").write_text(job % ("a", "{type: rmr, sampleSetRef: {name: nowhere}}"))
+    (tmp_path / "specs/b.yaml").write_text("apiVersion: v1\nkind: SampleSet\n")
+    for way in WAYS:
+        divide(monkeypatch, *way)
+        report = Report()
+        assert validate_repository(tmp_path, report).objects == 0
+        assert report.failed
