@@ -101,7 +101,7 @@ def living(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_holder_that_lives_is_waited_for(living: Path) -> None:
-    with pytest.raises(AttemptError) as caught, lock(living, silence=2.0, patience=3.0).held():
+    with pytest.raises(AttemptError) as caught, lock(living, silence=6.0, patience=8.0).held():
         pass
     assert (caught.value.code, caught.value.reason) == (10, "Locked")
     assert [name.split(".")[0] for name in flags(living)] == ["other"]
