@@ -74,6 +74,15 @@ def test_an_edit_is_compiled_and_a_mistake_is_told(repo: Path, watching: Watchin
     assert watching.process.wait(PATIENCE_SECONDS) == 0
 
 
+def test_an_edit_before_anybody_looks_is_compiled(repo: Path) -> None:
+    """Between the first compilation and the first look at the folder, in whatever time that takes."""
+    rounds = Watcher(repo, repo / "out").rounds()
+    next(rounds)
+    replicas(repo, "replicas: 2", "replicas: 3")
+    assert next(rounds).written.changed
+    rounds.close()
+
+
 @pytest.mark.parametrize(
     ("path", "matters"),
     [

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from watchfiles import Change, watch
 
+from stowplan.compiler import last_run
 from stowplan.compiler.memory import Memory
 from stowplan.compiler.pipeline import Compiled, compile_repository
 from stowplan.compiler.repository import PLATFORM_FILES, SPECS
@@ -17,6 +18,10 @@ from stowplan.compiler.write import WriteResult, write
 
 QUIET_MILLISECONDS = 20
 """An editor writes a file in several steps; so long after the last one there is peace."""
+
+
+FIRST_LOOK_MILLISECONDS = 500
+"""When it is looked at whether something changed before notices began."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +45,27 @@ class Watcher:
     def rounds(self) -> Iterator[Round]:
         """One round at once, and one for each change; ends when the process is interrupted."""
         with closing(self._memory):
+            begun = last_run.inputs(self.repo)
             yield self.round()
-            changes = watch(
-                self.repo,
-                watch_filter=self._matters,
-                debounce=200,
-                step=QUIET_MILLISECONDS,
-                raise_interrupt=False,
-                ignore_permission_denied=True,
-            )
-            for _ in changes:
-                yield self.round()
+            for found in self._changes():
+                # An edit while the first round went on, or before it was asked for the next, gave no notice.
+                missed = bool(begun) and begun != last_run.inputs(self.repo)
+                begun = ""
+                if found or missed:
+                    yield self.round()
+
+    def _changes(self) -> Iterator[set[tuple[Change, str]]]:
+        """What changed, and nothing where nothing did for some time."""
+        return watch(
+            self.repo,
+            watch_filter=self._matters,
+            debounce=200,
+            step=QUIET_MILLISECONDS,
+            rust_timeout=FIRST_LOOK_MILLISECONDS,
+            yield_on_timeout=True,
+            raise_interrupt=False,
+            ignore_permission_denied=True,
+        )
 
     def round(self) -> Round:
         """Compiles and, if there is no error, writes."""
