@@ -48,7 +48,7 @@ def adopt_orphans() -> None:
 
 
 def run(command: Sequence[str | Path], limit: float, variables: Mapping[str, str]) -> Run:
-    """One run, in a session of its own. No other child may be alive."""
+    """One run, in a session and a process group of its own, whose orphans are waited for."""
     return _run(command, limit, variables, None)
 
 
@@ -80,7 +80,7 @@ def _run(command: Sequence[str | Path], limit: float, variables: Mapping[str, st
         wall = time.perf_counter() - begin
         with suppress(ChildProcessError):
             while True:
-                os.waitpid(-1, 0)
+                os.waitpid(-process.pid, 0)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         output.seek(0)
         processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
