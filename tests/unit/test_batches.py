@@ -1,12 +1,14 @@
 """However specs are put in batches, and whichever process does the work, the same comes of them."""
 
 import shutil
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from stowplan.compiler import batch, parallel, pipeline
+from stowplan.compiler.memory import Memory
 from stowplan.compiler.pipeline import compile_repository, validate_repository
 from stowplan.compiler.render import Rendered
 from stowplan.compiler.runs import Recompile
@@ -56,6 +58,19 @@ def test_output_of_a_first_run_and_of_the_next_one(name: str, tmp_path: Path, mo
         assert compiled(repo, out) == again
         assert compiled(repo, out, Recompile(everything=True)) == renewed
         monkeypatch.undo()
+
+
+def test_what_serves_the_next_run_stays_in_its_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    divide(monkeypatch, 2, 3)
+    repo = EXAMPLES["two-tier-cache"]
+    alone = compiled(repo, tmp_path)
+    with closing(Memory()) as memory:
+        nodes = []
+        for _ in range(2):
+            found = compile_repository(repo, tmp_path, Report(), memory=memory)
+            assert tuple(sorted(found.files)) == alone.files
+            nodes.append(memory._composer)
+        assert nodes[0] is nodes[1] is not None
 
 
 @pytest.mark.parametrize("folder", ["cases/*", "cases_invalid"])

@@ -24,6 +24,11 @@ class Memory:
         self._packages: TemporaryDirectory[str] | None = None
         self._composer: Composer | None = None
 
+    @property
+    def lasting(self) -> bool:
+        """Whether it serves this very process, and no other one."""
+        return self._known is not None
+
     def prepare(self) -> None:
         """What processes that are forked from this one share."""
         if self._packages is None:

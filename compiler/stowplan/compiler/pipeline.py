@@ -163,9 +163,10 @@ def _batches(setting: Setting, others: Sequence[Output], report: Report) -> list
         lower(specs, setting.program, setting.context, report)
         return []
     parts = [specs[start : start + batch.SIZE] for start in range(0, len(specs), batch.SIZE)]
-    number = parallel.processes() if len(specs) >= _WORTH_PROCESSES else 1
-    if number > 1 and setting.memory is not None:
-        setting.memory.prepare()
+    memory = setting.memory
+    number = 1 if len(specs) < _WORTH_PROCESSES or (memory and memory.lasting) else parallel.processes()
+    if number > 1 and memory:
+        memory.prepare()
     batches = list(parallel.mapped(partial(batch.compile_specs, setting=setting), parts, number))
     report.add(*(found for each in batches for found in each.lowered))
     if report.failed:
