@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,7 +42,7 @@ class Watcher:
     out: Path
     _memory: Memory = field(default_factory=Memory)
 
-    def rounds(self) -> Iterator[Round]:
+    def rounds(self) -> Generator[Round, None, None]:
         """One round at once, and one for each change; ends when the process is interrupted."""
         with closing(self._memory):
             begun = last_run.inputs(self.repo)
