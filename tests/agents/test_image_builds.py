@@ -236,11 +236,13 @@ def sides(container: AgentContainer) -> dict[str, dict[str, Any]]:
 
 
 def claim(folder: Path, container: AgentContainer) -> Path:
-    """A claim as the kubelet gives it to a pod with this `fsGroup`."""
+    """A claim as the kubelet gives it to a pod with this `fsGroup`; without one, as somebody else left it."""
     path = folder / "claim"
     path.mkdir()
-    os.chown(path, 0, container.spec["securityContext"]["fsGroup"])
-    path.chmod(0o2775)
+    group = container.spec["securityContext"].get("fsGroup")
+    if group is not None:
+        os.chown(path, 0, group)
+        path.chmod(0o2775)
     return path
 
 
