@@ -37,7 +37,7 @@ def test_example(folder: Path, hub: Hub, tmp_path: Path) -> None:
     repository = hub.store.make(environment["REPO"], remote["repoType"], private=True, writers={TOKEN})
     data = tmp_path / "claim" / local["path"]
     (data if upload else tmp_path / "claim").mkdir(parents=True)
-    content = dict.fromkeys(remote["files"] or ["a"], b"content")
+    content = dict.fromkeys(remote.get("files") or ["a"], b"content")
     if upload:
         (data / "a").write_bytes(b"content")
     else:
