@@ -43,26 +43,26 @@ def of_outputs(out: Path) -> str:
 
 def of_both(repo: Path, out: Path) -> tuple[str, str]:
     """Those of inputs and outputs. Outputs are many: where a process is cheap, another one looks at half of them."""
-    if sys.platform != "linux":
-        return of_inputs(repo), of_outputs(out)
-    reader, writer = os.pipe()
-    child = os.fork()
-    if not child:
-        # Nothing of this process may run on in its copy, whatever happens.
+    if sys.platform == "linux":
+        reader, writer = os.pipe()
+        child = os.fork()
+        if not child:
+            # Nothing of this process may run on in its copy, whatever happens.
+            try:
+                os.write(writer, _of_part(out, 1).encode())
+            finally:
+                os._exit(0)
+        os.close(writer)
         try:
-            os.write(writer, _of_part(out, 1).encode())
+            inputs, first = of_inputs(repo), _of_part(out, 0)
         finally:
-            os._exit(0)
-    os.close(writer)
-    try:
-        inputs, first = of_inputs(repo), _of_part(out, 0)
-    finally:
-        second = os.read(reader, 2 * _SIZE).decode()
-        os.close(reader)
-        os.waitpid(child, 0)
-    if not second:
-        raise UnusualError(str(out))
-    return inputs, first + second
+            second = os.read(reader, 2 * _SIZE).decode()
+            os.close(reader)
+            os.waitpid(child, 0)
+        if not second:
+            raise UnusualError(str(out))
+        return inputs, first + second
+    return of_inputs(repo), of_outputs(out)
 
 
 def _of_part(out: Path, part: int) -> str:
@@ -111,7 +111,7 @@ def _files(root: Path, top: str, part: int | None = None) -> Iterator[str]:
 
 def _content(path: str) -> bytes:
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
         try:
             content = os.read(descriptor, _USUAL)
             while _USUAL <= len(content) <= MAX_FILE_SIZE and (more := os.read(descriptor, MAX_FILE_SIZE)):

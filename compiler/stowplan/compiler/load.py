@@ -31,6 +31,9 @@ _PASSED_OVER_SHOWN = 5
 
 _USUAL_SIZE = 1 << 14
 
+_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0)
+"""Windows would change the ends of lines."""
+
 MAX_FILES = 20_000
 """Files below `specs`. Four times the largest repository we plan for; more is a folder linked or copied by mistake."""
 
@@ -279,7 +282,7 @@ class _SpecFinder:
 
 def _read(place: str) -> bytes:
     """The content of a file, or so much of it that it is too large."""
-    file = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+    file = os.open(place, _READ)
     try:
         content = os.read(file, _USUAL_SIZE)
         while len(content) <= MAX_FILE_SIZE and (more := os.read(file, MAX_FILE_SIZE)):
