@@ -45,7 +45,7 @@ control-plane: .venv/ready
 
 # The tests with a real Argo CD, on the newest Kubernetes: many minutes, so `make test` leaves them out. Needs Go and redis-server.
 argocd: .venv/ready
-	$(BIN)/pytest -n auto --dist loadgroup tests/cluster/test_argocd.py tests/cluster/test_argocd_rules.py tests/cluster/test_argocd_newcomer.py --argocd
+	$(BIN)/pytest tests/cluster/test_argocd.py tests/cluster/test_argocd_rules.py tests/cluster/test_argocd_newcomer.py --argocd
 
 # Writes what is generated from the models: CRDs and editor schemas, then the examples' output. That begins with
 # nothing, since runs that were compiled by an older version would be kept.
