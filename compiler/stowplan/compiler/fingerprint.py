@@ -11,13 +11,11 @@ from pathlib import Path
 from zlib import crc32
 
 from stowplan import compiler, library, schema
-from stowplan.compiler.repository import MAX_FILE_SIZE, PLATFORM_FILES, SPECS, SUFFIXES
+from stowplan.compiler.repository import MAX_FILE_SIZE, PLATFORM_FILES, SPECS, SUFFIXES, read
 
 _CODE = (".py", ".js", ".json")
 _SIZE = 16
 _PARTS = 2
-_USUAL = 1 << 14
-"""Bytes that most files have not. Room for the largest would be made, and given back, for each of thousands."""
 
 
 class UnusualError(Exception):
@@ -111,13 +109,7 @@ def _files(root: Path, top: str, part: int | None = None) -> Iterator[str]:
 
 def _content(path: str) -> bytes:
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
-        try:
-            content = os.read(descriptor, _USUAL)
-            while _USUAL <= len(content) <= MAX_FILE_SIZE and (more := os.read(descriptor, MAX_FILE_SIZE)):
-                content += more
-        finally:
-            os.close(descriptor)
+        content = read(path, getattr(os, "O_NOFOLLOW", 0))
     except OSError as error:
         raise UnusualError(path) from error
     if len(content) > MAX_FILE_SIZE:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from stowplan.compiler import yaml_reader
 from stowplan.compiler.model import Sources
-from stowplan.compiler.repository import MAX_FILE_SIZE, PLATFORM_FILES, SPECS, SUFFIXES
+from stowplan.compiler.repository import MAX_FILE_SIZE, PLATFORM_FILES, SPECS, SUFFIXES, read
 from stowplan.compiler.source import START, Document, Lines, Location, Mark, Node, Report, diagnose_at
 from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.wording import counted
@@ -28,11 +28,6 @@ _NEAR = (
     "Rename it to end in .yaml, after a template engine has written it; to keep it aside, end its name in .off.",
 )
 _PASSED_OVER_SHOWN = 5
-
-_USUAL_SIZE = 1 << 14
-
-_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0)
-"""Windows would change the ends of lines."""
 
 MAX_FILES = 20_000
 """Files below `specs`. Four times the largest repository we plan for; more is a folder linked or copied by mistake."""
@@ -157,7 +152,7 @@ class _Files:
             if kind != stat.S_IFREG:
                 self.refuse(path, f"it is {_KINDS.get(kind, 'no regular file')}")
                 return None
-            content = _read(place)
+            content = read(place)
         except OSError as error:
             self.refuse(path, _reason(error))
             return None
@@ -278,18 +273,6 @@ class _SpecFinder:
             self._files.refuse(link, "the link leads back to a folder that it is in")
         else:
             self._enter(link)
-
-
-def _read(place: str) -> bytes:
-    """The content of a file, or so much of it that it is too large."""
-    file = os.open(place, _READ)
-    try:
-        content = os.read(file, _USUAL_SIZE)
-        while len(content) <= MAX_FILE_SIZE and (more := os.read(file, MAX_FILE_SIZE)):
-            content += more
-    finally:
-        os.close(file)
-    return content
 
 
 def _reason(error: OSError) -> str:
