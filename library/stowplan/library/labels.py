@@ -43,7 +43,8 @@ def standard(spec: SpecId, component: str) -> dict[str, str]:
         COMPONENT: component,
         PART_OF: "stowplan",
         MANAGED_BY: "stowplan",
-        **spec_selector(spec),
+        SPEC_KIND: spec.kind,
+        SPEC_NAME: shorten(spec.name, LABEL_LIMIT),
     }
 
 
@@ -70,4 +71,4 @@ def run_selector(spec: SpecId, run: str) -> dict[str, str]:
 
 def role_selector(spec: SpecId, run: str, role: str) -> dict[str, str]:
     """Labels that select one role's pods of a run."""
-    return {**run_selector(spec, run), ROLE: role}
+    return {**spec_selector(spec), RUN_HASH: run, ROLE: role}

@@ -7,7 +7,6 @@ characters to its Jobs' names).
 
 import hashlib
 import re
-from base64 import b32encode
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -23,6 +22,10 @@ CRON_JOB_LIMIT = 52
 HASH_LENGTH = 8
 _HASHED_BYTES = HASH_LENGTH * 5 // 8
 """Bytes of a digest that so many characters of base32 hold."""
+
+_BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
+_PAIRS = tuple(one + other for one in _BASE32 for other in _BASE32)
+"""Two characters of base32 for each ten bits: several times as fast as `base64`, and every name has its hash."""
 
 FILE_LIMIT = 200
 """Longest part of a file's name: file systems allow 255 bytes, and the kind and the ending come on top."""
@@ -44,7 +47,8 @@ def is_dns_subdomain(text: str) -> bool:
 def content_hash(*values: Any) -> str:
     """Eight lower-case base32 characters over the canonical JSON of plain data."""
     digest = hashlib.sha256(canonical(values)).digest()
-    return b32encode(digest[:_HASHED_BYTES]).decode().lower()
+    bits = int.from_bytes(digest[:_HASHED_BYTES])
+    return "".join([_PAIRS[bits >> shift & 1023] for shift in (30, 20, 10, 0)])
 
 
 def shorten(name: str, limit: int) -> str:

@@ -125,7 +125,7 @@ def test_what_await_is_told_is_part_of_the_run_where_there_is_one() -> None:
         lambda given: replace(given, run="2"),
         lambda given: replace(given, names=replace(given.names, name="other")),
         lambda given: replace(given, framework=Paddle(gloo=1)),
-        lambda given: replace(given, roles=(replace(given.roles[0], size=2), given.roles[1])),
+        lambda given: replace(given, roles=(given.roles[0]._replace(size=2), given.roles[1])),
     ],
     ids=["annotation", "name", "framework", "servers"],
 )

@@ -4,6 +4,7 @@ A native sidecar (stable since Kubernetes 1.33) is ended with the pod's main con
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from stowplan.library import labels, names
 from stowplan.library.builders import pod
@@ -76,12 +77,15 @@ def configurations(group: TrainingGroup, site: Site) -> list[Json]:
 
 
 def _config(group: TrainingGroup, role: Role, site: Site) -> AwaitConfig:
-    return AwaitConfig(
-        namespace=group.origin.spec.namespace,
-        jobs=[group.names.stem(each.name) for each in group.deciders],
-        ports=[role.port] if role.watched else [],
-        helperTimeoutSeconds=site.platform.engines.helper_timeout_seconds,
-    )
+    jobs = tuple(group.names.stem(each.name) for each in group.deciders)
+    ports = (role.port,) if role.watched else ()
+    return _model(group.origin.spec.namespace, jobs, ports, site.platform.engines.helper_timeout_seconds)
+
+
+@lru_cache(maxsize=8)
+def _model(namespace: str, jobs: tuple[str, ...], ports: tuple[int, ...], timeout: int) -> AwaitConfig:
+    """The hash of a run and its ConfigMap ask for the same one."""
+    return AwaitConfig(namespace=namespace, jobs=list(jobs), ports=list(ports), helperTimeoutSeconds=timeout)
 
 
 def _configuration(group: TrainingGroup, role: Role, site: Site, run: str) -> Manifest:
@@ -115,7 +119,7 @@ def _container(site: Site) -> Json:
             pod.field_env(POD_IP_ENV, "status.podIP"),
             pod.field_env(RUN_ENV, f"metadata.labels['{labels.RUN_HASH}']"),
         ],
-        "resources": site.platform.resources.control.model_dump(),
+        "resources": pod.amounts(site.platform.resources.control),
         "securityContext": pod.restricted_container(),
         "volumeMounts": [
             {"mountPath": CONFIG_DIRECTORY, "name": _CONFIG, "readOnly": True},

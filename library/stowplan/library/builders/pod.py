@@ -28,6 +28,15 @@ def image(site: Site, agent: Agent) -> str:
     return f"{name}@{digest}" if digest else f"{name}:{images.tag or site.version}"
 
 
+def amounts(resources: Resources) -> Json:
+    """Requests and limits as a container has them."""
+    requests, limits = resources.requests, resources.limits
+    return {
+        "requests": {"cpu": requests.cpu, "memory": requests.memory},
+        "limits": {"cpu": limits.cpu, "memory": limits.memory},
+    }
+
+
 NOWHERE_SPECIAL = Placement()
 
 
@@ -142,7 +151,7 @@ def _container(pod: AgentPod, site: Site) -> Json:
         "image": image(site, pod.agent),
         "command": ["python", "-m", pod.module],
         "env": [*_own_env(), *pod.env],
-        "resources": pod.resources.model_dump() if isinstance(pod.resources, Resources) else pod.resources,
+        "resources": amounts(pod.resources) if isinstance(pod.resources, Resources) else pod.resources,
         "securityContext": _container_security(),
         "volumeMounts": mounts,
     }

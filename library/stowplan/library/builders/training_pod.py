@@ -52,14 +52,18 @@ def settled(template: Json) -> Json:
     given: Json = quantities.without_fractions(template)
     for container in containers(given["spec"]):
         _merge(container)
-    return {**given, "spec": _without_empty_lists(given["spec"])}
+    _drop_empty_lists(given["spec"])
+    return given
 
 
-def _without_empty_lists(value: Any) -> Any:
+def _drop_empty_lists(value: Any) -> None:
     """In a pod they mean nothing, and the API server drops them, so that nobody owns what Git has."""
     if isinstance(value, dict):
-        return {key: _without_empty_lists(item) for key, item in value.items() if item != []}
-    return [_without_empty_lists(item) for item in value] if isinstance(value, list) else value
+        for key in [key for key, item in value.items() if item == []]:
+            del value[key]
+    for below in value.values() if isinstance(value, dict) else value:
+        if isinstance(below, dict | list):
+            _drop_empty_lists(below)
 
 
 def containers(spec: Json) -> list[Json]:
@@ -74,6 +78,8 @@ def merge_key(field: str, entry: Json) -> tuple[Any, ...]:
 
 def environment(own: Sequence[Json], ours: Environment) -> list[Json]:
     """Our variables first, since the user's may refer to them by `$(NAME)`; no name twice."""
+    if not own:
+        return [*ours.fixed, *ours.defaults]
     theirs = {variable["name"] for variable in own}
     fixed = {variable["name"] for variable in ours.fixed}
     defaults = [variable for variable in ours.defaults if variable["name"] not in theirs]
@@ -82,7 +88,7 @@ def environment(own: Sequence[Json], ours: Environment) -> list[Json]:
 
 def _merge(container: Json) -> None:
     for field in MERGE_KEYS:
-        if container.get(field):
+        if len(container.get(field) or ()) > 1:
             container[field] = list({merge_key(field, entry): entry for entry in container[field]}.values())
 
 

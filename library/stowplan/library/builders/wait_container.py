@@ -35,7 +35,7 @@ def container(volume: str, config: WaitConfig, site: Site, *, sub_path: str = ""
             pod.field_env(POD_ENV, "metadata.name"),
             pod.field_env(RUN_ENV, f"metadata.labels['{labels.RUN_HASH}']"),
         ],
-        "resources": site.platform.resources.control.model_dump(),
+        "resources": pod.amounts(site.platform.resources.control),
         "securityContext": pod.restricted_container(),
         "volumeMounts": [{**mount, "subPath": sub_path} if sub_path else mount],
     }

@@ -4,8 +4,7 @@ The template fits its official schema when these rules see it. What they find wo
 message comes late or not at all.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 
 from stowplan.library import quantities
 from stowplan.library.builders.training_pod import CONTAINER_LISTS, MERGE_KEYS, merge_key
@@ -37,18 +36,18 @@ def findings(template: Json, path: FieldPath, *, host_network: bool = False) -> 
 
     With `host_network` its pods will be on the network of their nodes, whatever the template says.
     """
-    spec = template["spec"]
-    rules: Sequence[Callable[[Json, FieldPath], Iterator[Finding]]] = (
-        _duplicates,
-        _resources,
-        _missing_volumes,
-        _same_names,
-        partial(_name_service, host_network=host_network),
-        partial(_host_ports, host_network=host_network),
-        _old_node_labels,
-        _set_by_us,
-    )
-    return [found for rule in rules for found in rule(spec, (*path, "spec"))]
+    spec, at = template["spec"], (*path, "spec")
+    containers = list(_containers(spec, at))
+    return [
+        *_duplicates(containers),
+        *_resources(containers),
+        *_missing_volumes(spec, containers),
+        *_same_names(spec, containers, at),
+        *_name_service(spec, at, host_network=host_network),
+        *(_host_ports(containers) if host_network or spec.get("hostNetwork") else ()),
+        *_old_node_labels(spec, at),
+        *_set_by_us(spec, at),
+    ]
 
 
 def reserved(template: Json, names: Sequence[str], path: FieldPath) -> Iterator[Finding]:
@@ -60,17 +59,23 @@ def reserved(template: Json, names: Sequence[str], path: FieldPath) -> Iterator[
             yield finding("SP435", at, message, "Remove the variable.")
 
 
-def _containers(spec: Json, path: FieldPath) -> Iterator[tuple[FieldPath, Json]]:
+Placed = tuple[FieldPath, Json]
+"""A container and where it stands."""
+
+
+def _containers(spec: Json, path: FieldPath) -> Iterator[Placed]:
     for field in CONTAINER_LISTS:
         for index, container in enumerate(spec.get(field) or ()):
             yield (*path, field, index), container
 
 
-def _duplicates(spec: Json, path: FieldPath) -> Iterator[Finding]:
+def _duplicates(containers: Sequence[Placed]) -> Iterator[Finding]:
     """Of entries with one key the last one stays; server-side apply refuses both."""
-    for place, container in _containers(spec, path):
+    for place, container in containers:
         for field, keys in MERGE_KEYS.items():
             entries = container.get(field) or ()
+            if len(entries) < 2:
+                continue
             merged = [merge_key(field, entry) for entry in entries]
             last = {key: index for index, key in enumerate(merged)}
             for index, entry in enumerate(entries):
@@ -79,9 +84,9 @@ def _duplicates(spec: Json, path: FieldPath) -> Iterator[Finding]:
                     yield finding("SP436", (*place, field, index, keys[0]), message, "Remove one of the two.")
 
 
-def _resources(spec: Json, path: FieldPath) -> Iterator[Finding]:
+def _resources(containers: Sequence[Placed]) -> Iterator[Finding]:
     """No request is more than its limit, and nobody may overcommit what a device plug-in counts."""
-    for place, container in _containers(spec, path):
+    for place, container in containers:
         resources = container.get("resources") or {}
         limits = resources.get("limits") or {}
         for name, wanted in (resources.get("requests") or {}).items():
@@ -96,9 +101,9 @@ def _resources(spec: Json, path: FieldPath) -> Iterator[Finding]:
                 yield finding("SP452", at, message, "Lower the request, or raise the limit.")
 
 
-def _missing_volumes(spec: Json, path: FieldPath) -> Iterator[Finding]:
+def _missing_volumes(spec: Json, containers: Sequence[Placed]) -> Iterator[Finding]:
     known = {volume.get("name") for volume in spec.get("volumes") or ()}
-    for place, container in _containers(spec, path):
+    for place, container in containers:
         for index, mount in enumerate(container.get("volumeMounts") or ()):
             if mount.get("name") not in known:
                 at = (*place, "volumeMounts", index, "name")
@@ -107,14 +112,14 @@ def _missing_volumes(spec: Json, path: FieldPath) -> Iterator[Finding]:
                 yield finding("SP442", at, message, f"Add it to `volumes`, or mount one of: {names or 'none yet'}.")
 
 
-def _same_names(spec: Json, path: FieldPath) -> Iterator[Finding]:
+def _same_names(spec: Json, containers: Sequence[Placed], path: FieldPath) -> Iterator[Finding]:
     """Names that two lists share, or that are no key of their list; of the others the schema says that they are."""
     inits = {container.get("name") for container in spec.get("initContainers") or ()}
     for index, container in enumerate(spec["containers"]):
         if container.get("name") in inits:
             message = f'An init container is called "{container["name"]}" too; names are unique in a pod.'
             yield finding("SP450", (*path, "containers", index, "name"), message, "Rename one of the two.")
-    for place, container in _containers(spec, path):
+    for place, container in containers:
         names: set[str] = set()
         for index, port in enumerate(container.get("ports") or ()):
             name = port.get("name")
@@ -148,11 +153,9 @@ def _name_service(spec: Json, path: FieldPath, *, host_network: bool) -> Iterato
         yield finding("SP441", at, message, "Add `dnsPolicy: ClusterFirstWithHostNet`.", anchor=Anchor.KEY)
 
 
-def _host_ports(spec: Json, path: FieldPath, *, host_network: bool) -> Iterator[Finding]:
+def _host_ports(containers: Sequence[Placed]) -> Iterator[Finding]:
     """On the network of a node, a container's port is one of the node."""
-    if not (host_network or spec.get("hostNetwork")):
-        return
-    for place, container in _containers(spec, path):
+    for place, container in containers:
         for index, port in enumerate(container.get("ports") or ()):
             if port.get("hostPort") and port["hostPort"] != port.get("containerPort"):
                 message = (
@@ -193,7 +196,7 @@ def _set_by_us(spec: Json, path: FieldPath) -> Iterator[Finding]:
 def long_variables(environment: Environment, path: FieldPath) -> Iterator[Finding]:
     """Variables that no process could be started with: Linux takes at most 128 KiB for one (MAX_ARG_STRLEN)."""
     for variable in environment.defaults:
-        size = len(f"{variable['name']}={variable.get('value', '')}") + 1
+        size = len(variable["name"]) + len("=") + len(variable.get("value", "")) + 1
         if size > _LONGEST_VARIABLE:
             message = f"{variable['name']} would have {size} bytes; Linux takes {_LONGEST_VARIABLE} at most."
             yield finding("SP448", path, message, "Use fewer pods, or a shorter name for the job.")

@@ -31,8 +31,8 @@ def unit(
     gang, engine = GANG_ENGINES[engines.gang], JOB_ENGINES[engines.jobs]
     home = group.origin.spec.namespace
     resource = custom_resource(model, group.origin)
-    canonical = replace(resource, body=quantities.without_fractions(resource.body))
-    roles = tuple(replace(role, template=training_pod.settled(role.template)) for role in group.roles)
+    canonical = Manifest(quantities.without_fractions(resource.body), stem=resource.stem)
+    roles = tuple(role._replace(template=training_pod.settled(role.template)) for role in group.roles)
     manifests = (canonical, *beside, *engine.manifests(replace(group, roles=roles), gang, context.site))
     externals = {reference for role in group.roles for reference in pod_references.externals(role.template, home)}
     return Unit(group.origin.spec, manifests, tuple(sorted({*externals, *gang.externals(group, context.site), *named})))

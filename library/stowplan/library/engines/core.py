@@ -18,7 +18,7 @@ class CoreEngine:
 
     def hosts(self, group: TrainingGroup, run: str) -> dict[str, Hosts]:
         """All pods are found through one Service."""
-        return {role.name: indexed.hosts(group, role, run) for role in group.roles}
+        return indexed.hosts(group, group.roles, run)
 
     def pods(self, group: TrainingGroup, gang: GangEngine, site: Site, run: str) -> Mapping[str, Json]:
         """Templates of the deciders as they are, of the helpers with await as their main container."""

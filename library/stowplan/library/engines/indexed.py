@@ -1,6 +1,6 @@
 """Roles as Indexed Jobs of their own, whichever engine makes them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from stowplan.library import labels
 from stowplan.library.builders import await_pod, indexed_job, training_pod
@@ -16,9 +16,10 @@ _SIZE = frozenset({"completions", "parallelism"})
 """Fields that may change in place together (elastic Indexed Jobs, since 1.31)."""
 
 
-def hosts(group: TrainingGroup, role: Role, run: str) -> Hosts:
-    """`<Job>-<index>.<Service>`: an Indexed Job gives its pods these host names."""
-    return Hosts(f"{group.names.job(role.name, run)}-", f".{group.names.service(run)}")
+def hosts(group: TrainingGroup, roles: Sequence[Role], run: str) -> dict[str, Hosts]:
+    """`<Job>-<index>.<Service>`, by role: an Indexed Job gives its pods these host names."""
+    after = f".{group.names.service(run)}"
+    return {role.name: Hosts(f"{group.names.job(role.name, run)}-", after) for role in roles}
 
 
 def pods(
@@ -26,9 +27,9 @@ def pods(
 ) -> dict[str, Json]:
     """The templates of all roles: of a decider as it is, of a helper with await as its main container."""
     templates = {}
+    subdomain = group.names.service(run)
     for role in group.roles:
         restart = role.restart if role.decides else "Never"
-        subdomain = group.names.service(run)
         template = training_pod.template(group, role, everyone, run=run, subdomain=subdomain, restart=restart)
         if not role.decides:
             template = await_pod.with_await(template, group, role, site, run)

@@ -30,7 +30,7 @@ class JobSetEngine:
         """`<JobSet>-<role>-0-<index>.<Service>`; the controller makes the Service unless there is one."""
         own, after = _name(group, run), f".{_subdomain(group, run)}"
         inside = {role.name: Hosts(f"{own}-{role.name}-0-", after) for role in _members(group)}
-        return inside | {role.name: indexed.hosts(group, role, run) for role in _apart(group)}
+        return inside | indexed.hosts(group, _apart(group), run)
 
     def pods(self, group: TrainingGroup, gang: GangEngine, site: Site, run: str) -> Mapping[str, Json]:
         """Templates of all roles. A helper that fails is started again, as a sidecar is, unless rules say more."""

@@ -30,15 +30,14 @@ class Mxnet:
         """The variables of the old operator, and one more. A user's own of these names stay as they are."""
         if not self.distributed:
             return Environment(())
-        sizes = {each.name: each.size for each in group.roles}
-        scheduler = next(each for each in group.roles if each.name == SCHEDULER)
+        roles = {each.name: each for each in group.roles}
         values = (
-            str(scheduler.port),
+            str(roles[SCHEDULER].port),
             hosts[SCHEDULER].of(0),
-            str(sizes["server"]),
-            str(sizes["worker"]),
+            str(roles["server"].size),
+            str(roles["worker"].size),
             role.name,
             "1",
         )
         pairs = zip(VARIABLES, values, strict=True)
-        return Environment((), tuple({"name": name, "value": value} for name, value in pairs))
+        return Environment((), tuple([{"name": name, "value": value} for name, value in pairs]))

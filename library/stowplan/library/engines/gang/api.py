@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from types import MappingProxyType
+from typing import NamedTuple, Protocol
 
 from stowplan.library.ir import Site
 from stowplan.library.manifest import ExternalReference, Json, Manifest
@@ -10,13 +11,14 @@ from stowplan.library.training import Role, TrainingGroup
 from stowplan.schema.diagnostics import Anchor, Finding, finding
 from stowplan.schema.platform import Platform
 
+_NONE: Mapping[str, str] = MappingProxyType({})
 
-@dataclass(frozen=True, slots=True)
-class PodMarks:
+
+class PodMarks(NamedTuple):
     """What the engine wants in the pods of a role. A user's scheduler and priority class stay."""
 
-    labels: Mapping[str, str] = field(default_factory=dict)
-    annotations: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = _NONE
+    annotations: Mapping[str, str] = _NONE
     scheduler: str | None = None
     priority_class: str | None = None
 
@@ -84,6 +86,8 @@ class GangEngine(Protocol):
 
 def marked(template: Json, marks: PodMarks) -> Json:
     """The pod template with the marks in it."""
+    if not any(marks):
+        return template
     metadata = dict(template["metadata"])
     spec = dict(template["spec"])
     metadata["labels"] = {**metadata["labels"], **marks.labels}

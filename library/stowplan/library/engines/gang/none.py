@@ -10,6 +10,8 @@ from stowplan.library.training import Role, TrainingGroup
 from stowplan.schema.diagnostics import Anchor, Finding, finding
 from stowplan.schema.platform import Platform
 
+_NO_WORKLOAD_MARKS = WorkloadMarks()
+
 
 class NoGang:
     """Pods as they are."""
@@ -31,7 +33,7 @@ class NoGang:
         return PodMarks()
 
     def workload(self, group: TrainingGroup, site: Site) -> WorkloadMarks:
-        return WorkloadMarks()
+        return _NO_WORKLOAD_MARKS
 
     def manifests(self, group: TrainingGroup, pods: Mapping[str, Json], site: Site, run: str) -> list[Manifest]:
         return []
