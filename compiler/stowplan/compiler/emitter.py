@@ -10,8 +10,9 @@ The layout is kubectl's: two spaces, and the dashes of a list stand below the fi
 """
 
 import re
-from collections.abc import Callable, Iterable
-from functools import cached_property, lru_cache
+from collections.abc import Callable
+from functools import cached_property
+from itertools import repeat
 from math import isfinite
 from types import NoneType
 from typing import Any
@@ -43,8 +44,7 @@ _HIDDEN = (
 _INVISIBLE = re.compile(rf"[\x00-\x08\x0a-\x1f{_HIDDEN}]")
 _ESCAPED = re.compile(rf'["\\\x00-\x1f{_HIDDEN}]')
 _NOT_LITERAL = re.compile(rf"\A[ \t\n]|[ \t]$|[\x00-\x08\x0b-\x1f{_HIDDEN}]", re.MULTILINE)
-_NOT_LITERAL_ASCII = re.compile(r"\A[ \t\n]|[ \t]$|[\x00-\x08\x0b-\x1f\x7f]", re.MULTILINE)
-"""The same for text that is ASCII, many times as fast: Python searches large sets of characters slowly."""
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _SKIP_MARKER = "+argocd:skip-file-rendering"
@@ -52,9 +52,9 @@ _LONGEST_KEY = 1000
 _LONGEST_CACHED = 100  # an escaped character takes up to ten, so a cached key is never a long one
 _MOST_CACHED = 10_000
 """How many strings a cache holds: names differ from spec to spec, and there may be many specs."""
-
-_FIRST_KEYS = ("apiVersion", "kind", "metadata")
-_FIRST_METADATA = ("name", "namespace", "labels", "annotations")
+_MOST_SHAPES = 1000
+_MOST_KEYS = 50
+"""How many sets of keys a margin holds, and how many keys one of them may have."""
 
 
 def emit(body: dict[str, Any]) -> str:
@@ -67,13 +67,7 @@ def emit(body: dict[str, Any]) -> str:
     if not body:
         return "{}\n"
     out: list[str] = []
-    for key in _ordered(tuple(body), _FIRST_KEYS):
-        value = body[key]
-        if key == "metadata" and type(value) is dict and value:
-            out.append("\nmetadata:")
-            _entries(value, _ordered(tuple(value), _FIRST_METADATA), _TOP.inner, out)
-        else:
-            _entries(body, (key,), _TOP, out)
+    _entries(body, _TOP, out)
     out.append("\n")
     return "".join(out)[1:]
 
@@ -99,38 +93,33 @@ def _is_reserved(text: str) -> bool:
     return text.lower() in _WORDS if text[0].isalpha() else _NUMBERS.fullmatch(text) is not None
 
 
-@lru_cache(1000)
-def _ordered(keys: tuple[str, ...], first: tuple[str, ...]) -> tuple[str, ...]:
-    return (*(key for key in first if key in keys), *sorted(key for key in keys if key not in first))
-
-
-def _entries(mapping: dict[str, Any], keys: Iterable[str], margin: "_Margin", out: list[str]) -> None:
+def _entries(mapping: dict[str, Any], margin: "_Margin", out: list[str]) -> None:
     """The entries of a mapping, each with the line break before it; the first may stand behind a dash."""
-    rest = margin.rest
-    inner = rest.inner
     append = out.append
-    for key in keys:
+    for key, start, below in margin[(*mapping,)]:
         value = mapping[key]
         kind = type(value)
-        append(margin[key])
+        append(start)
         if kind is str:
-            append(_VALUES[value] or _text(value, inner.pad))
+            append(_VALUES[value] or _text(value, below.pad))
         elif kind is dict and value:
-            _entries(value, sorted(value) if len(value) > 1 else value, inner, out)
+            _entries(value, below, out)
         elif kind is list and value:
-            _items(value, rest, out)
+            _items(value, margin.rest, out)
         else:
             append(_scalar(value))
-        margin = rest
 
 
 def _items(values: list[Any], margin: "_Margin", out: list[str]) -> None:
     """The items of a list; `margin` as for `_entries`."""
     append = out.append
+    if type(values[0]) is int and {*map(type, values)} == {int}:  # exit codes come by the hundred
+        append(f"{margin.dash} {f'{margin.rest.dash} '.join(map(str, values))}")
+        return
     for value in values:
         kind = type(value)
         if kind is dict and value:
-            _entries(value, sorted(value) if len(value) > 1 else value, margin.item, out)
+            _entries(value, margin.item, out)
         elif kind is str:
             append(margin.dash)
             append(_VALUES[value] or _text(value, margin.item.pad))
@@ -161,7 +150,7 @@ def _text(text: str, pad: str) -> str:
     """What stands behind the colon for a string."""
     if "\n" not in text or _SKIP_MARKER in text:
         return f" {quoted(text)}"
-    if (_NOT_LITERAL_ASCII if text.isascii() else _NOT_LITERAL).search(text):
+    if not _is_literal(text):
         return f" {quoted(text)}"
     body = text.rstrip("\n")
     tail = text[len(body) :]
@@ -170,6 +159,15 @@ def _text(text: str, pad: str) -> str:
     for _ in range(2):  # of blank lines in a row, each time every other one
         indented = indented.replace(f"\n{pad}\n", "\n\n")
     return f" |{chomp}\n{pad}{indented}{tail[1:]}"
+
+
+def _is_literal(text: str) -> bool:
+    """Whether a text of several lines can be written as it is."""
+    if not text.isascii():
+        return not _NOT_LITERAL.search(text)
+    # Many times as fast as one pattern: Python searches for one of several things slowly.
+    blanks = text[0] in " \t\n" or text[-1] in " \t" or " \n" in text or "\t\n" in text
+    return not blanks and not _CONTROL.search(text)
 
 
 def _escape(found: re.Match[str]) -> str:
@@ -204,29 +202,41 @@ class _Values(dict[str, str]):
         return behind
 
 
-class _Margin(dict[str, str]):
-    """How a line begins: with each key seen, up to its colon, the line break before it included.
+class _Margin(dict[tuple[str, ...], tuple[tuple[str, str, "_Margin"], ...]]):
+    """How lines begin: for the keys of each mapping seen, as they come there, what is written, in the order it is.
 
-    `lead` is what stands before the key, blanks and dashes. Further lines of the same mapping or list have only blanks.
+    Those are each key, its line up to the colon, the line break before it included, and the margin below it. `lead` is
+    what stands before the first key, blanks and dashes. Further lines of the same mapping or list have only blanks.
+    `first` are keys that come before all others.
     """
 
-    def __init__(self, lead: str, rest: "_Margin | None" = None) -> None:
+    def __init__(self, lead: str, rest: "_Margin | None" = None, first: tuple[str, ...] = ()) -> None:
         super().__init__()
         self.rest = self if rest is None else rest
         self.pad = " " * len(lead)
         self.dash = f"\n{lead}-"
         self._lead = lead
+        self._first = first
 
-    def __missing__(self, key: str) -> str:
+    def __missing__(self, keys: tuple[str, ...]) -> tuple[tuple[str, str, "_Margin"], ...]:
+        first = [key for key in self._first if key in keys]
+        order = [*first, *sorted(key for key in keys if key not in first)]
+        margins = (self, *repeat(self.rest, len(order) - 1))
+        found = tuple((key, margin._start(key), margin._below(key)) for key, margin in zip(order, margins, strict=True))
+        if len(found) <= _MOST_KEYS and max(map(len, order)) <= _LONGEST_CACHED:
+            if len(self) >= _MOST_SHAPES:
+                self.clear()
+            self[keys] = found
+        return found
+
+    def _start(self, key: str) -> str:
         text = quoted(key)
         if len(text) > _LONGEST_KEY:
             return f"\n{self._lead}? {text}\n{self.pad}:"
-        start = f"\n{self._lead}{text}:"
-        if len(key) <= _LONGEST_CACHED:
-            if len(self) >= _MOST_CACHED:
-                self.clear()
-            self[key] = start
-        return start
+        return f"\n{self._lead}{text}:"
+
+    def _below(self, key: str) -> "_Margin":
+        return _METADATA if self is _TOP and key == "metadata" else self.rest.inner
 
     @cached_property
     def inner(self) -> "_Margin":
@@ -240,4 +250,5 @@ class _Margin(dict[str, str]):
 
 
 _VALUES = _Values()
-_TOP = _Margin("")
+_TOP = _Margin("", first=("apiVersion", "kind", "metadata"))
+_METADATA = _Margin("  ", first=("name", "namespace", "labels", "annotations"))
