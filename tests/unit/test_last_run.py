@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from stowplan.compiler import fingerprint
-from stowplan.compiler.last_run import unchanged
+from stowplan.compiler.last_run import look
 
 EXAMPLE = Path(__file__).parents[2] / "examples/imagenet"
 LIGHT = """
@@ -116,16 +116,16 @@ def test_what_a_change_led_to_is_told_once(repo: Path, synth: Synth) -> None:
 def test_another_program_looks_again(repo: Path, synth: Synth, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synth()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    assert unchanged(repo, repo / "out") is not None
+    assert look(repo, repo / "out").unchanged
     monkeypatch.setattr(fingerprint, "of_program", lambda: "newer")
-    assert unchanged(repo, repo / "out") is None
+    assert look(repo, repo / "out").last is None
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"program": 1}'])
 def test_a_broken_memory_is_none(repo: Path, synth: Synth, tmp_path: Path, content: str) -> None:
     synth()
-    (kept,) = (tmp_path / "cache/stowplan/runs").iterdir()
-    kept.write_text(content)
+    for kept in (tmp_path / "cache/stowplan/runs").iterdir():
+        kept.write_text(content)
     assert not saw_nothing_to_do(synth())
     assert saw_nothing_to_do(synth())
 
@@ -149,3 +149,40 @@ def test_a_cache_that_cannot_be_written_is_no_error(synth: Synth, tmp_path: Path
     (tmp_path / "cache").write_text("")
     synth()
     assert not saw_nothing_to_do(synth())
+
+
+COUNTING = """
+import sys
+from stowplan.compiler import batch
+from stowplan.compiler.cli import main
+lower = batch.lower
+def counted(specs, *rest):
+    print("compiled:", *(spec.id.name for spec in specs), file=sys.stderr)
+    return lower(specs, *rest)
+batch.lower = counted
+main()
+"""
+
+
+def test_an_edit_is_compiled_alone(repo: Path, tmp_path: Path) -> None:
+    def compiled() -> list[str]:
+        ended = subprocess.run(
+            [sys.executable, "-c", COUNTING, "synth", str(repo)],
+            env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=300,
+        )
+        return ended.stderr.split()
+
+    assert "imagenet" in compiled()
+    for number in range(3):
+        append(repo / "specs/imagenet-jobs.yaml", f"# Comment {number}\n")
+        assert "imagenet" not in compiled()
+    append(repo / "specs/imagenet.yaml", "# A comment\n")
+    assert "imagenet-warmup" in compiled()
+    shutil.rmtree(tmp_path / "cache")
+    before = {path: path.read_bytes() for path in (repo / "out").rglob("*.*")}
+    compiled()
+    assert {path: path.read_bytes() for path in (repo / "out").rglob("*.*")} == before

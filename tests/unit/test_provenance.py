@@ -43,7 +43,7 @@ def assert_copies_are_copies(entry: Entry, compiled: Compiled) -> None:
     for origin in entry.origins:
         if origin.how is not How.COPIED or origin.default or isinstance(entry.leaf.value, dict | list):
             continue
-        line = compiled.sources.texts[origin.location.file].splitlines()[origin.location.line - 1]
+        line = compiled.texts[origin.location.file].splitlines()[origin.location.line - 1]
         words = (
             str(entry.leaf.value).lower() if not isinstance(entry.leaf.value, str) else entry.leaf.value.split("\n")[0]
         )

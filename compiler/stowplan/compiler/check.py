@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from stowplan.compiler.checks import local, shared
 from stowplan.compiler.checks.local import Checked
-from stowplan.compiler.checks.places import Places
+from stowplan.compiler.checks.places import DocumentOf, Places
 from stowplan.compiler.checks.world import World
 from stowplan.compiler.model import Output, Program
 from stowplan.compiler.source import Report
@@ -26,15 +26,22 @@ def check(outputs: Sequence[Output], program: Program, previous: Mapping[ObjectI
     conclude(local.check(outputs, platform, known, previous), program, previous, report)
 
 
-def conclude(parts: Sequence[Checked], program: Program, previous: Mapping[ObjectId, Json], report: Report) -> None:
+def conclude(
+    parts: Sequence[Checked],
+    program: Program,
+    previous: Mapping[ObjectId, Json],
+    report: Report,
+    elsewhere: DocumentOf | None = None,
+) -> None:
     """Add to `report` what `local` found in all specs, and what is wrong between them.
 
-    `previous` holds at least the objects that the last run wrote and this one does not.
+    `previous` holds at least the objects that the last run wrote and this one does not. `elsewhere` gives the
+    documents of specs that are not in the program.
     """
     world = World(part.facts for part in parts)
     findings = [
         *(finding for part in parts for finding in part.findings),
         *shared.check(world, [part.changes for part in parts], program.platform, previous),
     ]
-    places = Places(program, world)
+    places = Places(program, world, elsewhere)
     report.add(*(places.diagnostic(found) for found in findings))

@@ -1,8 +1,7 @@
 """What is remembered of a run that left everything up to date, so that the next one can see that nothing changed.
 
 It lies in the user's cache folder, never in the repository: outputs do not depend on it, and losing it costs a whole
-run. What a change of the output led to (a Job that starts anew, a file that was removed) is told once: a run that said
-any of it is not remembered.
+run. What a change of the output led to (a Job that starts anew, a file that was removed) is told once.
 """
 
 import json
@@ -12,17 +11,27 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stowplan.compiler import fingerprint
 from stowplan.compiler.source import Diagnostic, Location, Report
 from stowplan.schema.diagnostics import Severity
 
+if TYPE_CHECKING:
+    from stowplan.compiler.kept import Kept
+    from stowplan.compiler.kept_file import KeptState
+
 KEPT = 200
 """Repositories that are remembered; the one that was compiled longest ago gives way."""
 
-_OF_A_CHANGE = frozenset(("SP511", "SP512", "SP513", "SP516", "SP540", "SP541", "SP542"))
+KEPT_WHOLE = 20
+"""Repositories of which so much is kept that an edit compiles alone: some megabytes for thousands of specs."""
+
+_OF_A_CHANGE = frozenset(("SP540", "SP541", "SP542"))
 """What is said of the step from one output to the next, and so not again by a run that takes no step."""
+
+_OF_A_REPAIR = frozenset(("SP511", "SP512", "SP513", "SP516"))
+"""What is said of an output that was not as the last run left it. The next run looks at all of it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,33 +58,84 @@ class LastRun:
         return {file: (repo / file).read_text(encoding="utf-8") for file in files if (repo / file).is_file()}
 
 
-def unchanged(repo: Path, out: Path) -> LastRun | None:
-    """The last run, where neither inputs nor outputs nor Stowplan changed since; outputs by existence and size."""
-    with suppress(OSError, ValueError, KeyError, TypeError, fingerprint.UnusualError):
-        fields = json.loads(_file(repo, out).read_bytes())
-        if fields["program"] == fingerprint.of_program():
-            last = LastRun(**fields | {"diagnostics": tuple(map(_diagnostic, fields["diagnostics"]))})
-            return last if (last.inputs, last.outputs) == fingerprint.of_both(repo, out) else None
-    return None
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is seen before a run begins.
+
+    `inputs` are those that it begins with, empty where such a run cannot be remembered. `last` is the run that left
+    the output as it is, by existence and size of its files, if it was this Stowplan's.
+    """
+
+    inputs: str = ""
+    last: LastRun | None = None
+
+    @property
+    def unchanged(self) -> LastRun | None:
+        """The last run, where its inputs are still the same."""
+        return self.last if self.last and self.last.inputs == self.inputs else None
+
+
+def look(repo: Path, out: Path) -> Look:
+    """Compare inputs and outputs with those of the last run."""
+    last = _last(_file(repo, out))
+    try:
+        if last is None:
+            return Look(fingerprint.of_inputs(repo))
+        inputs, outputs = fingerprint.of_both(repo, out)
+    except fingerprint.UnusualError:
+        return Look()
+    return Look(inputs, last if last.outputs == outputs else None)
 
 
 def inputs(repo: Path) -> str:
-    """What `remember` wants to know of a run that is about to begin; empty where such a run cannot be remembered."""
+    """What tells the inputs of one moment from those of another; empty where they are too unusual for that."""
     with suppress(fingerprint.UnusualError):
         return fingerprint.of_inputs(repo)
     return ""
 
 
-def remember(repo: Path, out: Path, inputs: str, report: Report, *, objects: int, files: int) -> None:
-    """Keep what is known of a run without errors that has just ended. `inputs` are those that it began with."""
+def _last(file: Path) -> LastRun | None:
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        fields = json.loads(file.read_bytes())
+        if fields["program"] == fingerprint.of_program():
+            return LastRun(**fields | {"diagnostics": tuple(map(_diagnostic, fields["diagnostics"]))})
+    return None
+
+
+def state(repo: Path, out: Path, last: LastRun) -> "KeptState | None":
+    """What was kept of the last run."""
+    from stowplan.compiler import kept_file  # noqa: PLC0415 - start-up time
+
+    found = kept_file.read(_kept_file(repo, out))
+    return found if found and found.run == last.inputs else None
+
+
+def remember(
+    repo: Path,
+    out: Path,
+    look: Look,
+    report: Report,
+    *,
+    objects: int,
+    files: int,
+    kept: "Kept",
+    state: "KeptState | None" = None,
+) -> None:
+    """Keep what is known of a run without errors that has just ended.
+
+    `look` is what was seen before it, `state` what it knew of the run before.
+    """
+    from stowplan.compiler import kept_file  # noqa: PLC0415 - start-up time
+
     path = _file(repo, out)
     with suppress(OSError, fingerprint.UnusualError):
-        if not inputs or any(each.code in _OF_A_CHANGE for each in report.diagnostics):
+        if not look.inputs or any(each.code in _OF_A_REPAIR for each in report.diagnostics):
             path.unlink(missing_ok=True)
             return
-        known = tuple(report.diagnostics)
-        last = LastRun(inputs, fingerprint.of_outputs(out), fingerprint.of_program(), objects, files, known)
+        known = tuple(each for each in report.diagnostics if each.code not in _OF_A_CHANGE)
+        last = LastRun(look.inputs, fingerprint.of_outputs(out), fingerprint.of_program(), objects, files, known)
         path.parent.mkdir(parents=True, exist_ok=True)
+        kept_file.write(_kept_file(repo, out), state, look.inputs, kept)
         _replace(path, json.dumps(asdict(last)).encode())
         _let_go(path.parent)
 
@@ -89,7 +149,8 @@ def _replace(path: Path, content: bytes) -> None:
 
 def _let_go(folder: Path) -> None:
     newest_first = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
-    for path in newest_first[KEPT:]:
+    large = [path for path in newest_first if path.suffix]
+    for path in {*newest_first[KEPT:], *large[KEPT_WHOLE:]}:
         path.unlink(missing_ok=True)
 
 
@@ -98,6 +159,10 @@ def _file(repo: Path, out: Path) -> Path:
     places = f"{os.path.realpath(repo)}\0{os.path.realpath(out)}"
     top = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
     return Path(top, "stowplan/runs", blake2b(os.fsencode(places), digest_size=16).hexdigest())
+
+
+def _kept_file(repo: Path, out: Path) -> Path:
+    return _file(repo, out).with_suffix(".kept")
 
 
 def _diagnostic(fields: Mapping[str, Any]) -> Diagnostic:

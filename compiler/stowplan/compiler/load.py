@@ -9,7 +9,8 @@ import os
 import re
 import stat
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from hashlib import blake2b
 from heapq import heappop, heappush
 from pathlib import Path
 
@@ -47,8 +48,12 @@ _KINDS = {
 }
 
 
-def load(repo: Path, report: Report) -> Sources:
-    """The documents of the repository in the folder `repo`.
+Choice = Callable[[Mapping[str, str]], Collection[str]]
+"""Given the digests of all files by path, says which are to be read."""
+
+
+def load(repo: Path, report: Report, choose: Choice | None = None) -> Sources:
+    """The documents of the repository in the folder `repo`; with `choose`, only those in files that it asks for.
 
     What cannot be read goes to `report` and is left out. Documents come in the byte order of their files' paths.
     Where there are none although nothing is wrong, a warning says what was looked at.
@@ -57,12 +62,18 @@ def load(repo: Path, report: Report) -> Sources:
     platform = _load_platform(files)
     finder = _SpecFinder(files)
     paths = finder.find()
-    documents = [document for path in paths for document in files.read(path) or ()]
+    wanted = files.chosen(paths, choose) if choose else paths
+    documents = [document for path in wanted for document in files.read(path) or ()]
     for path in finder.near:
         files.report_at(path, START, finding("SP116", (), *_NEAR))
-    if not (documents or report.failed or (platform and platform.data.get("extensions"))):
+    if not (documents or report.failed or (platform and platform.data.get("extensions")) or len(wanted) < len(paths)):
         files.report_at(SPECS, START, _nothing_found(files, len(paths), finder))
-    return Sources(platform, tuple(documents), files.texts)
+    return Sources(platform, tuple(documents), files.texts, files.digests, files.unread)
+
+
+def documents_of(content: bytes, name: str) -> Sequence[Document]:
+    """Those of a file that was read without errors before."""
+    return yaml_reader.read(content.removeprefix(BOM_UTF8).decode(), name)[0]
 
 
 def texts(paths: Sequence[str], report: Report) -> Mapping[str, str]:
@@ -111,6 +122,8 @@ class _Files:
     def __init__(self, repo: Path, report: Report) -> None:
         self.repo = repo
         self.texts: dict[str, str] = {}
+        self.digests: dict[str, str] = {}
+        self.unread: dict[str, bytes] = {}
         self._root = os.path.realpath(repo)
         self._folder = f"{repo}/" if repo.parts else ""
         self._report = report
@@ -133,13 +146,23 @@ class _Files:
         """Report a path that cannot be read."""
         self.report_at(path, START, finding("SP112", (), f"This cannot be read: {reason}.", "Correct or remove it."))
 
+    def chosen(self, paths: Sequence[str], choose: Choice) -> list[str]:
+        """Those of the files that `choose` asks for, and those that cannot be read; of the others, the contents."""
+        for path in paths:
+            content = self._content(path)
+            if content is not None:
+                self.unread[_printable(path)] = content
+        wanted = choose(self.digests)
+        return [path for path in paths if _printable(path) in wanted or _printable(path) not in self.unread]
+
     def read(self, path: str) -> list[Document] | None:
         """The documents of one file; None where it has some, but none of them can be read."""
-        content = self._content(path)
+        name = _printable(path)
+        known = self.unread.pop(name, None)
+        content = self._content(path) if known is None else known
         text = None if content is None else self._decode(path, content)
         if text is None:
             return None
-        name = _printable(path)
         self.texts[name] = text
         documents, diagnostics = yaml_reader.read(text, name)
         self._report.add(*diagnostics)
@@ -157,6 +180,7 @@ class _Files:
             self.refuse(path, _reason(error))
             return None
         if len(content) <= MAX_FILE_SIZE:
+            self.digests[_printable(path)] = blake2b(content, digest_size=16).hexdigest()
             return content
         message = f"The file is larger than {MAX_FILE_SIZE:,} bytes."
         self.report_at(path, START, finding("SP105", (), message, "Split it; specs hold no data."))

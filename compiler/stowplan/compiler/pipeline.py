@@ -8,29 +8,33 @@ batches (`batch`), which are shared out to processes: `lower` makes units of man
 later ones have nothing sound to work on and are left out. Nothing is written here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
 from stowplan.compiler import batch, check, inventory, layout, parallel, runs
 from stowplan.compiler.batch import Batch, Setting
+from stowplan.compiler.beside import Beside
 from stowplan.compiler.checks import local
 from stowplan.compiler.committed import Committed
 from stowplan.compiler.delivery import Placed, delivered, plain_objects, settings
+from stowplan.compiler.entries import to_line
 from stowplan.compiler.extensions import Extensions, extend
 from stowplan.compiler.inventory import Inventory
+from stowplan.compiler.kept import Kept
 from stowplan.compiler.load import load
 from stowplan.compiler.lower import context_of, lower
 from stowplan.compiler.memory import Memory
 from stowplan.compiler.model import Output, Program, Sources
 from stowplan.compiler.previous import lost_inventory
 from stowplan.compiler.render import Rendered, Renderings
-from stowplan.compiler.resolve import resolve
+from stowplan.compiler.resolve import resolve_beside
 from stowplan.compiler.runs import Recompile
 from stowplan.compiler.source import Diagnostic, Report
+from stowplan.compiler.spec_facts import SpecFacts
 from stowplan.compiler.tree import Tree, seen
 from stowplan.compiler.validate import validate
 from stowplan.library.dialects.context import Context
@@ -48,38 +52,52 @@ class Compiled:
 
     `files` are those of `outputs`, `objects` is their number; `outputs` themselves are only there where they were
     asked for. `committed` is the inventory that the run began with, `starts` are the Jobs that a sync would start.
+    `texts` are the sources, by file. `kept` is for the next run, where extensions had no part in this one: they may
+    have looked at anything.
     """
 
-    sources: Sources
+    texts: Mapping[str, str]
     outputs: tuple[Output, ...] = ()
     files: tuple[Rendered, ...] = ()
     objects: int = 0
     committed: Inventory = Inventory()  # noqa: RUF009 - frozen
     starts: tuple[ObjectId, ...] = ()
     program: Program | None = None
+    kept: Kept | None = None
 
-    @property
-    def extended(self) -> bool:
-        """Whether extensions had a part in it: they may have looked at anything."""
-        return self.program is not None and bool(self.program.platform.extensions)
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What was read: `facts` of all specs, those `beside` the program included; what was `said` of files as such."""
+
+    sources: Sources
+    program: Program
+    facts: tuple[SpecFacts, ...]
+    said: tuple[Diagnostic, ...]
+    beside: Beside
+
+    def texts(self, report: Report) -> Mapping[str, str]:
+        """The sources that something may be said of, by file."""
+        return {**self.sources.texts, **self.beside.texts(report)}
 
 
 def specs_of(repo: Path, report: Report) -> tuple[Sources, tuple[SpecId, ...]]:
     """The identities of all specs, sorted."""
-    sources, program = _read(repo, report)
-    return sources, tuple(spec.id for spec in program.specs)
+    reading = _read(repo, report)
+    return reading.sources, tuple(spec.id for spec in reading.program.specs)
 
 
 def validate_repository(repo: Path, report: Report, *, keep_objects: bool = True) -> Compiled:
     """Everything but extensions and what depends on the committed output. Starts no Node."""
-    sources, program = _read(repo, report)
+    reading = _read(repo, report)
+    program = reading.program
     context = context_of(program, version("stowplan"))
     plain = plain_objects(program)
     definitions = local.definitions(plain, program.platform.kubernetes_version)
     setting = Setting(program, context, definitions, keep_objects)
-    batches = _batches(setting, plain, report)
-    _conclude(batches, setting, report)
-    return Compiled(sources, _outputs(batches), objects=_number(batches))
+    batches = _batches(setting, plain, reading.beside, report)
+    _conclude(batches, setting, reading.beside, report)
+    return Compiled(reading.sources.texts, _outputs(batches), objects=_number(batches))
 
 
 def compile_repository(
@@ -89,57 +107,99 @@ def compile_repository(
     recompile: Recompile = NOTHING,
     *,
     memory: Memory | None = None,
+    kept: Kept | None = None,
     keep_objects: bool = True,
 ) -> Compiled:
-    """The output of the repository in `repo`, given what `out` holds already. `memory` serves the next call."""
+    """The output of the repository in `repo`, given what `out` holds already. `memory` serves the next call.
+
+    `kept` is what the last run left that wrote `out`, if `out` and Stowplan are still the same: then specs that did
+    not change are not compiled, and their files come without contents.
+    """
     if memory is not None:
-        return _compile(repo, out, report, recompile, memory, keep_objects=keep_objects)
+        return _compile(repo, out, report, recompile, memory, kept=kept, keep_objects=keep_objects)
     with closing(Memory(lasting=False)) as own:
-        return _compile(repo, out, report, recompile, own, keep_objects=keep_objects)
+        return _compile(repo, out, report, recompile, own, kept=kept, keep_objects=keep_objects)
 
 
 def _compile(
-    repo: Path, out: Path, report: Report, recompile: Recompile, memory: Memory, *, keep_objects: bool
+    repo: Path,
+    out: Path,
+    report: Report,
+    recompile: Recompile,
+    memory: Memory,
+    *,
+    kept: Kept | None,
+    keep_objects: bool,
 ) -> Compiled:
-    sources, program = _read(repo, report)
-    context = context_of(program, version("stowplan"))
-    extended = _extend(program, context, repo, memory, report)
-    if report.failed and extended is not None:
-        return Compiled(sources)
-    others = [*(layout.of_extensions(extended.additions) if extended else ()), *plain_objects(program)]
     tree = seen(out)
     found, problems = _inventory(tree, recompile)
+    reading = _read(repo, report, kept if kept and not problems and kept.is_in(tree, found) else None)
+    program, beside = reading.program, reading.beside
+    context = beside.added_to(context_of(program, version("stowplan")))
+    extended = _extend(program, context, repo, memory, report)
+    if report.failed and extended is not None:
+        return Compiled(reading.texts(report))
+    others = [*(layout.of_extensions(extended.additions) if extended else ()), *plain_objects(program)]
     setting = Setting(
         program,
         context,
         local.definitions(others, program.platform.kubernetes_version),
         keep_objects,
-        Committed.of(found, tree, [spec.id for spec in program.specs]),
+        Committed.of(found, tree, [each.id for each in reading.facts]),
         recompile,
         memory,
         {unit.spec: unit for unit in extended.units} if extended else None,
     )
-    batches = _batches(setting, others, report)
+    batches = _batches(setting, others, beside, report)
     if batches:
         report.add(*problems)
-    _conclude(batches, setting, report)
+    _conclude(batches, setting, beside, report)
     if report.failed:
-        return Compiled(sources)
+        return Compiled(reading.texts(report))
     more = settings(program)
     return Compiled(
-        sources,
+        reading.texts(report),
         (*_outputs(batches), *more) if keep_objects else (),
-        (*(file for each in batches for file in each.files), *Renderings().all(more, tree)),
-        _number(batches) + len(more),
+        (*_files(batches, beside, found), *Renderings().all(more, tree)),
+        _number(batches) + sum(len(part.facts.objects) for part in beside.checked) + len(more),
         found,
         tuple(sorted(run for each in batches for run in each.starts)),
         program,
+        None if extended else _kept(reading, batches),
     )
 
 
-def _read(repo: Path, report: Report) -> tuple[Sources, Program]:
-    sources = load(repo, report)
-    return sources, resolve(validate(sources, report), report)
+def _read(repo: Path, report: Report, kept: Kept | None = None) -> _Reading:
+    """Read all files, or those that `kept` does not know or that are concerned by what it does not know."""
+    found = Report()
+    sources = load(repo, found, kept.stale if kept else None)
+    if kept and not kept.foresaw(sources):
+        found, kept = Report(), None
+        sources = load(repo, found)
+    program = validate(sources, found)
+    beside = Beside(kept or Kept(), sources)
+    report.add(*found.diagnostics, *beside.said)
+    program, facts = resolve_beside(program, beside.facts, beside.document, report)
+    return _Reading(sources, program, facts, tuple(found.diagnostics), beside)
+
+
+def _kept(reading: _Reading, batches: Sequence[Batch]) -> Kept:
+    own = {spec.id for spec in reading.program.specs}
+    said = [*reading.said, *(found for each in batches for found in each.lowered)]
+    facts = [each for each in reading.facts if each.id in own]
+    known = Kept.of_run(reading.sources, said, facts, (part for each in batches for part in each.checked))
+    return replace(known, files={**reading.beside.files, **known.files})
+
+
+def _files(batches: Sequence[Batch], beside: Beside, committed: Inventory) -> Iterator[Rendered]:
+    """Those that were rendered, and those that stay as they are."""
+    yield from (file for each in batches for file in each.files)
+    if not beside.specs:
+        return
+    entries = {entry.path: entry for entry in committed.entries}
+    for fact in (fact for part in beside.checked for fact in part.facts.objects):
+        entry = entries[fact.path]
+        yield Rendered(fact.path, fact.id, fact.source, entry.sha256, to_line(entry), None)
 
 
 def _extend(program: Program, context: Context, repo: Path, memory: Memory, report: Report) -> Extensions | None:
@@ -156,7 +216,7 @@ def _extend(program: Program, context: Context, repo: Path, memory: Memory, repo
     return extended
 
 
-def _batches(setting: Setting, others: Sequence[Output], report: Report) -> list[Batch]:
+def _batches(setting: Setting, others: Sequence[Output], beside: Beside, report: Report) -> list[Batch]:
     """The specs in batches, and behind them what no spec makes; nothing where reading or lowering found an error."""
     specs = setting.program.specs
     if report.failed:
@@ -173,14 +233,13 @@ def _batches(setting: Setting, others: Sequence[Output], report: Report) -> list
         return []
     places = [
         Placed(fact.path, fact.id.namespace, fact.spec)
-        for each in batches
-        for checked in each.checked
+        for checked in (*beside.checked, *(part for each in batches for part in each.checked))
         for fact in checked.facts.objects
     ]
     return [*batches, batch.finish(delivered(places, others, setting.program), setting, [None])]
 
 
-def _conclude(batches: Sequence[Batch], setting: Setting, report: Report) -> None:
+def _conclude(batches: Sequence[Batch], setting: Setting, beside: Beside, report: Report) -> None:
     """Add what is wrong with the specs by themselves and with each other."""
     if not batches:
         return
@@ -189,7 +248,8 @@ def _conclude(batches: Sequence[Batch], setting: Setting, report: Report) -> Non
     if setting.committed:
         committed = setting.committed
         gone |= runs.without_recompiled(committed.strays, Inventory(committed.gone), setting.recompile)
-    check.conclude([part for each in batches for part in each.checked], setting.program, gone, report)
+    parts = [*(part for each in batches for part in each.checked), *beside.checked]
+    check.conclude(parts, setting.program, gone, report, beside.find)
 
 
 def _outputs(batches: Sequence[Batch]) -> tuple[Output, ...]:

@@ -36,14 +36,14 @@ def validate(sources: Sources, report: Report) -> Program:
     platform = platform_file.platform(sources.platform, report)
     if platform is None:
         for document in sources.documents:
-            if _is_spec(document):
+            if is_spec(document):
                 read_spec(document, Platform(), report)
         return Program(Platform(), sources.platform, ())
     specs: list[Spec] = []
     passed: list[Document] = []
     refused: set[SpecId] = set()
     for document in sources.documents:
-        if _is_spec(document):
+        if is_spec(document):
             spec = read_spec(document, platform, report)
             specs += [spec] if spec else []
             refused |= set() if spec else {_identity(document, platform)}
@@ -55,7 +55,8 @@ def validate(sources: Sources, report: Report) -> Program:
     return Program(platform, sources.platform, tuple(specs), tuple(passed), keys, frozenset(refused))
 
 
-def _is_spec(document: Document) -> bool:
+def is_spec(document: Document) -> bool:
+    """Whether it is of a kind that is compiled."""
     kind = document.data.get("kind")
     return isinstance(kind, str) and kind in kinds.MODELS
 

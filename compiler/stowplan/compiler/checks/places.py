@@ -1,6 +1,6 @@
 """Where in the user's files the objects of the output come from."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from stowplan.compiler.checks.facts import Template
@@ -16,17 +16,25 @@ from stowplan.schema.meta import ObjectId, SpecId
 _NAME: FieldPath = ("metadata", "name")
 
 
-class Places:
-    """The place of each finding. Only documents that one is placed in are looked at."""
+DocumentOf = Callable[[SpecId], Document | None]
+"""Gives the document of a spec, if it is there."""
 
-    def __init__(self, program: Program, world: World) -> None:
+
+class Places:
+    """The place of each finding. Only documents that one is placed in are looked at.
+
+    `elsewhere` gives those of specs that are not in the program.
+    """
+
+    def __init__(self, program: Program, world: World, elsewhere: DocumentOf | None = None) -> None:
         self._program = program
         self._world = world
+        self._elsewhere = elsewhere
 
     def diagnostic(self, found: ObjectFinding) -> Diagnostic:
         """The finding at its spec's name; in a plain object or a pod template of the user's at the very field."""
         plain = self._plain.get(found.object) if found.spec is None else None
-        document = plain or (self._specs.get(found.spec) if found.spec else None)
+        document = plain or (self._document(found.spec) if found.spec else None)
         edits = sorted(found.edits, key=document.locate) if document else []
         own = found.found.path if plain else self._in_template(found, document)
         path = own if own is not None else edits[0] if edits else _NAME if document else ()
@@ -41,6 +49,9 @@ class Places:
             f"{subject}: {found.found.message}",
             found.found.hint,
         )
+
+    def _document(self, spec: SpecId) -> Document | None:
+        return self._specs.get(spec) or (self._elsewhere(spec) if self._elsewhere else None)
 
     def _in_template(self, found: ObjectFinding, document: Document | None) -> FieldPath | None:
         templates = self._templates.get(found.object) if found.spec and document else None

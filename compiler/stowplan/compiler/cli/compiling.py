@@ -10,6 +10,7 @@ from stowplan.compiler.cli.options import Format, FormatOption, Out, Repo, apart
 from stowplan.compiler.source import Report
 
 if TYPE_CHECKING:
+    from stowplan.compiler.last_run import LastRun
     from stowplan.compiler.pipeline import Compiled
     from stowplan.compiler.write import WriteResult
 
@@ -23,7 +24,7 @@ def validate(repo: Repo = Path(), output_format: FormatOption = Format.TEXT) -> 
 
     report = Report()
     compiled = validate_repository(folder(repo), report, keep_objects=False)
-    Ending(repo, report, compiled.sources.texts, output_format).finish({"objects": compiled.objects})
+    Ending(repo, report, compiled.texts, output_format).finish({"objects": compiled.objects})
 
 
 def synth(
@@ -51,41 +52,39 @@ def synth(
     """
     source = folder(repo)
     target = apart_from_specs(out or source / "out", source)
-    if not (check or recompile):
-        _end_if_unchanged(repo, source, target, output_format)
-
     from stowplan.compiler import last_run  # noqa: PLC0415 - start-up time
-    from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415
+
+    look = last_run.Look() if check else last_run.look(source, target)
+    if look.unchanged and not recompile:
+        _end_unchanged(look.unchanged, repo, source, target, output_format)
+
+    from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415 - start-up time
     from stowplan.compiler.runs import Recompile  # noqa: PLC0415
 
-    inputs = last_run.inputs(source)
-    report = Report()
+    report, state = Report(), last_run.state(source, target, look.last) if look.last and not recompile else None
     names = frozenset(recompile or ())
     renewed = Recompile("all" in names, names - {"all"})
     with busy("Compiling"):
-        compiled = compile_repository(source, target, report, renewed, keep_objects=False)
+        kept = state.kept if state else None
+        compiled = compile_repository(source, target, report, renewed, kept=kept, keep_objects=False)
     extra: dict[str, Any] = {"objects": compiled.objects}
     lines: list[str] = []
     if not report.failed:
         _refuse_unknown(renewed.unknown({spec.id for spec in compiled.program.specs} if compiled.program else ()))
         more, lines = (_compare if check else _write)(compiled, target, report)
         extra |= more
-    if not (check or report.failed or compiled.extended):
+    if compiled.kept and not (check or report.failed):
         files = sum(number for name, number in extra["files"].items() if name != "removed")
-        last_run.remember(source, target, inputs, report, objects=compiled.objects, files=files)
+        ran = {"objects": compiled.objects, "files": files}
+        last_run.remember(source, target, look, report, **ran, kept=compiled.kept, state=state)
     extra["starts"] = [] if report.failed else [str(run) for run in compiled.starts]
     lines = [*(f"starts when synced: {run}" for run in extra["starts"]), *lines]
-    ending = Ending(repo, report, compiled.sources.texts, output_format)
+    ending = Ending(repo, report, compiled.texts, output_format)
     ending.finish(extra, lines, failed=not extra.get("upToDate", True))
 
 
-def _end_if_unchanged(repo: Path, source: Path, target: Path, output_format: Format) -> None:
-    """Says what the last run said, and ends, where there is nothing to do."""
-    from stowplan.compiler.last_run import unchanged  # noqa: PLC0415 - start-up time
-
-    last = unchanged(source, target)
-    if last is None:
-        return
+def _end_unchanged(last: "LastRun", repo: Path, source: Path, target: Path, output_format: Format) -> None:
+    """Says what the last run said, and ends."""
     counts = {"created": 0, "changed": 0, "unchanged": last.files, "removed": 0}
     ending = Ending(repo, last.report, last.texts(source), output_format)
     ending.finish({"objects": last.objects, "files": counts, "starts": []}, [_written_line(target, counts)])

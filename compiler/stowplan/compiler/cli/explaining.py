@@ -106,7 +106,7 @@ def _source_map(repo: Path, out: Path) -> "tuple[Compiled, SourceMap]":
     report = Report()
     compiled = compile_repository(folder(repo), out, report)
     if compiled.program is None:
-        Ending(repo, report, compiled.sources.texts, Format.TEXT).finish({})
+        Ending(repo, report, compiled.texts, Format.TEXT).finish({})
     return compiled, SourceMap(compiled.program, compiled.outputs, version("stowplan"))
 
 

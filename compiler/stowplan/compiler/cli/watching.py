@@ -20,6 +20,6 @@ def watch(repo: Repo = Path(), out: Out = None) -> None:
     target = apart_from_specs(out or source / "out", source)
     console = terminal()
     for each in Watcher(source, target).rounds():
-        print_text(console, each.report.diagnostics, each.compiled.sources.texts)
+        print_text(console, each.report.diagnostics, each.compiled.texts)
         text = "nothing written" if each.report.failed else written_line(target, each.written)
         typer.echo(f"{text} ({each.seconds:.2f} s)")

@@ -1,0 +1,94 @@
+"""The specs that stay as they are, beside those that are compiled."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from stowplan.compiler.checks.changes import Changes
+from stowplan.compiler.checks.local import Checked
+from stowplan.compiler.kept import Kept, KeptSpec
+from stowplan.compiler.load import documents_of
+from stowplan.compiler.model import Sources
+from stowplan.compiler.source import Diagnostic, Document, Report
+from stowplan.compiler.spec_facts import SpecFacts
+from stowplan.compiler.validate import read_spec
+from stowplan.library.dialects.context import Context
+from stowplan.schema.meta import SpecId
+from stowplan.schema.platform import Platform
+from stowplan.schema.sample_set import SampleSet
+
+
+class Beside:
+    """What is known of specs whose files were not read; their documents where they are asked for."""
+
+    def __init__(self, kept: Kept, sources: Sources) -> None:
+        self.files = {path: kept.files[path] for path in sources.unread}
+        self.specs: tuple[KeptSpec, ...] = tuple(spec for file in self.files.values() for spec in file.specs)
+        self._contents = sources.unread
+        self._documents: dict[str, Sequence[Document]] = {}
+
+    @property
+    def facts(self) -> list[SpecFacts]:
+        return [spec.facts for spec in self.specs]
+
+    @property
+    def said(self) -> Iterator[Diagnostic]:
+        """What is still to be said of their files."""
+        return (each for file in self.files.values() for each in file.said)
+
+    @cached_property
+    def checked(self) -> list[Checked]:
+        """What was found in their objects, of which none changed."""
+        return [Checked(spec.facts.id, spec.findings, spec.objects, Changes(spec.facts.id)) for spec in self.specs]
+
+    def document(self, spec: SpecFacts) -> Document:
+        """That of one of them, to place what is said of it."""
+        if spec.file not in self._documents:
+            self._documents[spec.file] = documents_of(self._contents[spec.file], spec.file)
+        return self._documents[spec.file][spec.index]
+
+    def find(self, spec: SpecId) -> Document | None:
+        """The document of a spec, if it is one of them."""
+        facts = self._by_id.get(spec)
+        return self.document(facts) if facts else None
+
+    def texts(self, report: Report) -> dict[str, str]:
+        """The texts of their files that something is said of."""
+        named = {each.location.file for each in report.diagnostics} & self._contents.keys()
+        return {file: self._contents[file].decode() for file in named}
+
+    def added_to(self, context: Context) -> Context:
+        """What the others are lowered with where these specs are there too."""
+        if not self.specs:
+            return context
+        sources = {(each.id.kind, each.id.namespace, each.id.name): each.file for each in self.facts}
+        datasets = _Datasets(context.sample_sets, self, context.platform)
+        return replace(context, sample_sets=datasets, sources={**sources, **context.sources})
+
+    @cached_property
+    def _by_id(self) -> dict[SpecId, SpecFacts]:
+        return {each.id: each for each in self.facts}
+
+
+class _Datasets(Mapping[tuple[str, str], SampleSet]):
+    """All SampleSets by namespace and name. Of those that are not compiled, one is read when it is asked for."""
+
+    def __init__(self, own: Mapping[tuple[str, str], SampleSet], beside: Beside, platform: Platform) -> None:
+        self._known = dict(own)
+        self._beside = beside
+        self._others = {each.id[1:]: each for each in beside.facts if each.id.kind == "SampleSet"}
+        self._platform = platform
+
+    def __getitem__(self, key: tuple[str, str]) -> SampleSet:
+        if key not in self._known:
+            spec = read_spec(self._beside.document(self._others[key]), self._platform, Report())
+            if spec is None or not isinstance(spec.model, SampleSet):
+                raise KeyError(key)
+            self._known[key] = spec.model
+        return self._known[key]
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(sorted(self._known.keys() | self._others.keys()))
+
+    def __len__(self) -> int:
+        return len(self._known.keys() | self._others.keys())

@@ -1,0 +1,104 @@
+"""What a run without errors knows of each spec, so that the next one need not compile those that stay as they are.
+
+All of it follows from the file of a spec, from the datasets that it refers to, from the platform file and from
+Stowplan itself. It holds as long as these do not change; what else there is among the specs is read in every run.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from stowplan.compiler.checks.facts import Facts
+from stowplan.compiler.checks.local import Checked
+from stowplan.compiler.checks.object_finding import ObjectFinding
+from stowplan.compiler.inventory import Inventory
+from stowplan.compiler.model import Sources
+from stowplan.compiler.repository import PLATFORM_FILES
+from stowplan.compiler.source import Diagnostic
+from stowplan.compiler.spec_facts import SpecFacts
+from stowplan.compiler.tree import Tree
+from stowplan.compiler.validate import is_spec
+from stowplan.schema.meta import SpecId
+
+
+class KeptSpec(NamedTuple):
+    """One spec: what others must know of it, and what was found in its objects."""
+
+    facts: SpecFacts
+    findings: tuple[ObjectFinding, ...]
+    objects: Facts
+
+
+class KeptFile(NamedTuple):
+    """One file below `specs`, and what was said of it when it was read and its specs were lowered.
+
+    `mixed` is one that holds other things than specs, which may concern all specs.
+    """
+
+    digest: str
+    said: tuple[Diagnostic, ...] = ()
+    specs: tuple[KeptSpec, ...] = ()
+    mixed: bool = False
+
+
+@dataclass(frozen=True)
+class Kept:
+    """All files of a run by their paths, and the digest of the platform file."""
+
+    platform: str = ""
+    files: Mapping[str, KeptFile] = field(default_factory=dict)
+
+    @classmethod
+    def of_run(
+        cls, sources: Sources, said: Iterable[Diagnostic], facts: Iterable[SpecFacts], checked: Iterable[Checked]
+    ) -> "Kept":
+        """What is known of the files that were read."""
+        found = {part.spec: part for part in checked}
+        specs: defaultdict[str, list[KeptSpec]] = defaultdict(list)
+        for each in facts:
+            specs[each.file].append(KeptSpec(each, found[each.id].findings, found[each.id].facts))
+        told: defaultdict[str, list[Diagnostic]] = defaultdict(list)
+        for diagnostic in said:
+            told[diagnostic.location.file].append(diagnostic)
+        mixed = {document.file for document in sources.documents if not is_spec(document)}
+        read = sources.digests.keys() - {*sources.unread, *PLATFORM_FILES}
+        files = {
+            path: KeptFile(sources.digests[path], tuple(told[path]), tuple(specs[path]), path in mixed) for path in read
+        }
+        return cls(_platform(sources.digests), files)
+
+    def stale(self, digests: Mapping[str, str]) -> Collection[str]:
+        """The files that have to be read, given the digests of all: those that changed, and whom that may concern."""
+        changed = {
+            path for path, digest in digests.items() if path not in PLATFORM_FILES and self._differs(path, digest)
+        }
+        known = [self.files[path] for path in (*changed, *(self.files.keys() - digests.keys())) if path in self.files]
+        if self.platform != _platform(digests) or any(file.mixed for file in known):
+            return digests.keys()
+        specs = {spec.facts.id for file in known for spec in file.specs}
+        concerned = (path for path, file in self.files.items() if file.mixed or _refers(file, specs))
+        return changed.union(concerned)
+
+    def is_in(self, tree: Tree, inventory: Inventory) -> bool:
+        """Whether the output folder and its inventory have all that the specs were compiled to."""
+        paths = {fact.path for file in self.files.values() for spec in file.specs for fact in spec.objects.objects}
+        return paths <= tree.files and paths <= {entry.path for entry in inventory.entries}
+
+    def foresaw(self, sources: Sources) -> bool:
+        """Whether nothing but specs is new."""
+        known = (self.files.get(document.file) for document in sources.documents if not is_spec(document))
+        return all(file and file.mixed for file in known)
+
+    def _differs(self, path: str, digest: str) -> bool:
+        return path not in self.files or self.files[path].digest != digest
+
+
+def _refers(file: KeptFile, changed: Collection[SpecId]) -> bool:
+    """Whether one of its specs refers to one of those. What a spec refers to was there: else there was an error."""
+    named = ((each.facts.id.namespace, each.facts.reference) for each in file.specs if each.facts.reference)
+    return any(SpecId("SampleSet", *each) in changed for each in named)
+
+
+def _platform(digests: Mapping[str, str]) -> str:
+    return next((digests[name] for name in PLATFORM_FILES if name in digests), "")

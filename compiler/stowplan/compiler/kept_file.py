@@ -1,0 +1,102 @@
+"""What is kept of a run, in a file: first all of it, then what later runs changed of it, one record a run.
+
+A record begins with the run that it belongs to and the one before that. So one that a dead run cut short, or that two
+runs wrote at once, is seen, and costs no more than a whole run.
+"""
+
+import pickle
+from collections.abc import Iterator, Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stowplan.compiler.checks import facts
+from stowplan.compiler.checks.object_finding import ObjectFinding
+from stowplan.compiler.kept import Kept, KeptFile, KeptSpec
+from stowplan.compiler.source import Diagnostic, Location
+from stowplan.compiler.spec_facts import SpecFacts
+from stowplan.library.dialects.claim_writes import Write
+from stowplan.library.dialects.mounted_claims import MountedClaim
+from stowplan.schema.diagnostics import Anchor, Finding, Severity
+from stowplan.schema.meta import ObjectId, SpecId
+
+MOST_RECORDS = 100
+"""Then the file is written anew; so it is where most of it changed."""
+
+
+class _Record(NamedTuple):
+    """`gone` and `files` are the step from the run before to this one; the first record of a file has no such run."""
+
+    run: str
+    before: str
+    platform: str
+    gone: frozenset[str]
+    files: Mapping[str, KeptFile]
+
+
+_VALUES = (
+    *(value for value in vars(facts).values() if isinstance(value, type) and value.__module__ == facts.__name__),
+    *(_Record, KeptFile, KeptSpec, SpecFacts, Write, MountedClaim, ObjectId, SpecId),
+    *(ObjectFinding, Finding, Anchor, Severity, Diagnostic, Location, frozenset),
+)
+_BY_NAME = {(value.__module__, value.__qualname__): value for value in _VALUES}
+
+
+class _Reader(pickle.Unpickler):
+    """Makes these values and no others: a file in a cache folder must not be able to run anything."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """The type of that name."""
+        if (module, name) not in _BY_NAME:
+            raise pickle.UnpicklingError(f"{module}.{name}")
+        return _BY_NAME[module, name]
+
+
+class KeptState(NamedTuple):
+    """What a file holds: what was kept of which run, in how many records."""
+
+    run: str
+    kept: Kept
+    records: int
+
+
+def read(path: Path) -> KeptState | None:
+    """The state of the file; None where there is none that can be read to its end."""
+    try:
+        return _joined(_records(path.read_bytes()))
+    except Exception:  # Whatever is wrong with it, there is a way without it.
+        return None
+
+
+def write(path: Path, state: KeptState | None, run: str, kept: Kept) -> None:
+    """Make the file hold `kept`, which is known of `run`; `state` is what it was found to hold. Raises `OSError`."""
+    known = state.kept.files if state else {}
+    files = {name: file for name, file in kept.files.items() if known.get(name) is not file}
+    if state and state.records < MOST_RECORDS and 2 * len(files) < len(kept.files):
+        gone = frozenset(known.keys() - kept.files.keys())
+        with path.open("ab") as target:
+            target.write(_dumped(_Record(run, state.run, kept.platform, gone, files)))
+        return
+    temporary = path.with_name(f"{path.name}.new")
+    temporary.write_bytes(_dumped(_Record(run, "", kept.platform, frozenset(), kept.files)))
+    temporary.replace(path)
+
+
+def _dumped(record: _Record) -> bytes:
+    return pickle.dumps(record, protocol=5)
+
+
+def _records(content: bytes) -> Iterator[_Record]:
+    source = BytesIO(content)
+    while source.tell() < len(content):
+        yield _Reader(source).load()
+
+
+def _joined(records: Iterator[_Record]) -> KeptState | None:
+    state = KeptState("", Kept(), 0)
+    for each in records:
+        if each.before != state.run:
+            return None
+        files = {name: file for name, file in state.kept.files.items() if name not in each.gone} | dict(each.files)
+        state = KeptState(each.run, Kept(each.platform, files), state.records + 1)
+    return state if state.records else None

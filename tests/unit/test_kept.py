@@ -1,0 +1,249 @@
+"""A run beside specs that were kept says and makes what a whole run would."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from stowplan.compiler import kept_file
+from stowplan.compiler.kept import Kept
+from stowplan.compiler.memory import Memory
+from stowplan.compiler.pipeline import Compiled, compile_repository
+from stowplan.compiler.source import Diagnostic, Report
+from stowplan.compiler.write import write
+from tests.repositories import EXAMPLES, lay_out
+
+SECRET = "apiVersion: v1\nkind: Secret\nmetadata: {name: extra, namespace: ml}\nstringData: {}\n"
+SET = """\
+apiVersion: batch.paddlepaddle.org/v1alpha1
+kind: SampleSet
+metadata: {name: NAME, namespace: ml}
+spec:
+  partitions: 1
+  source: {uri: "s3://bucket/NAME/", secretRef: {name: data}}
+  secretRef: {name: data}
+"""
+JOB = """\
+apiVersion: batch.paddlepaddle.org/v1alpha1
+kind: SampleJob
+metadata: {name: NAME-warm, namespace: ml}
+spec:
+  type: warmup
+  sampleSetRef: {name: NAME}
+"""
+PADDLE = """\
+apiVersion: batch.paddlepaddle.org/v1
+kind: PaddleJob
+metadata: {name: train-NAME, namespace: ml}
+spec:
+  sampleSetRef: {name: NAME, mountPath: /data}
+  worker:
+    replicas: 1
+    template: {spec: {containers: [{name: paddle, image: "registry.example.com/train:1"}]}}
+"""
+PASSING = 'images: {registry: registry.example.com/ml, tag: "1"}\npassThrough: [{group: "", kind: Secret}]\n'
+
+
+@dataclass
+class Repository:
+    """A repository, and what the last run that wrote its output left."""
+
+    root: Path
+    memory: Memory
+    kept: Kept | None = None
+
+    def run(self, kept: Kept | None = None) -> tuple[Compiled, list[Diagnostic]]:
+        report = Report()
+        compiled = compile_repository(self.root, self.root / "out", report, memory=self.memory, kept=kept)
+        return compiled, report.diagnostics
+
+    def write(self) -> None:
+        compiled, _ = self.run()
+        write(compiled.files, self.root / "out", compiled.committed, Report())
+        again, said = self.run()
+        assert again.kept, said
+        self.kept = again.kept
+
+    def compare(self) -> set[str]:
+        """Compile beside what was kept, and whole; the specs that were compiled beside it."""
+        part, said = self.run(self.kept)
+        whole, told = self.run()
+        assert said == told
+        assert self._files(part) == self._files(whole)
+        assert (part.objects, part.starts) == (whole.objects, whole.starts)
+        assert part.kept == whole.kept
+        return {spec.id.name for spec in part.program.specs} if part.program else set()
+
+    def _files(self, compiled: Compiled) -> dict[str, tuple[str, str, bytes]]:
+        return {
+            file.path: (file.line, file.sha256, file.content or (self.root / "out" / file.path).read_bytes())
+            for file in compiled.files
+        }
+
+
+@pytest.fixture(scope="module")
+def memory() -> Iterator[Memory]:
+    with closing(Memory()) as lasting:
+        yield lasting
+
+
+@pytest.fixture
+def repository(tmp_path: Path, memory: Memory) -> Repository:
+    files = {f"{name}-{kind}.yaml": text.replace("NAME", name) for name in ("a", "b") for kind, text in KINDS.items()}
+    lay_out(tmp_path, files)
+    (tmp_path / "stowplan.yaml").write_text(PASSING)
+    made = Repository(tmp_path, memory)
+    made.write()
+    return made
+
+
+KINDS = {"set": SET, "job": JOB, "train": PADDLE}
+
+
+def spec(repository: Repository, name: str) -> Path:
+    return repository.root / "specs" / f"{name}.yaml"
+
+
+def replace(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("change", "compiled"),
+    [
+        (lambda _: None, set()),
+        (lambda r: replace(spec(r, "a-train"), "train:1", "train:2"), {"train-a"}),
+        (lambda r: replace(spec(r, "a-set"), "kind", "# A comment\nkind"), {"a", "a-warm", "train-a"}),
+        (lambda r: replace(spec(r, "a-set"), "s3://bucket/a", "s3://bucket/c"), {"a", "a-warm", "train-a"}),
+        (lambda r: spec(r, "a-train").unlink(), set()),
+        (
+            lambda r: spec(r, "c-train").write_text(PADDLE.replace("NAME", "c").replace("{name: c,", "{name: a,")),
+            {"train-c"},
+        ),
+        (lambda r: spec(r, "a-train").rename(spec(r, "z")), {"train-a"}),
+        (lambda r: (r.root / "specs/notes.txt").write_text(""), set()),
+        (lambda r: spec(r, "both").write_text(JOB.replace("NAME", "b").replace("b-warm", "other")), {"other"}),
+    ],
+    ids=["nothing", "job", "comment", "dataset", "removal", "new job", "another file", "note", "second job"],
+)
+def test_only_what_an_edit_concerns_is_compiled(
+    repository: Repository, change: Callable[[Repository], object], compiled: set[str]
+) -> None:
+    change(repository)
+    assert repository.compare() == compiled
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda r: spec(r, "a-set").unlink(),
+        lambda r: replace(spec(r, "a-set"), "name: a,", "name: d,"),
+        lambda r: replace(spec(r, "a-job"), "warmup", "warmdown"),
+        lambda r: spec(r, "copy").write_text(spec(r, "a-job").read_text()),
+        lambda r: spec(r, "odd").write_text("kind: [\n"),
+        lambda r: spec(r, "a-train").write_bytes(b"\xff"),
+        lambda r: spec(r, "plain").write_text(SECRET),
+        lambda r: spec(r, "plain").write_text(SECRET.replace("extra", "data")),
+        lambda r: replace(r.root / "stowplan.yaml", "ml,", "ai,"),
+        lambda r: replace(spec(r, "b-train"), "{name: b, ", "{name: nowhere, "),
+        lambda r: spec(r, "c-set").write_text(SET.replace("NAME", "c")),
+        lambda r: [path.unlink() for path in (r.root / "specs").iterdir()],
+        lambda r: next((r.root / "out").rglob("job-*.yaml")).unlink(),
+        lambda r: (r.root / "out/inventory.jsonl").unlink(),
+    ],
+    ids=[
+        *(
+            "no dataset",
+            "renamed dataset",
+            "wrong value",
+            "twice",
+            "no YAML",
+            "no UTF-8",
+            "plain object",
+            "lacking keys",
+        ),
+        *("platform", "unknown dataset", "new dataset", "nothing left", "lost output", "lost inventory"),
+    ],
+)
+def test_an_edit_of_any_other_kind_has_the_same_outcome(
+    repository: Repository, change: Callable[[Repository], object]
+) -> None:
+    change(repository)
+    repository.compare()
+
+
+def test_what_came_between_is_known(repository: Repository) -> None:
+    """A plain object that was there before is read again, and may change what others are."""
+    spec(repository, "plain").write_text(SECRET)
+    replace(spec(repository, "b-train"), "{name: b, ", "{name: c, ")
+    spec(repository, "c-set").write_text(SET.replace("NAME", "c"))
+    repository.write()
+    spec(repository, "a-job").unlink()
+    assert repository.compare() == set()
+    replace(spec(repository, "plain"), "name: extra", "name: data")
+    repository.compare()
+
+
+EXTENDED = [name for name, path in EXAMPLES.items() if "\nextensions:" in (path / "stowplan.yaml").read_text()]
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES.keys() - EXTENDED))
+def test_each_file_of_an_example_may_change_or_go(name: str, tmp_path: Path, memory: Memory) -> None:
+    shutil.copytree(EXAMPLES[name], tmp_path / name)
+    repository = Repository(tmp_path / name, memory)
+    repository.write()
+    for path in sorted((tmp_path / name / "specs").rglob("*.yaml")):
+        text = path.read_text()
+        for changed in (f"# A comment\n{text}", text.replace("name: ", "name: x", 1), None):
+            path.unlink() if changed is None else path.write_text(changed)
+            repository.compare()
+        path.write_text(text)
+
+
+def test_what_is_kept_outlives_the_process(repository: Repository, tmp_path: Path) -> None:
+    kept, path = repository.kept, tmp_path / "kept"
+    assert kept
+    kept_file.write(path, None, "1", kept)
+    state = kept_file.read(path)
+    assert state
+    assert (state.run, state.kept) == ("1", kept)
+    spec(repository, "a-train").unlink()
+    replace(spec(repository, "b-train"), "train:1", "train:2")
+    later = repository.run(state.kept)[0].kept
+    assert later
+    before = path.stat().st_size
+    kept_file.write(path, state, "2", later)
+    assert path.stat().st_size < 2 * before
+    assert kept_file.read(path) == kept_file.KeptState("2", later, 2)
+    path.write_bytes(path.read_bytes()[:-1])
+    assert kept_file.read(path) is None
+
+
+def test_a_state_runs_nothing(tmp_path: Path) -> None:
+    (tmp_path / "kept").write_bytes(b"cos\nmkdir\n(V%b\ntR." % str(tmp_path / "made").encode())
+    assert kept_file.read(tmp_path / "kept") is None
+    assert not (tmp_path / "made").exists()
+
+
+def test_two_runs_that_wrote_at_once_leave_nothing(repository: Repository, tmp_path: Path) -> None:
+    path = tmp_path / "kept"
+    kept_file.write(path, None, "1", repository.kept or Kept())
+    state = kept_file.read(path)
+    assert state
+    kept_file.write(path, state, "2", state.kept)
+    kept_file.write(path, state, "3", state.kept)
+    assert kept_file.read(path) is None
+
+
+@pytest.mark.parametrize("name", EXTENDED)
+def test_nothing_is_kept_of_what_extensions_looked_at(name: str, memory: Memory) -> None:
+    report = Report()
+    compiled = compile_repository(EXAMPLES[name], EXAMPLES[name] / "no-output", report, memory=memory)
+    assert not report.failed
+    assert compiled.program
+    assert compiled.kept is None
