@@ -13,13 +13,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from stowplan.compiler.keyed_lists import LIST_MAP_KEYS
 from stowplan.compiler.kubernetes_rules import (
     CLUSTER_SCOPED,
     FORMATS,
     REPLACED,
     rules_of,
 )
-from stowplan.compiler.schema_problems import FORM, LIST_MAP_KEYS, Checker, JsonSchema, SchemaProblem
+from stowplan.compiler.schema_problems import FORM, Checker, JsonSchema, SchemaProblem
 
 _PREFIX = "#/$defs/"
 _KINDS_KEY = "x-kubernetes-group-version-kind"

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import jsonschema_rs
 
+from stowplan.compiler.keyed_lists import LIST_MAP_KEYS, KeyedLists, key_of
 from stowplan.schema.diagnostics import Anchor, FieldPath, did_you_mean, nearest
 from stowplan.schema.wording import (
     A_LIST,
@@ -23,7 +25,6 @@ from stowplan.schema.wording import (
 
 JsonSchema = dict[str, Any]
 
-LIST_MAP_KEYS = "x-kubernetes-list-map-keys"
 FORM = "title"
 """Keyword whose text says in a few words what a value must look like, or why a field is required; messages show it
 instead of the rule itself."""
@@ -36,7 +37,6 @@ _TYPES = {
     "object": A_MAPPING,
     "string": ANY_TEXT,
 }
-_DEFAULT_KEYS = {"protocol": "TCP"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +59,7 @@ class SchemaProblem:
 
 
 class _UniqueKeys:
-    """The rule of a list that server-side apply merges by key: no two items have the same key.
-
-    An apply with two such items is refused (structured-merge-diff, all supported versions); a missing `protocol`
-    counts as TCP, as its OpenAPI default says.
-    """
+    """The rule of a list that server-side apply merges by key: no two items have the same key."""
 
     def __init__(self, _parent: JsonSchema, keys: list[str], _path: list[str | int]) -> None:
         self._keys = keys
@@ -73,9 +69,9 @@ class _UniqueKeys:
         for item in items if isinstance(items, list) else ():
             if not isinstance(item, dict):
                 continue
-            key = tuple((k, str(item.get(k, _DEFAULT_KEYS.get(k, "")))) for k in self._keys)
+            key = key_of(item, self._keys)
             if key in seen:
-                raise ValueError(" and ".join(f'{name} "{value}"' for name, value in key))
+                raise ValueError(" and ".join(f'{name} "{value}"' for name, value in zip(self._keys, key, strict=True)))
             seen.add(key)
 
 
@@ -84,20 +80,20 @@ class Checker:
 
     def __init__(self, schema: JsonSchema) -> None:
         self._schema = schema
-        self._validator = jsonschema_rs.Draft202012Validator(
-            schema,
-            validate_formats=True,
-            # The linear-time engine: the server's patterns are RE2, which has no look-around either.
-            pattern_options=jsonschema_rs.RegexOptions(),
-            keywords={LIST_MAP_KEYS: _UniqueKeys},
-        )
+        self._keyed = KeyedLists.of(schema)
+        self._validator = _validator(schema, {})
+
+    @cached_property
+    def _explaining(self) -> jsonschema_rs.Draft202012Validator:
+        """With the rule of lists with keys: slow, so only asked where something may be wrong."""
+        return _validator(self._schema, {LIST_MAP_KEYS: _UniqueKeys})
 
     def problems(self, value: Any) -> list[SchemaProblem]:
         """All problems of plain data, sorted by path; empty where it fits."""
         try:
-            if self._validator.is_valid(value):
+            if self._validator.is_valid(value) and not (self._keyed and self._keyed.may_repeat(value)):
                 return []
-            errors = list(self._validator.iter_errors(value))
+            errors = list(self._explaining.iter_errors(value))
         except UnicodeEncodeError:
             message = "A text holds half of a surrogate pair, which UTF-8 cannot write."
             return [SchemaProblem((), "type", message, "Remove the character.")]
@@ -145,6 +141,12 @@ class Checker:
         for part in schema_path:
             node = node[part]
         return node if isinstance(node, dict) else {}
+
+
+def _validator(schema: JsonSchema, keywords: dict[str, type]) -> jsonschema_rs.Draft202012Validator:
+    # The linear-time engine for patterns: the server's are RE2, which has no look-around either.
+    options = jsonschema_rs.RegexOptions()
+    return jsonschema_rs.Draft202012Validator(schema, validate_formats=True, pattern_options=options, keywords=keywords)
 
 
 def _wording(

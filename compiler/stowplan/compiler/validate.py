@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from stowplan.compiler import kinds, placeholders, platform_file, secret_keys
+from stowplan.compiler.keyed_lists import LIST_MAP_KEYS
 from stowplan.compiler.kubernetes_schemas import definition_problems
 from stowplan.compiler.model import Program, Sources, Spec, SpecModel
-from stowplan.compiler.schema_problems import LIST_MAP_KEYS, SchemaProblem
+from stowplan.compiler.schema_problems import SchemaProblem
 from stowplan.compiler.source import PLATFORM_FILE, Document, Report
 from stowplan.library.builders.training_pod import MERGE_KEYS
 from stowplan.library.names import is_dns_label, is_dns_subdomain

@@ -1,7 +1,8 @@
 """The schema of a CRD, as strict as the API server is with strict field validation."""
 
+from stowplan.compiler.keyed_lists import LIST_MAP_KEYS
 from stowplan.compiler.kubernetes_rules import FORMATS
-from stowplan.compiler.schema_problems import LIST_MAP_KEYS, JsonSchema
+from stowplan.compiler.schema_problems import JsonSchema
 
 _PRESERVE = "x-kubernetes-preserve-unknown-fields"
 _KEPT = frozenset(
