@@ -1,5 +1,6 @@
 """`DataCube`: copies data between a claim and a Git repository, a Hugging Face Hub or an S3 store."""
 
+from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -103,6 +104,11 @@ class DataReference(Model):
     ca_bundle: CaBundle | None = Field(
         default=None, description="Certificates to trust, for a remote side with an authority of its own."
     )
+
+    @cached_property
+    def by_name(self) -> dict[str, dict[str, Any]]:
+        """The options by their names; the last one of a name counts. Rules look for most of them several times."""
+        return {str(each.get("name", "")): each for each in self.options or ()}
 
 
 class ExecutorOptions(Model):

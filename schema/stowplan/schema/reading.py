@@ -1,7 +1,7 @@
 """Plain data read into models; what does not fit becomes findings in our own words."""
 
 import copy
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from types import UnionType
@@ -51,23 +51,33 @@ def read(
     return None, _findings(kind, details)
 
 
-def embedded(model: Model, path: FieldPath = ()) -> Iterator[tuple[FieldPath, str, Any]]:
-    """Path, official definition and value of every embedded Kubernetes type that was given."""
+Embedded = tuple[FieldPath, str, Any]
+"""Path, official definition and value."""
+
+
+def embedded(model: Model) -> list[Embedded]:
+    """Every embedded Kubernetes type that was given."""
+    found: list[Embedded] = []
+    _gather(model, (), found)
+    return found
+
+
+def _gather(model: Model, path: FieldPath, found: list[Embedded]) -> None:
     given = model.model_fields_set
     for name, key, mark in _embedding(type(model)):
         if name in given:
-            yield from _embedded(getattr(model, name), mark, (*path, key))
+            _gather_value(getattr(model, name), mark, (*path, key), found)
 
 
-def _embedded(value: Any, mark: KubernetesType | None, path: FieldPath) -> Iterator[tuple[FieldPath, str, Any]]:
-    if isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _embedded(item, mark, (*path, index))
-    elif isinstance(value, dict):
+def _gather_value(value: Any, mark: KubernetesType | None, path: FieldPath, found: list[Embedded]) -> None:
+    if isinstance(value, dict):
         if mark:
-            yield path, mark.definition, value
+            found.append((path, mark.definition, value))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            _gather_value(item, mark, (*path, index), found)
     elif isinstance(value, Model):
-        yield from embedded(value, path)
+        _gather(value, path, found)
 
 
 @cache

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from stowplan.library.dialects import git_url, variable_references
 from stowplan.library.dialects.data_cube_options import may_be_missing
@@ -23,8 +23,7 @@ _SECRET_NAME = re.compile(r"(^|_)(API_KEY|PASSWD|PASSWORD|SECRET|SECRET_ACCESS_K
 """Names of variables whose value is secret, such as HF_TOKEN."""
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(NamedTuple):
     """One environment variable: its name, the rest of it, and where it stands in the document."""
 
     name: str
@@ -84,8 +83,11 @@ def _word(variable: Variable) -> str:
 def _secrets(variables: list[Variable]) -> Iterator[Finding]:
     """Literal secrets among the user's own variables; options are judged by what they are."""
     for each in variables:
-        secret = _SECRET_NAME.search(each.name) and not variable_references.references(each.value)
-        if not each.option and each.value and (secret or carries_credentials(each.value)):
+        value = each.value
+        if each.option or not value:
+            continue
+        secret = _SECRET_NAME.search(each.name) and not variable_references.references(value)
+        if secret or carries_credentials(value):
             message = f"{each.name} holds credentials; what is committed to Git is no secret any more."
             hint = "Take it from a Secret by `valueFrom.secretKeyRef`, and revoke these."
             yield finding("SP603", (*each.path, "value"), message, hint)
@@ -134,7 +136,7 @@ def emitted(variables: list[Variable], replaced: Mapping[str, str]) -> tuple[Jso
     last = {each.name: each for each in variables}
     for name, value in replaced.items():
         own = last.get(name, Variable(name, {}, ()))
-        last[name] = replace(own, body={"value": value})
+        last[name] = own._replace(body={"value": value})
     order = variable_references.ordered({name: each.value for name, each in last.items()})
     return tuple({"name": name, **last[name].body} for name in order or ())
 
@@ -159,9 +161,9 @@ def secret_keys(model: DataCube) -> Iterator[tuple[FieldPath, str, str]]:
 def externals(variables: list[Variable], namespace: str) -> set[ExternalReference]:
     """The Secrets, with the keys that they must have, and ConfigMaps that the variables come from."""
     keys: dict[tuple[str, str], set[str]] = {}
-    for each in variables:
+    for source in [given for each in variables if (given := each.body.get("valueFrom"))]:
         for field, kind in (("secretKeyRef", "Secret"), ("configMapKeyRef", "ConfigMap")):
-            reference = (each.body.get("valueFrom") or {}).get(field) or {}
+            reference = source.get(field) or {}
             if reference.get("name"):
                 wanted = keys.setdefault((kind, str(reference["name"])), set())
                 wanted |= set() if reference.get("optional") else {str(reference.get("key"))}

@@ -60,31 +60,29 @@ _REPO = re.compile(r"[\w.-]{1,96}(/[\w.-]{1,96})?", re.ASCII)
 _VARIABLES_ONLY = re.compile(r"(\$\([^)]*\))+")
 
 
-def values(reference: DataReference) -> dict[str, Json]:
-    """The variables by option; the last one of a name counts."""
-    return {str(each.get("name", "")): each for each in reference.options or ()}
-
-
 def given(reference: DataReference, name: str) -> bool:
     """Whether the option has a value: a literal that is not empty, or one from elsewhere, which may be optional."""
-    variable = values(reference).get(name, {})
-    return bool(variable.get("value") or variable.get("valueFrom"))
+    variable = reference.by_name.get(name)
+    return variable is not None and bool(variable.get("value") or variable.get("valueFrom"))
 
 
 def certain(reference: DataReference, name: str) -> bool:
     """Whether the option is given, and not from a key that may be missing."""
-    return given(reference, name) and not may_be_missing(values(reference)[name])
+    return given(reference, name) and not may_be_missing(reference.by_name[name])
 
 
 def may_be_missing(variable: Json) -> bool:
     """Whether a variable comes from a key that is said to be optional, so that the pod starts without it."""
-    source = variable.get("valueFrom") or {}
+    source = variable.get("valueFrom")
+    if not source:
+        return False
     return any((source.get(field) or {}).get("optional") for field in ("secretKeyRef", "configMapKeyRef"))
 
 
 def literal(reference: DataReference, name: str) -> str:
     """The literal value of an option; empty for one that has none."""
-    return str(values(reference).get(name, {}).get("value") or "")
+    variable = reference.by_name.get(name)
+    return str(variable.get("value") or "") if variable else ""
 
 
 def files(reference: DataReference) -> list[str]:

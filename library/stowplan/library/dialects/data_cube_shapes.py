@@ -3,59 +3,59 @@
 The compiler has checked them by the platform's Kubernetes version; specs that are made in a program come unchecked.
 """
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Mapping
 
+from stowplan.library.manifest import Json
 from stowplan.schema.data_cube import DataCube
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 from stowplan.schema.reading import embedded
 
-_MAPPINGS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "EnvVar": (("valueFrom",), ("valueFrom", "secretKeyRef"), ("valueFrom", "configMapKeyRef")),
-    "PersistentVolumeClaimTemplate": (
-        ("metadata",),
-        ("metadata", "labels"),
-        ("metadata", "annotations"),
-        ("spec",),
-        ("spec", "resources"),
-        ("spec", "resources", "requests"),
-    ),
-    "PodSecurityContext": (("seccompProfile",),),
-    "ResourceRequirements": (("requests",), ("limits",)),
+_CORE = "io.k8s.api.core.v1"
+
+
+_Fields = Mapping[str, "_Fields | type[list[Json]]"]
+"""Fields that are mappings, with theirs, or lists, where they are given."""
+
+_FIELDS: Mapping[str, _Fields] = {
+    f"{_CORE}.EnvVar": {"valueFrom": {"secretKeyRef": {}, "configMapKeyRef": {}}},
+    f"{_CORE}.PersistentVolumeClaimTemplate": {
+        "metadata": {"labels": {}, "annotations": {}},
+        "spec": {"resources": {"requests": {}}, "accessModes": list},
+    },
+    f"{_CORE}.PodSecurityContext": {"seccompProfile": {}},
+    f"{_CORE}.ResourceRequirements": {"requests": {}, "limits": {}},
 }
-_LISTS: dict[str, tuple[tuple[str, ...], ...]] = {"PersistentVolumeClaimTemplate": (("spec", "accessModes"),)}
-_TEXTS: dict[str, tuple[str, ...]] = {
-    "EnvVar": ("name",),
-    "ConfigMapKeySelector": ("name", "key"),
-    "SecretKeySelector": ("name", "key"),
+_TEXTS: Mapping[str, tuple[str, ...]] = {
+    f"{_CORE}.EnvVar": ("name",),
+    f"{_CORE}.ConfigMapKeySelector": ("name", "key"),
+    f"{_CORE}.SecretKeySelector": ("name", "key"),
 }
-"""By type, without its group: fields that are mappings or lists where they are given, and texts that must be."""
+"""Texts that must be."""
 
 _HINT = "Write it as Kubernetes has it."
 
 
 def findings(model: DataCube) -> list[Finding]:
     """One finding for each value of another shape."""
-    return [
-        problem
-        for path, definition, value in embedded(model)
-        for problem in _one(value, definition.rpartition(".")[2], path)
-    ]
+    found: list[Finding] = []
+    for path, definition, value in embedded(model):
+        missing = [key for key in _TEXTS.get(definition, ()) if not isinstance(value.get(key), str)]
+        found += [finding("SP213", (*path, key), f"`{key}` must be given, as a text.", _HINT) for key in missing]
+        found += _below(value, _FIELDS.get(definition, {}), path)
+    return found
 
 
-def _one(value: Any, kind: str, path: FieldPath) -> Iterator[Finding]:
-    for key in _TEXTS.get(kind, ()):
-        if not isinstance(value.get(key), str):
-            yield finding("SP213", (*path, key), f"`{key}` must be given, as a text.", _HINT)
-    for wanted, word, places in ((dict, "mapping", _MAPPINGS), (list, "list", _LISTS)):
-        for keys in places.get(kind, ()):
-            found = _at(value, keys)
-            if found is not None and not isinstance(found, wanted):
-                yield finding("SP213", (*path, *keys), f"`{keys[-1]}` must be a {word}.", _HINT)
-
-
-def _at(value: Any, keys: tuple[str, ...]) -> Any:
-    """The value below these keys; None where there is none."""
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
+def _below(value: Json, fields: _Fields, path: FieldPath) -> list[Finding]:
+    found: list[Finding] = []
+    for key, wanted in fields.items():
+        given = value.get(key)
+        if given is None:
+            continue
+        if not isinstance(wanted, Mapping):
+            if not isinstance(given, list):
+                found.append(finding("SP213", (*path, key), f"`{key}` must be a list.", _HINT))
+        elif not isinstance(given, dict):
+            found.append(finding("SP213", (*path, key), f"`{key}` must be a mapping.", _HINT))
+        elif wanted:
+            found += _below(given, wanted, (*path, key))
+    return found

@@ -37,7 +37,7 @@ def findings(uri: str, path: FieldPath) -> list[Finding]:
 
 def carries_credentials(text: str) -> bool:
     """Whether a text holds an address with a key, a password or a token in it, none of them a reference."""
-    return any("$(" not in match[0] for match in _CREDENTIALS.finditer(text))
+    return "@" in text and any("$(" not in match[0] for match in _CREDENTIALS.finditer(text))
 
 
 def redacted(uri: str) -> str:

@@ -10,6 +10,8 @@ from graphlib import CycleError, TopologicalSorter
 
 def references(text: str) -> list[str]:
     """The names that a value refers to, in the order in which they stand there."""
+    if "$(" not in text:
+        return []
     found = []
     place = 0
     while (place := text.find("$", place)) >= 0:
@@ -51,7 +53,7 @@ def ordered(values: Mapping[str, str]) -> list[str] | None:
 
 def known(value: str, names: Collection[str]) -> set[str]:
     """Those of `names` that a value refers to."""
-    return {name for name in references(value) if name in names}
+    return {name for name in references(value) if name in names} if "$(" in value else set()
 
 
 def circle(values: Mapping[str, str]) -> list[str]:

@@ -72,7 +72,8 @@ class Paddle:
         )
         if self.elastic:
             return Environment((*who, *_size(self.elastic)), tuple(_variable(*each) for each in _etcd(self.elastic)))
-        return Environment(who, tuple(_variable(*pair) for pair in self._meeting(group, role, hosts)))
+        pairs = self._meeting(group, role, hosts)
+        return Environment(who, tuple([{"name": name, "value": value} for name, value in pairs]))
 
     def _meeting(self, group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts]) -> Iterator[tuple[str, str]]:
         """What the old operator put into a ConfigMap for all pods."""

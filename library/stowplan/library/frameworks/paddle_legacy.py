@@ -39,7 +39,7 @@ class PaddleLegacy:
     def environment(self, group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts]) -> Environment:
         """All of them give way to the user's, as in the old operator. The etcd beside a master needs none."""
         pairs = {**dict(self._described(group)), **dict(self._meeting(group, role, hosts))}
-        plain = tuple({"name": name, "value": value} for name, value in pairs.items())
+        plain = [{"name": name, "value": value} for name, value in pairs.items()]
         return Environment((), (*plain, *_own(role, hosts[role.name])))
 
     def _described(self, group: TrainingGroup) -> Iterator[tuple[str, str]]:
