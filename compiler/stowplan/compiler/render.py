@@ -1,6 +1,7 @@
 """An output as its file: a header that says where it comes from, then the manifest."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -88,14 +89,14 @@ def entry_of(output: Output, content: bytes) -> Entry:
 
 
 def render(output: Output) -> bytes:
-    """The file of `output`; of a run that is kept, its committed bytes.
+    """The file of `output`; of a run that is kept, its committed bytes."""
+    return output.kept or (_header(output.source) + emit(output.manifest.body)).encode()
 
-    The header holds no version, time or commit: each would change every file at every run.
-    """
-    if output.kept:
-        return output.kept
-    header = f"{quoted(output.source)}. Do not edit.\n# Regenerate: stowplan synth\n"
-    return b"%b%b" % (_MARK, (header + emit(output.manifest.body)).encode())
+
+@lru_cache(100)
+def _header(source: str) -> str:
+    """It holds no version, time or commit: each would change every file at every run."""
+    return f"{_MARK.decode()}{quoted(source)}. Do not edit.\n# Regenerate: stowplan synth\n"
 
 
 def carries_header(content: bytes) -> bool:
