@@ -1,17 +1,20 @@
-"""How diagnostics look: lines for people, JSON for programs."""
+"""How diagnostics look: lines for people, JSON for programs.
+
+Rich is imported where it is used: most runs find nothing to say, and programs that read JSON need no styles.
+"""
 
 import json
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-from rich.console import Console
-from rich.text import Text
+from typing import TYPE_CHECKING, Any
 
 from stowplan.compiler.emitter import visible
 from stowplan.compiler.source import LINE_BREAK, Diagnostic
 from stowplan.schema.diagnostics import Severity
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 _TAB = 4
@@ -19,16 +22,20 @@ _WIDEST = 160
 """Characters of a line in an excerpt; of a longer one, those around the place."""
 
 
-def terminal(*, stderr: bool = False) -> Console:
+def terminal(*, stderr: bool = False) -> "Console":
     """Where text for people goes: styled on a terminal, unless the user sets NO_COLOR, and plain anywhere else."""
+    from rich.console import Console  # noqa: PLC0415 - start-up time
+
     return Console(stderr=stderr, color_system=None if os.environ.get("NO_COLOR") else "auto")
 
 
-def print_text(console: Console, diagnostics: Sequence[Diagnostic], texts: Mapping[str, str]) -> None:
+def print_text(console: "Console", diagnostics: Sequence[Diagnostic], texts: Mapping[str, str]) -> None:
     """One block for each diagnostic: place, severity, code and message; then the field and what to do.
 
     On a terminal the line of the source stands between them, with a caret under the place.
     """
+    from rich.text import Text  # noqa: PLC0415 - start-up time
+
     lines = {file: LINE_BREAK.split(text) for file, text in texts.items()} if console.is_terminal else {}
     for each in diagnostics:
         style = _STYLES[each.severity]
@@ -70,7 +77,9 @@ def as_json(diagnostics: Sequence[Diagnostic], extra: Mapping[str, Any]) -> str:
     return json.dumps({"diagnostics": items, **extra}, indent=2, ensure_ascii=True)
 
 
-def _excerpt(console: Console, each: Diagnostic, lines: Sequence[str], style: str) -> None:
+def _excerpt(console: "Console", each: Diagnostic, lines: Sequence[str], style: str) -> None:
+    from rich.text import Text  # noqa: PLC0415 - start-up time
+
     number = each.location.line
     if not 1 <= number <= len(lines):
         return

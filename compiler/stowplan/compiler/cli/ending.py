@@ -48,9 +48,12 @@ class Ending:
         raise typer.Exit(1 if self.report.failed or failed else 0)
 
     def _print_text(self) -> None:
-        from stowplan.compiler.console import print_text, terminal  # noqa: PLC0415 - start-up time
+        from stowplan.compiler.console import print_text, summary, terminal  # noqa: PLC0415 - start-up time
 
-        print_text(terminal(), self.report.diagnostics, self.texts)
+        if self.report.diagnostics:
+            print_text(terminal(), self.report.diagnostics, self.texts)
+        else:
+            typer.echo(summary(()))
 
 
 @contextmanager
