@@ -37,7 +37,7 @@ class Kills:
         while not (begun() if begun else works(process)) and process.poll() is None:
             time.sleep(0.002)
         since = time.monotonic()
-        if _ends(process, self.chance.uniform(0, self.seconds)):
+        if ends(process, self.chance.uniform(0, self.seconds)):
             output, _ = process.communicate()
             assert process.returncode == 0, output
             self.seconds = (self.seconds + time.monotonic() - since) / 2
@@ -61,7 +61,7 @@ def works(process: "subprocess.Popen[str]") -> bool:
     return False
 
 
-def _ends(process: "subprocess.Popen[str]", seconds: float) -> bool:
+def ends(process: "subprocess.Popen[str]", seconds: float) -> bool:
     """Whether it ends within this time."""
     descriptor = os.pidfd_open(process.pid)
     try:

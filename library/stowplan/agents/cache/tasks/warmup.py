@@ -10,6 +10,7 @@ from pathlib import Path
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.safe_files import replace
 from stowplan.agents.cache.drivers.juicefs.control import MOST_PATHS, Action, Control, Filled
+from stowplan.agents.cache.drivers.juicefs.settling import Settling
 from stowplan.agents.cache.drivers.juicefs.verdict import TASK_USER
 from stowplan.agents.cache.tasks import paths
 from stowplan.agents.cache.tasks.await_sync import SyncMarks
@@ -49,12 +50,14 @@ class WarmupTask:
         share = self._share()
         progress = self.work.outcome.progress
         progress.files_total = len(share)
-        control = Control(self._mount, self.work.stop)
+        control, settling = Control(self._mount, self.work.stop), Settling(self._mount, self.work.stop)
         done = Filled(0, 0, 0)
         for number in range(ROUNDS):
             if number:
                 self.work.log.warning("Too little is cached: loading once more", cached=done.cached, of=done.bytes)
+            begun = settling.begin()
             self._pass(control, Action.LOAD, share)
+            settling.wait(begun)
             done = self._pass(control, Action.CHECK, share)
             progress.files_done, progress.bytes_done, progress.bytes_total = done.files, done.cached, done.bytes
             if done.files == len(share) and done.cached * 100 >= self.config.threshold * done.bytes:

@@ -1,0 +1,12 @@
+"""Waits for what others do in their own time."""
+
+import time
+from collections.abc import Callable
+
+
+def until(holds: Callable[[], object], seconds: float = 60) -> None:
+    """Returns once it holds; fails if it does not in a time that is enough on any machine."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
