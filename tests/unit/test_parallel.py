@@ -31,6 +31,11 @@ def test_an_exception_comes_out(number: int) -> None:
         list(parallel.mapped(fail, [1, 0], number))
 
 
+def test_a_process_that_dies_is_told() -> None:
+    with pytest.raises(RuntimeError, match="processes ended with"):
+        list(parallel.mapped(os._exit, [0, 3], 2))
+
+
 def test_what_is_there_is_shared_and_not_sent() -> None:
     unpicklable: list[Callable[[], int]] = [lambda: 3, lambda: 4]
     assert list(parallel.mapped(lambda make: make(), unpicklable, 2)) == [3, 4]

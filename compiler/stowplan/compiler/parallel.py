@@ -2,15 +2,23 @@
 
 import multiprocessing
 import os
+import pickle
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from contextlib import ExitStack, suppress
+from heapq import merge
+from operator import itemgetter
+from tempfile import TemporaryFile
+from typing import IO, TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from multiprocessing.context import ForkProcess
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_work: Callable[[Any], Any]
-_items: Sequence[Any]
+_TICKET = 4
+"""Bytes of a number."""
 
 
 def processes() -> int:
@@ -25,17 +33,63 @@ def processes() -> int:
 def mapped(work: Callable[[Item], Result], items: Sequence[Item], number: int) -> Iterator[Result]:
     """The results of `work`, in the order of `items`, by so many processes; by this one alone for one.
 
-    What `work` and `items` hold is there in every process as it is now; results are pickled. An exception comes out
-    where its result would have come.
+    What `work` and `items` hold is there in every process as it is now. Results are pickled into files without names,
+    and come out when all processes have ended: so the memory of both is never needed at once. An exception comes out
+    where its result would have come, and ends its process.
     """
     if number < 2 or len(items) < 2:
         yield from map(work, items)
         return
-    global _work, _items
-    _work, _items = work, items
-    with multiprocessing.get_context("fork").Pool(min(number, len(items))) as pool:
-        yield from pool.imap(_nth, range(len(items)))
+    with ExitStack() as stack:
+        files = [stack.enter_context(TemporaryFile()) for _ in range(min(number, len(items)))]
+        _run(work, items, files)
+        for _, error, result in merge(*map(_results, files), key=itemgetter(0)):
+            if error is not None:
+                raise error
+            yield result
 
 
-def _nth(index: int) -> Any:
-    return _work(_items[index])
+def _run(work: Callable[[Item], Result], items: Sequence[Item], files: Sequence[IO[bytes]]) -> None:
+    """A process for each file; returns when all have ended."""
+    with TemporaryFile(buffering=0) as tickets:
+        tickets.write(b"".join(index.to_bytes(_TICKET) for index in range(len(items))))
+        tickets.seek(0)
+        fork = multiprocessing.get_context("fork").Process
+        started = [fork(target=_take, args=(work, items, tickets, file), daemon=True) for file in files]
+        try:
+            for each in started:
+                each.start()
+            for each in started:
+                each.join()
+        finally:
+            _end(started)
+    if any(each.exitcode for each in started):
+        raise RuntimeError(f"processes ended with {', '.join(str(each.exitcode) for each in started)}")
+
+
+def _take(work: Callable[[Item], Result], items: Sequence[Item], tickets: IO[bytes], file: IO[bytes]) -> None:
+    """Work on the items that this process gets tickets for: forked processes share their place in an open file."""
+    while ticket := tickets.read(_TICKET):
+        index = int.from_bytes(ticket)
+        try:
+            file.write(pickle.dumps((index, None, work(items[index])), pickle.HIGHEST_PROTOCOL))
+        except Exception as error:
+            file.write(pickle.dumps((index, error, None)))
+            break
+    file.flush()
+
+
+def _end(started: "Sequence[ForkProcess]") -> None:
+    """End those that still run, where the wait for them was broken off."""
+    for each in started:
+        if each.is_alive():
+            each.terminate()
+            each.join()
+
+
+def _results(file: IO[bytes]) -> Iterator[tuple[int, Exception | None, Any]]:
+    """What a process left, in the order of the items."""
+    file.seek(0)
+    with suppress(EOFError):
+        while True:
+            yield pickle.load(file)  # noqa: S301 - our own
