@@ -65,7 +65,7 @@ class Repository:
         write(compiled.files, self.root / "out", compiled.committed, Report())
         again, said = self.run()
         assert again.kept, said
-        self.kept = again.kept
+        self.kept = again.kept.written(self.root / "out")
 
     def compare(self) -> set[str]:
         """Compile beside what was kept, and whole; the specs that were compiled beside it."""
@@ -77,9 +77,9 @@ class Repository:
         assert part.kept == whole.kept
         return {spec.id.name for spec in part.program.specs} if part.program else set()
 
-    def _files(self, compiled: Compiled) -> dict[str, tuple[str, str, bytes]]:
+    def _files(self, compiled: Compiled) -> dict[str, tuple[str, bytes]]:
         return {
-            file.path: (file.line, file.sha256, file.content or (self.root / "out" / file.path).read_bytes())
+            file.path: (file.line, file.content or (self.root / "out" / file.path).read_bytes())
             for file in compiled.files
         }
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from stowplan.compiler.checks.changes import Changes
+from stowplan.compiler.checks.facts import Fact
 from stowplan.compiler.checks.local import Checked
 from stowplan.compiler.kept import Kept, KeptSpec
 from stowplan.compiler.load import documents_of
@@ -40,6 +41,11 @@ class Beside:
     def checked(self) -> list[Checked]:
         """What was found in their objects, of which none changed."""
         return [Checked(spec.facts.id, spec.findings, spec.objects, Changes(spec.facts.id)) for spec in self.specs]
+
+    @cached_property
+    def objects(self) -> list[Fact]:
+        """What is known of each of these."""
+        return [fact for spec in self.specs for fact in spec.objects.objects]
 
     def document(self, spec: SpecFacts) -> Document:
         """That of one of them, to place what is said of it."""

@@ -41,6 +41,15 @@ def to_line(entry: Entry) -> str:
     )
 
 
+def path_of(line: bytes) -> str:
+    """The path in a line as `to_line` writes it; empty where its form is not that simple."""
+    found = _PATH.search(line)
+    return found[1].decode() if found else ""
+
+
+_PATH = re.compile(rb'\}, "path": "([ !#-\[\]-~]*)", "run": ')
+
+
 @lru_cache(1000)
 def _externals(externals: tuple[ExternalReference, ...]) -> str:
     return f"[{', '.join(_external(each) for each in externals)}]"

@@ -5,7 +5,7 @@ edited or merged badly: what cannot be read is reported and never trusted.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import file_digest, sha256
@@ -15,7 +15,7 @@ from pathlib import Path
 from stat import S_ISREG
 
 from stowplan.compiler import paths
-from stowplan.compiler.entries import Entry, from_lines, to_line
+from stowplan.compiler.entries import Entry, from_lines, path_of, to_line
 from stowplan.compiler.source import Diagnostic, diagnose_at
 from stowplan.schema.diagnostics import Severity, finding
 
@@ -31,12 +31,18 @@ _CHUNK = 1000
 class Inventory:
     """The files of one run, sorted by path. `complete` is false where some of the file could not be read.
 
-    `sha256` is that of the file that it was read from; empty where it was not.
+    `sha256` is that of the file that it was read from; empty where it was not. `unread` are lines of more entries, by
+    path, which nobody will ask for.
     """
 
     entries: tuple[Entry, ...] = ()
     complete: bool = True
     sha256: str = field(default="", compare=False, repr=False)
+    unread: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)
+
+    def paths(self) -> set[str]:
+        """Those of all files."""
+        return {*(entry.path for entry in self.entries), *self.unread}
 
 
 def render(inventory: Inventory) -> bytes:
@@ -70,6 +76,28 @@ def read(out: Path) -> tuple[Inventory, list[Diagnostic]]:
     except OSError as error:
         return _broken(out, 1, str(error.strerror))
     return _broken(out, 1, "it is not a regular file") if content is None else parse(content, out)
+
+
+def digest(out: Path) -> str:
+    """The SHA-256 of the file; empty where there is none that can be read."""
+    with suppress(OSError):
+        return sha256(_content(out) or b"").hexdigest()
+    return ""
+
+
+def read_beside(out: Path, known: Collection[str]) -> Inventory:
+    """`read` where the file is known by its digest to be sound: the entries of `known` paths stay unread."""
+    content = _content(out) or b""
+    unread: dict[str, bytes] = {}
+    others: list[bytes] = []
+    for line in content.splitlines()[1:]:
+        path = path_of(line)
+        if path in known:
+            unread[path] = line
+        else:
+            others.append(line)
+    entries = tuple(entry for _, entry in from_lines(others) if entry)
+    return Inventory(entries, sha256=sha256(content).hexdigest(), unread=unread)
 
 
 def _content(out: Path) -> bytes | None:

@@ -6,13 +6,14 @@ Stowplan itself. It holds as long as these do not change; what else there is amo
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import NamedTuple
 
+from stowplan.compiler import inventory
 from stowplan.compiler.checks.facts import Facts
 from stowplan.compiler.checks.local import Checked
 from stowplan.compiler.checks.object_finding import ObjectFinding
-from stowplan.compiler.inventory import Inventory
 from stowplan.compiler.model import Sources
 from stowplan.compiler.repository import PLATFORM_FILES
 from stowplan.compiler.source import Diagnostic
@@ -44,10 +45,11 @@ class KeptFile(NamedTuple):
 
 @dataclass(frozen=True)
 class Kept:
-    """All files of a run by their paths, and the digest of the platform file."""
+    """All files of a run by their paths, and the digests of the platform file and of the inventory that it wrote."""
 
     platform: str = ""
     files: Mapping[str, KeptFile] = field(default_factory=dict)
+    inventory: str = ""
 
     @classmethod
     def of_run(
@@ -80,10 +82,14 @@ class Kept:
         concerned = (path for path, file in self.files.items() if file.mixed or _refers(file, specs))
         return changed.union(concerned)
 
-    def is_in(self, tree: Tree, inventory: Inventory) -> bool:
-        """Whether the output folder and its inventory have all that the specs were compiled to."""
+    def written(self, out: Path) -> "Kept":
+        """The same, when `out` has just been written."""
+        return replace(self, inventory=inventory.digest(out))
+
+    def is_in(self, tree: Tree) -> bool:
+        """Whether the output folder has all that the specs were compiled to, and the inventory of it."""
         paths = {fact.path for file in self.files.values() for spec in file.specs for fact in spec.objects.objects}
-        return paths <= tree.files and paths <= {entry.path for entry in inventory.entries}
+        return paths <= tree.files and self.inventory == inventory.digest(tree.root)
 
     def foresaw(self, sources: Sources) -> bool:
         """Whether nothing but specs is new."""

@@ -30,6 +30,7 @@ class _Record(NamedTuple):
     run: str
     before: str
     platform: str
+    inventory: str
     gone: frozenset[str]
     files: Mapping[str, KeptFile]
 
@@ -75,10 +76,10 @@ def write(path: Path, state: KeptState | None, run: str, kept: Kept) -> None:
     if state and state.records < MOST_RECORDS and 2 * len(files) < len(kept.files):
         gone = frozenset(known.keys() - kept.files.keys())
         with path.open("ab") as target:
-            target.write(_dumped(_Record(run, state.run, kept.platform, gone, files)))
+            target.write(_dumped(_Record(run, state.run, kept.platform, kept.inventory, gone, files)))
         return
     temporary = path.with_name(f"{path.name}.new")
-    temporary.write_bytes(_dumped(_Record(run, "", kept.platform, frozenset(), kept.files)))
+    temporary.write_bytes(_dumped(_Record(run, "", kept.platform, kept.inventory, frozenset(), kept.files)))
     temporary.replace(path)
 
 
@@ -98,5 +99,5 @@ def _joined(records: Iterator[_Record]) -> KeptState | None:
         if each.before != state.run:
             return None
         files = {name: file for name, file in state.kept.files.items() if name not in each.gone} | dict(each.files)
-        state = KeptState(each.run, Kept(each.platform, files), state.records + 1)
+        state = KeptState(each.run, Kept(each.platform, files, each.inventory), state.records + 1)
     return state if state.records else None

@@ -135,7 +135,7 @@ def remember(
         known = tuple(each for each in report.diagnostics if each.code not in _OF_A_CHANGE)
         last = LastRun(look.inputs, fingerprint.of_outputs(out), fingerprint.of_program(), objects, files, known)
         path.parent.mkdir(parents=True, exist_ok=True)
-        kept_file.write(_kept_file(repo, out), state, look.inputs, kept)
+        kept_file.write(_kept_file(repo, out), state, look.inputs, kept.written(out))
         _replace(path, json.dumps(asdict(last)).encode())
         _let_go(path.parent)
 

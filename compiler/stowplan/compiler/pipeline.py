@@ -21,7 +21,6 @@ from stowplan.compiler.beside import Beside
 from stowplan.compiler.checks import local
 from stowplan.compiler.committed import Committed
 from stowplan.compiler.delivery import Placed, delivered, plain_objects, settings
-from stowplan.compiler.entries import to_line
 from stowplan.compiler.extensions import Extensions, extend
 from stowplan.compiler.inventory import Inventory
 from stowplan.compiler.kept import Kept
@@ -132,9 +131,9 @@ def _compile(
     keep_objects: bool,
 ) -> Compiled:
     tree = seen(out)
-    found, problems = _inventory(tree, recompile)
-    reading = _read(repo, report, kept if kept and not problems and kept.is_in(tree, found) else None)
+    reading = _read(repo, report, kept if kept and kept.is_in(tree) else None)
     program, beside = reading.program, reading.beside
+    found, problems = _inventory(tree, beside, recompile)
     context = beside.added_to(context_of(program, version("stowplan")))
     extended = _extend(program, context, repo, memory, report)
     if report.failed and extended is not None:
@@ -161,7 +160,7 @@ def _compile(
         reading.texts(report),
         (*_outputs(batches), *more) if keep_objects else (),
         (*_files(batches, beside, found), *Renderings().all(more, tree)),
-        _number(batches) + sum(len(part.facts.objects) for part in beside.checked) + len(more),
+        _number(batches) + len(beside.objects) + len(more),
         found,
         tuple(sorted(run for each in batches for run in each.starts)),
         program,
@@ -194,12 +193,8 @@ def _kept(reading: _Reading, batches: Sequence[Batch]) -> Kept:
 def _files(batches: Sequence[Batch], beside: Beside, committed: Inventory) -> Iterator[Rendered]:
     """Those that were rendered, and those that stay as they are."""
     yield from (file for each in batches for file in each.files)
-    if not beside.specs:
-        return
-    entries = {entry.path: entry for entry in committed.entries}
-    for fact in (fact for part in beside.checked for fact in part.facts.objects):
-        entry = entries[fact.path]
-        yield Rendered(fact.path, fact.id, fact.source, entry.sha256, to_line(entry), None)
+    for fact in beside.objects:
+        yield Rendered(fact.path, fact.id, fact.source, "", committed.unread[fact.path].decode(), None)
 
 
 def _extend(program: Program, context: Context, repo: Path, memory: Memory, report: Report) -> Extensions | None:
@@ -261,8 +256,10 @@ def _number(batches: Sequence[Batch]) -> int:
     return sum(len(part.facts.objects) for each in batches for part in each.checked)
 
 
-def _inventory(tree: Tree, recompile: Recompile) -> tuple[Inventory, list[Diagnostic]]:
+def _inventory(tree: Tree, beside: Beside, recompile: Recompile) -> tuple[Inventory, list[Diagnostic]]:
     """The inventory of the last run. That it is lost is an error, unless all runs are to be compiled anew."""
+    if beside.specs:
+        return inventory.read_beside(tree.root, {fact.path for fact in beside.objects}), []
     found, problems = inventory.read(tree.root)
     problems += lost_inventory(tree)
     if recompile.everything:

@@ -132,8 +132,7 @@ def _obstacles(paths: Iterable[str], tree: Tree) -> dict[str, str]:
 def _listed(tree: Tree, previous: Inventory) -> set[str]:
     """Paths that the last run wrote, or a later one that died may have written."""
     pending, _ = inventory.parse(tree.read(PENDING) or b"", tree.root)
-    last = previous.entries if previous.complete else ()
-    return {entry.path for entry in (*last, *pending.entries)}
+    return pending.paths() | (previous.paths() if previous.complete else set())
 
 
 def _exists(path: str, tree: Tree) -> bool:
