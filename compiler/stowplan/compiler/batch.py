@@ -5,7 +5,7 @@ it are files, and what the checks across specs need to know.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from stowplan.compiler import layout, runs
 from stowplan.compiler.checks import local
@@ -24,6 +24,7 @@ from stowplan.library.dialects.context import Context
 from stowplan.library.manifest import Json, Unit
 from stowplan.schema.diagnostics import Severity
 from stowplan.schema.meta import ObjectId, SpecId
+from stowplan.schema.records import dataclass
 
 SIZE = 50
 """Specs in a batch: few enough that their objects take little memory, enough that a process has something to do."""
@@ -42,7 +43,7 @@ class Setting:
     definitions: Definitions
     keep_objects: bool
     committed: Committed | None = None
-    recompile: Recompile = Recompile()  # noqa: RUF009 - frozen
+    recompile: Recompile = Recompile()
     memory: Memory | None = None
     units: Mapping[SpecId, Unit] | None = None
 

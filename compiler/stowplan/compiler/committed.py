@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from stowplan.compiler.entries import Entry
 from stowplan.compiler.inventory import Inventory
@@ -10,6 +10,7 @@ from stowplan.compiler.previous import body_of, unlisted
 from stowplan.compiler.tree import Tree
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId, SpecId
+from stowplan.schema.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """`synth --check`: is the output folder what the specs compile to, and if not, where does it differ?"""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import unified_diff
 from hashlib import sha256
 from pathlib import Path
@@ -14,6 +13,7 @@ from stowplan.compiler.render import Rendered
 from stowplan.compiler.source import Report
 from stowplan.compiler.tree import Tree, scan
 from stowplan.compiler.write import observations, unusable
+from stowplan.schema.records import dataclass
 
 _LARGEST = 1 << 19
 """Bytes of a file above which its diff is left out: `difflib` takes time that grows with the square."""

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from json.encoder import encode_basestring_ascii as _quoted
 from sys import intern
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from stowplan.compiler import paths
 from stowplan.library.manifest import ExternalReference
 from stowplan.schema.meta import ObjectId, SpecId
+from stowplan.schema.records import dataclass
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

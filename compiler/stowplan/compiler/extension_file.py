@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
 from types import ModuleType
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from stowplan.compiler.model import Program
 from stowplan.library.manifest import Unit
+from stowplan.schema.records import dataclass
 
 if TYPE_CHECKING:
     from stowplan.library.constructs import Extended

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from stowplan.compiler.kubernetes_rules import CLUSTER_SCOPED
 from stowplan.library.manifest import Json, Manifest, group_of
 from stowplan.library.names import SUBDOMAIN_LIMIT, is_dns_label
 from stowplan.schema.platform import Platform
+from stowplan.schema.records import dataclass
 
 _KIND = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 _NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?")

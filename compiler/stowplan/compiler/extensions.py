@@ -10,7 +10,7 @@ change these files may do what the CI job may do: let the platform team own and 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from stowplan.compiler.source import Diagnostic, Location, diagnose
 from stowplan.library.manifest import Manifest, Unit
 from stowplan.schema.codes import CATALOGUE
 from stowplan.schema.diagnostics import Severity, finding
+from stowplan.schema.records import dataclass
 
 if TYPE_CHECKING:
     from stowplan.library.constructs import Displaced

@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from stowplan.compiler import fingerprint
 from stowplan.compiler.source import Diagnostic, Location, Report
 from stowplan.schema.diagnostics import Severity
+from stowplan.schema.records import dataclass
 
 if TYPE_CHECKING:
     from stowplan.compiler.kept import Kept

@@ -5,7 +5,7 @@ compiler took the old text for, else the file stays as it is.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import yaml
@@ -15,6 +15,7 @@ from stowplan.compiler import kinds, yaml_reader
 from stowplan.compiler.source import Diagnostic, Document, Report, diagnose
 from stowplan.schema.diagnostics import Finding, Severity
 from stowplan.schema.legacy import modernise
+from stowplan.schema.records import dataclass
 
 _BY_HAND = "Rewrite it by hand: it is behind an alias, or where an edit could change what stands beside it."
 

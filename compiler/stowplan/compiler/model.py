@@ -1,7 +1,7 @@
 """The values that pass between the stages."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from stowplan.compiler.source import Document
 from stowplan.library.manifest import ExternalReference, Manifest
@@ -10,6 +10,7 @@ from stowplan.schema.meta import ObjectId, SpecId
 from stowplan.schema.mx_job import MxJob
 from stowplan.schema.paddle_job import PaddleJob
 from stowplan.schema.platform import Platform
+from stowplan.schema.records import dataclass
 from stowplan.schema.sample_job import SampleJob
 from stowplan.schema.sample_set import SampleSet
 from stowplan.schema.training_job import TrainingJob

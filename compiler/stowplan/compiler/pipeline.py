@@ -10,7 +10,7 @@ later ones have nothing sound to work on and are left out. Nothing is written he
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -38,6 +38,7 @@ from stowplan.compiler.tree import Tree, seen
 from stowplan.compiler.validate import validate
 from stowplan.library.dialects.context import Context
 from stowplan.schema.meta import ObjectId, SpecId
+from stowplan.schema.records import dataclass
 
 NOTHING = Recompile()
 
@@ -59,7 +60,7 @@ class Compiled:
     outputs: tuple[Output, ...] = ()
     files: tuple[Rendered, ...] = ()
     objects: int = 0
-    committed: Inventory = Inventory()  # noqa: RUF009 - frozen
+    committed: Inventory = Inventory()
     starts: tuple[ObjectId, ...] = ()
     program: Program | None = None
     kept: Kept | None = None

@@ -1,7 +1,6 @@
 """The plan of a run: what would change in the output folder, decided before anything is touched."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from operator import attrgetter
 
@@ -9,6 +8,7 @@ from stowplan.compiler import inventory
 from stowplan.compiler.inventory import Inventory
 from stowplan.compiler.render import HEADER_LENGTH, Rendered, carries_header
 from stowplan.compiler.tree import TEMPORARY, Tree
+from stowplan.schema.records import dataclass
 
 _MANIFESTS = (".yaml", ".yml", ".json", ".jsonnet")
 """What an Application of a folder reads (Argo CD, `getPotentiallyValidManifestFile`), hidden files too."""

@@ -3,13 +3,13 @@
 import os
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from stowplan.compiler import load
 from stowplan.compiler.migration import migrate
 from stowplan.compiler.source import START, Location, Report, diagnose_at
 from stowplan.schema.diagnostics import finding
+from stowplan.schema.records import dataclass
 
 SUFFIXES = (".yaml", ".yml")
 

@@ -7,7 +7,6 @@ committed files, byte for byte.
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import PurePosixPath
 
@@ -22,6 +21,7 @@ from stowplan.compiler.tree import Tree
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import finding
 from stowplan.schema.meta import ObjectId, SpecId
+from stowplan.schema.records import dataclass
 
 _STARTING_KINDS = ("Job", "JobSet")
 

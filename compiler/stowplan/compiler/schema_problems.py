@@ -1,7 +1,6 @@
 """What is wrong with plain data by a JSON schema, in our own words."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -9,6 +8,7 @@ import jsonschema_rs
 
 from stowplan.compiler.keyed_lists import LIST_MAP_KEYS, KeyedLists, key_of
 from stowplan.schema.diagnostics import Anchor, FieldPath, did_you_mean, nearest
+from stowplan.schema.records import dataclass
 from stowplan.schema.wording import (
     A_LIST,
     A_MAPPING,

@@ -4,10 +4,11 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, Severity, dotted
+from stowplan.schema.records import dataclass
 
 Data = Any
 """Plain JSON data: dict with string keys, list, str, int, float, bool or None."""

@@ -5,7 +5,6 @@ one of these changes. Models and documents of other specs are not needed to chec
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from stowplan.compiler.manifest_fields import mapping
 from stowplan.compiler.model import Spec
@@ -19,6 +18,7 @@ from stowplan.schema.data_cube import DataCube
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.meta import SpecId
 from stowplan.schema.paddle_job import PaddleJob
+from stowplan.schema.records import dataclass
 from stowplan.schema.sample_job import SampleJob
 from stowplan.schema.sample_set import SampleSet
 

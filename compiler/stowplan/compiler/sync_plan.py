@@ -5,13 +5,14 @@ waves, pruning and waiting, `pkg/health` for what counts as done. It needs no cl
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from itertools import groupby, zip_longest
 from typing import Any
 
 from stowplan.compiler.manifest_fields import annotation, mapping, sync_options, wave_of
 from stowplan.library.manifest import Json, group_of
+from stowplan.schema.records import dataclass
 
 HOOK = "argocd.argoproj.io/hook"
 PHASES = ("PreSync", "Sync", "PostSync")

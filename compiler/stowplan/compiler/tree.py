@@ -2,10 +2,11 @@
 
 import os
 import re
-from dataclasses import dataclass
 from errno import ENOTDIR
 from pathlib import Path
 from stat import S_ISDIR
+
+from stowplan.schema.records import dataclass
 
 TEMPORARY = ".stowplan-tmp-"
 """Start of the names of our temporary files."""

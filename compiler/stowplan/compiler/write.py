@@ -12,7 +12,6 @@ next run compares every byte and writes anew what is empty or differs. Git holds
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from stowplan.compiler import inventory, lock, paths
@@ -22,6 +21,7 @@ from stowplan.compiler.render import Rendered
 from stowplan.compiler.source import Diagnostic, Report, diagnose_at
 from stowplan.compiler.tree import TEMPORARY, Tree, scan
 from stowplan.schema.diagnostics import finding
+from stowplan.schema.records import dataclass
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 """Windows would change the ends of lines."""

@@ -1,7 +1,8 @@
 """Cron expressions, as the CronJob controller reads them (robfig/cron v3, `ParseStandard`)."""
 
 import re
-from dataclasses import dataclass
+
+from stowplan.schema.records import dataclass
 
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _DAYS = "sun mon tue wed thu fri sat".split()

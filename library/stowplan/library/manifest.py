@@ -1,10 +1,10 @@
 """A manifest: one complete Kubernetes object as plain data."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from stowplan.schema.meta import ObjectId, SpecId
+from stowplan.schema.records import dataclass
 
 Json = dict[str, Any]
 

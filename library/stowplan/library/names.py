@@ -8,10 +8,11 @@ characters to its Jobs' names).
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from stowplan.library.canonical_json import canonical
+from stowplan.schema.records import dataclass
 
 Profile = Literal["namespaced", "upstream"]
 

@@ -1,9 +1,9 @@
 """The base of every kind that has a CRD: what `kubectl` shows of it and how its status looks."""
 
-from dataclasses import dataclass
 from typing import ClassVar, get_args
 
 from stowplan.schema.meta import Model
+from stowplan.schema.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

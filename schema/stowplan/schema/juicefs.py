@@ -4,13 +4,13 @@ Option names and versions follow the JuiceFS community edition, 1.0 to 1.4, and 
 `spec.mountOptions`. The old operator was written against 0.16 and 0.17.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
 from pydantic import Field
 
 from stowplan.schema.meta import Model
+from stowplan.schema.records import dataclass
 
 Version = tuple[int, int]
 

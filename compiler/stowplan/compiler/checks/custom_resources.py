@@ -1,7 +1,6 @@
 """Does each custom resource fit its CRD?"""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -14,6 +13,7 @@ from stowplan.compiler.schema_problems import Checker
 from stowplan.library.manifest import Json
 from stowplan.schema.crd_data import custom_resource_definitions
 from stowplan.schema.diagnostics import did_you_mean
+from stowplan.schema.records import dataclass
 
 _CODE = "SP502"
 

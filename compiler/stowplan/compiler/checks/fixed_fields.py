@@ -1,12 +1,13 @@
 """The fields that Kubernetes lets nobody change once an object exists."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from stowplan.compiler.manifest_fields import mapping
 from stowplan.library.builders import job
 from stowplan.library.manifest import Json
+from stowplan.schema.records import dataclass
 
 _RBAC = "rbac.authorization.k8s.io"
 

@@ -1,11 +1,11 @@
 """A finding about one object of the output."""
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from stowplan.compiler.schema_problems import SchemaProblem
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, Severity, finding
 from stowplan.schema.meta import ObjectId, SpecId
+from stowplan.schema.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

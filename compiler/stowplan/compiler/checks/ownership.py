@@ -4,7 +4,6 @@ Argo CD applies by force: a field that stands in Git is taken from whoever else 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object, Objects
@@ -12,6 +11,7 @@ from stowplan.compiler.manifest_fields import mapping
 from stowplan.library.engines.gang.kueue import QUEUE
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import Anchor
+from stowplan.schema.records import dataclass
 
 _JOB_LABELS = ("batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name", "controller-uid", "job-name")
 

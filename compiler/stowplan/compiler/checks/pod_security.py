@@ -5,7 +5,6 @@ user namespace of their own, which no agent has.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +15,7 @@ from stowplan.compiler.checks.pods import Pod
 from stowplan.compiler.manifest_fields import items, mapping
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.records import dataclass
 
 _CODE = "SP605"
 _SECURITY = "securityContext"

@@ -4,7 +4,6 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -12,6 +11,7 @@ import typer
 
 from stowplan.compiler.cli.options import Format
 from stowplan.compiler.source import Report
+from stowplan.schema.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

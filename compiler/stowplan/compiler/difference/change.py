@@ -1,12 +1,13 @@
 """One object of the output, before and after."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from stowplan.compiler.difference.fields import Field
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId
+from stowplan.schema.records import dataclass
 
 
 class Action(StrEnum):

@@ -1,9 +1,9 @@
 """Changes that are alike, told once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from stowplan.compiler.difference.change import Action, Change
+from stowplan.schema.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

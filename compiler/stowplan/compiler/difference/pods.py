@@ -1,11 +1,11 @@
 """The pods of an output, by their labels."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from stowplan.compiler.manifest_fields import identity, items, mapping
 from stowplan.library.manifest import Json
+from stowplan.schema.records import dataclass
 
 TEMPLATES = (("spec", "template"), ("spec", "jobTemplate", "spec", "template"))
 """Where workloads have the template of their pods. That of a JobSet is in a list."""

@@ -1,12 +1,12 @@
 """What the Roles of an output allow, right by right."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import groupby, product
 
 from stowplan.compiler.manifest_fields import items
 from stowplan.library.manifest import Json
+from stowplan.schema.records import dataclass
 
 ROLES = ("Role", "ClusterRole")
 

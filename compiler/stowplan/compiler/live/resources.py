@@ -1,7 +1,6 @@
 """The custom resources of a repository as the cluster has them, by the official client."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from kubernetes import client, config
@@ -12,6 +11,7 @@ from urllib3.exceptions import HTTPError
 from stowplan.compiler import kinds
 from stowplan.schema.crd import CUSTOM_RESOURCES
 from stowplan.schema.meta import SpecId
+from stowplan.schema.records import dataclass
 
 SECONDS = 15
 """Longest wait for an answer."""

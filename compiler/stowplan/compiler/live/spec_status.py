@@ -1,7 +1,6 @@
 """The state of one spec in the cluster, in a few words."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,6 +9,7 @@ from stowplan.compiler.live.lua import assess
 from stowplan.library import health
 from stowplan.library.manifest import group_of
 from stowplan.schema.meta import SpecId
+from stowplan.schema.records import dataclass
 
 MISSING, UNKNOWN = "Missing", "Unknown"
 WELL = frozenset({"Healthy", "Progressing", "Suspended"})

@@ -6,7 +6,7 @@ builders and plug-ins do is told as it is, also for those that do not exist yet.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -25,6 +25,7 @@ from stowplan.schema.meta import Model, SpecId
 from stowplan.schema.plain_schema import Schema, plain_schema
 from stowplan.schema.platform import Platform
 from stowplan.schema.reading import read
+from stowplan.schema.records import dataclass
 
 _HASH = re.compile(rf"-([a-z2-7]{{{HASH_LENGTH}}})$")
 HASH = "<hash>"

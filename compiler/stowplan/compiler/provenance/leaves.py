@@ -1,11 +1,11 @@
 """The leaves of plain data: scalars, and empty lists and mappings."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from stowplan.compiler.difference.fields import naming, opened
 from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.records import dataclass
 
 Place = tuple[str | int, ...]
 """Like a field path, but an item of a list stands under its name where all items have one: lists may grow."""

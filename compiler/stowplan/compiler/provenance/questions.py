@@ -1,13 +1,13 @@
 """What `stowplan explain` is asked of the output and of specs."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from stowplan.compiler.model import Output, Program
 from stowplan.compiler.provenance.experiment import Input, key_of
 from stowplan.compiler.provenance.leaves import leaves, pointer, steps
 from stowplan.compiler.provenance.source_map import Entry, SourceMap
 from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ wherever the template stands; `*` is one step, `**` any number of steps at the e
 """
 
 import re
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from stowplan.compiler.provenance.leaves import pointer
 from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

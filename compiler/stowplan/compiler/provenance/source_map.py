@@ -1,7 +1,7 @@
 """The source map: for every leaf of an object, what decided it."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from stowplan.compiler.model import Output, Program
@@ -12,6 +12,7 @@ from stowplan.compiler.source import PLATFORM_FILE, Document, Location
 from stowplan.library.manifest import Manifest
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.meta import SpecId
+from stowplan.schema.records import dataclass
 
 _MOST_GIVEN = 6
 _RUN_HASH = next(rule for rule in RULES if rule.id == "run-hash")

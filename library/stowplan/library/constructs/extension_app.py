@@ -1,7 +1,7 @@
 """The cdk8s app that an extension builds in."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from cdk8s import App, Chart
 
@@ -11,6 +11,7 @@ from stowplan.library.constructs.manifest_set import ManifestSet
 from stowplan.library.manifest import Json, Manifest, Unit
 from stowplan.schema.diagnostics import did_you_mean
 from stowplan.schema.meta import ObjectId, SpecId
+from stowplan.schema.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

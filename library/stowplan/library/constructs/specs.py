@@ -1,7 +1,6 @@
 """The kinds as constructs for a cdk8s app of one's own."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, TypeVar, cast
 
@@ -16,6 +15,7 @@ from stowplan.library.manifest import Unit
 from stowplan.schema import data_cube, mx_job, paddle_job, sample_job, sample_set, training_job
 from stowplan.schema.diagnostics import Finding
 from stowplan.schema.platform import Platform
+from stowplan.schema.records import dataclass
 
 Spec = (
     sample_set.SampleSet

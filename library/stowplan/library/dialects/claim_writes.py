@@ -1,8 +1,7 @@
 """Who writes to which place of a claim and who makes it, and whether two specs are in each other's way."""
 
-from dataclasses import dataclass
-
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
+from stowplan.schema.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

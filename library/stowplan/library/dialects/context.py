@@ -1,12 +1,13 @@
 """What a spec needs to be lowered, and what comes out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from stowplan.library.ir import Site
 from stowplan.library.manifest import Unit
 from stowplan.schema.diagnostics import Finding
 from stowplan.schema.platform import Platform
+from stowplan.schema.records import dataclass
 from stowplan.schema.sample_set import SampleSet
 
 

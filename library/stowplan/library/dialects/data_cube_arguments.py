@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import get_close_matches
 from typing import Any
 
 from stowplan.library.dialects.data_cube_options import REPO_TYPES
 from stowplan.schema.data_cube import SideType
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
+from stowplan.schema.records import dataclass
 
 BASE: FieldPath = ("spec", "executor", "options", "extraArgs")
 

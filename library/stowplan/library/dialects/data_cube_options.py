@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from stowplan.library.dialects.variable_references import references
 from stowplan.library.manifest import Json
 from stowplan.schema.data_cube import DataReference, SideType
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, finding
+from stowplan.schema.records import dataclass
 from stowplan.schema.transfer_config import option_env
 
 Side = Literal["source", "sink"]

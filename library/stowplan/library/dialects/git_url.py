@@ -1,8 +1,9 @@
 """The URL of a Git repository: what of it may be kept, and who is to authenticate."""
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+
+from stowplan.schema.records import dataclass
 
 _PARTS = re.compile(r"(?P<scheme>https?)://(?P<authority>[^/?#]*)(?P<rest>.*)", re.DOTALL)
 _SCP = re.compile(r"[\w.-]+@[\w.-]+:")

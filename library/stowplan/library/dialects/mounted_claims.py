@@ -1,7 +1,6 @@
 """The claims that training jobs mount by volumes of their own, whichever kind they are of."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from stowplan.library.dialects.mx_job_rules import role_of
@@ -11,6 +10,7 @@ from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.mx_job import MxJob
 from stowplan.schema.paddle_job import PaddleJob, PaddleRole
 from stowplan.schema.platform import Platform
+from stowplan.schema.records import dataclass
 from stowplan.schema.training_job import TrainingJob
 
 _OF_TEMPLATES = ("template", "spec", "volumes")

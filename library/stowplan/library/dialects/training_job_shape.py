@@ -1,9 +1,9 @@
 """The topology of a TrainingJob: which roles there are, of which size, and where they listen."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from stowplan.schema.platform import Platform
+from stowplan.schema.records import dataclass
 from stowplan.schema.training_job import ServerRole, TrainingJob, TrainingJobSpec
 
 Topology = Literal["local", "collective", "ps"]

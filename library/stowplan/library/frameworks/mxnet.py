@@ -1,9 +1,9 @@
 """MXNet's parameter server (ps-lite): the variables by which its processes find the scheduler."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from stowplan.library.training import Environment, Hosts, Role, TrainingGroup
+from stowplan.schema.records import dataclass
 
 SCHEDULER = "scheduler"
 

@@ -6,11 +6,11 @@ hosts as DNS names, the rank from the index of the pod. Programs for Fluid look 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from stowplan.library import labels
 from stowplan.library.manifest import Json
 from stowplan.library.training import Environment, Hosts, Role, TrainingGroup
+from stowplan.schema.records import dataclass
 
 INDEX = "PADDLE_INIT_TRAINER_ID"
 _FLUID_INDEX = "PADDLE_TRAINER_ID"

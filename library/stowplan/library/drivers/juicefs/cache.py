@@ -1,9 +1,8 @@
 """Where and how large a node's cache is."""
 
-from dataclasses import dataclass
-
 from stowplan.library.ir import CachedDataset, Site
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, Severity, finding
+from stowplan.schema.records import dataclass
 
 LEVELS: FieldPath = ("spec", "cache", "levels")
 MOUNT: FieldPath = ("spec", "csi", "juiceFSMountOptions")
