@@ -7,7 +7,7 @@ edited or merged badly: what cannot be read is reported and never trusted.
 import json
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from hashlib import file_digest, sha256
 from io import BytesIO
 from itertools import islice
@@ -18,6 +18,7 @@ from stowplan.compiler import paths
 from stowplan.compiler.entries import Entry, from_lines, path_of, to_line
 from stowplan.compiler.source import Diagnostic, diagnose_at
 from stowplan.schema.diagnostics import Severity, finding
+from stowplan.schema.records import dataclass
 
 NAME = "inventory.jsonl"
 FORMAT = "stowplan.dev/inventory/v1"

@@ -6,7 +6,7 @@ Stowplan itself. It holds as long as these do not change; what else there is amo
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from stowplan.compiler.spec_facts import SpecFacts
 from stowplan.compiler.tree import Tree
 from stowplan.compiler.validate import is_spec
 from stowplan.schema.meta import SpecId
+from stowplan.schema.records import dataclass
 
 
 class KeptSpec(NamedTuple):

@@ -7,7 +7,6 @@ compiled when it is first asked for, and kept.
 
 import json
 import re
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,6 +20,7 @@ from stowplan.compiler.kubernetes_rules import (
     rules_of,
 )
 from stowplan.compiler.schema_problems import FORM, Checker, JsonSchema, SchemaProblem
+from stowplan.schema.records import dataclass
 
 _PREFIX = "#/$defs/"
 _KINDS_KEY = "x-kubernetes-group-version-kind"

@@ -1,12 +1,13 @@
 """The neutral values between the dialects and the builders."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from stowplan.library.names import SampleSetNames
 from stowplan.schema.juicefs import MountOptions, SyncOptions
 from stowplan.schema.meta import SpecId
 from stowplan.schema.platform import Platform
+from stowplan.schema.records import dataclass
 from stowplan.schema.transfer_config import TransferConfig
 
 Operation = Literal["sync", "warmup", "rmr", "clear"]

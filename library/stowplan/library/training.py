@@ -4,12 +4,13 @@ Values of which each job has several are tuples: those are made several times as
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, NamedTuple, Protocol
 
 from stowplan.library.ir import Origin
 from stowplan.library.manifest import Json
 from stowplan.library.names import LABEL_LIMIT, TrainingNames, shorten
+from stowplan.schema.records import dataclass
 
 RESTARTS = 6
 """Restarts for each pod of a role before its Job fails: the default of Kubernetes' Jobs."""

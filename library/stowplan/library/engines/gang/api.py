@@ -1,7 +1,7 @@
 """What a gang engine is: a scheduler or queue that starts all pods of a training job or none."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
@@ -10,6 +10,7 @@ from stowplan.library.manifest import ExternalReference, Json, Manifest
 from stowplan.library.training import Role, TrainingGroup
 from stowplan.schema.diagnostics import Anchor, Finding, finding
 from stowplan.schema.platform import Platform
+from stowplan.schema.records import dataclass
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 
