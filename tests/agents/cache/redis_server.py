@@ -1,6 +1,8 @@
 """A Redis that others wrote: metadata engine of volumes, and store of objects. It can be taken away and come back."""
 
+import os
 import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -35,6 +37,12 @@ class Redis:
     def url(self, database: int) -> str:
         """Address of one of its 16 databases, without the password."""
         return f"redis://127.0.0.1:{self.port}/{database}"
+
+    def ask(self, database: int, *words: str) -> list[str]:
+        """What a command gives, by the client that comes with the server."""
+        command = ["redis-cli", "-p", str(self.port), "-n", str(database), *words]
+        variables = os.environ | {"REDISCLI_AUTH": PASSWORD}
+        return subprocess.run(command, env=variables, capture_output=True, text=True, check=True).stdout.splitlines()
 
     def start(self) -> None:
         """Starts it, also for one more time, with what it held before."""

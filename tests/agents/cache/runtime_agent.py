@@ -42,7 +42,7 @@ class Runtime:
         """Exit code and reason of `alive` or `ready`."""
         command = [sys.executable, "-m", MODULE, name]
         done = subprocess.run(
-            command, env=self.environment, capture_output=True, text=True, check=False, timeout=10
+            command, env=self.environment, capture_output=True, text=True, check=False, timeout=60
         )  # fmt: skip
         return done.returncode, done.stderr.strip()
 

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +14,9 @@ import pytest
 from stowplan.agents.cache.drivers.api import Extent, Pulse, Trouble
 from stowplan.agents.cache.drivers.juicefs.measure import JuiceFS
 from tests.agents.cache.conftest import NewMounts
+from tests.agents.cache.redis_server import Redis
 from tests.agents.cache.volume import Mount, Volume
+from tests.agents.waiting import until
 
 KIB = 1024
 
@@ -59,10 +60,12 @@ def test_size_is_that_of_summary(node: Mount) -> None:
 
 
 @pytest.mark.parametrize("limit", [-1, 100])
-def test_size_of_a_large_volume_is_that_of_its_statistics(node: Mount, limit: int, asked: Path) -> None:
+def test_size_of_a_large_volume_is_that_of_its_statistics(node: Mount, redis: Redis, limit: int, asked: Path) -> None:
     """JuiceFS writes them once a second, and they must not be asked for before: see `EXACT_INODES`."""
     fill(node)
-    time.sleep(3)
+    # Of what each directory holds, so the root is in none.
+    whole = strictly(node).bytes - 4 * KIB
+    until(lambda: sum(map(int, redis.ask(1, "HVALS", "dirUsedSpace"))) == whole)
     driver = JuiceFS(exact_inodes=limit)
     driver.pulse(node.path)
     assert driver.extent(node.path) == strictly(node)
@@ -95,6 +98,7 @@ def test_cache_is_that_of_this_node_alone(mounts: NewMounts) -> None:
     one, other = mounts(2)
     (one.path / "a").write_bytes(b"x" * 100 * KIB)
     one.run("warmup", one.path / "a")
+    one.await_written()
     # A block of 100 KiB, and 4 KiB that JuiceFS counts for each.
     assert JuiceFS().pulse(one.path) == Pulse(104 * KIB)
     assert JuiceFS().pulse(other.path) == Pulse(0)

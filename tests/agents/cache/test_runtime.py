@@ -44,7 +44,7 @@ def test_mount_that_hangs(agent: Runtime, node: Mount) -> None:
     """It is told, nothing waits for it, and all is well again once it answers."""
     node.freeze()
     wait_for(unready(agent, "MountHung"), TOLD_SECONDS, what="an unready pod")
-    assert agent.said(level="warning", reason="MountHung")()
+    wait_for(agent.said(level="warning", reason="MountHung"), what="a warning")
     assert agent.probe("alive") == (0, "")
     node.thaw()
     wait_for(lambda: agent.probe("ready") == (0, ""), what="a ready pod")
@@ -103,11 +103,11 @@ def test_little_is_taken(agent: Runtime, node: Mount) -> None:
 @pytest.mark.parametrize("pod", ["", "imagenet-runtime", "imagenet-runtime-x", "imagenet-runtime-01"])
 def test_pod_without_a_number(node: Mount, tmp_path: Path, pod: str) -> None:
     with runtime(tmp_path / "agent", node, environment={"STOWPLAN_POD": pod}) as agent:
-        assert agent.process.wait(20) == 2
+        assert agent.process.wait(60) == 2
         assert "STOWPLAN_POD" in agent.events()[-1]["message"]
 
 
 def test_configuration_of_another_task(node: Mount, tmp_path: Path) -> None:
     with runtime(tmp_path / "agent", node, task="sync") as agent:
-        assert agent.process.wait(20) == 2
+        assert agent.process.wait(60) == 2
         assert "task" in agent.events()[-1]["message"]

@@ -17,6 +17,7 @@ from tests.agents.cache.task_agent import Dataset, files, warmup_fields
 from tests.agents.cache.test_tasks import cached, fill
 from tests.agents.cache.volume import FORGETS
 from tests.agents.kills import Kills
+from tests.agents.waiting import until
 
 KILLS = int(os.environ.get("STOWPLAN_KILLS", "50"))
 """SIGKILLs for each task."""
@@ -35,7 +36,7 @@ def kill_again_and_again(
     assert kills.suffice, kills
 
 
-def children(dataset: Dataset, wait: float = 5) -> list[str]:
+def children(dataset: Dataset, wait: float = 30) -> list[str]:
     """Arguments of the tasks' own clients, once the dying ones are gone."""
     end = time.monotonic() + wait
     while True:
@@ -159,5 +160,9 @@ def test_work_on_the_cache_survives_kills(dataset: Dataset, mounts: NewMounts, t
     kill_again_and_again(dataset, task, prepare, check)
     ended = dataset.warmup(node, "last") if task == "warmup" else dataset.clear(node, "last")
     assert ended.code == 0, ended.output
-    assert cached(node) >= size if task == "warmup" else cached(node) == 0
+    if task == "warmup":
+        assert cached(node) >= size
+    else:
+        # What was on its way to the disk goes as soon as it is there.
+        until(lambda: cached(node) == 0)
     assert {name: each for name, each in files(writer.path).items() if name in data} == data

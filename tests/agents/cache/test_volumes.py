@@ -14,6 +14,7 @@ def test_what_one_node_writes_another_reads(kind: str, request: pytest.FixtureRe
     (one.path / "a").write_bytes(b"x" * 100_000)
     before = other.stats()["juicefs_blockcache_bytes"]
     assert (other.path / "a").read_bytes() == b"x" * 100_000
+    other.await_written()
     assert other.stats()["juicefs_blockcache_bytes"] - before >= 100_000
 
 

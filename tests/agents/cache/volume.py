@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.agents.cache.redis_server import PASSWORD
+from tests.agents.waiting import until
 from tests.cluster.processes import Process, Processes
 
 NAME = "stowplan-test"
@@ -123,7 +124,7 @@ class Mount:
         client = self._processes.start(
             Path("/usr/bin/env"), [*environment, str(self.volume.program), *arguments], name="juicefs"
         )
-        client.await_ready(self._is_mounted, 30)
+        client.await_ready(self._is_mounted, 60)
 
     def _is_mounted(self) -> bool:
         return any(target == str(self.path) for target, _ in _mounted())
@@ -163,6 +164,10 @@ class Mount:
         """The client's own numbers by name."""
         lines = (self.path / ".stats").read_text(encoding="utf-8").splitlines()
         return {name: float(value) for name, value in (line.split(" ", 1) for line in lines)}
+
+    def await_written(self) -> None:
+        """Waits until all blocks of the cache are on its disk: before, they are counted otherwise."""
+        until(lambda: self.stats()["juicefs_store_cache_size_bytes"] == 0)
 
 
 def why_not() -> str:
