@@ -17,6 +17,7 @@ import pytest
 from tests.agents.transfer.agent import STATE, Cube, files
 from tests.agents.transfer.faults import Fault, Proxy, with_keys
 from tests.agents.transfer.server import ACCESS_KEY, DOMAIN, SECRET_KEY, Storage, new_bucket, serving
+from tests.agents.waiting import until
 from tests.cluster.certificates import Authority
 
 TOKEN = "session/CANARY+token=="
@@ -59,10 +60,7 @@ def test_second_writer_is_refused(storage: Storage, watched: Cube, proxy: Proxy)
     storage.put({"a": b"a"})
     proxy.rule = lambda request: None if request.is_listing else Fault(seconds=60)
     with watched.started(watched.remote(), watched.local(), "first"):
-        deadline = time.monotonic() + 30
-        while not proxy.count("GET", "/a"):
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        until(lambda: proxy.count("GET", "/a"))
         ended = Cube(watched.folder, storage).download(run="second")
         assert (ended.code, ended.last["reason"]) == (5, "Locked")
         assert "first" in ended.last["message"]

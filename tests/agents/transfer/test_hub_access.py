@@ -16,6 +16,7 @@ from tests.agents.transfer.hub_base import SIGNATURE, TOKEN
 from tests.agents.transfer.hub_server import running
 from tests.agents.transfer.test_command import _command_lines
 from tests.agents.transfer.told import Told
+from tests.agents.waiting import until
 from tests.cluster.certificates import Authority
 
 FORMS = [TOKEN, quote(TOKEN, safe=""), quote(TOKEN)]
@@ -235,10 +236,7 @@ def test_certificates_of_its_own(tmp_path: Path, trusted: bool) -> None:  # noqa
 def test_second_writer_is_refused(filled: HubCube, storage_proxy: Proxy) -> None:
     storage_proxy.rule = lambda _: Fault(seconds=60)
     with filled.started(filled.remote(), filled.local(), "first"):
-        deadline = time.monotonic() + 30
-        while not storage_proxy.requests:
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        until(lambda: storage_proxy.requests)
         ended = filled.download(run="second")
         assert (ended.code, ended.last["reason"]) == (5, "Locked")
     storage_proxy.rule = None

@@ -1,13 +1,12 @@
 """Servers that fail, hang and change in the middle."""
 
-import time
-
 import pytest
 
 from tests.agents.transfer.faults import Fault, Proxy, Request, Rule
 from tests.agents.transfer.git.agent import Cube, tree
 from tests.agents.transfer.git.author import Author
 from tests.agents.transfer.git.server import TOKEN, USERNAME, Forge
+from tests.agents.waiting import until
 
 ATTRIBUTES = {".gitattributes": b"*.big filter=lfs\n"}
 BIG = {f"{number}.big": bytes([number]) * 400_000 for number in range(4)}
@@ -147,7 +146,7 @@ def test_branch_that_is_written_anew_before_it_is_fetched(filled: Cube, writer: 
 
 def test_soft_deadline_keeps_what_is_there(filled: Cube, proxy: Proxy) -> None:
     proxy.rule = lambda request: Fault(seconds=60) if "/info/lfs/" in request.path and request.method == "GET" else None
-    ended = Cube(filled.folder, filled.url, {"softDeadlineSeconds": 4}).download()
+    ended = Cube(filled.folder, filled.url, {"softDeadlineSeconds": 8}).download()
     assert (ended.code, ended.last["reason"]) == (12, "SoftDeadline"), ended.output
     assert not filled.clone.exists()
     proxy.rule = None
@@ -159,10 +158,7 @@ def test_soft_deadline_keeps_what_is_there(filled: Cube, proxy: Proxy) -> None:
 def test_second_writer_is_refused(filled: Cube, proxy: Proxy) -> None:
     proxy.rule = lambda _: Fault(seconds=60)
     with filled.started(run="first"):
-        deadline = time.monotonic() + 30
-        while not proxy.requests:
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        until(lambda: proxy.requests)
         ended = filled.download(run="second")
         assert (ended.code, ended.last["reason"]) == (5, "Locked")
 

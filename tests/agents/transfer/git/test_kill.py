@@ -13,6 +13,7 @@ from tests.agents.transfer.faults import Fault, Proxy
 from tests.agents.transfer.git.agent import Cube, tree
 from tests.agents.transfer.git.author import Author
 from tests.agents.transfer.git.server import Forge
+from tests.agents.waiting import until
 
 ROUNDS = int(os.environ.get("STOWPLAN_KILLS", "50"))
 """SIGKILLs for each flow."""
@@ -110,10 +111,7 @@ def test_objects_of_lfs_that_are_there_are_not_fetched_again(cube: Cube, writer:
 
     proxy.rule = half
     with cube.started(run="run") as process:
-        deadline = time.monotonic() + 30
-        while len(objects(cube)) < 4:
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        until(lambda: len(objects(cube)) >= 4)
         process.kill()
     before, proxy.rule = len(proxy.requests), None
     ended = cube.download(run="run")
@@ -130,10 +128,7 @@ def test_what_was_begun_of_objects_does_not_fill_the_claim(cube: Cube, writer: A
     cut = Fault(cut_after=150_000, stall=60)
     proxy.rule = lambda request: cut if request.method == "GET" and "/info/lfs/" in request.path else None
     with cube.started(run="run") as process:
-        deadline = time.monotonic() + 30
-        while not any(path.stat().st_size for path in cube.hidden.glob(".git/lfs/incomplete/*")):
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        until(lambda: any(path.stat().st_size for path in cube.hidden.glob(".git/lfs/incomplete/*")))
         process.kill()
     proxy.rule = None
     assert cube.download(run="run").code == 0
@@ -179,17 +174,14 @@ def test_sigterm_ends_all_of_its_programs(cube: Cube, writer: Author, proxy: Pro
     writer.commit({**ATTRIBUTES, **writer.lfs({"1.big": b"1" * 1000})})
     proxy.rule = lambda request: Fault(seconds=60) if what in request.path and request.method == "POST" else None
     with cube.started(run="run") as process:
-        deadline = time.monotonic() + 30
-        while not [each for each in proxy.requests if what in each.path and each.method == "POST"]:
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        until(lambda: [each for each in proxy.requests if what in each.path and each.method == "POST"])
         assert programs(cube)
         begin = time.monotonic()
         process.terminate()
         output, _ = process.communicate(timeout=15)
         assert time.monotonic() - begin < 10
     assert process.returncode == 143, output
-    assert programs(cube) == []
+    until(lambda: not programs(cube), 30)
     proxy.rule = None
     assert cube.download(run="run").code == 0
 
@@ -212,14 +204,8 @@ def test_programs_end_with_an_agent_that_is_killed(cube: Cube, writer: Author, p
     writer.commit({**ATTRIBUTES, **writer.lfs({"1.big": b"1" * 1000})})
     proxy.rule = lambda request: Fault(seconds=60) if request.path.endswith("objects/batch") else None
     with cube.started(run="run") as process:
-        deadline = time.monotonic() + 30
-        while not proxy.count("POST", "objects/batch"):
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        until(lambda: proxy.count("POST", "objects/batch"))
         assert programs(cube)
         process.kill()
         process.communicate()
-    deadline = time.monotonic() + 5
-    while programs(cube):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(lambda: not programs(cube), 30)

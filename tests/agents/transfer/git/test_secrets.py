@@ -17,6 +17,7 @@ from tests.agents.transfer.git.agent import Cube
 from tests.agents.transfer.git.author import Author
 from tests.agents.transfer.git.server import TOKEN, USERNAME, Forge
 from tests.agents.transfer.told import Told
+from tests.agents.waiting import until
 
 ATTRIBUTES = {".gitattributes": b"*.big filter=lfs diff=lfs merge=lfs -text\n"}
 FORMS = (TOKEN, quote(TOKEN, safe=""), quote(TOKEN), base64.b64encode(f"{USERNAME}:{TOKEN}".encode()).decode()[4:-4])
@@ -132,10 +133,7 @@ def test_temporary_files_are_gone_and_were_private(cube: Cube, writer: Author, p
     proxy.rule = lambda _: None if looked.wait(60) else Fault(503)
     # Not below the folder of the test, whose path may be too long for what is put there.
     with TemporaryDirectory(prefix="sg-") as name, cube.started(environment={"TMPDIR": name}) as process:
-        deadline = time.monotonic() + 30
-        while not proxy.requests:
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        until(lambda: proxy.requests)
         (folder,) = Path(name).iterdir()
         assert folder.stat().st_mode & 0o777 == 0o700
         looked.set()
