@@ -53,7 +53,9 @@ class Xet:
     names: dict[str, str] = field(default_factory=dict)
     """By SHA-256: the name in the store."""
     sent: list[tuple[str, int]] = field(default_factory=list)
-    """Blocks and the bytes of them that were sent."""
+    """Blocks and the bytes of them that were asked for."""
+    seconds: float = 0
+    """Wait before a block is sent."""
 
     def content(self, name: str) -> bytes:
         """All bytes of a file."""
@@ -171,6 +173,7 @@ class XetHandler(Base):
             raise Refused(400, "", "Only one auth mechanism allowed")
         data = self.xet.blocks[name][int(found[1]) : int(found[2]) + 1]
         self.xet.sent.append((name, len(data)))
+        time.sleep(self.xet.seconds)
         content = {"content-range": f"bytes {found[1]}-{found[2]}/{len(self.xet.blocks[name])}"}
         self._head(206, {**content, "content-length": str(len(data))})
         self.wfile.write(data)
