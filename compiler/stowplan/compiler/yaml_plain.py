@@ -8,7 +8,7 @@ key, a tag, a sign that wants a closer look, a mistake, or of a size or depth th
 import operator
 import re
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import isfinite
 from sys import intern
 from typing import Any
@@ -29,11 +29,9 @@ MAX_SIGNS = 4_000
 process."""
 
 _SIGNS = "-?:[{"
-_UNUSUAL = re.compile(rf"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[{lookalikes.SIGNS}]")
-"""What YAML cannot hold, and what people may have meant for something else."""
-
 _ASCII = bytes([*b"\t\n\r", *range(0x20, 0x7F)])
-"""What is not unusual in a text without other letters; to look with this takes a tenth of the time."""
+"""What is not unusual in a text without other letters; to look with this takes a tenth of the time, and `_unusual` is
+slow to compile."""
 
 _CONFLICTS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 _ALIAS = re.compile(r"\*[0-9A-Za-z_-]")
@@ -98,11 +96,17 @@ def _is_usual(text: str) -> bool:
     return (
         len(text) <= MAX_LENGTH
         and sum(map(text.count, _SIGNS)) <= MAX_SIGNS
-        and not (text.encode().translate(None, _ASCII) if text.isascii() else _UNUSUAL.search(text))
+        and not (text.encode().translate(None, _ASCII) if text.isascii() else _unusual().search(text))
         and not ("*" in text and _ALIAS.search(text))
         and not ("!" in text and _EMPTY_TAG.search(text))
         and not any(sign in text for sign in _CONFLICTS)
     )
+
+
+@cache
+def _unusual() -> re.Pattern[str]:
+    """What YAML cannot hold, and what people may have meant for something else."""
+    return re.compile(rf"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[{lookalikes.SIGNS}]")
 
 
 def _compose(text: str) -> list[_Node]:

@@ -5,6 +5,7 @@ gives the same events. It is more generous in one thing: it takes `%YAML 1.2`.
 """
 
 import re
+from functools import cache
 from typing import Protocol
 
 import yaml
@@ -19,10 +20,6 @@ MAX_DOCUMENTS = 1_000
 
 MAX_DIRECTIVES = 100
 """Lines that begin with `%`. libyaml compares each `%TAG` with all before it: 1 MiB of them takes it 20 seconds."""
-
-_FORBIDDEN = re.compile("^\ufeff|[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What YAML 1.1 does not call printable (section 5.1); libyaml refuses the same. A second byte order mark at the start
-is no text either; libyaml passes over it, and its marks are then off by one."""
 
 _BREAKS = "\n\r\x85\u2028\u2029"
 _DIRECTIVE = re.compile(f"(?:^|(?<=[{_BREAKS}]))%")
@@ -98,6 +95,16 @@ _NOTICED_LATE = {_QUOTE, _NAME, _PROBLEMS["could not find expected ':'"]}
 """Problems whose cause is where libyaml's context begins, not where it noticed."""
 
 
+@cache
+def _forbidden() -> re.Pattern[str]:
+    """What YAML 1.1 does not call printable (section 5.1); libyaml refuses the same. A second byte order mark at the
+    start is no text either; libyaml passes over it, and its marks are then off by one.
+
+    Most runs meet no text that is looked at so closely, and it is slow to compile.
+    """
+    return re.compile("^\ufeff|[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
 def read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
     """The documents of `text` in order, and what is wrong with it; never raises.
 
@@ -152,7 +159,7 @@ class _Reader:
         if conflict is not None:
             self._find(conflict, "SP101", *_CONFLICT)
             return True
-        forbidden = _FORBIDDEN.search(self._text)
+        forbidden = _forbidden().search(self._text)
         if forbidden is not None:
             self._find(
                 forbidden.start(),

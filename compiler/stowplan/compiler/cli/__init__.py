@@ -36,6 +36,8 @@ def main() -> None:
     """Entry point of the `stowplan` command."""
     # A run keeps nearly all it makes until its end: looking for garbage at Python's own pace takes a tenth of its time.
     gc.set_threshold(50_000, 20, 20)
+    # Looking for plugins of pydantic reads the metadata of all packages that are installed; none shall have a say here.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # File names and excerpts may hold what a terminal or pipe without UTF-8 cannot show.
