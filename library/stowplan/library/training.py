@@ -4,7 +4,6 @@ Values of which each job has several are tuples: those are made several times as
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import Literal, NamedTuple, Protocol
 
 from stowplan.library.ir import Origin
@@ -81,8 +80,7 @@ class DatasetMount:
         return shorten(self.claim.replace(".", "-"), LABEL_LIMIT)
 
 
-@dataclass(frozen=True, slots=True)
-class GangRequest:
+class GangRequest(NamedTuple):
     """What a job asks of a scheduler that starts all of its pods or none. None stands for the whole of the job."""
 
     min_member: int | None = None
@@ -93,7 +91,10 @@ class GangRequest:
     @property
     def unset(self) -> bool:
         """Whether the job asks for nothing."""
-        return self == GangRequest()
+        return self == NO_WISHES
+
+
+NO_WISHES = GangRequest()
 
 
 class Environment(NamedTuple):
@@ -119,8 +120,7 @@ class Framework(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingGroup:
+class TrainingGroup(NamedTuple):
     """A training job. No role is empty, and at least one decides.
 
     An elastic group has a `minimum`: its deciding role may run with so many pods, so nothing in its pods may depend on
@@ -133,7 +133,7 @@ class TrainingGroup:
     framework: Framework
     roles: tuple[Role, ...]
     mounts: tuple[DatasetMount, ...] = ()
-    gang: GangRequest = field(default_factory=GangRequest)
+    gang: GangRequest = NO_WISHES
     minimum: int | None = None
     run: str = ""
     success: tuple[str, ...] = ()

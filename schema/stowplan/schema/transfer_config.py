@@ -194,11 +194,13 @@ class TransferConfig(AgentConfig):
     def _read(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """What this transfer reads: the rest, at its defaults, would be noise in a pull request."""
         told: dict[str, Any] = write(self)
-        told["source"] = _without(told["source"], _OF_SINKS)
-        told["sink"] = _without(told["sink"], _OF_SOURCES)
-        git = "git" in (self.source.type, self.sink.type)
-        return _without(told, _NOT_OF_GIT) if git else told
+        _drop(told["source"], _OF_SINKS)
+        _drop(told["sink"], _OF_SOURCES)
+        if "git" in (self.source.type, self.sink.type):
+            _drop(told, _NOT_OF_GIT)
+        return told
 
 
-def _without(told: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
-    return {name: value for name, value in told.items() if name not in names}
+def _drop(told: dict[str, Any], names: frozenset[str]) -> None:
+    for name in names:
+        told.pop(name, None)

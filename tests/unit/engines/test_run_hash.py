@@ -122,10 +122,10 @@ def test_what_await_is_told_is_part_of_the_run_where_there_is_one() -> None:
 @pytest.mark.parametrize(
     "edit",
     [
-        lambda given: replace(given, run="2"),
-        lambda given: replace(given, names=replace(given.names, name="other")),
-        lambda given: replace(given, framework=Paddle(gloo=1)),
-        lambda given: replace(given, roles=(given.roles[0]._replace(size=2), given.roles[1])),
+        lambda given: given._replace(run="2"),
+        lambda given: given._replace(names=replace(given.names, name="other")),
+        lambda given: given._replace(framework=Paddle(gloo=1)),
+        lambda given: given._replace(roles=(given.roles[0]._replace(size=2), given.roles[1])),
     ],
     ids=["annotation", "name", "framework", "servers"],
 )
@@ -135,5 +135,5 @@ def test_what_else_renames(jobs: str, edit: Callable[[TrainingGroup], TrainingGr
 
 @pytest.mark.parametrize("jobs", JOB_ENGINES)
 def test_where_the_spec_lies_is_no_part_of_its_run(jobs: str) -> None:
-    moved = replace(group(), origin=replace(ORIGIN, source="specs/elsewhere.yaml"))
+    moved = group()._replace(origin=replace(ORIGIN, source="specs/elsewhere.yaml"))
     assert run(group(), jobs) == run(moved, jobs)

@@ -1,7 +1,7 @@
 """Jobs and CronJobs of the agents."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from stowplan.library import names
 from stowplan.library.builders.metadata import metadata
@@ -31,8 +31,7 @@ def soft_deadline(seconds: int | None) -> int | None:
     return max(seconds - GRACE, seconds // 2, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(NamedTuple):
     """A Job before it has its name: the name's stem, and the spec."""
 
     stem: str

@@ -29,18 +29,20 @@ def metadata(
 
     Cluster-scoped kinds pass no namespace.
     """
-    notes = dict(annotations or {})
+    spec = origin.spec
+    notes = dict(annotations) if annotations else {}
     if origin.source:
         notes[labels.SOURCE] = origin.source
     if kind in EARLY_KINDS:
         notes[labels.SYNC_WAVE] = EARLY_WAVE
-    away = {labels.SPEC_NAMESPACE: origin.spec.namespace} if namespace and namespace != origin.spec.namespace else {}
-    meta: dict[str, Any] = {
-        "name": name,
-        "labels": {**labels.standard(origin.spec, component), **away, **(extra_labels or {})},
-    }
+    tags = labels.standard(spec, component)
+    meta: dict[str, Any] = {"name": name, "labels": tags}
     if namespace:
         meta["namespace"] = namespace
+        if namespace != spec.namespace:
+            tags[labels.SPEC_NAMESPACE] = spec.namespace
+    if extra_labels:
+        tags |= extra_labels
     if notes:
         meta["annotations"] = notes
     return meta

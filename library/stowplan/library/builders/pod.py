@@ -1,8 +1,7 @@
 """Pod templates of the agents. All pass Pod Security `restricted` (Kubernetes 1.34 and later)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from stowplan.library import labels
 from stowplan.library.ir import Origin, Placement, SecretName, Site
@@ -40,8 +39,7 @@ def amounts(resources: Resources) -> Json:
 NOWHERE_SPECIAL = Placement()
 
 
-@dataclass(frozen=True, slots=True)
-class Mount:
+class Mount(NamedTuple):
     """A claim mounted in an agent's container."""
 
     claim: str
@@ -49,8 +47,7 @@ class Mount:
     read_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class FileMount:
+class FileMount(NamedTuple):
     """Another volume, read-only: its name, its source as a pod has it, and the directory of its files."""
 
     name: str
@@ -58,8 +55,10 @@ class FileMount:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class AgentPod:
+_NONE: Mapping[str, Any] = {}
+
+
+class AgentPod(NamedTuple):
     """What differs between the pods of the agents."""
 
     component: str
@@ -75,13 +74,13 @@ class AgentPod:
     placement: Placement = NOWHERE_SPECIAL
     pod_affinity: Json | None = None
     pod_anti_affinity: Json | None = None
-    probes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    probes: Mapping[str, Sequence[str]] = _NONE
     restart_policy: Literal["Always", "Never"] = "Never"
     scratch_size: str = "1Gi"
-    extra_labels: Mapping[str, str] = field(default_factory=dict)
-    annotations: Mapping[str, str] = field(default_factory=dict)
+    extra_labels: Mapping[str, str] = _NONE
+    annotations: Mapping[str, str] = _NONE
     files: tuple[FileMount, ...] = ()
-    security: Json = field(default_factory=dict)
+    security: Mapping[str, Any] = _NONE
     """What is added to, or takes the place of, the user and groups of the pod."""
     deadline_seconds: int | None = None
     """Seconds for one pod; a Job's own limit is for all its pods together."""

@@ -49,21 +49,24 @@ def template(
 
 def settled(template: Json) -> Json:
     """A user's template without what the API server would refuse or drop."""
-    given: Json = quantities.without_fractions(template)
-    for container in containers(given["spec"]):
+    spec = _without_empty_lists(template["spec"])
+    for container in containers(spec):
         _merge(container)
-    _drop_empty_lists(given["spec"])
-    return given
+    rest = {key: quantities.without_fractions(value) for key, value in template.items() if key != "spec"}
+    return {**rest, "spec": spec}
 
 
-def _drop_empty_lists(value: Any) -> None:
-    """In a pod they mean nothing, and the API server drops them, so that nobody owns what Git has."""
+def _without_empty_lists(value: Any) -> Any:
+    """A copy without fractions, and without lists that are empty.
+
+    In a pod these mean nothing, and the API server drops them, so that nobody owns what Git has.
+    """
     if isinstance(value, dict):
-        for key in [key for key, item in value.items() if item == []]:
-            del value[key]
-    for below in value.values() if isinstance(value, dict) else value:
-        if isinstance(below, dict | list):
-            _drop_empty_lists(below)
+        given = {key: item for key, item in value.items() if item != []}
+        return {key: item if isinstance(item, str) else _without_empty_lists(item) for key, item in given.items()}
+    if isinstance(value, list):
+        return [item if isinstance(item, str) else _without_empty_lists(item) for item in value]
+    return quantities.without_fractions(value)
 
 
 def containers(spec: Json) -> list[Json]:

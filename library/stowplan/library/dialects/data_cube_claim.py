@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stowplan.library.dialects import claim_rules, data_cube_paths
 from stowplan.library.manifest import Json
-from stowplan.schema.data_cube import ClaimReference, DataCube, DataReference
+from stowplan.schema.data_cube import ClaimReference, DataCube
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 
 _NOTHING = ClaimReference()
@@ -17,7 +17,7 @@ def side_of(model: DataCube) -> str:
 
 def of_cube(model: DataCube) -> ClaimReference:
     """The claim; an empty reference where nothing is said of it."""
-    side: DataReference = getattr(model.spec, side_of(model))
+    side = model.spec.source if model.spec.source.type == "pvc" else model.spec.sink
     return side.pvc or _NOTHING
 
 

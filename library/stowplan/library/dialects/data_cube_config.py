@@ -1,6 +1,7 @@
 """What the agent of a DataCube reads, made from the spec."""
 
 from decimal import ROUND_CEILING
+from typing import NamedTuple
 
 from stowplan.library.builders import transfer
 from stowplan.library.builders.job import soft_deadline
@@ -8,18 +9,18 @@ from stowplan.library.dialects import (
     data_cube_claim,
     data_cube_options,
     data_cube_paths,
-    data_cube_rules,
     git_url,
 )
 from stowplan.library.dialects.context import Context
 from stowplan.library.dialects.data_cube_arguments import BASE, LEAST_PART, Arguments
+from stowplan.library.dialects.data_cube_options import Side
 from stowplan.library.dialects.data_cube_pod import Amounts
 from stowplan.library.dialects.data_cube_rules import options_of, remote, remote_side, setting
 from stowplan.library.dialects.variable_references import escaped
 from stowplan.library.names import content_hash
 from stowplan.library.quantities import amount
 from stowplan.schema.agent_config import Target
-from stowplan.schema.data_cube import DataCube, GitSettings, S3Settings
+from stowplan.schema.data_cube import DataCube, DataReference, GitSettings, S3Settings
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 from stowplan.schema.marker import STATE_DIRECTORY
 from stowplan.schema.meta import SpecId
@@ -47,14 +48,14 @@ def of_cube(model: DataCube, spec: SpecId, context: Context, arguments: Argument
     """The configuration of a cube without errors. `amounts` are its pod's."""
     options = options_of(model)
     claim = _claim(model)
-    far = _remote(model, arguments)
-    upload = remote_side(model) == "sink"
+    far = _Remote(remote(model), remote_side(model), arguments)
+    upload = far.side == "sink"
     parallelism, retries = (setting(model, arguments, name) for name in ("parallelism", "request_retries"))
     return TransferConfig(
         target=Target(kind="DataCube", namespace=spec.namespace, name=spec.name),
         reportPhase=context.site.agents_report_phase,
-        source=claim if upload else far,
-        sink=far if upload else claim,
+        source=claim if upload else _remote(model, far),
+        sink=_remote(model, far) if upload else claim,
         mirror=Mirror(allowEmpty=bool(options.allow_empty), maxDelete=setting(model, arguments, "max_delete"))
         if options.sync
         else None,
@@ -64,7 +65,7 @@ def of_cube(model: DataCube, spec: SpecId, context: Context, arguments: Argument
         partSizeMiB=part_size(model, arguments),
         memoryMiB=transfer.memory(amounts["limits"]),
         state=_state(model, spec, claim.path, upload=upload),
-        caBundle=f"{CA_DIRECTORY}/{CA_FILE}" if remote(model).ca_bundle else None,
+        caBundle=f"{CA_DIRECTORY}/{CA_FILE}" if far.reference.ca_bundle else None,
     )
 
 
@@ -107,22 +108,36 @@ def _state(model: DataCube, spec: SpecId, path: str, *, upload: bool) -> State |
     return State(directory=f"{STATE_DIRECTORY}/datacubes/{spec.name}", lock=f"{LOCK_DIRECTORY}/{lock}")
 
 
-def _remote(model: DataCube, arguments: Arguments) -> S3Endpoint | HuggingFaceEndpoint | GitEndpoint:
-    match remote(model).type:
+class _Remote(NamedTuple):
+    """The remote side, which of the two it is, and what flags say of it."""
+
+    reference: DataReference
+    side: Side
+    arguments: Arguments
+
+    def env(self, option: str) -> str | None:
+        """The variable of an option that was given, or that a flag stands for, and that acts on this side."""
+        acts = data_cube_options.OPTIONS[self.reference.type][option].side in (None, self.side)
+        if not acts or not (data_cube_options.given(self.reference, option) or option in self.arguments.settings):
+            return None
+        return option_env(option)
+
+
+def _remote(model: DataCube, far: _Remote) -> S3Endpoint | HuggingFaceEndpoint | GitEndpoint:
+    match far.reference.type:
         case "s3":
-            return _s3(model, arguments)
+            return _s3(model, far)
         case "huggingface":
-            return _hugging_face(model, arguments)
+            return _hugging_face(model, far)
         case _:
-            return _git(model, arguments)
+            return _git(model, far)
 
 
-def _s3(model: DataCube, arguments: Arguments) -> S3Endpoint:
-    reference = remote(model)
-    settings = reference.s3 or S3Settings()
+def _s3(model: DataCube, far: _Remote) -> S3Endpoint:
+    settings = far.reference.s3 or S3Settings()
     anonymous = bool(settings.anonymous)
     keys = {
-        field: None if anonymous else data_cube_options.env_name(reference, option)
+        field: None if anonymous else data_cube_options.env_name(far.reference, option)
         for field, option in (
             ("accessKeyIdEnv", "s3-access-key-id"),
             ("secretAccessKeyEnv", "s3-secret-access-key"),
@@ -132,61 +147,51 @@ def _s3(model: DataCube, arguments: Arguments) -> S3Endpoint:
     return S3Endpoint.model_validate(
         {
             **keys,
-            "uri": data_cube_options.literal(reference, "s3-uri"),
+            "uri": data_cube_options.literal(far.reference, "s3-uri"),
             "kind": settings.kind or "auto",
-            "endpointEnv": _env(model, arguments, "s3-endpoint"),
-            "regionEnv": _env(model, arguments, "s3-region"),
-            "pathStyle": setting(model, arguments, "path_style"),
+            "endpointEnv": far.env("s3-endpoint"),
+            "regionEnv": far.env("s3-region"),
+            "pathStyle": setting(model, far.arguments, "path_style"),
             "anonymous": anonymous,
-            "noCheckBucketEnv": _env(model, arguments, "s3-no-check-bucket"),
+            "noCheckBucketEnv": far.env("s3-no-check-bucket"),
             "createBucket": bool(settings.create_bucket),
             "verifyParts": bool(settings.verify_parts),
         }
     )
 
 
-def _hugging_face(model: DataCube, arguments: Arguments) -> HuggingFaceEndpoint:
-    reference = remote(model)
+def _hugging_face(model: DataCube, far: _Remote) -> HuggingFaceEndpoint:
+    reference, arguments = far.reference, far.arguments
     kind = data_cube_options.literal(reference, "repo-type") or arguments.settings.get("repo-type") or "model"
     return HuggingFaceEndpoint.model_validate(
         {
             "repoEnv": option_env("repo"),
-            "tokenEnv": _env(model, arguments, "token"),
-            "revisionEnv": _env(model, arguments, "revision"),
+            "tokenEnv": far.env("token"),
+            "revisionEnv": far.env("revision"),
             "repoType": kind,
-            "files": data_cube_options.files(reference) if remote_side(model) == "source" else [],
+            "files": data_cube_options.files(reference) if far.side == "source" else [],
             "include": setting(model, arguments, "include") or [],
             "exclude": setting(model, arguments, "exclude") or [],
-            "pathInRepoEnv": _env(model, arguments, "path-in-repo"),
-            "commitMessageEnv": _env(model, arguments, "commit-message"),
+            "pathInRepoEnv": far.env("path-in-repo"),
+            "commitMessageEnv": far.env("commit-message"),
         }
     )
 
 
-def _git(model: DataCube, arguments: Arguments) -> GitEndpoint:
-    reference = remote(model)
-    settings = reference.git or GitSettings()
-    parts = git_url.split(data_cube_options.literal(reference, "url") or "$(URL)")
+def _git(model: DataCube, far: _Remote) -> GitEndpoint:
+    settings = far.reference.git or GitSettings()
+    parts = git_url.split(data_cube_options.literal(far.reference, "url") or "$(URL)")
     user = parts if isinstance(parts, git_url.GitUrl) else git_url.GitUrl("")
     return GitEndpoint(
         urlEnv=option_env("url"),
-        tokenEnv=user.token_env or _env(model, arguments, "token"),
+        tokenEnv=user.token_env or far.env("token"),
         username=user.username,
         usernameEnv=user.username_env,
-        refEnv=_env(model, arguments, "ref"),
-        depth=setting(model, arguments, "depth"),
+        refEnv=far.env("ref"),
+        depth=setting(model, far.arguments, "depth"),
         lfs=settings.lfs is not False,
-        submodules=bool(setting(model, arguments, "submodules")),
+        submodules=bool(setting(model, far.arguments, "submodules")),
     )
-
-
-def _env(model: DataCube, arguments: Arguments, option: str) -> str | None:
-    """The variable of an option that was given, or that a flag stands for, and that acts on this side."""
-    reference, side = remote(model), data_cube_rules.remote_side(model)
-    acts = data_cube_options.OPTIONS[reference.type][option].side in (None, side)
-    if not acts or not (data_cube_options.given(reference, option) or option in arguments.settings):
-        return None
-    return option_env(option)
 
 
 def from_flags(model: DataCube, arguments: Arguments) -> dict[str, str]:

@@ -55,6 +55,8 @@ def of_cube(model: DataCube) -> list[Variable]:
 def findings(variables: list[Variable], *, certificates: bool) -> list[Finding]:
     """Names that clash, values that are secret, and references that lead nowhere or in a circle."""
     found = [*_clashes(variables, certificates=certificates), *_secrets(variables)]
+    if not any("$(" in each.value for each in variables):
+        return found
     return [*found, *_dangling(variables)] or _circles(variables)
 
 

@@ -10,6 +10,8 @@ LONGEST = 4096
 """Bytes of a path on Linux."""
 
 _BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,254}")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_CONTROL_OF_KEYS = re.compile(r"[\x00-\x1f]")
 
 
 def canonical(path: str) -> str:
@@ -26,9 +28,8 @@ def sub_path(path: str, at: FieldPath) -> list[Finding]:
 def _problem(path: str) -> tuple[str, str] | None:
     """Message and hint of the first thing that is wrong."""
     length = len(path.encode())
-    control = any(ord(character) < 32 or ord(character) == 127 for character in path)
     rules = (
-        (control, "The path holds a control character.", "Remove it."),
+        (_CONTROL.search(path), "The path holds a control character.", "Remove it."),
         (length > LONGEST, f"The path has {length} bytes; at most {LONGEST} are allowed.", "Shorten it."),
         (path.startswith("/"), f'"{path}" begins with `/`; it is a path in the claim.', "Remove the `/`."),
         (".." in path.split("/"), f'"{path}" could leave the claim.', "Remove the `..`."),
@@ -57,7 +58,7 @@ def s3_uri(uri: str, at: FieldPath) -> list[Finding]:
         message = f'"{bucket}" cannot be the name of a bucket.' if bucket else "The URI names no bucket."
         hint = "Use 3 to 63 lower-case letters, digits, `.` and `-`; the endpoint is the option `s3-endpoint`."
         return [finding("SP494", at, message, hint)]
-    if any(ord(character) < 32 for character in key) or {".", ".."} & set(key.split("/")):
+    if _CONTROL_OF_KEYS.search(key) or {".", ".."} & set(key.split("/")):
         message = "The key holds a control character, or a part `.` or `..`, which no path of a file can hold."
         return [finding("SP494", at, message, "Name another prefix.")]
     return []

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from stowplan.library.builders import transfer
+from stowplan.library.builders import pod, transfer
 from stowplan.library.dialects.context import Context
 from stowplan.library.dialects.data_cube_rules import options_of
 from stowplan.library.dialects.label_form import label_findings
@@ -57,7 +57,7 @@ def total_deadline(model: DataCube) -> int:
 def resources(model: DataCube, context: Context) -> Amounts:
     """Requests and limits: the user's, and the platform's for what is missing, none larger than its limit."""
     given = executor_of(model).resources or {}
-    platform = context.platform.resources.task.model_dump()
+    platform = pod.amounts(context.platform.resources.task)
     own_limits, own_requests = given.get("limits") or {}, given.get("requests") or {}
     limits = {**platform["limits"], **own_limits}
     for name, request in own_requests.items():

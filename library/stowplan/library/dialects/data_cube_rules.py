@@ -27,8 +27,7 @@ def remote_side(model: DataCube) -> Side:
 
 def remote(model: DataCube) -> DataReference:
     """What that side says."""
-    side: DataReference = getattr(model.spec, remote_side(model))
-    return side
+    return model.spec.sink if model.spec.source.type == "pvc" else model.spec.source
 
 
 def sides(model: DataCube) -> list[Finding]:

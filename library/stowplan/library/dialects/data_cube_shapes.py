@@ -13,7 +13,7 @@ from stowplan.schema.reading import embedded
 _CORE = "io.k8s.api.core.v1"
 
 
-_Fields = Mapping[str, "_Fields | type[list[Json]]"]
+_Fields = dict[str, "_Fields | type[list[Json]]"]
 """Fields that are mappings, with theirs, or lists, where they are given."""
 
 _FIELDS: Mapping[str, _Fields] = {
@@ -51,7 +51,7 @@ def _below(value: Json, fields: _Fields, path: FieldPath) -> list[Finding]:
         given = value.get(key)
         if given is None:
             continue
-        if not isinstance(wanted, Mapping):
+        if not isinstance(wanted, dict):
             if not isinstance(given, list):
                 found.append(finding("SP213", (*path, key), f"`{key}` must be a list.", _HINT))
         elif not isinstance(given, dict):

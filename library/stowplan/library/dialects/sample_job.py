@@ -1,7 +1,5 @@
 """`SampleJob` lowered: one task on a SampleSet, once or at the times of a schedule."""
 
-from dataclasses import replace
-
 from stowplan.library.builders import job
 from stowplan.library.builders.custom_resource import custom_resource
 from stowplan.library.dialects import (
@@ -56,7 +54,7 @@ def lower(model: SampleJob, context: Context) -> Lowered:
     found += [*problems, *_long_names(task)]
     if has_errors(found):
         return Lowered(Unit(identity, ()), tuple(found))
-    task = replace(task, namespace=home)
+    task = task._replace(namespace=home)
     unit = Unit(identity, tuple(_manifests(model, task, context.site)), _externals(task))
     return Lowered(unit, tuple(found))
 

@@ -1,7 +1,6 @@
 """A training group as the unit of its dialect: the custom resource, and what the engines make of the group."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from stowplan.library import quantities
 from stowplan.library.builders import training_pod
@@ -33,6 +32,6 @@ def unit(
     resource = custom_resource(model, group.origin)
     canonical = Manifest(quantities.without_fractions(resource.body), stem=resource.stem)
     roles = tuple(role._replace(template=training_pod.settled(role.template)) for role in group.roles)
-    manifests = (canonical, *beside, *engine.manifests(replace(group, roles=roles), gang, context.site))
+    manifests = (canonical, *beside, *engine.manifests(group._replace(roles=roles), gang, context.site))
     externals = {reference for role in group.roles for reference in pod_references.externals(role.template, home)}
     return Unit(group.origin.spec, manifests, tuple(sorted({*externals, *gang.externals(group, context.site), *named})))

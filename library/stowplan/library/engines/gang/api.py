@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import field
-from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from stowplan.library.ir import Site
@@ -12,7 +11,7 @@ from stowplan.schema.diagnostics import Anchor, Finding, finding
 from stowplan.schema.platform import Platform
 from stowplan.schema.records import dataclass
 
-_NONE: Mapping[str, str] = MappingProxyType({})
+_NONE: Mapping[str, str] = {}
 
 
 class PodMarks(NamedTuple):

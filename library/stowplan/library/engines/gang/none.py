@@ -1,7 +1,6 @@
 """No gang engine: the scheduler of Kubernetes places pod by pod."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from stowplan.library.engines.gang.api import PodMarks, Shared, WorkloadMarks
 from stowplan.library.ir import Site
@@ -10,7 +9,7 @@ from stowplan.library.training import Role, TrainingGroup
 from stowplan.schema.diagnostics import Anchor, Finding, finding
 from stowplan.schema.platform import Platform
 
-_NO_WORKLOAD_MARKS = WorkloadMarks()
+_POD, _WORKLOAD = PodMarks(), WorkloadMarks()
 
 
 class NoGang:
@@ -21,7 +20,7 @@ class NoGang:
 
     def validate(self, group: TrainingGroup, platform: Platform) -> list[Finding]:
         """A wish that nobody grants is worth a word. Elastic jobs take their smallest size from the policy."""
-        wishes = replace(group.gang, min_member=None) if group.elastic else group.gang
+        wishes = group.gang._replace(min_member=None) if group.elastic else group.gang
         if wishes.unset:
             return []
         subject = "But for `minAvailable`, the" if group.elastic else "The"
@@ -30,10 +29,10 @@ class NoGang:
         return [finding("SP406", ("spec", "schedulingPolicy"), message, hint, anchor=Anchor.KEY)]
 
     def pod(self, group: TrainingGroup, role: Role, site: Site, run: str) -> PodMarks:
-        return PodMarks()
+        return _POD
 
     def workload(self, group: TrainingGroup, site: Site) -> WorkloadMarks:
-        return _NO_WORKLOAD_MARKS
+        return _WORKLOAD
 
     def manifests(self, group: TrainingGroup, pods: Mapping[str, Json], site: Site, run: str) -> list[Manifest]:
         return []
