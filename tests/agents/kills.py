@@ -63,6 +63,9 @@ def works(process: "subprocess.Popen[str]") -> bool:
 
 def ends(process: "subprocess.Popen[str]", seconds: float) -> bool:
     """Whether it ends within this time."""
+    if process.poll() is not None:
+        # Its number may be another's by now.
+        return True
     descriptor = os.pidfd_open(process.pid)
     try:
         return bool(select.select([descriptor], [], [], seconds)[0])

@@ -1,0 +1,21 @@
+"""What the tests of kills stand on."""
+
+import subprocess
+import sys
+
+from tests.agents.kills import Kills
+
+
+def test_agent_that_has_ended_before_it_can_be_struck() -> None:
+    kills = Kills(1)
+    with subprocess.Popen([sys.executable, "-c", ""], stdout=subprocess.PIPE, text=True) as process:
+        process.wait()
+        kills.strike(process)
+    assert (kills.hits, kills.seconds < Kills(1).seconds) == (0, True)
+
+
+def test_agent_that_is_struck() -> None:
+    kills = Kills(1, seconds=0.1)
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, text=True) as process:
+        kills.strike(process, lambda: True)
+    assert (kills.hits, process.returncode) == (1, -9)
