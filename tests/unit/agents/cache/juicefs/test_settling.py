@@ -1,0 +1,121 @@
+"""How long a warmup waits for the cache of its node, by what the client says of it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from stowplan.agents.attempt.failure import AttemptError, StoppedError
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.cache.drivers.juicefs.settling import (
+    FREE_SPACE_SECONDS,
+    HANG_SECONDS,
+    LOOK_SECONDS,
+    MEMORY_SECONDS,
+    MOST_PAUSES,
+    Settling,
+)
+
+
+def said(*, queued: int = 0, begun: int = 100, ended: int = 10, dropped: int = 0, blocks: int = 20) -> str:
+    """Statistics of a client that was at work before."""
+    return (
+        f"juicefs_store_cache_size_bytes {queued}\njuicefs_blockcache_write_bytes {begun}\n"
+        f"juicefs_blockcache_writes {ended + bool(queued)}\njuicefs_blockcache_write_hist_seconds_total {ended}\n"
+        f"juicefs_blockcache_evicts {dropped}\njuicefs_blockcache_blocks {blocks}\n"
+    )
+
+
+class Steps(Stop):
+    """Takes no time: with each sleep the client says the next thing, and in the end the last one again and again."""
+
+    def __init__(self, mount: Path, *texts: str) -> None:
+        super().__init__()
+        self.slept: list[float] = []
+        self._file, self._texts = mount / ".stats", iter(texts)
+        self._next()
+
+    def _next(self) -> None:
+        if text := next(self._texts, None):
+            self._file.write_text(text, encoding="utf-8")
+
+    def sleep(self, seconds: float) -> None:
+        self.check()
+        self.slept.append(seconds)
+        self._next()
+
+
+def waits(mount: Path, *texts: str, begun: float = 0) -> list[float]:
+    """All that it sleeps."""
+    steps = Steps(mount, *texts)
+    Settling(mount, steps).wait(begun)
+    return steps.slept
+
+
+def test_cache_that_has_got_nothing_is_not_waited_for(tmp_path: Path) -> None:
+    steps = Steps(tmp_path, said(begun=100))
+    settling = Settling(tmp_path, steps)
+    settling.wait(settling.begin())
+    assert steps.slept == []
+
+
+def test_all_is_written_before_the_free_space_is_looked_after(tmp_path: Path) -> None:
+    texts = [said(queued=50), said(queued=20, begun=130, ended=11), said(begun=150, ended=13)]
+    assert waits(tmp_path, *texts) == [LOOK_SECONDS, LOOK_SECONDS, FREE_SPACE_SECONDS]
+
+
+def test_what_was_written_meanwhile_counts_too(tmp_path: Path) -> None:
+    assert waits(tmp_path, said(begun=150), begun=100) == [FREE_SPACE_SECONDS]
+
+
+def test_blocks_that_are_dropped_make_it_look_again(tmp_path: Path) -> None:
+    assert waits(tmp_path, said(), said(dropped=3), said(dropped=3)) == [FREE_SPACE_SECONDS] * 2
+    endless = (said(dropped=number) for number in range(100))
+    assert waits(tmp_path, *endless) == [FREE_SPACE_SECONDS] * MOST_PAUSES
+
+
+def test_what_others_load_is_not_waited_for(tmp_path: Path) -> None:
+    """The queue is never empty, but what was in it is written once more than that was."""
+    texts: Iterator[str] = (said(queued=50, begun=100 + 25 * number, ended=10 + number) for number in range(100))
+    assert waits(tmp_path, *texts) == [LOOK_SECONDS] * 3 + [FREE_SPACE_SECONDS]
+
+
+def test_disk_that_writes_nothing_hangs(tmp_path: Path) -> None:
+    steps = Steps(tmp_path, said(queued=50))
+    with pytest.raises(AttemptError) as raised:
+        Settling(tmp_path, steps).wait(0)
+    assert (raised.value.code, raised.value.reason) == (10, "CacheHangs")
+    assert sum(steps.slept) == pytest.approx(HANG_SECONDS, abs=2 * LOOK_SECONDS)
+
+
+def test_disk_that_hangs_from_its_first_block_on(tmp_path: Path) -> None:
+    with pytest.raises(AttemptError, match="has written nothing"):
+        waits(tmp_path, said(queued=50, ended=0, blocks=2))
+
+
+def test_cache_in_memory_is_no_disk_that_hangs(tmp_path: Path) -> None:
+    *looks, last = waits(tmp_path, said(queued=50, ended=0, blocks=1))
+    assert sum(looks) == pytest.approx(MEMORY_SECONDS, abs=2 * LOOK_SECONDS)
+    assert last == FREE_SPACE_SECONDS
+
+
+def test_no_more_work_ends_it(tmp_path: Path) -> None:
+    steps = Steps(tmp_path, said(queued=50))
+    steps.set("signal")
+    with pytest.raises(StoppedError):
+        Settling(tmp_path, steps).wait(0)
+
+
+def test_volume_without_statistics_gets_its_time(tmp_path: Path) -> None:
+    stop = Steps(tmp_path, said())
+    (tmp_path / ".stats").unlink()
+    settling = Settling(tmp_path, stop)
+    settling.wait(settling.begin())
+    assert stop.slept == [FREE_SPACE_SECONDS]
+
+
+def test_statistics_under_their_other_name(tmp_path: Path) -> None:
+    stop = Steps(tmp_path, said(queued=50))
+    (tmp_path / ".stats").rename(tmp_path / ".jfs.stats")
+    with pytest.raises(AttemptError, match="has written nothing"):
+        Settling(tmp_path, stop).wait(0)
