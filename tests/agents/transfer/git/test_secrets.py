@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote
@@ -85,7 +86,9 @@ def test_token_is_in_no_child_no_file_no_log_and_no_report(  # noqa: PLR0917 - f
             {"Content-Type": "application/vnd.git-lfs+json"},
         )
     )
-    proxy.rule = lambda request: echo if request.path.endswith(last) else None
+    # As long as a child waits for an answer, it can be seen.
+    wait = Fault(seconds=0.3)
+    proxy.rule = lambda request: replace(echo, seconds=0.3) if request.path.endswith(last) else wait
     environment = {}
     fields: dict[str, str | None] = {}
     if place == "url":
