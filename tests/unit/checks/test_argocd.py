@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stowplan.compiler.checks import applications, argocd_annotations, protection, waves
+from stowplan.compiler.checks import applications, argocd_annotations, cluster_fields, protection, waves
 from stowplan.compiler.checks.object_finding import ObjectFinding
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import Severity
@@ -78,6 +78,12 @@ def test_a_value_that_argo_cd_does_not_know(name: str, value: str, code: str) ->
 )
 def test_a_value_that_argo_cd_knows(name: str, value: str) -> None:
     assert argocd_annotations.check(objects(annotated(job(), **{name: value}))) == []
+
+
+def test_a_wave_that_is_null_is_told_of_as_a_null() -> None:
+    made = objects(changed(job(), "metadata.annotations", {"argocd.argoproj.io/sync-wave": None}))
+    assert argocd_annotations.check(made) == []
+    assert fields(cluster_fields.check(made)) == [("SP531", WAVE)]
 
 
 def test_the_nearest_value_is_offered() -> None:

@@ -59,7 +59,7 @@ def check(objects: Objects) -> list[ObjectFinding]:
     found: list[ObjectFinding] = []
     for obj in objects:
         for key, text in obj.annotations.items():
-            if key in _OURS and not _is_known(key, text):
+            if key in _OURS and text is not None and not _is_known(key, text):
                 found += _annotation(obj, key, text)
     found += [each for obj in objects.of_kind("Application") for each in _application(obj)]
     return found + [_generated(obj) for obj in objects if "generateName" in obj.metadata and not _is_hook(obj)]
