@@ -44,8 +44,7 @@ class KeyedLists:
         """Whether any of the lists may have two items with the same key; where it says no, none has."""
         if isinstance(value, dict):
             for name, below in self._fields:
-                inner = value.get(name)
-                if inner and below.may_repeat(inner):
+                if name in value and below.may_repeat(value[name]):
                     return True
             return self._values is not None and any(map(self._values.may_repeat, value.values()))
         if isinstance(value, list):
@@ -53,7 +52,10 @@ class KeyedLists:
                 for names in self._keys:
                     if _may_repeat(value, names):
                         return True
-            return self._items is not None and any(map(self._items.may_repeat, value))
+            if self._items is not None:
+                for item in value:
+                    if self._items.may_repeat(item):
+                        return True
         return False
 
     @classmethod

@@ -7,7 +7,7 @@ compiled when it is first asked for, and kept.
 
 import json
 import re
-from functools import cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -44,8 +44,8 @@ def object_problems(kubernetes: str, body: dict[str, Any]) -> list[SchemaProblem
     unknown fields are problems. Null is allowed where a field may be missing, since the server drops it, but not in a
     list.
     """
-    definition = _definition_names(kubernetes).get((str(body.get("apiVersion")), str(body.get("kind"))))
-    return definition_problems(kubernetes, definition, body) if definition else None
+    checker = _object_checker(kubernetes, str(body.get("apiVersion")), str(body.get("kind")))
+    return checker.problems(body) if checker else None
 
 
 def definition_problems(kubernetes: str, definition: str, value: Any) -> list[SchemaProblem]:
@@ -81,6 +81,12 @@ def _definition_names(kubernetes: str) -> dict[tuple[str, str], str]:
             api_version = "/".join(part for part in (entry["group"], entry["version"]) if part)
             names[api_version, entry["kind"]] = name
     return names
+
+
+@lru_cache(maxsize=1024)
+def _object_checker(kubernetes: str, api_version: str, kind: str) -> Checker | None:
+    definition = _definition_names(kubernetes).get((api_version, kind))
+    return _checker(kubernetes, definition) if definition else None
 
 
 @cache

@@ -33,8 +33,14 @@ def mapping(body: Any, *keys: str) -> Json:
 
 def items(body: Any, *keys: str) -> list[Json]:
     """The mappings in the list that `keys` lead to; empty where there is none."""
-    found = mapping(body, *keys[:-1]).get(keys[-1])
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+    for key in keys:
+        body = body.get(key) if isinstance(body, dict) else None
+    if not isinstance(body, list):
+        return []
+    for item in body:
+        if not isinstance(item, dict):
+            return [item for item in body if isinstance(item, dict)]
+    return body
 
 
 def annotation(body: Json, key: str) -> str:

@@ -32,9 +32,9 @@ def check(world: World) -> list[ObjectFinding]:
     return found + _dry_runs(world)
 
 
-def is_custom(obj: Object, kubernetes: str) -> bool:
-    """Whether Argo CD's try of the object fails as long as a CRD is missing."""
-    return obj.kind not in _built_in(kubernetes) and _SKIP_DRY_RUN not in obj.sync_options
+def needs_definition(obj: Object) -> bool:
+    """Whether Argo CD's try of a custom resource fails as long as its CRD is missing."""
+    return _SKIP_DRY_RUN not in obj.sync_options
 
 
 def project_of(owner: Fact, body: Json) -> Project:
@@ -110,7 +110,7 @@ def _dry_runs(world: World) -> list[ObjectFinding]:
 
 
 @cache
-def _built_in(kubernetes: str) -> frozenset[tuple[str, str]]:
+def built_in(kubernetes: str) -> frozenset[tuple[str, str]]:
     """Group and kind of what a cluster with Argo CD always knows."""
     kinds = {(kind.group, kind.kind) for kind in known_kinds(kubernetes)}
     return frozenset(kinds | {(_ARGOCD, "AppProject"), (_ARGOCD, "Application")})

@@ -3,7 +3,15 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 
-from stowplan.compiler.checks import applications, dangling, namespace_levels, protection, selectors, volumes
+from stowplan.compiler.checks import (
+    applications,
+    dangling,
+    namespace_levels,
+    protection,
+    references,
+    selectors,
+    volumes,
+)
 from stowplan.compiler.checks.custom_resources import defines
 from stowplan.compiler.checks.facts import (
     Brought,
@@ -18,7 +26,6 @@ from stowplan.compiler.checks.facts import (
     Volume,
 )
 from stowplan.compiler.checks.objects import TRAINING_KINDS, Object
-from stowplan.compiler.checks.references import REFERRING, references_of
 from stowplan.compiler.checks.template_fields import templates_of
 from stowplan.compiler.manifest_fields import mapping
 from stowplan.compiler.sync_plan import HOOK, PHASES, SYNC, Gate, gate_of, phase_of
@@ -34,16 +41,19 @@ def facts_of(spec: SpecId | None, fit: Sequence[Object], unfit: Sequence[Object]
     found = _Found()
     found.externals = {(each.kind, each.namespace, each.name) for given in _externals(fit) for each in given}
     sound = [_fact(obj, sound=True) for obj in fit]
+    built_in = applications.built_in(kubernetes)
     for fact, obj in zip(sound, fit, strict=True):
-        found.add(fact, obj, kubernetes)
+        found.add(fact, obj, custom=obj.kind not in built_in)
     own = {fact.id: fact for fact in sound} if spec else {}
-    labels = [mapping(pod.metadata, "labels") for obj in fit for pod in obj.pods] if spec and found.selectors else []
+    labels = [pod.labels for obj in fit for pod in obj.pods] if spec and found.selectors else []
     trains = spec is not None and spec.kind in TRAINING_KINDS
     return Facts(
         objects=(*sound, *(_fact(obj, sound=False) for obj in unfit)),
         externals=tuple(sorted(found.externals)),
-        references=tuple(each for each in found.references if not found.settles(each, own)),
-        selectors=tuple(each for each in found.selectors if not selectors.any_matches(each.value, labels)),
+        references=tuple(
+            [Reference(fact, *each) for fact, each in found.references if not found.settles(fact, each, own)]
+        ),
+        selectors=tuple([each for each in found.selectors if not selectors.any_matches(each.value, labels)]),
         pods=tuple(found.pods),
         contents=tuple(found.contents.items()),
         replicas=tuple(found.replicas.items()),
@@ -55,7 +65,7 @@ def facts_of(spec: SpecId | None, fit: Sequence[Object], unfit: Sequence[Object]
         projects=tuple(found.projects),
         levels=tuple(found.levels),
         brought=tuple(found.brought),
-        templates=tuple((obj.id, templates_of(obj)) for obj in (*fit, *unfit) if trains and obj.pods),
+        templates=tuple([(obj.id, templates_of(obj)) for obj in (*fit, *unfit) if obj.pods]) if trains else (),
     )
 
 
@@ -64,7 +74,7 @@ class _Found:
 
     def __init__(self) -> None:
         self.externals: set[tuple[str, str, str]] = set()
-        self.references: list[Reference] = []
+        self.references: list[tuple[Fact, references.Found]] = []
         self.selectors: list[Selector] = []
         self.pods: list[PodLabels] = []
         self.contents: dict[ObjectId, tuple[str, ...]] = {}
@@ -78,31 +88,33 @@ class _Found:
         self.levels: list[tuple[str, str]] = []
         self.brought: list[Brought] = []
 
-    def add(self, fact: Fact, obj: Object, kubernetes: str) -> None:
+    def add(self, fact: Fact, obj: Object, *, custom: bool) -> None:
         """Add what is to be known of an object."""
-        if obj.pods or obj.kind[1] in REFERRING:
-            self.references += references_of(fact, obj.body, obj.pods)
-        if obj.pods or obj.kind[1] in selectors.SELECTING:
+        kind = obj.kind[1]
+        if obj.pods or kind in references.REFERRING:
+            self.references += [(fact, each) for each in references.references_of(obj.id, obj.body, obj.pods)]
+        if obj.pods or kind in selectors.SELECTING:
             self.selectors += selectors.selectors_of(fact, obj)
         if obj.pods:
-            self.pods += (_labels(obj.id.namespace, mapping(pod.metadata, "labels")) for pod in obj.pods)
+            self.pods += [_labels(obj.id.namespace, pod.labels) for pod in obj.pods]
             self.brought += namespace_levels.brought_by(fact, obj)
         if obj.sync_options:
-            self.holding += ((fact, option) for option in protection.holding(obj))
-        if applications.is_custom(obj, kubernetes):
+            self.holding += [(fact, option) for option in protection.holding(obj)]
+        if custom and applications.needs_definition(obj):
             self.custom.append(fact)
-        if obj.kind[1] in _OF_KIND:
-            _OF_KIND[obj.kind[1]](self, fact, obj)
+        if kind in _OF_KIND:
+            _OF_KIND[kind](self, fact, obj)
 
-    def settles(self, reference: Reference, own: Mapping[ObjectId, Fact]) -> bool:
+    def settles(self, owner: Fact, found: references.Found, own: Mapping[ObjectId, Fact]) -> bool:
         """Whether a reference leads to an object of the same spec that has what is asked for, and is not later."""
-        target = own.get(reference.target)
-        if target is None or (target.wave > reference.owner.wave and target.application == reference.owner.application):
+        name, _, key, ordinal = found
+        target = own.get(name)
+        if target is None or (target.wave > owner.wave and target.application == owner.application):
             return False
-        if not reference.key and reference.ordinal is None:
+        if not key and ordinal is None:
             return True
-        keys, replicas = self.contents.get(reference.target, ()), self.replicas.get(reference.target, 1)
-        return not any(dangling.missing(reference, keys, replicas))
+        keys, replicas = self.contents.get(name, ()), self.replicas.get(name, 1)
+        return not any(dangling.missing(Reference(owner, *found), keys, replicas))
 
     def config_map(self, fact: Fact, obj: Object) -> None:
         self.contents[fact.id] = (*mapping(obj.body, "data"), *mapping(obj.body, "binaryData"))
@@ -144,8 +156,9 @@ def _fact(obj: Object, *, sound: bool) -> Fact:
     phase = _phase(str(hook)) if hook else SYNC
     gated = sound and gate_of(obj.kind, obj.body) is not Gate.NOTHING
     size = len(obj.text) if sound else 0
-    origin = _origin(obj.spec, obj.source)
-    return Fact(obj.id, obj.output.path, origin, obj.authored, sound, phase, obj.wave, gated, size)
+    output = obj.output
+    origin = _origin(output.spec, output.source)
+    return Fact(obj.id, output.path, origin, obj.authored, sound, phase, obj.wave, gated, size)
 
 
 def _externals(objects: Sequence[Object]) -> Iterator[tuple[ExternalReference, ...]]:

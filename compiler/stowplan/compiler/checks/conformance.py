@@ -23,10 +23,10 @@ def check(objects: Sequence[Object], kubernetes: str) -> list[ObjectFinding]:
             metadata = definition_problems(kubernetes, _METADATA, obj.body.get("metadata"))
             found += [about_problem(obj, _CODE, problem, ("metadata",)) for problem in metadata]
             found += _kind(obj, kubernetes)
-        elif problems:
-            found += [about_problem(obj, _CODE, problem) for problem in problems]
-        if problems is not None and scopes[obj.kind] != bool(obj.id.namespace):
-            found += _scope(obj, namespaced=scopes[obj.kind])
+        else:
+            found += [about_problem(obj, _CODE, problem) for problem in problems] if problems else ()
+            namespaced = scopes[obj.kind]
+            found += () if namespaced is bool(obj.id.namespace) else _scope(obj, namespaced=namespaced)
         if len(obj.text) > _ANNOTATIONS_LIMIT or not obj.metadata.get("name"):
             found += _annotations(obj) or _nameless(obj)
     return found

@@ -7,7 +7,7 @@ from stowplan.compiler.checks.objects import Objects
 def check(objects: Objects) -> list[ObjectFinding]:
     """Images of our pods without a tag or digest, or with the tag `latest`, which only an extension can give them."""
     found = []
-    for obj in objects:
+    for obj in objects.with_pods:
         for pod in obj.authored_pods:
             for path, container in pod.containers:
                 image = str(container.get("image", ""))

@@ -1,12 +1,12 @@
 """Will the API server and the controllers take each name?"""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object, Objects
+from stowplan.compiler.checks.pods import Pod
 from stowplan.compiler.manifest_fields import items, mapping
 from stowplan.library import names
 from stowplan.library.manifest import Json
@@ -57,6 +57,7 @@ _RULES: dict[tuple[str, str], Rule] = {
     ("rbac.authorization.k8s.io", "RoleBinding"): _PATH_SEGMENT,
 }
 """Rules of Kubernetes 1.34 by group and kind; any other name is a DNS subdomain."""
+_METADATA: FieldPath = ("metadata",)
 _KINDS_OF_DATA = (("", "ConfigMap"), ("", "Secret"))
 
 
@@ -64,9 +65,9 @@ def check(objects: Objects) -> list[ObjectFinding]:
     """Names of objects, containers, volumes, ports and keys; with the room that controllers need for their suffixes."""
     found = []
     for obj in objects:
-        for path, text, rule in _names(obj):
+        for text, rule, home, place in _names(obj):
             if not _fits(text, rule):
-                found.append(_broken(obj, path, text, rule))
+                found.append(_broken(obj, (*home, *place), text, rule))
     return found
 
 
@@ -84,45 +85,52 @@ def _broken(obj: Object, path: FieldPath, text: str, rule: Rule) -> ObjectFindin
     return about(obj, "SP514", path, message, "Give it a name of that form.", anchor=anchor)
 
 
-def _names(obj: Object) -> Iterator[tuple[FieldPath, str, Rule]]:
-    kind = obj.kind
-    if obj.id.name:
-        yield ("metadata", "name"), obj.id.name, _RULES.get(kind, _SUBDOMAIN)
-    if obj.id.namespace:
-        yield ("metadata", "namespace"), obj.id.namespace, _LABEL
-    if kind in _KINDS_OF_DATA:
+_Name = tuple[str, Rule, FieldPath, FieldPath]
+"""A name, its rule, and its path in two parts."""
+
+
+def _names(obj: Object) -> list[_Name]:
+    _, kind, namespace, name = obj.id
+    found: list[_Name] = []
+    if name:
+        found.append((name, _RULES.get(obj.kind, _SUBDOMAIN), _METADATA, ("name",)))
+    if namespace:
+        found.append((namespace, _LABEL, _METADATA, ("namespace",)))
+    if obj.kind in _KINDS_OF_DATA:
         for field in ("data", "binaryData", "stringData"):
-            yield from (((field, key), key, _KEY) for key in mapping(obj.body, field))
-    elif kind == ("", "Service"):
-        yield from _listed(obj.body, ("spec", "ports"), "name", _LABEL)
-    elif kind == ("batch", "Job"):
-        yield from _indexed_pods(obj)
-    if obj.pods:
-        yield from _pod_names(obj)
+            if field in obj.body:
+                found += [(key, _KEY, (field,), (key,)) for key in mapping(obj.body, field)]
+    elif obj.kind == ("", "Service"):
+        found += _listed(items(obj.body, "spec", "ports"), _LABEL, ("spec", "ports"))
+    elif kind == "Job":
+        found += _indexed_pods(obj)
+    for pod in obj.pods:
+        found += _pod_names(pod)
+    return found
 
 
-def _indexed_pods(obj: Object) -> Iterator[tuple[FieldPath, str, Rule]]:
+def _indexed_pods(obj: Object) -> list[_Name]:
     """Pods of an Indexed Job have `<name>-<index>` as host name."""
     spec = mapping(obj.body, "spec")
-    if spec.get("completionMode") == "Indexed":
-        last = int(spec.get("completions") or 1) - 1
-        yield ("metadata", "name"), f"{obj.id.name}-{last}", _LABEL
+    if obj.kind[0] != "batch" or spec.get("completionMode") != "Indexed":
+        return []
+    last = int(spec.get("completions") or 1) - 1
+    return [(f"{obj.id.name}-{last}", _LABEL, _METADATA, ("name",))]
 
 
-def _pod_names(obj: Object) -> Iterator[tuple[FieldPath, str, Rule]]:
-    for pod in obj.pods:
-        for path, container in pod.containers:
-            yield (*path, "name"), str(container.get("name")), _LABEL
-            yield from _listed(container, ("ports",), "name", _PORT, path)
-        yield from _listed(pod.spec, ("volumes",), "name", _LABEL, pod.spec_path)
-        for field in ("hostname", "subdomain"):
-            if pod.spec.get(field):
-                yield (*pod.spec_path, field), pod.spec[field], _LABEL
+def _pod_names(pod: Pod) -> list[_Name]:
+    found: list[_Name] = []
+    for path, container in pod.containers:
+        found.append((str(container.get("name")), _LABEL, path, ("name",)))
+        if "ports" in container:
+            found += _listed(items(container, "ports"), _PORT, (*path, "ports"))
+    if pod.volumes:
+        found += _listed(pod.volumes, _LABEL, (*pod.spec_path, "volumes"))
+    for field in ("hostname", "subdomain"):
+        if pod.spec.get(field):
+            found.append((pod.spec[field], _LABEL, pod.spec_path, (field,)))
+    return found
 
 
-def _listed(
-    body: Json, keys: tuple[str, ...], field: str, rule: Rule, prefix: FieldPath = ()
-) -> Iterator[tuple[FieldPath, str, Rule]]:
-    for index, item in enumerate(items(body, *keys)):
-        if item.get(field):
-            yield (*prefix, *keys, index, field), item[field], rule
+def _listed(found: list[Json], rule: Rule, home: FieldPath) -> list[_Name]:
+    return [(item["name"], rule, home, (index, "name")) for index, item in enumerate(found) if item.get("name")]

@@ -1,12 +1,13 @@
 """Will the namespaces of the output admit the pods that users described?"""
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
 from stowplan.compiler.checks.facts import Brought, Fact
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object
 from stowplan.compiler.checks.pod_security import Violation, baseline_violations, violations
+from stowplan.compiler.checks.pod_shapes import remembered
+from stowplan.compiler.checks.pods import Pod
 from stowplan.compiler.checks.world import World
 from stowplan.schema.diagnostics import Severity, dotted
 
@@ -29,8 +30,7 @@ def check(world: World, severity: Severity) -> list[ObjectFinding]:
 def brought_by(owner: Fact, obj: Object) -> Iterator[Brought]:
     """The pods that a user described in a training job, where a level forbids something of them."""
     for pod in obj.brought_pods:
-        start = len(pod.path)
-        baseline, restricted = _fields(baseline_violations(pod), start), _fields(violations(pod), start)
+        baseline, restricted = remembered(_forbidden, pod)
         if baseline or restricted:
             yield Brought(owner, pod.spec_path, baseline, restricted)
 
@@ -40,14 +40,16 @@ def level_of(obj: Object) -> str:
     return str(obj.labels.get(_ENFORCE) or "")
 
 
+def _forbidden(pod: Pod) -> tuple[str, str]:
+    """What each level forbids of a pod, in words."""
+    start = len(pod.path)
+    return _fields(baseline_violations(pod), start), _fields(violations(pod), start)
+
+
 def _fields(broken: Sequence[Violation], start: int) -> str:
-    """What is forbidden, in words."""
-    fields = [_dotted(violation.path[start:]) for violation in broken]
+    fields = [dotted(violation.path[start:]) for violation in broken]
     rest = f" and {len(fields) - _SHOWN} more" if len(fields) > _SHOWN else ""
     return f"{', '.join(fields[:_SHOWN])}{rest}"
-
-
-_dotted = lru_cache(maxsize=1024)(dotted)
 
 
 def _check(pod: Brought, level: str, severity: Severity) -> list[ObjectFinding]:

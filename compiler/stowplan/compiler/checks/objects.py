@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 import orjson
 
@@ -24,11 +23,11 @@ class Object:
     """One object of the output; parts that are missing or of a wrong type are empty.
 
     `kind` is its group and kind. `authored` says that we wrote it, rather than a user or an extension of the platform.
-    Read once, since some thirty checks ask the same of each of many objects.
+    `text` is the body as JSON, for searches that need no path. Read once, since some thirty checks ask the same of each
+    of many objects.
     """
 
     __slots__ = (
-        "_text",
         "annotations",
         "authored",
         "body",
@@ -40,18 +39,19 @@ class Object:
         "pods",
         "spec",
         "sync_options",
+        "text",
         "wave",
     )
 
     def __init__(self, output: Output) -> None:
         body = output.manifest.body
-        metadata = mapping(body.get("metadata"))
-        annotations = mapping(metadata.get("annotations"))
+        metadata = mapping(body, "metadata")
+        annotations = mapping(metadata, "annotations")
         self.output = output
         self.spec: SpecId | None = output.spec
         self.body: Json = body
         self.metadata: Json = metadata
-        self.labels: Json = mapping(metadata.get("labels"))
+        self.labels: Json = mapping(metadata, "labels")
         self.annotations: Json = annotations
         self.id = identity(body, metadata)
         self.kind: tuple[str, str] = self.id[:2]
@@ -59,19 +59,12 @@ class Object:
         self.wave = wave_from(annotations[labels.SYNC_WAVE]) if labels.SYNC_WAVE in annotations else 0
         self.sync_options = parts(annotations[labels.SYNC_OPTIONS]) if labels.SYNC_OPTIONS in annotations else ()
         self.pods: tuple[Pod, ...] = pods_of(body) if self.kind[1] in POD_KINDS else ()
-        self._text: bytes | None = None
+        self.text: bytes = _text(body)
 
     @property
     def source(self) -> str:
         """The user's file that it comes from."""
         return self.output.source
-
-    @property
-    def text(self) -> bytes:
-        """The body as JSON, for searches that need no path."""
-        if self._text is None:
-            self._text = _text(self.body)
-        return self._text
 
     @property
     def authored_pods(self) -> tuple[Pod, ...]:
@@ -104,7 +97,7 @@ def _only(pod: Pod, names: Sequence[str]) -> Pod:
         for path, container in pod.containers
         if container.get("name") in names or wait_container.is_ours(container)
     )
-    return replace(pod, metadata={}, spec={}, containers=ours)
+    return pod._replace(metadata={}, labels={}, spec={}, volumes=[], containers=ours)
 
 
 def read(output: Output) -> Object:
@@ -120,11 +113,13 @@ class Objects:
         self._by_kind: dict[str, list[Object]] = {}
         for obj in self._sound:
             self._by_kind.setdefault(obj.kind[1], []).append(obj)
+        self.with_pods: list[Object] = [obj for obj in self._sound if obj.pods]
+        self.text: bytes = b"\n".join([obj.text for obj in self._sound])
+        """What all of them say: where a word is not in it, no object has to be searched for it."""
 
     def __iter__(self) -> Iterator[Object]:
         return iter(self._sound)
 
-    def of_kind(self, *kinds: str) -> Iterator[Object]:
-        """The objects of these kinds, whatever their group."""
-        for kind in kinds:
-            yield from self._by_kind.get(kind, ())
+    def of_kind(self, *kinds: str) -> list[Object]:
+        """The objects of these kinds, whatever their group, in the order of the kinds."""
+        return [obj for kind in kinds if kind in self._by_kind for obj in self._by_kind[kind]]

@@ -5,12 +5,11 @@ user namespace of their own, which no agent has.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
 from typing import Any
 
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Objects
-from stowplan.compiler.checks.pod_shapes import pod_of, shape_of
+from stowplan.compiler.checks.pod_shapes import remembered
 from stowplan.compiler.checks.pods import Pod
 from stowplan.compiler.manifest_fields import items, mapping
 from stowplan.library.manifest import Json
@@ -47,7 +46,6 @@ class Violation:
 
 
 Rule = Callable[[Pod], Iterator[Violation]]
-Level = Callable[[Pod], tuple[Violation, ...]]
 
 
 def check(objects: Objects, *, allow_root: bool = False, foreign: bool = False) -> list[ObjectFinding]:
@@ -57,30 +55,21 @@ def check(objects: Objects, *, allow_root: bool = False, foreign: bool = False) 
     """
     return [
         about(obj, _CODE, violation.path, violation.message, violation.hint)
-        for obj in objects
+        for obj in objects.with_pods
         for pod in (obj.authored_pods if obj.authored else obj.pods if foreign else ())
+        if pod.containers or pod.spec
         for violation in violations(pod, allow_root=allow_root)
     ]
 
 
 def violations(pod: Pod, *, allow_root: bool = False) -> tuple[Violation, ...]:
     """All violations of `restricted`, which holds the rules of `baseline` too."""
-    return _remembered(_restricted_for_root if allow_root else _restricted, pod)
+    return remembered(_restricted_for_root if allow_root else _restricted, pod)
 
 
 def baseline_violations(pod: Pod) -> tuple[Violation, ...]:
     """All violations of `baseline`, which most pods keep."""
-    return _remembered(_baseline, pod)
-
-
-def _remembered(level: Level, pod: Pod) -> tuple[Violation, ...]:
-    shape = shape_of(pod)
-    return _of_shape(level, shape) if shape is not None else level(pod)
-
-
-@lru_cache(maxsize=1024)
-def _of_shape(level: Level, shape: bytes) -> tuple[Violation, ...]:
-    return level(pod_of(shape))
+    return remembered(_baseline, pod)
 
 
 def _restricted(pod: Pod) -> tuple[Violation, ...]:
@@ -135,7 +124,7 @@ def _host_namespaces(pod: Pod) -> Iterator[Violation]:
 
 
 def _volumes(pod: Pod) -> Iterator[Violation]:
-    for index, volume in enumerate(items(pod.spec, "volumes")):
+    for index, volume in enumerate(pod.volumes):
         for kind in sorted(volume.keys() - {"name"} - _VOLUME_TYPES):
             message = f"A volume of the type {kind} is forbidden; allowed are {', '.join(sorted(_VOLUME_TYPES))}."
             path = (*pod.spec_path, "volumes", index, kind)
@@ -250,7 +239,7 @@ def _capabilities(pod: Pod) -> Iterator[Violation]:
 
 
 def _host_paths(pod: Pod) -> Iterator[Violation]:
-    for index, volume in enumerate(items(pod.spec, "volumes")):
+    for index, volume in enumerate(pod.volumes):
         if "hostPath" in volume:
             path = (*pod.spec_path, "volumes", index, "hostPath")
             yield Violation(path, "The pod mounts a directory of its node.", "Use a claim, or an emptyDir.")

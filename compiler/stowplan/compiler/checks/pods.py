@@ -1,6 +1,6 @@
 """The pods in a manifest."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from stowplan.compiler.manifest_fields import items, mapping
 from stowplan.library.manifest import Json
@@ -24,19 +24,17 @@ _JOB = ("template", "spec", "template")
 _CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
 
 
-@dataclass(frozen=True, slots=True)
-class Pod:
-    """A pod template, or a Pod itself. `path` leads to it in its object."""
+class Pod(NamedTuple):
+    """A pod template, or a Pod itself; parts that are missing are empty. `path` leads to it in its object."""
 
     path: FieldPath
+    spec_path: FieldPath
     metadata: Json
+    labels: Json
     spec: Json
+    volumes: list[Json]
     containers: tuple[tuple[FieldPath, Json], ...]
     """All containers with their paths, init containers first."""
-
-    @property
-    def spec_path(self) -> FieldPath:
-        return (*self.path, "spec")
 
 
 def pods_of(body: Json) -> tuple[Pod, ...]:
@@ -50,8 +48,9 @@ def pods_of(body: Json) -> tuple[Pod, ...]:
 
 
 def _pod(template: Json, path: FieldPath) -> Pod:
-    spec = mapping(template, "spec")
+    metadata, spec, place = mapping(template, "metadata"), mapping(template, "spec"), (*path, "spec")
     containers: list[tuple[FieldPath, Json]] = []
     for field in _CONTAINER_LISTS:
-        containers += [((*path, "spec", field, i), container) for i, container in enumerate(items(spec, field))]
-    return Pod(path, mapping(template, "metadata"), spec, tuple(containers))
+        if field in spec:
+            containers += [((*place, field, i), container) for i, container in enumerate(items(spec, field))]
+    return Pod(path, place, metadata, mapping(metadata, "labels"), spec, items(spec, "volumes"), tuple(containers))

@@ -1,9 +1,8 @@
 """References from one manifest to another."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
-from stowplan.compiler.checks.facts import Fact, Reference
 from stowplan.compiler.checks.pods import Pod
 from stowplan.compiler.manifest_fields import items, mapping
 from stowplan.library import labels
@@ -16,56 +15,56 @@ _SCHEDULING = "scheduling.k8s.io"
 REFERRING = frozenset({"ClusterRoleBinding", "PersistentVolume", "PersistentVolumeClaim", "RoleBinding", "StatefulSet"})
 """Kinds that refer to others beside what their pods do."""
 
+_REFERRING_VOLUMES = frozenset({"configMap", "persistentVolumeClaim", "projected"})
 
-_Found = tuple[ObjectId, FieldPath, str, int | None]
-"""Target, path, key and ordinal of a reference."""
+Found = tuple[ObjectId, FieldPath, str, int | None]
+"""Target, path, key and ordinal of a reference: see `Reference`."""
 
 
-def references_of(own: Fact, body: Json, pods: Iterable[Pod]) -> Iterator[Reference]:
+def references_of(own: ObjectId, body: Json, pods: Iterable[Pod]) -> list[Found]:
     """All references of a built-in object that must lead somewhere; optional ones are left out."""
-    own_claims = _own_claims(body) if own.id.kind == "StatefulSet" else frozenset()
-    for pod in pods:
-        for found in _pod(pod, own.id.namespace, own_claims):
-            yield Reference(own, *found)
-    if own.id.kind in REFERRING:
-        for found in _fields(own, body):
-            yield Reference(own, *found)
+    own_claims = _own_claims(body) if own.kind == "StatefulSet" else frozenset()
+    found = [each for pod in pods for each in _pod(pod, own.namespace, own_claims)]
+    return [*found, *_fields(own, body)] if own.kind in REFERRING else found
 
 
-def _fields(own: Fact, body: Json) -> Iterator[_Found]:
-    match own.kind:
+def _fields(own: ObjectId, body: Json) -> list[Found]:
+    match own[:2]:
         case "apps", "StatefulSet":
-            yield from _named(body, ("spec", "serviceName"), "Service", own.id.namespace)
+            return _named(body, ("spec", "serviceName"), "Service", own.namespace)
         case "", "PersistentVolumeClaim":
-            yield from _named(body, ("spec", "volumeName"), "PersistentVolume", "")
+            return _named(body, ("spec", "volumeName"), "PersistentVolume", "")
         case "", "PersistentVolume":
-            yield from _volume(body)
+            return _volume(body)
         case group, "RoleBinding" | "ClusterRoleBinding" if group == _RBAC:
-            yield from _binding(body, own.id.namespace)
+            return _binding(body, own.namespace)
+        case _:
+            return []
 
 
-def _named(body: Json, path: tuple[str, ...], kind: str, namespace: str) -> Iterator[_Found]:
+def _named(body: Json, path: tuple[str, ...], kind: str, namespace: str) -> list[Found]:
     name = mapping(body, *path[:-1]).get(path[-1])
-    if name:
-        yield ObjectId("", kind, namespace, name), path, "", None
+    return [(ObjectId("", kind, namespace, name), path, "", None)] if name else []
 
 
-def _volume(body: Json) -> Iterator[_Found]:
+def _volume(body: Json) -> list[Found]:
     claim = mapping(body, "spec", "claimRef")
-    if claim.get("name"):
-        target = ObjectId("", "PersistentVolumeClaim", str(claim.get("namespace", "")), claim["name"])
-        yield target, ("spec", "claimRef", "name"), "", None
+    if not claim.get("name"):
+        return []
+    target = ObjectId("", "PersistentVolumeClaim", str(claim.get("namespace", "")), claim["name"])
+    return [(target, ("spec", "claimRef", "name"), "", None)]
 
 
-def _binding(body: Json, namespace: str) -> Iterator[_Found]:
+def _binding(body: Json, namespace: str) -> list[Found]:
     role = mapping(body, "roleRef")
     kind = str(role.get("kind"))
     place = namespace if kind == "Role" else ""
-    yield ObjectId(_RBAC, kind, place, str(role.get("name"))), ("roleRef", "name"), "", None
+    found: list[Found] = [(ObjectId(_RBAC, kind, place, str(role.get("name"))), ("roleRef", "name"), "", None)]
     for index, subject in enumerate(items(body, "subjects")):
         if subject.get("kind") == "ServiceAccount":
             target = ObjectId("", "ServiceAccount", str(subject.get("namespace") or namespace), subject["name"])
-            yield target, ("subjects", index, "name"), "", None
+            found.append((target, ("subjects", index, "name"), "", None))
+    return found
 
 
 def _own_claims(body: Json) -> frozenset[str]:
@@ -73,59 +72,69 @@ def _own_claims(body: Json) -> frozenset[str]:
     return frozenset(str(mapping(template, "metadata").get("name")) for template in templates)
 
 
-def _pod(pod: Pod, namespace: str, own_claims: frozenset[str]) -> Iterator[_Found]:
-    place = pod.spec_path
+def _pod(pod: Pod, namespace: str, own_claims: frozenset[str]) -> list[Found]:
+    found: list[Found] = []
     account = pod.spec.get("serviceAccountName")
     if account:
-        yield ObjectId("", "ServiceAccount", namespace, account), (*place, "serviceAccountName"), "", None
+        target = ObjectId("", "ServiceAccount", namespace, account)
+        found.append((target, (*pod.spec_path, "serviceAccountName"), "", None))
     priority = pod.spec.get("priorityClassName")
     if priority:
-        yield ObjectId(_SCHEDULING, "PriorityClass", "", priority), (*place, "priorityClassName"), "", None
-    for index, volume in enumerate(items(pod.spec, "volumes")):
-        if volume.get("name") not in own_claims:
-            yield from _pod_volume(volume, namespace, (*place, "volumes", index))
+        target = ObjectId(_SCHEDULING, "PriorityClass", "", priority)
+        found.append((target, (*pod.spec_path, "priorityClassName"), "", None))
+    for index, volume in enumerate(pod.volumes):
+        if not _REFERRING_VOLUMES.isdisjoint(volume) and volume.get("name") not in own_claims:
+            found += _pod_volume(volume, namespace, (*pod.spec_path, "volumes", index))
     for path, container in pod.containers:
-        yield from _environment(container, namespace, path)
-    if "affinity" in pod.spec:
-        yield from _affinity(pod, namespace)
+        if "envFrom" in container or "env" in container:
+            found += _environment(container, namespace, path)
+    return [*found, *_affinity(pod, namespace)] if "affinity" in pod.spec else found
 
 
-def _pod_volume(volume: Json, namespace: str, path: FieldPath) -> Iterator[_Found]:
+def _pod_volume(volume: Json, namespace: str, path: FieldPath) -> list[Found]:
+    found: list[Found] = []
     if "persistentVolumeClaim" in volume and (claim := mapping(volume["persistentVolumeClaim"]).get("claimName")):
         target = ObjectId("", "PersistentVolumeClaim", namespace, claim)
-        yield target, (*path, "persistentVolumeClaim", "claimName"), "", None
+        found.append((target, (*path, "persistentVolumeClaim", "claimName"), "", None))
     if "configMap" in volume:
-        yield from _config_map(volume["configMap"], namespace, (*path, "configMap"))
+        found += _config_map(volume["configMap"], namespace, (*path, "configMap"))
     for index, source in enumerate(items(volume, "projected", "sources") if "projected" in volume else ()):
-        yield from _config_map(source.get("configMap"), namespace, (*path, "projected", "sources", index, "configMap"))
+        place = (*path, "projected", "sources", index, "configMap")
+        found += _config_map(source.get("configMap"), namespace, place)
+    return found
 
 
-def _environment(container: Json, namespace: str, path: FieldPath) -> Iterator[_Found]:
+def _environment(container: Json, namespace: str, path: FieldPath) -> list[Found]:
+    found: list[Found] = []
     for index, source in enumerate(items(container, "envFrom") if "envFrom" in container else ()):
-        yield from _config_map(source.get("configMapRef"), namespace, (*path, "envFrom", index, "configMapRef"))
+        found += _config_map(source.get("configMapRef"), namespace, (*path, "envFrom", index, "configMapRef"))
     for index, variable in enumerate(items(container, "env")):
-        if "valueFrom" in variable:
-            reference = mapping(variable, "valueFrom").get("configMapKeyRef")
-            yield from _config_map(reference, namespace, (*path, "env", index, "valueFrom", "configMapKeyRef"))
+        if "valueFrom" in variable and (reference := mapping(variable, "valueFrom").get("configMapKeyRef")):
+            found += _config_map(reference, namespace, (*path, "env", index, "valueFrom", "configMapKeyRef"))
+    return found
 
 
-def _config_map(source: Any, namespace: str, path: FieldPath) -> Iterator[_Found]:
+def _config_map(source: Any, namespace: str, path: FieldPath) -> list[Found]:
     if not isinstance(source, dict) or not source.get("name") or source.get("optional"):
-        return
+        return []
     target = ObjectId("", "ConfigMap", namespace, source["name"])
-    yield target, (*path, "name"), "", None
+    found: list[Found] = [(target, (*path, "name"), "", None)]
     if source.get("key"):
-        yield target, (*path, "key"), source["key"], None
+        found.append((target, (*path, "key"), source["key"], None))
     for index, item in enumerate(items(source, "items") if "items" in source else ()):
-        yield target, (*path, "items", index, "key"), str(item["key"]), None
+        found.append((target, (*path, "items", index, "key"), str(item["key"]), None))
+    return found
 
 
-def _affinity(pod: Pod, namespace: str) -> Iterator[_Found]:
+def _affinity(pod: Pod, namespace: str) -> list[Found]:
     """Required terms that ask for one pod of a StatefulSet by its name."""
+    found: list[Found] = []
     field = "requiredDuringSchedulingIgnoredDuringExecution"
     for index, term in enumerate(items(pod.spec, "affinity", "podAffinity", field)):
         name = mapping(term, "labelSelector", "matchLabels").get(labels.POD_NAME) or ""
         owner, _, ordinal = name.rpartition("-")
         if owner and ordinal.isdecimal() and not term.get("namespaces"):
             path = (*pod.spec_path, "affinity", "podAffinity", field, index, "labelSelector", "matchLabels")
-            yield ObjectId("apps", "StatefulSet", namespace, owner), (*path, labels.POD_NAME), "", int(ordinal)
+            target = ObjectId("apps", "StatefulSet", namespace, owner)
+            found.append((target, (*path, labels.POD_NAME), "", int(ordinal)))
+    return found

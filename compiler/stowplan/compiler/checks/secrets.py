@@ -13,7 +13,7 @@ from stowplan.schema.diagnostics import FieldPath
 _CODE = "SP603"
 _SECRET_ENV = frozenset({*VOLUME_SECRET_ENV.values(), *SOURCE_SECRET_ENV.values()})
 _SUSPECT = re.compile(rb"://[^\s/:@]*:[^\s/:@]+@|-----BEGIN [A-Z ]*PRIVATE KEY-----")
-"""A text of JSON in which one of the patterns may be found: each of them needs a character that most texts lack."""
+"""A text of JSON in which one of the patterns may be found."""
 _PATTERNS = (
     (re.compile(r"://[^\s/:@]*:[^\s/:@]+@"), "an address with a password"),
     (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"), "a private key"),
@@ -25,6 +25,7 @@ def check(objects: Objects) -> list[ObjectFinding]:
 
     Custom resources hold the user's own words and are judged where the user wrote them. No message shows a value.
     """
+    suspected = _may_hold(objects.text)
     found: list[ObjectFinding] = []
     for obj in objects:
         if obj.kind == ("", "Secret"):
@@ -32,10 +33,15 @@ def check(objects: Objects) -> list[ObjectFinding]:
             continue
         if obj.pods:
             found += _variables(obj)
-        may_hold = b"@" in obj.text or b"PRIVATE KEY" in obj.text
-        if may_hold and (obj.spec is None or obj.kind[1] != obj.spec.kind) and _SUSPECT.search(obj.text):
+        written_by_user = obj.spec is not None and obj.kind[1] == obj.spec.kind
+        if suspected and not written_by_user and _may_hold(obj.text) and _SUSPECT.search(obj.text):
             found += _texts(obj, obj.body, ())
     return found
+
+
+def _may_hold(text: bytes) -> bool:
+    """Whether one of the patterns may be found: each of them needs a character that most texts lack."""
+    return b"@" in text or b"PRIVATE KEY" in text
 
 
 def _values(obj: Object) -> Iterator[ObjectFinding]:

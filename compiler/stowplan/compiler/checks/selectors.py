@@ -6,6 +6,7 @@ from typing import Any
 from stowplan.compiler.checks.facts import Fact, Selector
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object, Objects
+from stowplan.compiler.checks.pods import Pod
 from stowplan.compiler.checks.world import World
 from stowplan.compiler.manifest_fields import items, mapping
 from stowplan.library import labels
@@ -38,7 +39,7 @@ def check(objects: Objects) -> list[ObjectFinding]:
     found = []
     for obj in objects.of_kind(*_WORKLOADS):
         for pod in obj.pods:
-            if not matches(mapping(obj.body, "spec", "selector"), mapping(pod.metadata, "labels")):
+            if not matches(mapping(obj.body, "spec", "selector"), pod.labels):
                 message = "The selector does not match the labels of the pod template."
                 found.append(about(obj, _CODE, ("spec", "selector"), message, "Make both alike."))
     return found
@@ -47,7 +48,7 @@ def check(objects: Objects) -> list[ObjectFinding]:
 def check_pods(world: World) -> list[ObjectFinding]:
     """Selectors of our Services, budgets, policies and required pod affinities match a pod of their namespace."""
     given = [selector for part in world.parts for selector in part.selectors]
-    pods = _PodLabels(world, {selector.owner.id.namespace for selector in given})
+    pods = _PodLabels(world, given)
     message = "No pod of this namespace is compiled that the selector matches."
     hint = "Change the selector or the labels of the pods."
     return [
@@ -57,31 +58,44 @@ def check_pods(world: World) -> list[ObjectFinding]:
     ]
 
 
-def selectors_of(owner: Fact, obj: Object) -> Iterator[Selector]:
+def selectors_of(owner: Fact, obj: Object) -> list[Selector]:
     """The selectors of an object that we wrote which must match a pod."""
-    for path, value in _selectors(obj) if obj.authored else ():
-        yield Selector(owner, path, value)
+    if not obj.authored:
+        return []
+    found = [Selector(owner, path, value) for path, value in _own_selector(obj)] if obj.kind[1] in SELECTING else []
+    for pod in obj.pods:
+        if "affinity" in pod.spec:
+            found += [Selector(owner, path, value) for path, value in _affinities(pod)]
+    return found
 
 
 class _PodLabels:
-    """The labels of all pods, found by namespace and by one label: comparing each selector with each pod is slow."""
+    """The labels of all pods, found by one label that a selector asks for: comparing each with each is slow."""
 
-    def __init__(self, world: World, namespaces: set[str]) -> None:
+    def __init__(self, world: World, given: Iterable[Selector]) -> None:
+        asked: dict[str, set[str]] = {}
+        for selector in given:
+            asked.setdefault(selector.owner.id.namespace, set()).update(_wanted(selector))
         self._by_label: dict[tuple[str, str, str], list[Json]] = {}
         self._by_namespace: dict[str, list[Json]] = {}
-        pods = (pod for part in world.parts for pod in part.pods if pod.namespace in namespaces)
+        pods = (pod for part in world.parts for pod in part.pods if pod.namespace in asked)
         for namespace, names, values in pods:
             own = dict(zip(names, values, strict=True))
             self._by_namespace.setdefault(namespace, []).append(own)
-            for key, value in own.items():
-                self._by_label.setdefault((namespace, key, value), []).append(own)
+            for key in asked[namespace].intersection(names):
+                self._by_label.setdefault((namespace, key, own[key]), []).append(own)
 
     def any_matches(self, selector: Selector) -> bool:
         namespace = selector.owner.id.namespace
-        wanted = [pair for pair in mapping(selector.value, "matchLabels").items() if pair[0] not in _SET_BY_CONTROLLERS]
-        groups = [self._by_label.get((namespace, key, value), []) for key, value in wanted]
+        groups = [self._by_label.get((namespace, key, value), []) for key, value in _wanted(selector).items()]
         candidates = min(groups, key=len) if groups else self._by_namespace.get(namespace, [])
         return any_matches(selector.value, candidates)
+
+
+def _wanted(selector: Selector) -> dict[str, str]:
+    """The labels that it asks of a pod which is compiled."""
+    asked = mapping(selector.value, "matchLabels")
+    return {key: value for key, value in asked.items() if key not in _SET_BY_CONTROLLERS}
 
 
 def any_matches(selector: Json, pods: Iterable[Json]) -> bool:
@@ -95,7 +109,7 @@ def matches(selector: Json, pod: Json) -> bool:
     return equal and all(_expression(rule, pod) for rule in items(selector, "matchExpressions"))
 
 
-def _selectors(obj: Object) -> Iterator[tuple[FieldPath, Json]]:
+def _own_selector(obj: Object) -> Iterator[tuple[FieldPath, Json]]:
     body = obj.body
     match obj.kind[1]:
         case "Service" if mapping(body, "spec", "selector"):
@@ -104,11 +118,13 @@ def _selectors(obj: Object) -> Iterator[tuple[FieldPath, Json]]:
             yield ("spec", "selector"), mapping(body, "spec", "selector")
         case "NetworkPolicy" if mapping(body, "spec", "podSelector"):
             yield ("spec", "podSelector"), mapping(body, "spec", "podSelector")
-    for pod in obj.pods:
-        for index, term in enumerate(items(pod.spec, "affinity", "podAffinity", _REQUIRED)):
-            if not term.get("namespaces") and not term.get("namespaceSelector"):
-                path = (*pod.spec_path, "affinity", "podAffinity", _REQUIRED, index, "labelSelector")
-                yield path, mapping(term, "labelSelector")
+
+
+def _affinities(pod: Pod) -> Iterator[tuple[FieldPath, Json]]:
+    for index, term in enumerate(items(pod.spec, "affinity", "podAffinity", _REQUIRED)):
+        if not term.get("namespaces") and not term.get("namespaceSelector"):
+            path = (*pod.spec_path, "affinity", "podAffinity", _REQUIRED, index, "labelSelector")
+            yield path, mapping(term, "labelSelector")
 
 
 def _expression(rule: Json, pod: Json) -> bool:

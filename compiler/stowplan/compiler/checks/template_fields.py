@@ -18,7 +18,7 @@ from stowplan.schema.diagnostics import FieldPath
 
 def templates_of(obj: Object) -> tuple[Template, ...]:
     """The roles' pods of an object that a training job compiles to."""
-    return tuple(_template(pod, str(role)) for pod in obj.brought_pods if (role := _role(pod)))
+    return tuple([_template(pod, str(role)) for pod in obj.brought_pods if (role := pod.labels.get(ROLE))])
 
 
 def in_template(path: FieldPath, templates: Sequence[Template], kind: str, document: Json) -> FieldPath | None:
@@ -32,18 +32,14 @@ def in_template(path: FieldPath, templates: Sequence[Template], kind: str, docum
     return None
 
 
-def _role(pod: Pod) -> Any:
-    return mapping(pod.metadata, "labels").get(ROLE)
-
-
 def _template(pod: Pod, role: str) -> Template:
     init = items(pod.spec, "initContainers")
-    waits = any(map(wait_container.is_ours, init[:1]))
+    waits = bool(init) and wait_container.is_ours(init[0])
     return Template(pod.path, role, _names(init), _names(items(pod.spec, "containers")), waits)
 
 
 def _names(containers: Sequence[Json]) -> tuple[str, ...]:
-    return tuple(str(container.get("name")) for container in containers)
+    return tuple([str(container.get("name")) for container in containers])
 
 
 def _in_document(path: FieldPath, pod: Template, document: Json, kind: str) -> FieldPath | None:
