@@ -115,8 +115,8 @@ class Framework(Protocol):
         """Its name in words."""
         ...
 
-    def environment(self, group: "TrainingGroup", role: Role, hosts: Mapping[str, Hosts]) -> Environment:
-        """Variables of one role's pods. `hosts` has the names of all roles' pods, by role."""
+    def environments(self, group: "TrainingGroup", hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
+        """Variables of each role's pods, by role. `hosts` has the names of all roles' pods, by role too."""
         ...
 
 

@@ -22,8 +22,9 @@ class Named:
 
     name = "named"
 
-    def environment(self, group: TrainingGroup, role: Role, hosts: Any) -> Environment:  # noqa: ARG002
-        return Environment(({"name": "RANK", "value": "0"},), ({"name": "SIZE", "value": str(role.size)},))
+    def environments(self, group: TrainingGroup, hosts: Any) -> dict[str, Environment]:  # noqa: ARG002
+        rank: Any = {"name": "RANK", "value": "0"}
+        return {each.name: Environment((rank,), ({"name": "SIZE", "value": str(each.size)},)) for each in group.roles}
 
 
 def template(
@@ -34,8 +35,8 @@ def template(
     worker = Role("worker", size, settled, decides=True, ports=(36000, 36018), host_network=host_network)
     names = TrainingNames("train", "paddlejob")
     group = TrainingGroup(ORIGIN, names, Named(), (worker,), mounts, minimum=minimum)
-    hosts = {"worker": Hosts("train-", ".train")}
-    return training_pod.template(group, worker, hosts, run=RUN, subdomain="train", restart="Never")
+    variables = group.framework.environments(group, {"worker": Hosts("train-", ".train")})["worker"]
+    return training_pod.template(group, worker, variables, run=RUN, subdomain="train", restart="Never")
 
 
 def pod(*, container: dict[str, Any] | None = None, **fields: Any) -> dict[str, Any]:

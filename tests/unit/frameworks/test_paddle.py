@@ -17,7 +17,7 @@ def variables(name: str, *others: str, paddle: Paddle | None = None, limits: dic
     template = {"spec": {"containers": [{"name": "paddle", "resources": {"limits": limits}}]}}
     roles = {each: Role(each, 2, template, decides=each == "worker", ports=(36000,)) for each in (name, *others)}
     group = TrainingGroup(ORIGIN, TrainingNames("ctr", "paddlejob"), paddle or Paddle(), tuple(roles.values()))
-    found = group.framework.environment(group, roles[name], HOSTS)
+    found = group.framework.environments(group, HOSTS)[name]
     return {each["name"]: each["value"] for each in (*found.fixed, *found.defaults) if "value" in each}
 
 

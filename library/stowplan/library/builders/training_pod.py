@@ -10,7 +10,7 @@ from typing import Any
 from stowplan.library import labels, quantities
 from stowplan.library.builders.affinity import spread
 from stowplan.library.manifest import Json
-from stowplan.library.training import DatasetMount, Environment, Hosts, Role, TrainingGroup
+from stowplan.library.training import DatasetMount, Environment, Role, TrainingGroup
 
 CONTAINER_LISTS = ("initContainers", "containers")
 
@@ -26,16 +26,16 @@ _BY_THE_CLUSTER = ("creationTimestamp",)
 
 
 def template(
-    group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts], *, run: str, subdomain: str, restart: str
+    group: TrainingGroup, role: Role, variables: Environment, *, run: str, subdomain: str, restart: str
 ) -> Json:
     """The PodTemplateSpec of a role: the user's, with variables, mounts, labels and what makes pods find each other.
 
-    The role's own is a settled one.
+    The role's own is a settled one. `variables` are those that its framework gives it.
     """
     spec = dict(role.template["spec"])
     first = dict(spec["containers"][role.container])
     spec["containers"] = [first if at == role.container else each for at, each in enumerate(spec["containers"])]
-    if env := environment(first.get("env") or [], group.framework.environment(group, role, hosts)):
+    if env := environment(first.get("env") or [], variables):
         first["env"] = env
     _mount(spec, first, group.mounts)
     if any(mount.near for mount in group.mounts):

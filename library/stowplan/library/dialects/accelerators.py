@@ -19,6 +19,8 @@ def equipped(template: Json, container: str, accelerators: Mapping[str, Accelera
 
 
 def _wanted(container: Json, accelerators: Mapping[str, Accelerator]) -> list[Accelerator]:
+    if not accelerators:
+        return []
     resources = container.get("resources") or {}
     asked = {*(resources.get("limits") or {}), *(resources.get("requests") or {})}
     return [accelerators[name] for name in sorted(accelerators) if DEVICES.get(name, name) in asked]

@@ -22,8 +22,9 @@ def group_findings(
     engines = context.platform.engines
     hosts = JOB_ENGINES[engines.jobs].hosts(group, BLANK_RUN)
     found = [*GANG_ENGINES[engines.gang].validate(group, context.platform), *_long_names(group)]
+    environments = group.framework.environments(group, hosts)
     for role in group.roles:
-        environment = group.framework.environment(group, role, hosts)
+        environment = environments[role.name]
         found += pod_template.long_variables(environment, size_path(role))
         if template_path:
             fixed = [each["name"] for each in environment.fixed]

@@ -28,9 +28,11 @@ def pods(
     """The templates of all roles: of a decider as it is, of a helper with await as its main container."""
     templates = {}
     subdomain = group.names.service(run)
+    variables = group.framework.environments(group, everyone)
     for role in group.roles:
         restart = role.restart if role.decides else "Never"
-        template = training_pod.template(group, role, everyone, run=run, subdomain=subdomain, restart=restart)
+        own = variables[role.name]
+        template = training_pod.template(group, role, own, run=run, subdomain=subdomain, restart=restart)
         if not role.decides:
             template = await_pod.with_await(template, group, role, site, run)
         templates[role.name] = marked(template, gang.pod(group, role, site, run))

@@ -14,7 +14,7 @@ from stowplan.library.engines.gang.api import GangEngine, WorkloadMarks, marked
 from stowplan.library.ir import Site
 from stowplan.library.labels import SYNC_OPTIONS, role_selector, standard
 from stowplan.library.manifest import Json, Manifest
-from stowplan.library.training import Hosts, Role, TrainingGroup
+from stowplan.library.training import Environment, Hosts, Role, TrainingGroup
 
 API_VERSION = "jobset.x-k8s.io/v1alpha2"
 _GROUP = "default"
@@ -37,7 +37,8 @@ class JobSetEngine:
         hosts = self.hosts(group, run)
         if group.elastic:
             return indexed.pods(group, gang, site, run, hosts)
-        templates = {role.name: _template(group, role, run, hosts) for role in group.roles}
+        variables = group.framework.environments(group, hosts)
+        templates = {role.name: _template(group, role, run, variables[role.name]) for role in group.roles}
         return {role.name: marked(templates[role.name], gang.pod(group, role, site, run)) for role in group.roles}
 
     def run(self, group: TrainingGroup, gang: GangEngine, site: Site) -> str:
@@ -77,9 +78,9 @@ def _subdomain(group: TrainingGroup, run: str) -> str:
     return group.names.service(run) if group.elastic else _name(group, run)
 
 
-def _template(group: TrainingGroup, role: Role, run: str, hosts: Mapping[str, Hosts]) -> Json:
+def _template(group: TrainingGroup, role: Role, run: str, variables: Environment) -> Json:
     restart = role.restart if role.decides or role.rules else "OnFailure"
-    return training_pod.template(group, role, hosts, run=run, subdomain=_subdomain(group, run), restart=restart)
+    return training_pod.template(group, role, variables, run=run, subdomain=_subdomain(group, run), restart=restart)
 
 
 def _spec(group: TrainingGroup, pods: Mapping[str, Json], run: str) -> Json:

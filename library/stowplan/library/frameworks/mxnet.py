@@ -2,17 +2,19 @@
 
 from collections.abc import Mapping
 
-from stowplan.library.training import Environment, Hosts, Role, TrainingGroup
+from stowplan.library.training import Environment, Hosts, TrainingGroup
 from stowplan.schema.records import dataclass
 
 SCHEDULER = "scheduler"
+
+_ROLE = "DMLC_ROLE"
 
 VARIABLES = (
     "DMLC_PS_ROOT_PORT",
     "DMLC_PS_ROOT_URI",
     "DMLC_NUM_SERVER",
     "DMLC_NUM_WORKER",
-    "DMLC_ROLE",
+    _ROLE,
     "DMLC_USE_KUBERNETES",
 )
 """What every process of a distributed job is told. By the last one, which the old operator did not know, the scheduler
@@ -26,18 +28,20 @@ class Mxnet:
     distributed: bool
     name: str = "mxnet"
 
-    def environment(self, group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts]) -> Environment:
+    def environments(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
         """The variables of the old operator, and one more. A user's own of these names stay as they are."""
         if not self.distributed:
-            return Environment(())
-        roles = {each.name: each for each in group.roles}
-        values = (
-            str(roles[SCHEDULER].port),
-            hosts[SCHEDULER].of(0),
-            str(roles["server"].size),
-            str(roles["worker"].size),
-            role.name,
-            "1",
-        )
-        pairs = zip(VARIABLES, values, strict=True)
-        return Environment((), tuple([{"name": name, "value": value} for name, value in pairs]))
+            return {role.name: Environment(()) for role in group.roles}
+        roles = {role.name: role for role in group.roles}
+        values = {
+            "DMLC_PS_ROOT_PORT": str(roles[SCHEDULER].port),
+            "DMLC_PS_ROOT_URI": hosts[SCHEDULER].of(0),
+            "DMLC_NUM_SERVER": str(roles["server"].size),
+            "DMLC_NUM_WORKER": str(roles["worker"].size),
+            _ROLE: "",
+            "DMLC_USE_KUBERNETES": "1",
+        }
+        shared = {name: {"name": name, "value": value} for name, value in values.items()}
+        return {
+            name: Environment((), tuple({**shared, _ROLE: {"name": _ROLE, "value": name}}.values())) for name in roles
+        }

@@ -61,59 +61,75 @@ class Paddle:
     elastic: Elastic | None = None
     name: str = "paddle"
 
-    def environment(self, group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts]) -> Environment:
-        """Variables of one role: who the pod is, and who else there is."""
+    def environments(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
+        """Variables of each role: who the pod is, and who else there is."""
+        if self.elastic:
+            size, etcd = tuple(_size(self.elastic)), tuple(_variable(*each) for each in _etcd(self.elastic))
+            return {role.name: Environment((*self._who(role, hosts), *size), etcd) for role in group.roles}
+        others, gloo = list(_others(group, hosts)), list(self._gloo(group, hosts))
+        return {
+            role.name: Environment(
+                self._who(role, hosts), (*_ports(role), *others, *_heterogeneous(group, role, hosts), *gloo)
+            )
+            for role in group.roles
+        }
+
+    def _who(self, role: Role, hosts: Mapping[str, Hosts]) -> tuple[Json, ...]:
         index = POD_INDEX if self.elastic and self.elastic.modern else INDEX
-        who = (
+        return (
             {"name": index, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": _INDEX_FIELD}}},
             _variable("POD_IP", hosts[role.name].of(f"$({index})")),
             _variable("TRAINING_ROLE", _TRAINING_ROLES[role.name]),
             _variable("PADDLE_TRAINING_ROLE", _OLD_ROLES[role.name]),
         )
-        if self.elastic:
-            return Environment((*who, *_size(self.elastic)), tuple(_variable(*each) for each in _etcd(self.elastic)))
-        pairs = self._meeting(group, role, hosts)
-        return Environment(who, tuple([{"name": name, "value": value} for name, value in pairs]))
 
-    def _meeting(self, group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts]) -> Iterator[tuple[str, str]]:
-        """What the old operator put into a ConfigMap for all pods."""
-        roles = {each.name: each for each in group.roles}
-        yield "TRAINER_PORTS_NUM", str(PORTS)
-        yield "PADDLE_PORT", str(role.port)
-        if server := roles.get("ps"):
-            yield "PADDLE_PSERVERS_IP_PORT_LIST", _endpoints(server, hosts)
-        if worker := roles.get("worker"):
-            yield "PADDLE_TRAINERS_NUM", str(worker.size)
-            yield "PADDLE_TRAINERS", ",".join(hosts["worker"].of(index) for index in range(worker.size))
-            yield "PADDLE_TRAINER_ENDPOINTS", _endpoints(worker, hosts)
-        if heter := roles.get("heter"):
-            yield "PADDLE_HETER_ENDPOINTS", _endpoints(heter, hosts)
-        if worker and heter:
-            yield from _heterogeneous(role, worker, heter, hosts)
+    def _gloo(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> Iterator[Json]:
+        server = next((role for role in group.roles if role.name == "ps"), None)
         if server and self.gloo > 0:
-            yield "PADDLE_WITH_GLOO", str(self.gloo)
-            yield "PADDLE_GLOO_RENDEZVOUS", _GLOO_OVER_HTTP
-            yield "PADDLE_GLOO_HTTP_ENDPOINT", f"{hosts['ps'].of(0)}:{server.port + GLOO_PORT}"
+            yield _variable("PADDLE_WITH_GLOO", str(self.gloo))
+            yield _variable("PADDLE_GLOO_RENDEZVOUS", _GLOO_OVER_HTTP)
+            yield _variable("PADDLE_GLOO_HTTP_ENDPOINT", f"{hosts['ps'].of(0)}:{server.port + GLOO_PORT}")
+
+
+def _ports(role: Role) -> tuple[Json, ...]:
+    return _variable("TRAINER_PORTS_NUM", str(PORTS)), _variable("PADDLE_PORT", str(role.port))
+
+
+def _others(group: TrainingGroup, hosts: Mapping[str, Hosts]) -> Iterator[Json]:
+    """What the old operator put into a ConfigMap for all pods."""
+    roles = {each.name: each for each in group.roles}
+    if server := roles.get("ps"):
+        yield _variable("PADDLE_PSERVERS_IP_PORT_LIST", _endpoints(server, hosts))
+    if worker := roles.get("worker"):
+        yield _variable("PADDLE_TRAINERS_NUM", str(worker.size))
+        yield _variable("PADDLE_TRAINERS", ",".join([hosts["worker"].of(index) for index in range(worker.size)]))
+        yield _variable("PADDLE_TRAINER_ENDPOINTS", _endpoints(worker, hosts))
+    if heter := roles.get("heter"):
+        yield _variable("PADDLE_HETER_ENDPOINTS", _endpoints(heter, hosts))
 
 
 def _endpoints(role: Role, hosts: Mapping[str, Hosts]) -> str:
     return ",".join(f"{hosts[role.name].of(index)}:{role.port}" for index in range(role.size))
 
 
-def _heterogeneous(role: Role, worker: Role, heter: Role, hosts: Mapping[str, Hosts]) -> Iterator[tuple[str, str]]:
+def _heterogeneous(group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts]) -> Iterator[Json]:
     """What `fleet` reads: the first list until 2.1, the rest from 2.2 on."""
-    yield "PADDLE_HETER_TRAINER_IP_PORT_LIST", _endpoints(heter, hosts)
-    yield "PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST", _endpoints(heter, hosts)
+    roles = {each.name: each for each in group.roles}
+    worker, heter = roles.get("worker"), roles.get("heter")
+    if not (worker and heter):
+        return
+    yield _variable("PADDLE_HETER_TRAINER_IP_PORT_LIST", _endpoints(heter, hosts))
+    yield _variable("PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST", _endpoints(heter, hosts))
     if role.name not in _STAGES:
         return
-    yield "STAGE_ID", _STAGES[role.name]
-    yield "STAGE_NUM", str(len(_STAGES))
-    yield "PADDLE_STAGE_TRAINERS_NUM", f"[{worker.size}, {heter.size}]"
+    yield _variable("STAGE_ID", _STAGES[role.name])
+    yield _variable("STAGE_NUM", str(len(_STAGES)))
+    yield _variable("PADDLE_STAGE_TRAINERS_NUM", f"[{worker.size}, {heter.size}]")
     if role.name == worker.name:
-        yield "PADDLE_NEXT_HETER_TRAINER_IP_PORT_LIST", _endpoints(heter, hosts)
+        yield _variable("PADDLE_NEXT_HETER_TRAINER_IP_PORT_LIST", _endpoints(heter, hosts))
     else:
-        yield "PADDLE_PREVIOUS_HETER_TRAINER_IP_PORT_LIST", _endpoints(worker, hosts)
-        yield "HETER_DEVICE_TYPE", _device(role)
+        yield _variable("PADDLE_PREVIOUS_HETER_TRAINER_IP_PORT_LIST", _endpoints(worker, hosts))
+        yield _variable("HETER_DEVICE_TYPE", _device(role))
 
 
 def _device(role: Role) -> str:

@@ -5,7 +5,7 @@ hosts as DNS names, the rank from the index of the pod. Programs for Fluid look 
 `PADDLE_INIT_PSERVERS`, a trainer with NCCL in `PADDLE_TRAINER_IPS`. So it is the name of the pod.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from stowplan.library import labels
 from stowplan.library.manifest import Json
@@ -36,11 +36,14 @@ class PaddleLegacy:
     external_etcd: str | None = None
     name: str = "paddle-legacy"
 
-    def environment(self, group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts]) -> Environment:
+    def environments(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
         """All of them give way to the user's, as in the old operator. The etcd beside a master needs none."""
-        pairs = {**dict(self._described(group)), **dict(self._meeting(group, role, hosts))}
-        plain = [{"name": name, "value": value} for name, value in pairs.items()]
-        return Environment((), (*plain, *_own(role, hosts[role.name])))
+        first = [*_variables(self._described(group)), *_variables(_others(group, hosts))]
+        last = list(_variables(self._master(group, hosts)))
+        return {
+            role.name: Environment((), (*first, *_variables(_role(role)), *last, *_own(role, hosts[role.name])))
+            for role in group.roles
+        }
 
     def _described(self, group: TrainingGroup) -> Iterator[tuple[str, str]]:
         """The variables of the old operator. An elastic job is told its bounds: its size is not fixed."""
@@ -66,22 +69,32 @@ class PaddleLegacy:
         yield "PADDLE_INIT_USE_GPU", "1" if self.uses_gpu else "0"
         yield "LD_LIBRARY_PATH", "/usr/local/cuda/lib64"
 
-    def _meeting(self, group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts]) -> Iterator[tuple[str, str]]:
-        """What the launcher found out by asking: old names, and those that it exported for Fluid."""
-        roles = {each.name: each for each in group.roles}
-        if server := roles.get("pserver"):
-            servers = [hosts["pserver"].of(index) for index in range(server.size)]
-            yield "PADDLE_INIT_PSERVERS", ",".join(servers)
-            yield "PADDLE_PSERVER_IPS", ",".join(servers)
-        if group.minimum is None:
-            trainers = [hosts["trainer"].of(index) for index in range(roles["trainer"].size)]
-            yield "PADDLE_TRAINER_IPS", ",".join(trainers)
-        if role.name in _FLUID_ROLES:
-            yield "TRAINING_ROLE", _FLUID_ROLES[role.name]
-            yield "PADDLE_TRAINING_ROLE", _FLUID_ROLES[role.name]
-        if "master" in roles:
+    def _master(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> Iterator[tuple[str, str]]:
+        if any(role.name == "master" for role in group.roles):
             yield "MASTER_IP", hosts["master"].of(0)
             yield "ETCD_IP", self.external_etcd or hosts["master"].of(0)
+
+
+def _variables(pairs: Iterable[tuple[str, str]]) -> Iterator[Json]:
+    return ({"name": name, "value": value} for name, value in pairs)
+
+
+def _others(group: TrainingGroup, hosts: Mapping[str, Hosts]) -> Iterator[tuple[str, str]]:
+    """What the launcher found out by asking: old names, and those that it exported for Fluid."""
+    roles = {each.name: each for each in group.roles}
+    if server := roles.get("pserver"):
+        servers = [hosts["pserver"].of(index) for index in range(server.size)]
+        yield "PADDLE_INIT_PSERVERS", ",".join(servers)
+        yield "PADDLE_PSERVER_IPS", ",".join(servers)
+    if group.minimum is None:
+        trainers = [hosts["trainer"].of(index) for index in range(roles["trainer"].size)]
+        yield "PADDLE_TRAINER_IPS", ",".join(trainers)
+
+
+def _role(role: Role) -> Iterator[tuple[str, str]]:
+    if role.name in _FLUID_ROLES:
+        yield "TRAINING_ROLE", _FLUID_ROLES[role.name]
+        yield "PADDLE_TRAINING_ROLE", _FLUID_ROLES[role.name]
 
 
 def _own(role: Role, host: Hosts) -> Iterator[Json]:
