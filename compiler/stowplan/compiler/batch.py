@@ -5,7 +5,7 @@ it are files, and what the checks across specs need to know.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
 from stowplan.compiler import layout, runs
 from stowplan.compiler.checks import local
@@ -81,6 +81,12 @@ def compile_specs(specs: Sequence[Spec], setting: Setting) -> Batch:
     if setting.memory is not None:
         setting.memory.finish()
     return batch
+
+
+def warm_up(specs: Sequence[Spec], setting: Setting) -> None:
+    """Have this process make what each one makes once, such as validators: those forked from it need not."""
+    one_of_each = {spec.id.kind: spec for spec in specs}
+    compile_specs(list(one_of_each.values()), replace(setting, memory=None))
 
 
 def finish(

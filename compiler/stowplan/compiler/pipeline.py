@@ -221,8 +221,10 @@ def _batches(setting: Setting, others: Sequence[Output], beside: Beside, report:
     parts = [specs[start : start + batch.SIZE] for start in range(0, len(specs), batch.SIZE)]
     memory = setting.memory
     number = 1 if len(specs) < _WORTH_PROCESSES or (memory and memory.lasting) else parallel.processes()
-    if number > 1 and memory:
-        memory.prepare()
+    if number > 1:
+        batch.warm_up(specs, setting)
+        if memory:
+            memory.prepare()
     batches = list(parallel.mapped(partial(batch.compile_specs, setting=setting), parts, number))
     report.add(*(found for each in batches for found in each.lowered))
     if report.failed:
