@@ -16,6 +16,7 @@ from stowplan.compiler.inventory import Inventory
 from stowplan.compiler.lower import lower
 from stowplan.compiler.memory import Memory
 from stowplan.compiler.model import Output, Program, Spec
+from stowplan.compiler.packed import Packed
 from stowplan.compiler.previous import previous
 from stowplan.compiler.render import Rendered, Renderings
 from stowplan.compiler.runs import Recompile
@@ -65,9 +66,10 @@ class Batch:
     gone: Mapping[ObjectId, Json] = field(default_factory=dict)
 
 
-def compile_specs(specs: Sequence[Spec], setting: Setting) -> Batch:
+def compile_specs(part: Packed | Sequence[Spec], setting: Setting) -> Batch:
     """All that can be done for some specs alone."""
     report = Report()
+    specs = part.specs() if isinstance(part, Packed) else part
     if setting.units is None:
         units = lower(specs, setting.program, setting.context, report)
     else:
@@ -83,10 +85,9 @@ def compile_specs(specs: Sequence[Spec], setting: Setting) -> Batch:
     return batch
 
 
-def warm_up(specs: Sequence[Spec], setting: Setting) -> None:
+def warm_up(examples: Packed | Sequence[Spec], setting: Setting) -> None:
     """Have this process make what each one makes once, such as validators: those forked from it need not."""
-    one_of_each = {spec.id.kind: spec for spec in specs}
-    compile_specs(list(one_of_each.values()), replace(setting, memory=None))
+    compile_specs(examples, replace(setting, memory=None))
 
 
 def finish(

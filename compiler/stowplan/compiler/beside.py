@@ -51,7 +51,7 @@ class Beside:
         """That of one of them, to place what is said of it."""
         if spec.file not in self._documents:
             self._documents[spec.file] = documents_of(self._contents[spec.file], spec.file)
-        return self._documents[spec.file][spec.index]
+        return next(each for each in self._documents[spec.file] if each.index == spec.index)
 
     def find(self, spec: SpecId) -> Document | None:
         """The document of a spec, if it is one of them."""

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 
 from stowplan.compiler import batch, check, inventory, layout, parallel, runs
@@ -24,18 +23,15 @@ from stowplan.compiler.delivery import Placed, delivered, plain_objects, setting
 from stowplan.compiler.extensions import Extensions, extend
 from stowplan.compiler.inventory import Inventory
 from stowplan.compiler.kept import Kept
-from stowplan.compiler.load import load
-from stowplan.compiler.lower import context_of, lower
+from stowplan.compiler.lower import lower
 from stowplan.compiler.memory import Memory
 from stowplan.compiler.model import Output, Program, Sources
 from stowplan.compiler.previous import lost_inventory
+from stowplan.compiler.reading import Reading, read
 from stowplan.compiler.render import Rendered, Renderings
-from stowplan.compiler.resolve import resolve_beside
 from stowplan.compiler.runs import Recompile
 from stowplan.compiler.source import Diagnostic, Report
-from stowplan.compiler.spec_facts import SpecFacts
 from stowplan.compiler.tree import Tree, seen
-from stowplan.compiler.validate import validate
 from stowplan.library.dialects.context import Context
 from stowplan.schema.meta import ObjectId, SpecId
 from stowplan.schema.records import dataclass
@@ -63,40 +59,25 @@ class Compiled:
     committed: Inventory = Inventory()
     starts: tuple[ObjectId, ...] = ()
     program: Program | None = None
+    specs: tuple[SpecId, ...] = ()
     kept: Kept | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """What was read: `facts` of all specs, those `beside` the program included; what was `said` of files as such."""
-
-    sources: Sources
-    program: Program
-    facts: tuple[SpecFacts, ...]
-    said: tuple[Diagnostic, ...]
-    beside: Beside
-
-    def texts(self, report: Report) -> Mapping[str, str]:
-        """The sources that something may be said of, by file."""
-        return {**self.sources.texts, **self.beside.texts(report)}
 
 
 def specs_of(repo: Path, report: Report) -> tuple[Sources, tuple[SpecId, ...]]:
     """The identities of all specs, sorted."""
-    reading = _read(repo, report)
-    return reading.sources, tuple(spec.id for spec in reading.program.specs)
+    reading = read(repo, report)
+    return reading.sources, tuple(each.id for each in reading.facts)
 
 
 def validate_repository(repo: Path, report: Report, *, keep_objects: bool = True) -> Compiled:
     """Everything but extensions and what depends on the committed output. Starts no Node."""
-    reading = _read(repo, report)
+    reading = _read(repo, report, None, None, keep_objects=keep_objects)
     program = reading.program
-    context = context_of(program, version("stowplan"))
     plain = plain_objects(program)
     definitions = local.definitions(plain, program.platform.kubernetes_version)
-    setting = Setting(program, context, definitions, keep_objects)
-    batches = _batches(setting, plain, reading.beside, report)
-    _conclude(batches, setting, reading.beside, report)
+    setting = Setting(program, reading.context, definitions, keep_objects)
+    batches = _batches(setting, plain, reading, report)
+    _conclude(batches, setting, reading, report)
     return Compiled(reading.sources.texts, _outputs(batches), objects=_number(batches))
 
 
@@ -132,17 +113,16 @@ def _compile(
     keep_objects: bool,
 ) -> Compiled:
     tree = seen(out)
-    reading = _read(repo, report, kept if kept and kept.is_in(tree) else None)
+    reading = _read(repo, report, kept if kept and kept.is_in(tree) else None, memory, keep_objects=keep_objects)
     program, beside = reading.program, reading.beside
     found, problems = _inventory(tree, beside, recompile)
-    context = beside.added_to(context_of(program, version("stowplan")))
-    extended = _extend(program, context, repo, memory, report)
+    extended = _extend(program, reading.context, repo, memory, report)
     if report.failed and extended is not None:
         return Compiled(reading.texts(report))
     others = [*(layout.of_extensions(extended.additions) if extended else ()), *plain_objects(program)]
     setting = Setting(
         program,
-        context,
+        reading.context,
         local.definitions(others, program.platform.kubernetes_version),
         keep_objects,
         Committed.of(found, tree, [each.id for each in reading.facts]),
@@ -150,10 +130,10 @@ def _compile(
         memory,
         {unit.spec: unit for unit in extended.units} if extended else None,
     )
-    batches = _batches(setting, others, beside, report)
+    batches = _batches(setting, others, reading, report)
     if batches:
         report.add(*problems)
-    _conclude(batches, setting, beside, report)
+    _conclude(batches, setting, reading, report)
     if report.failed:
         return Compiled(reading.texts(report))
     more = settings(program)
@@ -165,28 +145,31 @@ def _compile(
         found,
         tuple(sorted(run for each in batches for run in each.starts)),
         program,
+        tuple(each.id for each in reading.facts),
         None if extended else _kept(reading, batches),
     )
 
 
-def _read(repo: Path, report: Report, kept: Kept | None = None) -> _Reading:
-    """Read all files, or those that `kept` does not know or that are concerned by what it does not know."""
-    found = Report()
-    sources = load(repo, found, kept.stale if kept else None)
-    if kept and not kept.foresaw(sources):
-        found, kept = Report(), None
-        sources = load(repo, found)
-    program = validate(sources, found)
-    beside = Beside(kept or Kept(), sources)
-    report.add(*found.diagnostics, *beside.said)
-    program, facts = resolve_beside(program, beside.facts, beside.document, report)
-    return _Reading(sources, program, facts, tuple(found.diagnostics), beside)
+def _read(repo: Path, report: Report, kept: Kept | None, memory: Memory | None, *, keep_objects: bool) -> Reading:
+    """All that is read. Where several processes work on specs that nobody asks for later, these are packed."""
+    reading = read(repo, report, kept)
+    wanted = keep_objects or report.failed or bool(reading.program.platform.extensions)
+    if wanted or reading.beside.specs or _processes(reading, memory) == 1:
+        return reading
+    content = reading.packed()
+    del reading
+    return Reading.unpacked(content)
 
 
-def _kept(reading: _Reading, batches: Sequence[Batch]) -> Kept:
-    own = {spec.id for spec in reading.program.specs}
+def _processes(reading: Reading, memory: Memory | None) -> int:
+    """How many are to compile specs."""
+    return 1 if reading.size < _WORTH_PROCESSES or (memory and memory.lasting) else parallel.processes()
+
+
+def _kept(reading: Reading, batches: Sequence[Batch]) -> Kept:
+    unread = {each.id for each in reading.beside.facts}
     said = [*reading.said, *(found for each in batches for found in each.lowered)]
-    facts = [each for each in reading.facts if each.id in own]
+    facts = [each for each in reading.facts if each.id not in unread]
     known = Kept.of_run(reading.sources, said, facts, (part for each in batches for part in each.checked))
     return replace(known, files={**reading.beside.files, **known.files})
 
@@ -212,20 +195,18 @@ def _extend(program: Program, context: Context, repo: Path, memory: Memory, repo
     return extended
 
 
-def _batches(setting: Setting, others: Sequence[Output], beside: Beside, report: Report) -> list[Batch]:
+def _batches(setting: Setting, others: Sequence[Output], reading: Reading, report: Report) -> list[Batch]:
     """The specs in batches, and behind them what no spec makes; nothing where reading or lowering found an error."""
-    specs = setting.program.specs
     if report.failed:
-        lower(specs, setting.program, setting.context, report)
+        lower(setting.program.specs, setting.program, setting.context, report)
         return []
-    parts = [specs[start : start + batch.SIZE] for start in range(0, len(specs), batch.SIZE)]
-    memory = setting.memory
-    number = 1 if len(specs) < _WORTH_PROCESSES or (memory and memory.lasting) else parallel.processes()
+    memory, beside = setting.memory, reading.beside
+    number = _processes(reading, memory)
     if number > 1:
-        batch.warm_up(specs, setting)
+        batch.warm_up(reading.examples, setting)
         if memory:
             memory.prepare()
-    batches = list(parallel.mapped(partial(batch.compile_specs, setting=setting), parts, number))
+    batches = list(parallel.mapped(partial(batch.compile_specs, setting=setting), reading.parts, number))
     report.add(*(found for each in batches for found in each.lowered))
     if report.failed:
         return []
@@ -237,7 +218,7 @@ def _batches(setting: Setting, others: Sequence[Output], beside: Beside, report:
     return [*batches, batch.finish(delivered(places, others, setting.program), setting, [None])]
 
 
-def _conclude(batches: Sequence[Batch], setting: Setting, beside: Beside, report: Report) -> None:
+def _conclude(batches: Sequence[Batch], setting: Setting, reading: Reading, report: Report) -> None:
     """Add what is wrong with the specs by themselves and with each other."""
     if not batches:
         return
@@ -246,8 +227,8 @@ def _conclude(batches: Sequence[Batch], setting: Setting, beside: Beside, report
     if setting.committed:
         committed = setting.committed
         gone |= runs.without_recompiled(committed.strays, Inventory(committed.gone), setting.recompile)
-    parts = [*(part for each in batches for part in each.checked), *beside.checked]
-    check.conclude(parts, setting.program, gone, report, beside.find)
+    parts = [*(part for each in batches for part in each.checked), *reading.beside.checked]
+    check.conclude(parts, setting.program, gone, report, reading.find)
 
 
 def _outputs(batches: Sequence[Batch]) -> tuple[Output, ...]:

@@ -97,6 +97,18 @@ class Unplaced:
     nodes: Callable[[str], Sequence[Node]]
 
 
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """What a document says that nobody holds any more; `again` reads it from its text."""
+
+    again: "Callable[[], Document]"
+
+    @property
+    def data(self) -> Data:
+        """The plain value."""
+        return self.again().data
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Location:
     """A place in the repository: `file` is relative to it, with forward slashes."""
@@ -118,7 +130,7 @@ class Document:
 
     file: str
     index: int
-    given: Node | Unplaced
+    given: Node | Unplaced | Unread
     refused: frozenset[FieldPath] = frozenset()
 
     @property
@@ -130,6 +142,8 @@ class Document:
     def root(self) -> Node:
         """Its value with all positions. Ask for `data` where those are not needed: they may have to be found first."""
         given = self.given
+        if isinstance(given, Unread):
+            return given.again().root
         return given if isinstance(given, Node) else given.nodes(given.text)[given.index]
 
     def locate(self, path: FieldPath, anchor: Anchor = Anchor.VALUE) -> Location:

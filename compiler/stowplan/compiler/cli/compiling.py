@@ -70,7 +70,7 @@ def synth(
     extra: dict[str, Any] = {"objects": compiled.objects}
     lines: list[str] = []
     if not report.failed:
-        _refuse_unknown(renewed.unknown({spec.id for spec in compiled.program.specs} if compiled.program else ()))
+        _refuse_unknown(renewed.unknown(compiled.specs))
         more, lines = (_compare if check else _write)(compiled, target, report)
         extra |= more
     if compiled.kept and not (check or report.failed):
