@@ -1,6 +1,5 @@
 """The process that renders specs."""
 
-import os
 import subprocess
 from collections import deque
 from collections.abc import Iterable
@@ -15,29 +14,33 @@ import orjson
 
 from stowplan.library.composition import node
 from stowplan.library.composition.crossing import crosses
+from stowplan.library.composition.packages import SCRIPT
 from stowplan.library.composition.tree import chart_id, child_id, object_id
 from stowplan.library.manifest import Unit
 
-_SCRIPT = Path(__file__).with_name("compose.js")
+_LIMITS = ("--max-semi-space-size=4",)
+"""MiB of new objects before Node looks for those that are gone. By default it takes more memory and is no faster."""
+_PIPE = 1 << 20
+"""Bytes: the most that Linux lets a process ask for by default."""
 
 
 class Composer:
     """A Node that renders units by cdk8s, each in an App and a chart of its own; it starts at once.
 
     One App for all would be quadratic: cdk8s looks at the whole App for each chart that it renders. What is rendered
-    equals what was sent: a construct tree is another view of the same manifests. Anything else is a bug of Stowplan,
-    and a `RuntimeError`. A manifest that cdk8s cannot carry passes by: what is in it, Kubernetes refuses too, and the
-    check stage says so. `packages` is a folder that `unpack` has filled.
+    equals what was sent, which is looked up over there: a construct tree is another view of the same manifests.
+    Anything else is a bug of Stowplan, and a `RuntimeError`. A manifest that cdk8s cannot carry passes by: what is in
+    it, Kubernetes refuses too, and the check stage says so. `packages` is a folder that `unpack` has filled.
     """
 
     def __init__(self, packages: Path) -> None:
         self._process = subprocess.Popen(  # noqa: S603 - the bundled Node, or the user's own
-            [node.program(), str(_SCRIPT)],
-            env={**os.environ, "NODE_PATH": str(packages)},
+            [node.program(), *_LIMITS, str(packages / SCRIPT)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
-        self._awaited: deque[tuple[Unit, bytes]] = deque()
+        _widen(self._pipe)
+        self._awaited: deque[Unit] = deque()
         self._answers: SimpleQueue[bytes] = SimpleQueue()
         # Node waits while nobody reads what it writes.
         self._reader = Thread(target=_read, args=(self._process.stdout, self._answers), daemon=True)
@@ -46,9 +49,8 @@ class Composer:
     def send(self, units: Iterable[Unit]) -> None:
         """Have units rendered, and look at those that are. Raises `RuntimeError` as the class says."""
         for unit in units:
-            bodies = orjson.dumps([manifest.body for manifest in unit.manifests], option=orjson.OPT_SORT_KEYS)
-            self._awaited.append((unit, bodies))
-            self._pipe.write(_request(unit, bodies))
+            self._awaited.append(unit)
+            self._pipe.write(_request(unit))
         self._pipe.flush()
         while not self._answers.empty():
             self._compare(self._answers.get())
@@ -67,8 +69,8 @@ class Composer:
     def _compare(self, answer: bytes) -> None:
         if not answer:
             raise RuntimeError(f"Node ended with {self._process.wait()}")
-        unit, bodies = self._awaited.popleft()
-        if answer != bodies + b"\n":
+        unit = self._awaited.popleft()
+        if answer != b"\n":
             _look_closely(unit, orjson.loads(answer))
 
     def __enter__(self) -> Self:
@@ -97,13 +99,23 @@ def _read(pipe: IO[bytes], answers: "SimpleQueue[bytes]") -> None:
     answers.put(b"")
 
 
-def _request(unit: Unit, bodies: bytes) -> bytes:
+def _widen(pipe: IO[bytes]) -> None:
+    """Let a pipe hold a whole batch where that may be: who sends one need not wait until Node has started."""
+    with suppress(ImportError, AttributeError, OSError):
+        import fcntl  # noqa: PLC0415 - there is none on Windows
+
+        fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, _PIPE)
+
+
+def _request(unit: Unit) -> bytes:
+    """Two lines."""
     head = {
         "chart": chart_id(unit.spec),
         "name": unit.spec.name,
         "ids": [child_id(manifest, unit.spec) for manifest in unit.manifests],
     }
-    return b'%b,"objects":%b}\n' % (orjson.dumps(head)[:-1], bodies)
+    objects = [manifest.body for manifest in unit.manifests]
+    return b"%b\n%b\n" % (orjson.dumps(head), orjson.dumps(objects, option=orjson.OPT_SORT_KEYS))
 
 
 def _look_closely(unit: Unit, rendered: Any) -> None:

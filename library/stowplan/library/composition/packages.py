@@ -1,29 +1,38 @@
-"""The npm packages of cdk8s, taken from where pip installed them."""
+"""What Node runs: our script, and the npm packages of cdk8s, taken from where pip installed them."""
 
-import gzip
+import re
 import tarfile
-from collections.abc import Iterator
 from importlib.util import find_spec
-from io import BytesIO
 from pathlib import Path
 
 PACKAGES = ("cdk8s", "constructs")
+SCRIPT = "compose.js"
+
+_FOLDER = "node_modules"
+"""Where Node looks for packages before it looks in folders further up, which others may write to."""
+
+_LOADED = re.compile(r"package/((?:[\w@-][\w@.-]*/)*[\w@-][\w@.-]*\.js(?:on)?)", re.ASCII)
+"""Scripts and package files; npm keeps all below a folder `package`. No step begins with a dot."""
+_LEFT_OUT = "node_modules/yaml/"
+"""What cdk8s writes YAML with: two thirds of what it loads, and nothing here writes any."""
 
 
 def unpack(folder: Path) -> None:
-    """Put the packages below `folder`, as Node looks for them in a `node_modules`.
+    """Put the script into `folder`, and the packages beside it, as Node looks for them.
 
     A Python package that jsii made holds its npm package as `_jsii/<name>@<version>.jsii.tgz`. Only what Node loads is
     taken. Raises `LookupError` where a package is not installed.
     """
     for name in PACKAGES:
-        folders = set()
-        for path, content in _loaded(_archive(name)):
-            file = folder / name / path
-            if file.parent not in folders:
-                file.parent.mkdir(parents=True, exist_ok=True)
-                folders.add(file.parent)
-            file.write_bytes(content)
+        target = folder / _FOLDER / name
+        with tarfile.open(_archive(name)) as archive:
+            for member in archive:  # in their order: what is packed cannot be read backwards
+                found = _LOADED.fullmatch(member.name)
+                file = archive.extractfile(member) if found and _LEFT_OUT not in member.name else None
+                if found and file:
+                    _write(target / found[1], file.read())
+    _write(folder / _FOLDER / "cdk8s" / _LEFT_OUT / "index.js", b"")
+    _write(folder / SCRIPT, Path(__file__).with_name(SCRIPT).read_bytes())
 
 
 def _archive(name: str) -> Path:
@@ -34,13 +43,6 @@ def _archive(name: str) -> Path:
     return next(Path(spec.origin).parent.glob(f"_jsii/{name}@*.jsii.tgz"))
 
 
-def _loaded(archive: Path) -> Iterator[tuple[str, bytes]]:
-    """Scripts and package files, each with its path; npm keeps all below a folder `package`.
-
-    Written by us rather than by `tarfile`, which would spend twice the time on owners, times and rights.
-    """
-    with tarfile.open(fileobj=BytesIO(gzip.decompress(archive.read_bytes())), mode="r:") as files:
-        for member in files:
-            wanted = member.isfile() and member.name.endswith((".js", ".json")) and "/browser/" not in member.name
-            if wanted and (content := files.extractfile(member)):
-                yield member.name.partition("/")[2], content.read()
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
