@@ -27,6 +27,32 @@ _TOKEN_SECONDS = 3607
 
 DEFAULT_ACCOUNT = "default"
 
+_ENV = [
+    {"name": "HOME", "value": pod.SCRATCH},
+    pod.field_env(POD_ENV, "metadata.name"),
+    pod.field_env(POD_IP_ENV, "status.podIP"),
+    pod.field_env(RUN_ENV, f"metadata.labels['{labels.RUN_HASH}']"),
+]
+_SECURITY = pod.restricted_container()
+_MOUNTS = [
+    {"mountPath": CONFIG_DIRECTORY, "name": _CONFIG, "readOnly": True},
+    {"mountPath": pod.SCRATCH, "name": _SCRATCH},
+    {"mountPath": _TOKEN_PATH, "name": _TOKEN, "readOnly": True},
+]
+_OTHER_VOLUMES: list[Json] = [
+    {"name": _SCRATCH, "emptyDir": {"sizeLimit": "64Mi"}},
+    {
+        "name": _TOKEN,
+        "projected": {
+            "sources": [
+                {"serviceAccountToken": {"expirationSeconds": _TOKEN_SECONDS, "path": "token"}},
+                {"configMap": {"items": [{"key": "ca.crt", "path": "ca.crt"}], "name": "kube-root-ca.crt"}},
+            ]
+        },
+    },
+]
+"""The same in every pod, and shared by them: nobody changes the body of a manifest."""
+
 
 def with_await(template: Json, group: TrainingGroup, role: Role, site: Site, run: str) -> Json:
     """The pod template of a helper, in which its containers are sidecars of await."""
@@ -113,30 +139,13 @@ def _container(site: Site) -> Json:
         "name": CONTAINER,
         "image": pod.image(site, "control"),
         "command": ["python", "-m", MODULE],
-        "env": [
-            {"name": "HOME", "value": pod.SCRATCH},
-            pod.field_env(POD_ENV, "metadata.name"),
-            pod.field_env(POD_IP_ENV, "status.podIP"),
-            pod.field_env(RUN_ENV, f"metadata.labels['{labels.RUN_HASH}']"),
-        ],
+        "env": _ENV,
         "resources": pod.amounts(site.platform.resources.control),
-        "securityContext": pod.restricted_container(),
-        "volumeMounts": [
-            {"mountPath": CONFIG_DIRECTORY, "name": _CONFIG, "readOnly": True},
-            {"mountPath": pod.SCRATCH, "name": _SCRATCH},
-            {"mountPath": _TOKEN_PATH, "name": _TOKEN, "readOnly": True},
-        ],
+        "securityContext": _SECURITY,
+        "volumeMounts": _MOUNTS,
     }
 
 
 def _volumes(config_map: str) -> Sequence[Json]:
     """The token is mounted into await alone, whether or not the template wants one in its containers."""
-    token: list[Json] = [
-        {"serviceAccountToken": {"expirationSeconds": _TOKEN_SECONDS, "path": "token"}},
-        {"configMap": {"items": [{"key": "ca.crt", "path": "ca.crt"}], "name": "kube-root-ca.crt"}},
-    ]
-    return [
-        {"name": _CONFIG, "configMap": {"name": config_map}},
-        {"name": _SCRATCH, "emptyDir": {"sizeLimit": "64Mi"}},
-        {"name": _TOKEN, "projected": {"sources": token}},
-    ]
+    return [{"name": _CONFIG, "configMap": {"name": config_map}}, *_OTHER_VOLUMES]

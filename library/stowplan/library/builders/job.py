@@ -24,6 +24,10 @@ STARTING_DEADLINE = 3600
 """Seconds after which a run that was missed is left out, so that a resumed CronJob does not catch up at any hour."""
 
 
+_FINAL = [int(code) for code in PERMANENT]
+_LOST_NODE: Json = {"action": "Ignore", "onPodConditions": [{"status": "True", "type": "DisruptionTarget"}]}
+
+
 def soft_deadline(seconds: int | None) -> int | None:
     """Seconds after which the agent ends an attempt by itself, where `seconds` would end it from outside."""
     if seconds is None:
@@ -63,10 +67,10 @@ def job_spec(
                     "onExitCodes": {
                         "containerName": container,
                         "operator": "In",
-                        "values": [int(code) for code in PERMANENT],
+                        "values": _FINAL,
                     },
                 },
-                {"action": "Ignore", "onPodConditions": [{"status": "True", "type": "DisruptionTarget"}]},
+                _LOST_NODE,
             ]
         },
         "template": template,

@@ -136,10 +136,7 @@ def _key(secret: SecretName, key: str, *, optional: bool) -> Json:
 
 
 def _container(pod: AgentPod, site: Site) -> Json:
-    mounts: list[Json] = [
-        {"name": "config", "mountPath": CONFIG_DIRECTORY, "readOnly": True},
-        {"name": "scratch", "mountPath": SCRATCH},
-    ]
+    mounts = [*_MOUNTS]
     if pod.mount:
         # HostToContainer: a mount that the CSI driver recovers reaches the pod.
         mount: Json = {"name": "dataset", "mountPath": pod.mount.path, "mountPropagation": "HostToContainer"}
@@ -149,9 +146,9 @@ def _container(pod: AgentPod, site: Site) -> Json:
         "name": pod.component,
         "image": image(site, pod.agent),
         "command": ["python", "-m", pod.module],
-        "env": [*_own_env(), *pod.env],
+        "env": [*_OWN_ENV, *pod.env],
         "resources": amounts(pod.resources) if isinstance(pod.resources, Resources) else pod.resources,
-        "securityContext": _container_security(),
+        "securityContext": _CONTAINER_SECURITY,
         "volumeMounts": mounts,
     }
     if pod.args:
@@ -161,30 +158,31 @@ def _container(pod: AgentPod, site: Site) -> Json:
     return container
 
 
-def _own_env() -> list[Json]:
-    return [
-        {"name": "HOME", "value": SCRATCH},
-        field_env(NODE_ENV, "spec.nodeName"),
-        field_env(POD_ENV, "metadata.name"),
-    ]
-
-
 def field_env(name: str, path: str) -> Json:
     """An environment variable from a field of the pod."""
     return {"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}
 
 
+_OWN_ENV: tuple[Json, ...] = (
+    {"name": "HOME", "value": SCRATCH},
+    field_env(NODE_ENV, "spec.nodeName"),
+    field_env(POD_ENV, "metadata.name"),
+)
+_MOUNTS: tuple[Json, ...] = (
+    {"name": "config", "mountPath": CONFIG_DIRECTORY, "readOnly": True},
+    {"name": "scratch", "mountPath": SCRATCH},
+)
+_CONTAINER_SECURITY: Json = {
+    "allowPrivilegeEscalation": False,
+    "capabilities": {"drop": ["ALL"]},
+    "readOnlyRootFilesystem": True,
+}
+"""The same in every pod, and shared by them: nobody changes the body of a manifest."""
+
+
 def restricted_container() -> Json:
     """The security context of a container of ours in a pod that a user describes: it has to hold by itself."""
-    return {**_container_security(), **_pod_security(AGENT_USER)}
-
-
-def _container_security() -> Json:
-    return {
-        "allowPrivilegeEscalation": False,
-        "capabilities": {"drop": ["ALL"]},
-        "readOnlyRootFilesystem": True,
-    }
+    return {**_CONTAINER_SECURITY, **_pod_security(AGENT_USER)}
 
 
 def _pod_security(user: int) -> Json:
