@@ -91,7 +91,7 @@ class Checker:
     def problems(self, value: Any) -> list[SchemaProblem]:
         """All problems of plain data, sorted by path; empty where it fits."""
         try:
-            if self._validator.is_valid(value) and not (self._keyed and self._keyed.may_repeat(value)):
+            if self._validator.is_valid(value) and (self._keyed is None or not self._keyed.may_repeat(value)):
                 return []
             errors = list(self._explaining.iter_errors(value))
         except UnicodeEncodeError:

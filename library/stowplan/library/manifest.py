@@ -50,7 +50,9 @@ class Manifest:
 
     @cached_property
     def id(self) -> ObjectId:
-        return ObjectId(self.group, self.kind, self.namespace, self.name)
+        body, metadata = self.body, self.body["metadata"]
+        namespace, name = str(metadata.get("namespace", "")), str(metadata["name"])
+        return ObjectId(group_of(str(body["apiVersion"])), str(body["kind"]), namespace, name)
 
     @property
     def wave(self) -> int:

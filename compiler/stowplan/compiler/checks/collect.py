@@ -40,7 +40,8 @@ def facts_of(spec: SpecId | None, fit: Sequence[Object], unfit: Sequence[Object]
     """
     found = _Found()
     found.externals = {(each.kind, each.namespace, each.name) for given in _externals(fit) for each in given}
-    sound = [_fact(obj, sound=True) for obj in fit]
+    origins = {source: Origin(spec, source) for source in {obj.source for obj in (*fit, *unfit)}}
+    sound = [_fact(obj, origins[obj.source], sound=True) for obj in fit]
     built_in = applications.built_in(kubernetes)
     for fact, obj in zip(sound, fit, strict=True):
         found.add(fact, obj, custom=obj.kind not in built_in)
@@ -48,7 +49,7 @@ def facts_of(spec: SpecId | None, fit: Sequence[Object], unfit: Sequence[Object]
     labels = [pod.labels for obj in fit for pod in obj.pods] if spec and found.selectors else []
     trains = spec is not None and spec.kind in TRAINING_KINDS
     return Facts(
-        objects=(*sound, *(_fact(obj, sound=False) for obj in unfit)),
+        objects=(*sound, *[_fact(obj, origins[obj.source], sound=False) for obj in unfit]),
         externals=tuple(sorted(found.externals)),
         references=tuple(
             [Reference(fact, *each) for fact, each in found.references if not found.settles(fact, each, own)]
@@ -151,14 +152,12 @@ _OF_KIND: dict[str, Callable[[_Found, Fact, Object], None]] = {
 }
 
 
-def _fact(obj: Object, *, sound: bool) -> Fact:
+def _fact(obj: Object, origin: Origin, *, sound: bool) -> Fact:
     hook = obj.annotations.get(HOOK)
     phase = _phase(str(hook)) if hook else SYNC
     gated = sound and gate_of(obj.kind, obj.body) is not Gate.NOTHING
     size = len(obj.text) if sound else 0
-    output = obj.output
-    origin = _origin(output.spec, output.source)
-    return Fact(obj.id, output.path, origin, obj.authored, sound, phase, obj.wave, gated, size)
+    return Fact(obj.id, obj.output.path, origin, obj.authored, sound, phase, obj.wave, gated, size)
 
 
 def _externals(objects: Sequence[Object]) -> Iterator[tuple[ExternalReference, ...]]:
@@ -168,11 +167,6 @@ def _externals(objects: Sequence[Object]) -> Iterator[tuple[ExternalReference, .
         if obj.output.externals is not last:
             last = obj.output.externals
             yield last
-
-
-@lru_cache(maxsize=64)
-def _origin(spec: SpecId | None, source: str) -> Origin:
-    return Origin(spec, source)
 
 
 @cache

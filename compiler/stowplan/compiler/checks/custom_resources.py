@@ -37,19 +37,15 @@ class Definitions:
 
     def __init__(self, foreign: Iterable[Object] = ()) -> None:
         bodies = [obj.body for obj in foreign if obj.kind[1] == crds.KIND]
-        self._known = {**{defines(body): _definition(body) for body in bodies}, **_own()}
+        self.known: Mapping[Kind, Definition] = {**{defines(body): _definition(body) for body in bodies}, **_own()}
         self._checkers: dict[tuple[Kind, str], Checker] = {}
-
-    def find(self, kind: Kind) -> Definition | None:
-        """The CRD of a kind, if it is known."""
-        return self._known.get(kind)
 
     def checker(self, kind: Kind, version: str) -> Checker:
         """The compiled schema of a known kind. One that cannot be compiled is a `ValueError`."""
         if kind in _own():
             return _own_checker(kind, version)
         if (kind, version) not in self._checkers:
-            self._checkers[kind, version] = Checker(strict_schema(self._known[kind].schemas[version]))
+            self._checkers[kind, version] = Checker(strict_schema(self.known[kind].schemas[version]))
         return self._checkers[kind, version]
 
 
@@ -57,9 +53,8 @@ def check(objects: Objects, definitions: Definitions) -> list[ObjectFinding]:
     """Each custom resource by the schema of its version, as the API server does with strict field validation."""
     found: list[ObjectFinding] = []
     for obj in objects:
-        definition = definitions.find(obj.kind)
-        if definition is not None:
-            found += _check(obj, definition, definitions)
+        if obj.kind in definitions.known:
+            found += _check(obj, definitions.known[obj.kind], definitions)
     return found
 
 

@@ -33,9 +33,11 @@ def is_dataset(spec: SpecId) -> bool:
 
 
 def custom_resource(spec: SpecId, objects: Objects) -> Object | None:
-    """The custom resource that was compiled from a spec."""
-    own = (obj for obj in objects.of_kind(spec.kind) if (obj.id.namespace, obj.id.name) == (spec.namespace, spec.name))
-    return next(own, None)
+    """The custom resource that was compiled from a spec: that of its kind, namespace and name."""
+    for obj in objects.of_kind(spec.kind):
+        if obj.id[2:] == spec[1:]:
+            return obj
+    return None
 
 
 def edits_of(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) -> Edits:

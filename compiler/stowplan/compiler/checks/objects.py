@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import orjson
 
 from stowplan.compiler.checks.pods import POD_KINDS, Pod, pods_of
-from stowplan.compiler.manifest_fields import identity, mapping, parts, wave_from
+from stowplan.compiler.manifest_fields import identity, parts, wave_from
 from stowplan.compiler.model import Output
 from stowplan.library import labels
 from stowplan.library.builders import wait_container
@@ -22,9 +22,9 @@ TRAINING_KINDS = frozenset({"MxJob", "PaddleJob", "TrainingJob"})
 class Object:
     """One object of the output; parts that are missing or of a wrong type are empty.
 
-    `kind` is its group and kind. `authored` says that we wrote it, rather than a user or an extension of the platform.
-    `text` is the body as JSON, for searches that need no path. Read once, since some thirty checks ask the same of each
-    of many objects.
+    `kind` is its group and kind, `source` the user's file that it comes from. `authored` says that we wrote it, rather
+    than a user or an extension of the platform. `text` is the body as JSON, for searches that need no path. Read once,
+    since some thirty checks ask the same of each of many objects.
     """
 
     __slots__ = (
@@ -37,6 +37,7 @@ class Object:
         "metadata",
         "output",
         "pods",
+        "source",
         "spec",
         "sync_options",
         "text",
@@ -45,26 +46,26 @@ class Object:
 
     def __init__(self, output: Output) -> None:
         body = output.manifest.body
-        metadata = mapping(body, "metadata")
-        annotations = mapping(metadata, "annotations")
+        metadata: Json = found if isinstance(found := body.get("metadata"), dict) else {}
+        annotations: Json = found if isinstance(found := metadata.get("annotations"), dict) else {}
+        try:
+            own = output.manifest.id
+        except (AttributeError, KeyError, TypeError):  # metadata without a name, or something else in its place
+            own = identity(body)
         self.output = output
         self.spec: SpecId | None = output.spec
+        self.source = output.source
         self.body: Json = body
-        self.metadata: Json = metadata
-        self.labels: Json = mapping(metadata, "labels")
-        self.annotations: Json = annotations
-        self.id = identity(body, metadata)
-        self.kind: tuple[str, str] = self.id[:2]
+        self.metadata = metadata
+        self.labels: Json = found if isinstance(found := metadata.get("labels"), dict) else {}
+        self.annotations = annotations
+        self.id = own
+        self.kind: tuple[str, str] = own[:2]
         self.authored = output.spec is not None or self.labels.get(labels.MANAGED_BY) == "stowplan"
         self.wave = wave_from(annotations[labels.SYNC_WAVE]) if labels.SYNC_WAVE in annotations else 0
         self.sync_options = parts(annotations[labels.SYNC_OPTIONS]) if labels.SYNC_OPTIONS in annotations else ()
-        self.pods: tuple[Pod, ...] = pods_of(body) if self.kind[1] in POD_KINDS else ()
+        self.pods: tuple[Pod, ...] = pods_of(body) if own.kind in POD_KINDS else ()
         self.text: bytes = _text(body)
-
-    @property
-    def source(self) -> str:
-        """The user's file that it comes from."""
-        return self.output.source
 
     @property
     def authored_pods(self) -> tuple[Pod, ...]:
@@ -122,4 +123,8 @@ class Objects:
 
     def of_kind(self, *kinds: str) -> list[Object]:
         """The objects of these kinds, whatever their group, in the order of the kinds."""
-        return [obj for kind in kinds if kind in self._by_kind for obj in self._by_kind[kind]]
+        found: list[Object] = []
+        for kind in kinds:
+            if kind in self._by_kind:
+                found += self._by_kind[kind]
+        return found

@@ -3,7 +3,8 @@
 Argo CD applies by force: a field that stands in Git is taken from whoever else writes it, again and again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object, Objects
@@ -50,6 +51,14 @@ _OWNED: dict[tuple[str, str], tuple[Owned, ...]] = {
 }
 """By group and kind, for Kubernetes 1.34 to 1.37. Finalizers are owned by whoever acts on them: see `_finalizers`."""
 
+
+def _by_home(fields: Iterable[Owned]) -> list[tuple[tuple[str, ...], frozenset[str], list[Owned]]]:
+    """Fields of the same mapping together: its path and their names."""
+    grouped = [(home, list(group)) for home, group in groupby(fields, key=lambda owned: owned.path[:-1])]
+    return [(home, frozenset(owned.path[-1] for owned in group), group) for home, group in grouped]
+
+
+_BY_HOME = {kind: _by_home(fields) for kind, fields in _OWNED.items()}
 _QUEUED = frozenset({("batch", "Job"), ("jobset.x-k8s.io", "JobSet")})
 _FINALIZERS = frozenset({"foregroundDeletion", "orphan"})
 
@@ -68,11 +77,12 @@ def check(objects: Objects) -> list[ObjectFinding]:
 
 
 def _fields(obj: Object) -> Iterator[ObjectFinding]:
-    for owned in _OWNED[obj.kind]:
-        parent = mapping(obj.body, *owned.path[:-1])
-        if owned.path[-1] in parent and not _is_allowed(parent, owned):
-            message = f"The field is written by {owned.owner}; Argo CD would take it over."
-            yield about(obj, "SP534", owned.path, message, "Remove it.", anchor=Anchor.KEY)
+    for home, names, below in _BY_HOME[obj.kind]:
+        parent = mapping(obj.body, *home)
+        for owned in below if not names.isdisjoint(parent) else ():
+            if owned.path[-1] in parent and not _is_allowed(parent, owned):
+                message = f"The field is written by {owned.owner}; Argo CD would take it over."
+                yield about(obj, "SP534", owned.path, message, "Remove it.", anchor=Anchor.KEY)
 
 
 def _is_allowed(parent: Json, owned: Owned) -> bool:

@@ -34,7 +34,7 @@ def check(objects: Objects) -> list[ObjectFinding]:
 
 def _rule(obj: Object, rule: Json, path: FieldPath) -> Iterator[ObjectFinding]:
     for field in ("apiGroups", "resources", "verbs", "nonResourceURLs"):
-        if any("*" in text for text in rule.get(field) or ()):
+        if field in rule and "*" in "".join(rule[field] or ()):
             yield about(obj, _CODE, (*path, field), "The rule has a wildcard.", _HINT)
     resources, verbs = set(rule.get("resources") or ()), set(rule.get("verbs") or ())
     if "secrets" in resources and not rule.get("resourceNames"):

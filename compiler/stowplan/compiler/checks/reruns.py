@@ -42,8 +42,9 @@ def new_runs(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) 
         return
     resource = custom_resource(spec, objects)
     if not _meant(resource, previous):
+        deletes = _deletes(resource)
         for obj in runs:
-            yield Run(obj.id, spec, obj.source, _stem(obj.id, obj.body), _deletes(resource))
+            yield Run(obj.id, spec, obj.source, _stem(obj.id, obj.labels), deletes)
 
 
 def check(
@@ -54,7 +55,7 @@ def check(
     Argo CD deletes the old Jobs, also running ones, and starts the new ones.
     """
     old = {
-        _stem(known, body): known
+        _stem(known, mapping(body, "metadata", "labels")): known
         for known, body in previous.items()
         if known.kind in _RUNS and _HASH.search(known.name) and not world.exists(known)
     }
@@ -76,8 +77,8 @@ def _finding(jobs: Sequence[tuple[ObjectId, Run]], severity: Severity) -> Object
     return about(run, "SP542", ("metadata", "name"), message, hint, severity=weight)
 
 
-def _stem(own: ObjectId, body: Json) -> _Stem:
-    found = mapping(body, "metadata", "labels")
+def _stem(own: ObjectId, found: Json) -> _Stem:
+    """`found` are its labels."""
     kind, name = str(found.get(labels.SPEC_KIND, "")), str(found.get(labels.SPEC_NAME, ""))
     return own.namespace, _HASH.sub("", own.name), kind, name
 
