@@ -64,7 +64,13 @@ def _type(model: SampleJob) -> list[Finding]:
     if chosen is None:
         message = "`type` is missing."
         return [finding("SP412", ("spec", "type"), message, "Choose one of sync, warmup, rmr and clear.")]
-    given = model.spec.model_dump(exclude_unset=True, exclude_none=True)
+    spec = model.spec
+    own = {
+        "sync": spec.sync_options,
+        "warmup": spec.warmup_options,
+        "rmr": spec.rmr_options,
+        "clear": spec.clear_options,
+    }
     return [
         finding(
             "SP414",
@@ -74,7 +80,7 @@ def _type(model: SampleJob) -> list[Finding]:
             anchor=Anchor.KEY,
         )
         for kind, key in _OPTIONS.items()
-        if kind != chosen and key in given
+        if kind != chosen and own[kind] is not None
     ]
 
 

@@ -1,6 +1,7 @@
 """What is common to mount and sync options."""
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.juicefs import Fate, Option, Version
@@ -14,12 +15,16 @@ def given(options: Model) -> Iterator[tuple[str, Value]]:
 
     An empty string counts as not set, as it did for the old operator.
     """
-    fields = type(options).model_fields
-    keys = {fields[name].alias or name: name for name in options.model_fields_set}
-    for key in sorted(keys):
-        value = getattr(options, keys[key])
-        if value not in (None, ""):
+    names = options.model_fields_set
+    for key, name in _fields(type(options)) if names else ():
+        if name in names and (value := getattr(options, name)) not in (None, ""):
             yield key, value
+
+
+@cache
+def _fields(kind: type[Model]) -> tuple[tuple[str, str], ...]:
+    """Key and name of each option, sorted."""
+    return tuple(sorted((field.alias or name, name) for name, field in kind.model_fields.items()))
 
 
 def client_version(text: str) -> Version:
