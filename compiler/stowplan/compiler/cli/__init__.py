@@ -48,6 +48,9 @@ def main() -> None:
         # The reader of our output has gone, as with `| head`; nothing is left to tell anyone.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(1) from None
+    finally:
+        # Or else Python looks for garbage among all there is before it ends.
+        gc.freeze()
 
 
 @app.callback(invoke_without_command=True)
