@@ -22,7 +22,7 @@ class Manifest:
     stem: str
     run: bool = False
 
-    def __init__(self, body: Json, stem: str, *, run: bool = False) -> None:
+    def __init__(self, body: Json, stem: str, run: bool = False) -> None:  # noqa: FBT001, FBT002 - a field
         # What `frozen` would do with a call for each field, in a third of the time: there are several for each spec.
         self.__dict__.update(body=body, stem=stem, run=run)
 
