@@ -59,14 +59,15 @@ class KeyedLists:
         return False
 
     @classmethod
-    def of(cls, schema: dict[str, Any]) -> "KeyedLists | None":
-        """Those of a schema; None where it has none. Its references lead to its `$defs`."""
-        return cls._found([schema], schema, {})
+    def of(cls, schema: dict[str, Any], known: "KnownLists | None" = None) -> "KeyedLists | None":
+        """Those of a schema; None where it has none. Its references lead to its `$defs`.
+
+        Schemas whose `$defs` are the same objects may share what is `known` of them, as long as all of them live.
+        """
+        return cls._found([schema], schema, {} if known is None else known)
 
     @classmethod
-    def _found(
-        cls, schemas: Sequence[Any], root: dict[str, Any], known: dict[frozenset[int], "KeyedLists | None"]
-    ) -> "KeyedLists | None":
+    def _found(cls, schemas: Sequence[Any], root: dict[str, Any], known: "KnownLists") -> "KeyedLists | None":
         """Those of a value that some schemas are about. `known` ends the search where schemas lead to themselves."""
         about = {id(each): each for schema in schemas for each in _about_the_same(schema, root)}
         place = frozenset(about)
@@ -87,6 +88,10 @@ class KeyedLists:
         own._values, own._items = cls._found(values, root, known), cls._found(items, root, known)
         known[place] = own or None
         return known[place]
+
+
+KnownLists = dict[frozenset[int], KeyedLists | None]
+"""What was found, by the identities of the schemas that are about the same value."""
 
 
 def _about_the_same(schema: Any, root: dict[str, Any]) -> Iterator[dict[str, Any]]:

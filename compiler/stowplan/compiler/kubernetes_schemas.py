@@ -5,14 +5,15 @@ document, closed against unknown fields. That file is read once (about 20 ms); a
 compiled when it is first asked for, and kept.
 """
 
-import json
 import re
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from stowplan.compiler.keyed_lists import LIST_MAP_KEYS
+import orjson
+
+from stowplan.compiler.keyed_lists import LIST_MAP_KEYS, KnownLists
 from stowplan.compiler.kubernetes_rules import (
     CLUSTER_SCOPED,
     FORMATS,
@@ -91,23 +92,31 @@ def _object_checker(kubernetes: str, api_version: str, kind: str) -> Checker | N
 
 @cache
 def _checker(kubernetes: str, definition: str) -> Checker:
-    definitions = _definitions(kubernetes)
     closed: dict[str, JsonSchema] = {}
     wanted = [definition]
     while wanted:
         name = wanted.pop()
         if name not in closed:
-            closed[name] = _definition(kubernetes, name, definitions[name])
-            wanted.extend(_references(closed[name]))
-    return Checker({"$ref": _PREFIX + definition, "$defs": closed})
+            closed[name], references = _definition(kubernetes, name)
+            wanted.extend(references)
+    return Checker({"$ref": _PREFIX + definition, "$defs": closed}, _keyed_lists(kubernetes))
 
 
-def _definition(kubernetes: str, name: str, schema: JsonSchema) -> JsonSchema:
-    if name in REPLACED:
-        return REPLACED[name]
-    adapted = _adapted(schema)
-    rules = rules_of(kubernetes, name)
-    return {**adapted, "allOf": rules} if rules else adapted
+@cache
+def _keyed_lists(_kubernetes: str) -> KnownLists:
+    """Shared by the schemas of all kinds, as their definitions are."""
+    return {}
+
+
+@cache
+def _definition(kubernetes: str, name: str) -> tuple[JsonSchema, list[str]]:
+    """A definition as the validator reads it, and the names of those that it refers to."""
+    schema = REPLACED.get(name)
+    if schema is None:
+        schema = _adapted(_definitions(kubernetes)[name])
+        rules = rules_of(kubernetes, name)
+        schema = {**schema, "allOf": rules} if rules else schema
+    return schema, _references(schema)
 
 
 def _adapted(schema: JsonSchema) -> JsonSchema:
@@ -136,8 +145,7 @@ def _without_null(schema: JsonSchema) -> JsonSchema:
 
 
 def _references(schema: Any) -> list[str]:
-    text = json.dumps(schema)
-    return re.findall(r'"\$ref": "#/\$defs/([^"]+)"', text)
+    return re.findall(r'"\$ref":"#/\$defs/([^"]+)"', orjson.dumps(schema).decode())
 
 
 @cache
@@ -148,5 +156,5 @@ def _definitions(kubernetes: str) -> dict[str, JsonSchema]:
         raise ModuleNotFoundError("kubernetes_validate")
     folder = Path(package.submodule_search_locations[0]) / "kubernetes-json-schema"
     file = folder / f"v{kubernetes}.0-local-strict" / "_definitions.json"
-    definitions: dict[str, JsonSchema] = json.loads(file.read_bytes())["$defs"]
+    definitions: dict[str, JsonSchema] = orjson.loads(file.read_bytes())["$defs"]
     return definitions

@@ -6,7 +6,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from stowplan.compiler.keyed_lists import LIST_MAP_KEYS, KeyedLists, key_of
+from stowplan.compiler.keyed_lists import LIST_MAP_KEYS, KeyedLists, KnownLists, key_of
 from stowplan.schema.diagnostics import Anchor, FieldPath, did_you_mean, nearest
 from stowplan.schema.records import dataclass
 from stowplan.schema.wording import (
@@ -78,9 +78,10 @@ class _UniqueKeys:
 class Checker:
     """A compiled schema. Build once, use often: building costs milliseconds, checking microseconds."""
 
-    def __init__(self, schema: JsonSchema) -> None:
+    def __init__(self, schema: JsonSchema, known: KnownLists | None = None) -> None:
+        """`known` are lists with keys that other schemas share with this one: see `KeyedLists.of`."""
         self._schema = schema
-        self._keyed = KeyedLists.of(schema)
+        self._keyed = KeyedLists.of(schema, known)
         self._validator = _validator(schema, {})
 
     @cached_property
