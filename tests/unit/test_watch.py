@@ -9,7 +9,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from watchfiles import Change
 
 from stowplan.compiler import starter
 from stowplan.compiler.memory import Memory
@@ -98,7 +97,26 @@ def test_an_edit_before_anybody_looks_is_compiled(repo: Path) -> None:
     ],
 )
 def test_what_matters(repo: Path, path: str, matters: bool) -> None:  # noqa: FBT001 - a case
-    assert Watcher(repo, repo / "out")._matters(Change.modified, str(repo / path)) == matters
+    assert Watcher(repo, repo / "out")._matters(str(repo / path)) == matters
+
+
+def test_an_output_that_somebody_else_changed_is_mended(repo: Path) -> None:
+    rounds = Watcher(repo, repo / "out").rounds()
+    next(rounds)
+    replicas(repo, "replicas: 2", "replicas: 3")
+    next(rounds)
+    manifest = next((repo / "out/ml").glob("sampleset-*/*.yaml"))
+    before = manifest.read_bytes()
+    manifest.write_bytes(b"#" * len(before))
+    time.sleep(1)
+    replicas(repo, "replicas: 3", "replicas: 4")
+    assert next(rounds).report.failed
+    manifest.write_bytes(before.replace(b"\n", b" \n", 3))
+    time.sleep(1)
+    replicas(repo, "replicas: 4", "replicas: 5")
+    assert len(next(rounds).written.changed) > 1
+    assert manifest.read_bytes() == before
+    rounds.close()
 
 
 def test_a_round_equals_a_run_of_its_own(repo: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from watchfiles import Change, watch
 
 from stowplan.compiler import last_run
+from stowplan.compiler.kept import Kept
 from stowplan.compiler.memory import Memory
 from stowplan.compiler.pipeline import Compiled, compile_repository
 from stowplan.compiler.repository import PLATFORM_FILES, SPECS
@@ -41,6 +42,9 @@ class Watcher:
     repo: Path
     out: Path
     _memory: Memory = field(default_factory=Memory)
+    _kept: Kept | None = None
+    _wrote: frozenset[str] = frozenset()
+    """Paths below the output folder that the last round touched."""
 
     def rounds(self) -> Generator[Round, None, None]:
         """One round at once, and one for each change; ends when the process is interrupted."""
@@ -48,17 +52,19 @@ class Watcher:
             begun = last_run.inputs(self.repo)
             yield self.round()
             for found in self._changes():
+                if any(self._is_foreign(path) for _, path in found):
+                    self._kept = None
                 # An edit while the first round went on, or before it was asked for the next, gave no notice.
                 missed = bool(begun) and begun != last_run.inputs(self.repo)
                 begun = ""
-                if found or missed:
+                if missed or any(self._matters(path) for _, path in found):
                     yield self.round()
 
     def _changes(self) -> Iterator[set[tuple[Change, str]]]:
         """What changed, and nothing where nothing did for some time."""
         return watch(
             self.repo,
-            watch_filter=self._matters,
+            watch_filter=lambda _, path: self._matters(path) or self._is_foreign(path),
             debounce=200,
             step=QUIET_MILLISECONDS,
             rust_timeout=FIRST_LOOK_MILLISECONDS,
@@ -70,14 +76,30 @@ class Watcher:
     def round(self) -> Round:
         """Compiles and, if there is no error, writes."""
         began, report = time.perf_counter(), Report()
-        compiled = compile_repository(self.repo, self.out, report, memory=self._memory)
+        compiled = compile_repository(
+            self.repo, self.out, report, memory=self._memory, kept=self._kept, keep_objects=False
+        )
         written = WriteResult() if report.failed else write(compiled.files, self.out, compiled.committed, report)
+        if not report.failed:
+            # Beside an output folder elsewhere nobody would notice who else writes it.
+            seen = Path(os.path.realpath(self.out)).is_relative_to(os.path.realpath(self.repo))
+            self._kept = compiled.kept.written(self.out) if compiled.kept and seen else None
+            self._wrote = frozenset((*written.created, *written.changed, *written.removed))
         return Round(report, compiled, written, time.perf_counter() - began)
 
-    def _matters(self, change: Change, path: str) -> bool:  # noqa: ARG002 - as watchfiles calls it
+    def _matters(self, path: str) -> bool:
         """Specs, the platform file, and Python files, which may be extensions; never what this very command writes."""
         place = os.path.relpath(path, os.path.realpath(self.repo))
         top = Path(place).parts[0]
-        if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.out)):
+        if self._below_out(path) is not None:
             return False
         return top == SPECS or place in PLATFORM_FILES or (path.endswith(".py") and not top.startswith("."))
+
+    def _is_foreign(self, path: str) -> bool:
+        """An output that somebody else changed. All are compared again in the next round."""
+        output = self._below_out(path)
+        return output is not None and output.as_posix() not in self._wrote and not output.name.startswith(".")
+
+    def _below_out(self, path: str) -> Path | None:
+        found, out = Path(os.path.realpath(path)), Path(os.path.realpath(self.out))
+        return found.relative_to(out) if found.is_relative_to(out) else None
