@@ -1,6 +1,6 @@
 """What the platform file adds to the manifests of specs: CRDs, namespaces, and how Argo CD gets everything."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from importlib.metadata import version
@@ -24,26 +24,36 @@ _NOT_OURS = ("default",)
 _SYSTEM = "kube-"
 
 
-class Placed(NamedTuple):
-    """Where an object of the output is: its file, its namespace, and the spec that makes it, if one does."""
+class Place(NamedTuple):
+    """Where objects of the output are: their folder at the top, their namespace, and that of the spec that makes them.
 
-    path: str
+    `home` is empty where no spec does.
+    """
+
+    folder: str
     namespace: str
-    spec: SpecId | None
+    home: str
 
 
-def placed(outputs: Iterable[Output]) -> list[Placed]:
-    """The places of outputs."""
-    return [Placed(output.path, output.manifest.namespace, output.spec) for output in outputs]
+def place(path: str, namespace: str, spec: SpecId | None) -> Place:
+    """The place of an object in the file `path`."""
+    return Place(path.partition("/")[0], namespace, spec.namespace if spec else "")
 
 
-def delivered(specs: Sequence[Placed], others: Sequence[Output], program: Program) -> list[Output]:
-    """`others`, and what brings them and the objects of specs into the cluster: all that no spec makes."""
+def places(outputs: Iterable[Output]) -> set[Place]:
+    return {place(output.path, output.manifest.namespace, output.spec) for output in outputs}
+
+
+def delivered(specs: Set[Place], others: Sequence[Output], program: Program) -> list[Output]:
+    """`others`, and what brings them and the objects of specs into the cluster: all that no spec makes.
+
+    `specs` are the places of the objects of all specs.
+    """
     platform = program.platform
     outputs = [*others, *_crds(platform)]
-    outputs += _reporters(sorted({place.spec.namespace for place in specs if place.spec}), platform)
-    outputs += _namespaces([*specs, *placed(outputs)], platform)
-    return [*outputs, *_argocd([*specs, *placed(outputs)], platform)]
+    outputs += _reporters(sorted({each.home for each in specs} - {""}), platform)
+    outputs += _namespaces(specs | places(outputs), platform)
+    return [*outputs, *_argocd(specs | places(outputs), platform)]
 
 
 def plain_objects(program: Program) -> list[Output]:
@@ -89,22 +99,22 @@ def _reporters(homes: Sequence[str], platform: Platform) -> Iterator[Output]:
         yield from layout.of_platform(reporter.manifests(home, site), f"{home}/{reporter.FOLDER}")
 
 
-def _namespaces(places: Sequence[Placed], platform: Platform) -> list[Output]:
+def _namespaces(places: Set[Place], platform: Platform) -> list[Output]:
     if not platform.namespaces.emit:
         return []
-    used = sorted({place.namespace for place in places} - {"", *_NOT_OURS})
+    used = sorted({each.namespace for each in places} - {"", *_NOT_OURS})
     level = platform.namespaces.pod_security
     wanted = [namespace(name, level) for name in used if not name.startswith(_SYSTEM)]
     return layout.of_platform(wanted, paths.CLUSTER)
 
 
-def _argocd(places: Sequence[Placed], platform: Platform) -> list[Output]:
+def _argocd(places: Set[Place], platform: Platform) -> list[Output]:
     """One Application for each folder at the top, and the root Application over these."""
     settings = platform.argocd
     if settings.repo_url is None:
         return []
-    folders = sorted({place.path.partition("/")[0] for place in places})
-    home = _permitted_namespace(platform, {place.namespace for place in places})
+    folders = sorted({each.folder for each in places})
+    home = _permitted_namespace(platform, {each.namespace for each in places})
     manifests = [argocd.app_project(platform), *(_application(folder, home, platform) for folder in folders)]
     root = layout.of_platform([argocd.root_application(settings, paths.ARGOCD)], paths.ARGOCD)
     return [

@@ -5,7 +5,7 @@ All of this is on the way of a command that has nothing to do, so it imports lit
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 from zlib import crc32
@@ -36,31 +36,36 @@ def of_inputs(repo: Path) -> str:
 
 def of_outputs(out: Path) -> str:
     """The files of the output folder and their sizes. Raises `UnusualError` for links and the like."""
-    return "".join(_of_part(out, part) for part in range(_PARTS))
+    return _of_outputs(out, str)[1]
 
 
 def of_both(repo: Path, out: Path) -> tuple[str, str]:
-    """Those of inputs and outputs. Outputs are many: where a process is cheap, another one looks at half of them."""
-    if sys.platform == "linux":
-        reader, writer = os.pipe()
-        child = os.fork()
-        if not child:
-            # Nothing of this process may run on in its copy, whatever happens.
-            try:
-                os.write(writer, _of_part(out, 1).encode())
-            finally:
-                os._exit(0)
-        os.close(writer)
+    """Those of inputs and outputs."""
+    return _of_outputs(out, lambda: of_inputs(repo))
+
+
+def _of_outputs(out: Path, meanwhile: Callable[[], str]) -> tuple[str, str]:
+    """Beside other work. Outputs are many: where a process is cheap, another one looks at half of them."""
+    if sys.platform != "linux":
+        return meanwhile(), "".join(_of_part(out, part) for part in range(_PARTS))
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        # Nothing of this process may run on in its copy, whatever happens.
         try:
-            inputs, first = of_inputs(repo), _of_part(out, 0)
+            os.write(writer, _of_part(out, 1).encode())
         finally:
-            second = os.read(reader, 2 * _SIZE).decode()
-            os.close(reader)
-            os.waitpid(child, 0)
-        if not second:
-            raise UnusualError(str(out))
-        return inputs, first + second
-    return of_inputs(repo), of_outputs(out)
+            os._exit(0)
+    os.close(writer)
+    try:
+        other, first = meanwhile(), _of_part(out, 0)
+    finally:
+        second = os.read(reader, 2 * _SIZE).decode()
+        os.close(reader)
+        os.waitpid(child, 0)
+    if not second:
+        raise UnusualError(str(out))
+    return other, first + second
 
 
 def _of_part(out: Path, part: int) -> str:

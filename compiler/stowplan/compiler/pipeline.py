@@ -19,7 +19,7 @@ from stowplan.compiler.batch import Batch, Setting
 from stowplan.compiler.beside import Beside
 from stowplan.compiler.checks import local
 from stowplan.compiler.committed import Committed
-from stowplan.compiler.delivery import Placed, delivered, plain_objects, settings
+from stowplan.compiler.delivery import delivered, place, plain_objects, settings
 from stowplan.compiler.extensions import Extensions, extend
 from stowplan.compiler.inventory import Inventory
 from stowplan.compiler.kept import Kept
@@ -210,11 +210,11 @@ def _batches(setting: Setting, others: Sequence[Output], reading: Reading, repor
     report.add(*(found for each in batches for found in each.lowered))
     if report.failed:
         return []
-    places = [
-        Placed(fact.path, fact.id.namespace, fact.spec)
+    places = {
+        place(fact.path, fact.id.namespace, fact.spec)
         for checked in (*beside.checked, *(part for each in batches for part in each.checked))
         for fact in checked.facts.objects
-    ]
+    }
     return [*batches, batch.finish(delivered(places, others, setting.program), setting, [None])]
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from stowplan.compiler import layout
 from stowplan.compiler.check import check
-from stowplan.compiler.delivery import delivered, placed, plain_objects
+from stowplan.compiler.delivery import delivered, places, plain_objects
 from stowplan.compiler.load import load
 from stowplan.compiler.lower import context_of, lower
 from stowplan.compiler.manifest_fields import identity
@@ -73,7 +73,7 @@ def compiled(program: Program) -> list[Output]:
     units = lower(program.specs, program, context_of(program, "1.0.0"), report)
     assert not report.failed, report.diagnostics
     outputs = layout.of_specs(units, program.specs)
-    return [*outputs, *delivered(placed(outputs), plain_objects(program), program)]
+    return [*outputs, *delivered(places(outputs), plain_objects(program), program)]
 
 
 def checked(

@@ -47,9 +47,13 @@ def holds(members: list[Fact], defined: dict[ObjectId, tuple[str, str]]) -> list
 
 def _moved(steps: Sequence[_Step], made: Sequence[Hashable], used: Sequence[Hashable]) -> list[_Step]:
     """Each task's step, which for one that makes something is the first in which that is used, if it is before."""
+    wanted = {key for key in made if key is not None}
+    if not wanted:
+        return list(steps)
     first: dict[Hashable, _Step] = {}
     for step, key in zip(steps, used, strict=True):
-        first[key] = min(step, first.get(key, step))
+        if key in wanted:
+            first[key] = min(step, first.get(key, step))
     return [step if key is None else min(step, first.get(key, step)) for step, key in zip(steps, made, strict=True)]
 
 

@@ -11,7 +11,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from stowplan.compiler import layout
-from stowplan.compiler.delivery import delivered, placed, plain_objects
+from stowplan.compiler.delivery import delivered, places, plain_objects
 from stowplan.compiler.lower import context_of, lower
 from stowplan.compiler.model import Program, Spec
 from stowplan.compiler.provenance.candidates import GONE, below, candidates, changed
@@ -157,7 +157,7 @@ class Experiment:
         if report.failed:
             return None
         if self.spec is None:
-            specs = placed(layout.of_specs(units, program.specs))
+            specs = places(layout.of_specs(units, program.specs))
             manifests = [output.manifest for output in delivered(specs, plain_objects(program), program)]
         else:
             index = next(i for i, each in enumerate(self.program.specs) if each.id == self.spec)
