@@ -5,7 +5,7 @@ calls Python for each list, which takes as long as all its own rules for the obj
 has such lists, and only they are looked at; the rule is asked only where one of them may repeat a key.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -20,6 +20,8 @@ _SAME = frozenset({"$ref", *_LISTS_OF_SCHEMAS, *_SCHEMAS})
 """Keywords with other schemas for the same value."""
 _LEADING = _PARTS | _SAME
 
+_Test = Callable[[list[Any]], bool]
+
 
 def key_of(item: dict[str, Any], names: Iterable[str]) -> tuple[str, ...]:
     """The values by which an item is told from others, as texts."""
@@ -29,33 +31,34 @@ def key_of(item: dict[str, Any], names: Iterable[str]) -> tuple[str, ...]:
 class KeyedLists:
     """Where in a value a schema has lists with keys, those of its conditions and alternatives among them."""
 
-    __slots__ = ("_fields", "_items", "_keys", "_values")
+    __slots__ = ("_fields", "_items", "_repeats", "_values")
 
     def __init__(self) -> None:
-        self._keys: list[Sequence[str]] = []
+        self._repeats: _Test | None = None
         self._fields: list[tuple[str, KeyedLists]] = []
         self._values: KeyedLists | None = None
         self._items: KeyedLists | None = None
 
     def __bool__(self) -> bool:
-        return bool(self._keys or self._fields or self._values or self._items)
+        return bool(self._repeats or self._fields or self._values or self._items)
 
     def may_repeat(self, value: Any) -> bool:
         """Whether any of the lists may have two items with the same key; where it says no, none has."""
+        try:
+            return self._may_repeat(value)
+        except (AttributeError, KeyError, TypeError):  # an item without the key, or with one that is no text
+            return True
+
+    def _may_repeat(self, value: Any) -> bool:
         if isinstance(value, dict):
             for name, below in self._fields:
-                if name in value and below.may_repeat(value[name]):
+                if name in value and below._may_repeat(value[name]):
                     return True
             return self._values is not None and any(map(self._values.may_repeat, value.values()))
         if isinstance(value, list):
-            if len(value) > 1:
-                for names in self._keys:
-                    if _may_repeat(value, names):
-                        return True
-            if self._items is not None:
-                for item in value:
-                    if self._items.may_repeat(item):
-                        return True
+            if len(value) > 1 and self._repeats is not None and self._repeats(value):
+                return True
+            return self._items is not None and any(map(self._items._may_repeat, value))
         return False
 
     @classmethod
@@ -75,14 +78,15 @@ class KeyedLists:
             return known.get(place)
         own = known[place] = cls()
         fields: dict[str, list[Any]] = {}
-        values, items = list[Any](), list[Any]()
+        keys, values, items = list[Sequence[str]](), list[Any](), list[Any]()
         for schema in about.values():
-            own._keys += [schema[LIST_MAP_KEYS]] if LIST_MAP_KEYS in schema else []
+            keys += [schema[LIST_MAP_KEYS]] if LIST_MAP_KEYS in schema else []
             for name, below in schema.get("properties", {}).items():
                 if _leads(below):
                     fields.setdefault(name, []).append(below)
             values += [*schema.get("patternProperties", {}).values(), schema.get("additionalProperties")]
             items.append(schema.get("items"))
+        own._repeats = _any_of([_test(names) for names in keys])
         found = ((name, cls._found(below, root, known)) for name, below in fields.items())
         own._fields = [(name, below) for name, below in found if below is not None]
         own._values, own._items = cls._found(values, root, known), cls._found(items, root, known)
@@ -117,12 +121,21 @@ def _leads(schema: Any) -> bool:
     return isinstance(schema, dict) and not _LEADING.isdisjoint(schema)
 
 
-def _may_repeat(items: Sequence[Any], names: Sequence[str]) -> bool:
-    try:
-        if len(names) > 1:
-            return len({key_of(item, names) for item in items}) < len(items)
-        found = set(map(itemgetter(*names), items))
-        # As texts, 1 and "1" are the same.
-        return len(found) < len(items) or len(set(map(type, found))) > 1
-    except (AttributeError, KeyError, TypeError):  # an item without the key, or no mapping
-        return True
+def _any_of(tests: Sequence[_Test]) -> _Test | None:
+    if len(tests) > 1:
+        return lambda items: any(test(items) for test in tests)
+    return tests[0] if tests else None
+
+
+def _test(names: Sequence[str]) -> _Test:
+    """Whether two of some items may have the same values of these fields."""
+    if len(names) != 1:
+        return lambda items: len({key_of(item, names) for item in items}) < len(items)
+    value = itemgetter(*names)
+
+    def may_repeat(items: list[Any]) -> bool:
+        found = set(map(value, items))
+        "".join(found)  # only of texts, since as texts, 1 and "1" are the same
+        return len(found) < len(items)
+
+    return may_repeat

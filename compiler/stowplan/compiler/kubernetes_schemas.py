@@ -46,7 +46,7 @@ def object_problems(kubernetes: str, body: dict[str, Any]) -> list[SchemaProblem
     list.
     """
     checker = _object_checker(kubernetes, str(body.get("apiVersion")), str(body.get("kind")))
-    return checker.problems(body) if checker else None
+    return None if checker is None else checker.problems(body)
 
 
 def definition_problems(kubernetes: str, definition: str, value: Any) -> list[SchemaProblem]:

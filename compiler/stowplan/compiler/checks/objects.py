@@ -23,13 +23,15 @@ class Object:
     """One object of the output; parts that are missing or of a wrong type are empty.
 
     `kind` is its group and kind, `source` the user's file that it comes from. `authored` says that we wrote it, rather
-    than a user or an extension of the platform. `text` is the body as JSON, for searches that need no path. Read once,
-    since some thirty checks ask the same of each of many objects.
+    than a user or an extension of the platform, and `authored_pods` are what we wrote of the pods: all of our agents',
+    but of a training job's only the containers beside the user's. `text` is the body as JSON, for searches that need no
+    path. Read once, since some thirty checks ask the same of each of many objects.
     """
 
     __slots__ = (
         "annotations",
         "authored",
+        "authored_pods",
         "body",
         "id",
         "kind",
@@ -65,18 +67,8 @@ class Object:
         self.wave = wave_from(annotations[labels.SYNC_WAVE]) if labels.SYNC_WAVE in annotations else 0
         self.sync_options = parts(annotations[labels.SYNC_OPTIONS]) if labels.SYNC_OPTIONS in annotations else ()
         self.pods: tuple[Pod, ...] = pods_of(body) if own.kind in POD_KINDS else ()
+        self.authored_pods = _authored(self.pods, output.spec) if self.pods and self.authored else ()
         self.text: bytes = _text(body)
-
-    @property
-    def authored_pods(self) -> tuple[Pod, ...]:
-        """What we wrote of the pods: all of our agents', of a training job's only the containers beside the user's."""
-        if not self.authored:
-            return ()
-        spec = self.spec
-        if spec is None or spec.kind not in TRAINING_KINDS:
-            return self.pods
-        ours = (CONTAINER, ETCD) if spec.kind == "TrainingJob" else (CONTAINER,)
-        return tuple(_only(pod, ours) for pod in self.pods)
 
     @property
     def brought_pods(self) -> tuple[Pod, ...]:
@@ -91,14 +83,17 @@ def _text(body: Json) -> bytes:
         return json.dumps(body).encode()
 
 
+def _authored(pods: tuple[Pod, ...], spec: SpecId | None) -> tuple[Pod, ...]:
+    if spec is None or spec.kind not in TRAINING_KINDS:
+        return pods
+    ours = (CONTAINER, ETCD) if spec.kind == "TrainingJob" else (CONTAINER,)
+    return tuple([_only(pod, ours) for pod in pods])
+
+
 def _only(pod: Pod, names: Sequence[str]) -> Pod:
     """The pod with nothing but the containers of these names, and the one that waits for a dataset."""
-    ours = tuple(
-        (path, container)
-        for path, container in pod.containers
-        if container.get("name") in names or wait_container.is_ours(container)
-    )
-    return pod._replace(metadata={}, labels={}, spec={}, volumes=[], containers=ours)
+    ours = [each for each in pod.containers if each[1].get("name") in names or wait_container.is_ours(each[1])]
+    return Pod(pod.path, pod.spec_path, {}, {}, {}, [], tuple(ours))
 
 
 def read(output: Output) -> Object:

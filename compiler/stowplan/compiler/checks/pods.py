@@ -40,11 +40,11 @@ class Pod(NamedTuple):
 def pods_of(body: Json) -> tuple[Pod, ...]:
     """The pod templates of a built-in kind, if it has one, and of a JobSet."""
     kind = str(body.get("apiVersion")), str(body.get("kind"))
-    if kind == _JOB_SET:
-        jobs = enumerate(items(body, "spec", "replicatedJobs"))
-        return tuple(_pod(mapping(job, *_JOB), ("spec", "replicatedJobs", index, *_JOB)) for index, job in jobs)
     path = _TEMPLATES.get(kind)
-    return () if path is None else (_pod(mapping(body, *path), path),)
+    if path is not None:
+        return (_pod(mapping(body, *path), path),)
+    jobs = enumerate(items(body, "spec", "replicatedJobs") if kind == _JOB_SET else ())
+    return tuple([_pod(mapping(job, *_JOB), ("spec", "replicatedJobs", index, *_JOB)) for index, job in jobs])
 
 
 def _pod(template: Json, path: FieldPath) -> Pod:

@@ -105,8 +105,10 @@ def any_matches(selector: Json, pods: Iterable[Json]) -> bool:
 
 def matches(selector: Json, pod: Json) -> bool:
     """Whether a selector matches the labels of a pod."""
-    equal = all(_has(pod, key, [value]) for key, value in mapping(selector, "matchLabels").items())
-    return equal and all(_expression(rule, pod) for rule in items(selector, "matchExpressions"))
+    for key, value in mapping(selector, "matchLabels").items():
+        if pod.get(key) != value and key not in _SET_BY_CONTROLLERS:
+            return False
+    return all(_expression(rule, pod) for rule in items(selector, "matchExpressions"))
 
 
 def _own_selector(obj: Object) -> Iterator[tuple[FieldPath, Json]]:
