@@ -55,7 +55,8 @@ SPELLINGS: Mapping[str, tuple[tuple[tuple[str, ...], str, str], ...]] = {
 
 def modernise(model: type[CustomResource], document: Mapping[str, Any]) -> tuple[dict[str, Any], list[Finding]]:
     """A copy of `document` without what only a cluster sets, in canonical spelling, and what was changed."""
-    kind, data = model.__name__, _copied(dict(document), {})
+    copies: dict[int, Any] = {}
+    kind, data = model.__name__, _copied(dict(document), copies)
     found = list(fold_keys(model, data)) if model.FOLDED_KEYS else []
     if "status" in data:
         found.append(_dropped(data, (), "status"))
@@ -69,7 +70,7 @@ def modernise(model: type[CustomResource], document: Mapping[str, Any]) -> tuple
         found += _move(data, old, new)
     for place, spelling, canonical in SPELLINGS.get(kind, ()):
         found += _rename(data, place, spelling, canonical)
-    if _mentions_devices(data.get("spec")):
+    if any(each.__class__ is dict and not _DEVICE_NAMES.isdisjoint(each) for each in copies.values()):
         found += _devices(data.get("spec"), ("spec",))
     return data, found
 
@@ -83,7 +84,7 @@ def _copied(value: Any, known: dict[int, Any]) -> Any:
         if value.__class__ is dict:
             found = {k: v if v.__class__ is str else _copied(v, known) for k, v in value.items()}
         else:
-            found = [_copied(item, known) for item in value]
+            found = [v if v.__class__ is str else _copied(v, known) for v in value]
         known[id(value)] = found
     return found
 
@@ -126,20 +127,6 @@ def _move(data: dict[str, Any], old: tuple[str, ...], new: tuple[str, ...]) -> l
     target[new[-1]] = value
     message = f'"{dotted(old)}" is read as "{dotted(new)}", where the old operator looked for it.'
     return [finding("SP212", old, message, "Nothing to do.", anchor=Anchor.KEY)]
-
-
-def _mentions_devices(node: Any) -> bool:
-    """Whether a dropped device name is a key anywhere: a quick look that spares most documents the slow one."""
-    pending = [node]
-    while pending:
-        below = pending.pop()
-        if below.__class__ is dict:
-            if not _DEVICE_NAMES.isdisjoint(below):
-                return True
-            pending += [value for value in below.values() if value.__class__ is not str]
-        elif below.__class__ is list:
-            pending += below
-    return False
 
 
 def _devices(node: Any, path: FieldPath) -> Iterator[Finding]:

@@ -75,8 +75,11 @@ class KubernetesType:
 
 def _given(value: Any) -> Any:
     """Plain data without the fields that are null."""
+    # Most of it is text, of which a call each would double the time.
     if isinstance(value, dict):
-        return {key: _given(below) for key, below in value.items() if below is not None}
+        return {
+            key: below if isinstance(below, str) else _given(below) for key, below in value.items() if below is not None
+        }
     return [_given(item) for item in value] if isinstance(value, list) else value
 
 
