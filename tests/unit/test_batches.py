@@ -32,7 +32,8 @@ class Result:
 def compiled(repo: Path, out: Path, recompile: Recompile = pipeline.NOTHING) -> Result:
     report = Report()
     found = compile_repository(repo, out, report, recompile, keep_objects=False)
-    return Result(tuple(sorted(found.files)), found.objects, found.starts, tuple(report.diagnostics))
+    files = (file._replace(content=None if file.content is None else bytes(file.content)) for file in found.files)
+    return Result(tuple(sorted(files)), found.objects, found.starts, tuple(report.diagnostics))
 
 
 def divide(monkeypatch: pytest.MonkeyPatch, size: int, processes: int) -> None:

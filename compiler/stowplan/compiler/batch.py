@@ -18,9 +18,10 @@ from stowplan.compiler.memory import Memory
 from stowplan.compiler.model import Output, Program, Spec
 from stowplan.compiler.packed import Packed
 from stowplan.compiler.previous import previous
-from stowplan.compiler.render import Rendered, Renderings
+from stowplan.compiler.render import Rendered, Renderings, spooled
 from stowplan.compiler.runs import Recompile
 from stowplan.compiler.source import Diagnostic, Report
+from stowplan.compiler.spool import Spool
 from stowplan.library.dialects.context import Context
 from stowplan.library.manifest import Json, Unit
 from stowplan.schema.diagnostics import Severity
@@ -37,6 +38,7 @@ class Setting:
 
     `committed` is what the last run wrote; without it nothing is rendered. `units` are those that extensions have
     seen; without them a batch makes its own, and has `memory` render them. `keep_objects` asks for the outputs too.
+    Contents of files go to `spool` where there is one.
     """
 
     program: Program
@@ -47,6 +49,7 @@ class Setting:
     recompile: Recompile = Recompile()
     memory: Memory | None = None
     units: Mapping[SpecId, Unit] | None = None
+    spool: Spool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +111,11 @@ def finish(
     meant = runs.without_recompiled(before, Inventory((*own.entries, *committed.gone)), setting.recompile)
     checked = local.check(kept.outputs, platform, setting.definitions, meant)
     present = {output.id for output in kept.outputs}
+    files = [] if _wrong(checked) else renderings.all(kept.outputs, committed.tree)
     return Batch(
         lowered,
         kept.outputs if setting.keep_objects else (),
-        () if _wrong(checked) else tuple(renderings.all(kept.outputs, committed.tree)),
+        tuple(spooled(files, setting.spool) if setting.spool else files),
         tuple(checked),
         kept.diagnostics,
         runs.starts(kept.outputs, before),

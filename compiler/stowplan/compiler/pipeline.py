@@ -31,6 +31,7 @@ from stowplan.compiler.reading import Reading, read
 from stowplan.compiler.render import Rendered, Renderings
 from stowplan.compiler.runs import Recompile
 from stowplan.compiler.source import Diagnostic, Report
+from stowplan.compiler.spool import Spool
 from stowplan.compiler.tree import Tree, seen
 from stowplan.library.dialects.context import Context
 from stowplan.schema.meta import ObjectId, SpecId
@@ -204,6 +205,7 @@ def _batches(setting: Setting, others: Sequence[Output], reading: Reading, repor
     number = _processes(reading, memory)
     if number > 1:
         batch.warm_up(reading.examples, setting)
+        setting = replace(setting, spool=Spool())
         if memory:
             memory.prepare()
     batches = list(parallel.mapped(partial(batch.compile_specs, setting=setting), reading.parts, number))

@@ -6,7 +6,7 @@ from operator import attrgetter
 
 from stowplan.compiler import inventory
 from stowplan.compiler.inventory import Inventory
-from stowplan.compiler.render import HEADER_LENGTH, Rendered, carries_header
+from stowplan.compiler.render import HEADER_LENGTH, Content, Rendered, carries_header
 from stowplan.compiler.tree import TEMPORARY, Tree
 from stowplan.schema.records import dataclass
 
@@ -26,7 +26,7 @@ class Change:
 
     path: str
     new: bool
-    after: bytes
+    after: Content
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def plan(files: Sequence[Rendered], tree: Tree, previous: Inventory) -> Plan:
     Raises `OSError` where a file cannot be read.
     """
     ordered = sorted(files, key=attrgetter("path"))
-    contents: dict[str, bytes | None] = {file.path: file.content for file in ordered}
+    contents: dict[str, Content | None] = {file.path: file.content for file in ordered}
     contents[inventory.NAME] = inventory.of_lines(file.line for file in ordered)
     obstacles = _obstacles(contents, tree)
     states = {path: _state(path, content, tree) for path, content in sorted(contents.items()) if path not in obstacles}
@@ -88,14 +88,15 @@ def _those(states: Mapping[str, _State], wanted: _State) -> tuple[str, ...]:
     return tuple(path for path, state in states.items() if state is wanted)
 
 
-def _state(path: str, content: bytes | None, tree: Tree) -> _State:
+def _state(path: str, content: Content | None, tree: Tree) -> _State:
     """What has to be done for the file of an output."""
     if path not in tree.files:
         return _State.NEW if content is not None else _State.LOST
     if content is None:
         return _State.SAME
-    same = tree.holds(path, content)
-    before = content[:_ENOUGH] if same else tree.head(path, _ENOUGH)
+    wanted = bytes(content)
+    same = tree.holds(path, wanted)
+    before = wanted[:_ENOUGH] if same else tree.head(path, _ENOUGH)
     if before and not _is_ours(path, before):
         return _State.FOREIGN
     return _State.SAME if same else _State.CHANGED

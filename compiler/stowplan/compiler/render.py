@@ -1,6 +1,6 @@
 """An output as its file: a header that says where it comes from, then the manifest."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from typing import NamedTuple
@@ -8,6 +8,7 @@ from typing import NamedTuple
 from stowplan.compiler.emitter import emit, quoted
 from stowplan.compiler.entries import Entry, to_line
 from stowplan.compiler.model import Output
+from stowplan.compiler.spool import Spool, Spooled
 from stowplan.compiler.tree import Tree
 from stowplan.schema.meta import ObjectId
 
@@ -16,10 +17,14 @@ HEADER_LENGTH = len(_MARK)
 """How many bytes of a file `carries_header` needs."""
 
 
+Content = bytes | Spooled
+
+
 class Rendered(NamedTuple):
     """The file of an output: a small value without the object, made once and passed on, also between processes.
 
-    `content` is None where the output folder was seen to hold it already. `line` is the file's in the inventory.
+    `content` is None where the output folder was seen to hold it already; `bytes` reads it. `line` is the file's in the
+    inventory.
     """
 
     path: str
@@ -27,11 +32,12 @@ class Rendered(NamedTuple):
     source: str
     sha256: str
     line: str
-    content: bytes | None
+    content: Content | None
 
     def settled(self, tree: Tree) -> "Rendered":
         """Itself, without its content where `tree` holds that."""
-        if not self.content or not carries_header(self.content) or not tree.holds(self.path, self.content):
+        content = bytes(self.content or b"")
+        if not carries_header(content) or not tree.holds(self.path, content):
             return self
         return Rendered(self.path, self.id, self.source, self.sha256, self.line, None)
 
@@ -63,6 +69,13 @@ class Renderings:
     def all(self, outputs: Iterable[Output], tree: Tree) -> list[Rendered]:
         """The files of `outputs`, without the contents that `tree` holds already."""
         return [self.of(output).settled(tree) for output in outputs]
+
+
+def spooled(files: Sequence[Rendered], spool: Spool) -> list[Rendered]:
+    """The same files, their contents in `spool`."""
+    contents = [bytes(file.content) for file in files if file.content is not None]
+    places = iter(spool.put(contents))
+    return [file if file.content is None else file._replace(content=next(places)) for file in files]
 
 
 def rendered(output: Output) -> Rendered:

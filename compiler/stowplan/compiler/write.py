@@ -142,7 +142,7 @@ def _staged(changes: Sequence[Change], tree: Tree) -> dict[str, str]:
             if folder not in folders:
                 _make(folder, folders, top)
             staged[change.path] = temporary = f"{top}{folder}{slash}{TEMPORARY}{number}"
-            _create(temporary, change.after)
+            _create(temporary, bytes(change.after))
     except BaseException:
         for temporary in staged.values():
             Path(temporary).unlink(missing_ok=True)
