@@ -1,6 +1,6 @@
 """What the checks across specs need to know of one spec's objects."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 
 from stowplan.compiler.checks import (
@@ -40,8 +40,8 @@ def facts_of(spec: SpecId | None, fit: Sequence[Object], unfit: Sequence[Object]
     """
     found = _Found()
     found.externals = {(each.kind, each.namespace, each.name) for given in _externals(fit) for each in given}
-    origins = {source: Origin(spec, source) for source in {obj.source for obj in (*fit, *unfit)}}
-    sound = [_fact(obj, origins[obj.source], sound=True) for obj in fit]
+    origins = _origins((*fit, *unfit))
+    sound = [_fact(obj, origins[obj.spec, obj.source], sound=True) for obj in fit]
     built_in = applications.built_in(kubernetes)
     for fact, obj in zip(sound, fit, strict=True):
         found.add(fact, obj, custom=obj.kind not in built_in)
@@ -49,7 +49,7 @@ def facts_of(spec: SpecId | None, fit: Sequence[Object], unfit: Sequence[Object]
     labels = [pod.labels for obj in fit for pod in obj.pods] if spec and found.selectors else []
     trains = spec is not None and spec.kind in TRAINING_KINDS
     return Facts(
-        objects=(*sound, *[_fact(obj, origins[obj.source], sound=False) for obj in unfit]),
+        objects=(*sound, *[_fact(obj, origins[obj.spec, obj.source], sound=False) for obj in unfit]),
         externals=tuple(sorted(found.externals)),
         references=tuple(
             [Reference(fact, *each) for fact, each in found.references if not found.settles(fact, each, own)]
@@ -150,6 +150,11 @@ _OF_KIND: dict[str, Callable[[_Found, Fact, Object], None]] = {
     "PersistentVolumeClaim": _Found.claim,
     "StatefulSet": _Found.stateful_set,
 }
+
+
+def _origins(objects: Iterable[Object]) -> dict[tuple[SpecId | None, str], Origin]:
+    """One for all objects of a place."""
+    return {place: Origin(*place) for place in {(obj.spec, obj.source) for obj in objects}}
 
 
 def _fact(obj: Object, origin: Origin, *, sound: bool) -> Fact:
