@@ -20,7 +20,7 @@ NAMES = (".jfs.stats", ".stats")
 """The first where the mount has the option `prefix-internal`. A volume that is mounted by a `subPath` has neither."""
 
 LOOK_SECONDS = 0.05
-FREE_SPACE_SECONDS = 1.5
+FREE_SPACE_SECONDS = 2.0
 """In this time JuiceFS looks after the free space at least once."""
 
 MEMORY_SECONDS = 2.0
