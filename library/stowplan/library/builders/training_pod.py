@@ -62,7 +62,7 @@ def _without_empty_lists(value: Any) -> Any:
     In a pod these mean nothing, and the API server drops them, so that nobody owns what Git has.
     """
     if isinstance(value, dict):
-        given = {key: item for key, item in value.items() if item != []}
+        given = {key: item for key, item in value.items() if item != []} if [] in value.values() else value
         return {key: item if isinstance(item, str) else _without_empty_lists(item) for key, item in given.items()}
     if isinstance(value, list):
         return [item if isinstance(item, str) else _without_empty_lists(item) for item in value]

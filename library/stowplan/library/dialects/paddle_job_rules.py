@@ -203,7 +203,7 @@ def _launcher(container: Json, path: FieldPath) -> Iterator[Finding]:
 
 def _old_port(model: PaddleJob, name: str, template: Json, port: int) -> Iterator[Finding]:
     """Elastic workers meet at an etcd, whose port this is."""
-    if is_elastic(model) or port == _OLD_PORT:
+    if is_elastic(model) or port == _OLD_PORT or str(_OLD_PORT) not in str(template):
         return
     for path in _mentions(template, ("spec", name, "template")):
         message = f"This is {_OLD_PORT}, the port of old releases; the job uses {port}."
