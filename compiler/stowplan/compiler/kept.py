@@ -14,6 +14,7 @@ from stowplan.compiler import inventory
 from stowplan.compiler.checks.facts import Facts
 from stowplan.compiler.checks.local import Checked
 from stowplan.compiler.checks.object_finding import ObjectFinding
+from stowplan.compiler.delivery import Place
 from stowplan.compiler.model import Sources
 from stowplan.compiler.repository import PLATFORM_FILES
 from stowplan.compiler.source import Diagnostic
@@ -44,6 +45,14 @@ class KeptFile(NamedTuple):
     mixed: bool = False
 
 
+class KeptRest(NamedTuple):
+    """What no spec makes, where it follows from the places of what specs make alone."""
+
+    places: frozenset[Place]
+    findings: tuple[ObjectFinding, ...]
+    objects: Facts
+
+
 @dataclass(frozen=True)
 class Kept:
     """All files of a run by their paths, and the digests of the platform file and of the inventory that it wrote."""
@@ -51,6 +60,7 @@ class Kept:
     platform: str = ""
     files: Mapping[str, KeptFile] = field(default_factory=dict)
     inventory: str = ""
+    rest: KeptRest | None = None
 
     @classmethod
     def of_run(
@@ -89,7 +99,9 @@ class Kept:
 
     def is_in(self, tree: Tree) -> bool:
         """Whether the output folder has all that the specs were compiled to, and the inventory of it."""
-        paths = {fact.path for file in self.files.values() for spec in file.specs for fact in spec.objects.objects}
+        objects = [spec.objects for file in self.files.values() for spec in file.specs]
+        objects += [self.rest.objects] if self.rest else []
+        paths = {fact.path for each in objects for fact in each.objects}
         return paths <= tree.files and self.inventory == inventory.digest(tree.root)
 
     def foresaw(self, sources: Sources) -> bool:

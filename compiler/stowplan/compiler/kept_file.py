@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from stowplan.compiler.checks import facts
 from stowplan.compiler.checks.object_finding import ObjectFinding
-from stowplan.compiler.kept import Kept, KeptFile, KeptSpec
+from stowplan.compiler.delivery import Place
+from stowplan.compiler.kept import Kept, KeptFile, KeptRest, KeptSpec
 from stowplan.compiler.source import Diagnostic, Location
 from stowplan.compiler.spec_facts import SpecFacts
 from stowplan.library.dialects.claim_writes import Write
@@ -33,11 +34,12 @@ class _Record(NamedTuple):
     inventory: str
     gone: frozenset[str]
     files: Mapping[str, KeptFile]
+    rest: KeptRest | None
 
 
 _VALUES = (
     *(value for value in vars(facts).values() if isinstance(value, type) and value.__module__ == facts.__name__),
-    *(_Record, KeptFile, KeptSpec, SpecFacts, Write, MountedClaim, ObjectId, SpecId),
+    *(_Record, KeptFile, KeptRest, KeptSpec, Place, SpecFacts, Write, MountedClaim, ObjectId, SpecId),
     *(ObjectFinding, Finding, Anchor, Severity, Diagnostic, Location, frozenset),
 )
 _BY_NAME = {(value.__module__, value.__qualname__): value for value in _VALUES}
@@ -76,10 +78,10 @@ def write(path: Path, state: KeptState | None, run: str, kept: Kept) -> None:
     if state and state.records < MOST_RECORDS and 2 * len(files) < len(kept.files):
         gone = frozenset(known.keys() - kept.files.keys())
         with path.open("ab") as target:
-            target.write(_dumped(_Record(run, state.run, kept.platform, kept.inventory, gone, files)))
+            target.write(_dumped(_Record(run, state.run, kept.platform, kept.inventory, gone, files, kept.rest)))
         return
     temporary = path.with_name(f"{path.name}.new")
-    temporary.write_bytes(_dumped(_Record(run, "", kept.platform, kept.inventory, frozenset(), kept.files)))
+    temporary.write_bytes(_dumped(_Record(run, "", kept.platform, kept.inventory, frozenset(), kept.files, kept.rest)))
     temporary.replace(path)
 
 
@@ -99,5 +101,5 @@ def _joined(records: Iterator[_Record]) -> KeptState | None:
         if each.before != state.run:
             return None
         files = {name: file for name, file in state.kept.files.items() if name not in each.gone} | dict(each.files)
-        state = KeptState(each.run, Kept(each.platform, files, each.inventory), state.records + 1)
+        state = KeptState(each.run, Kept(each.platform, files, each.inventory, each.rest), state.records + 1)
     return state if state.records else None

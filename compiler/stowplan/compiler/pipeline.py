@@ -18,11 +18,14 @@ from stowplan.compiler import batch, check, inventory, layout, parallel, runs
 from stowplan.compiler.batch import Batch, Setting
 from stowplan.compiler.beside import Beside
 from stowplan.compiler.checks import local
+from stowplan.compiler.checks.changes import Changes
+from stowplan.compiler.checks.local import Checked
 from stowplan.compiler.committed import Committed
-from stowplan.compiler.delivery import delivered, place, plain_objects, settings
+from stowplan.compiler.delivery import Place, delivered, place, plain_objects, settings
+from stowplan.compiler.entries import to_line
 from stowplan.compiler.extensions import Extensions, extend
 from stowplan.compiler.inventory import Inventory
-from stowplan.compiler.kept import Kept
+from stowplan.compiler.kept import Kept, KeptRest
 from stowplan.compiler.lower import lower
 from stowplan.compiler.memory import Memory
 from stowplan.compiler.model import Output, Program, Sources
@@ -172,7 +175,10 @@ def _kept(reading: Reading, batches: Sequence[Batch]) -> Kept:
     said = [*reading.said, *(found for each in batches for found in each.lowered)]
     facts = [each for each in reading.facts if each.id not in unread]
     known = Kept.of_run(reading.sources, said, facts, (part for each in batches for part in each.checked))
-    return replace(known, files={**reading.beside.files, **known.files})
+    (part,) = batches[-1].checked
+    rest = KeptRest(_places(batches, reading.beside), part.findings, part.facts)
+    files = {**reading.beside.files, **known.files}
+    return replace(known, files=files, rest=None if reading.program.passed_through else rest)
 
 
 def _files(batches: Sequence[Batch], beside: Beside, committed: Inventory) -> Iterator[Rendered]:
@@ -212,12 +218,27 @@ def _batches(setting: Setting, others: Sequence[Output], reading: Reading, repor
     report.add(*(found for each in batches for found in each.lowered))
     if report.failed:
         return []
-    places = {
-        place(fact.path, fact.id.namespace, fact.spec)
-        for checked in (*beside.checked, *(part for each in batches for part in each.checked))
-        for fact in checked.facts.objects
-    }
-    return [*batches, batch.finish(delivered(places, others, setting.program), setting, [None])]
+    return [*batches, _rest(batches, setting, others, beside)]
+
+
+def _rest(batches: Sequence[Batch], setting: Setting, others: Sequence[Output], beside: Beside) -> Batch:
+    """What no spec makes. It follows from the places of what specs make, so it may stay as it is."""
+    places, known = _places(batches, beside), beside.rest
+    if setting.committed and known and known.places == places and not others:
+        entries = {entry.path: entry for entry in setting.committed.entries([None])}
+        files = [
+            Rendered(each.path, each.id, each.source, entries[each.path].sha256, to_line(entries[each.path]), None)
+            for each in known.objects.objects
+        ]
+        return Batch(files=tuple(files), checked=(Checked(None, known.findings, known.objects, Changes()),))
+    return batch.finish(delivered(places, others, setting.program), setting, [None])
+
+
+def _places(batches: Sequence[Batch], beside: Beside) -> frozenset[Place]:
+    parts = (*beside.checked, *(part for each in batches for part in each.checked))
+    return frozenset(
+        place(fact.path, fact.id.namespace, fact.spec) for part in parts for fact in part.facts.objects if fact.spec
+    )
 
 
 def _conclude(batches: Sequence[Batch], setting: Setting, reading: Reading, report: Report) -> None:
