@@ -1,6 +1,6 @@
 """What the checks across specs need to know of one spec's objects."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 
 from stowplan.compiler.checks import (
@@ -40,8 +40,7 @@ def facts_of(spec: SpecId | None, fit: Sequence[Object], unfit: Sequence[Object]
     """
     found = _Found()
     found.externals = {(each.kind, each.namespace, each.name) for given in _externals(fit) for each in given}
-    origins = _origins((*fit, *unfit))
-    sound = [_fact(obj, origins[obj.spec, obj.source], sound=True) for obj in fit]
+    sound = _facts(fit, sound=True)
     built_in = applications.built_in(kubernetes)
     for fact, obj in zip(sound, fit, strict=True):
         found.add(fact, obj, custom=obj.kind not in built_in)
@@ -49,7 +48,7 @@ def facts_of(spec: SpecId | None, fit: Sequence[Object], unfit: Sequence[Object]
     labels = [pod.labels for obj in fit for pod in obj.pods] if spec and found.selectors else []
     trains = spec is not None and spec.kind in TRAINING_KINDS
     return Facts(
-        objects=(*sound, *[_fact(obj, origins[obj.spec, obj.source], sound=False) for obj in unfit]),
+        objects=(*sound, *_facts(unfit, sound=False)),
         externals=tuple(sorted(found.externals)),
         references=tuple(
             [Reference(fact, *each) for fact, each in found.references if not found.settles(fact, each, own)]
@@ -152,9 +151,15 @@ _OF_KIND: dict[str, Callable[[_Found, Fact, Object], None]] = {
 }
 
 
-def _origins(objects: Iterable[Object]) -> dict[tuple[SpecId | None, str], Origin]:
-    """One for all objects of a place."""
-    return {place: Origin(*place) for place in {(obj.spec, obj.source) for obj in objects}}
+def _facts(objects: Sequence[Object], *, sound: bool) -> list[Fact]:
+    """Those that come one after the other from the same spec have one origin."""
+    found: list[Fact] = []
+    origin = Origin(None, "")
+    for obj in objects:
+        if obj.spec is not origin.spec or obj.source is not origin.source:
+            origin = Origin(obj.spec, obj.source)
+        found.append(_fact(obj, origin, sound=sound))
+    return found
 
 
 def _fact(obj: Object, origin: Origin, *, sound: bool) -> Fact:

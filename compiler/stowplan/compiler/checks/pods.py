@@ -53,4 +53,5 @@ def _pod(template: Json, path: FieldPath) -> Pod:
     for field in _CONTAINER_LISTS:
         if field in spec:
             containers += [((*place, field, i), container) for i, container in enumerate(items(spec, field))]
-    return Pod(path, place, metadata, mapping(metadata, "labels"), spec, items(spec, "volumes"), tuple(containers))
+    volumes = items(spec, "volumes") if "volumes" in spec else []
+    return Pod(path, place, metadata, mapping(metadata, "labels"), spec, volumes, tuple(containers))

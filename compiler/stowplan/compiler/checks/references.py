@@ -1,6 +1,6 @@
 """References from one manifest to another."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from stowplan.compiler.checks.pods import Pod
@@ -12,9 +12,6 @@ from stowplan.schema.meta import ObjectId
 
 _RBAC = "rbac.authorization.k8s.io"
 _SCHEDULING = "scheduling.k8s.io"
-REFERRING = frozenset({"ClusterRoleBinding", "PersistentVolume", "PersistentVolumeClaim", "RoleBinding", "StatefulSet"})
-"""Kinds that refer to others beside what their pods do."""
-
 _REFERRING_VOLUMES = frozenset({"configMap", "persistentVolumeClaim", "projected"})
 
 Found = tuple[ObjectId, FieldPath, str, int | None]
@@ -25,21 +22,16 @@ def references_of(own: ObjectId, body: Json, pods: Iterable[Pod]) -> list[Found]
     """All references of a built-in object that must lead somewhere; optional ones are left out."""
     own_claims = _own_claims(body) if own.kind == "StatefulSet" else frozenset()
     found = [each for pod in pods for each in _pod(pod, own.namespace, own_claims)]
-    return [*found, *_fields(own, body)] if own.kind in REFERRING else found
+    fields = _FIELDS.get(own[:2])
+    return [*found, *fields(body, own.namespace)] if fields else found
 
 
-def _fields(own: ObjectId, body: Json) -> list[Found]:
-    match own[:2]:
-        case "apps", "StatefulSet":
-            return _named(body, ("spec", "serviceName"), "Service", own.namespace)
-        case "", "PersistentVolumeClaim":
-            return _named(body, ("spec", "volumeName"), "PersistentVolume", "")
-        case "", "PersistentVolume":
-            return _volume(body)
-        case group, "RoleBinding" | "ClusterRoleBinding" if group == _RBAC:
-            return _binding(body, own.namespace)
-        case _:
-            return []
+def _service(body: Json, namespace: str) -> list[Found]:
+    return _named(body, ("spec", "serviceName"), "Service", namespace)
+
+
+def _claimed(body: Json, _namespace: str) -> list[Found]:
+    return _named(body, ("spec", "volumeName"), "PersistentVolume", "")
 
 
 def _named(body: Json, path: tuple[str, ...], kind: str, namespace: str) -> list[Found]:
@@ -47,7 +39,7 @@ def _named(body: Json, path: tuple[str, ...], kind: str, namespace: str) -> list
     return [(ObjectId("", kind, namespace, name), path, "", None)] if name else []
 
 
-def _volume(body: Json) -> list[Found]:
+def _volume(body: Json, _namespace: str) -> list[Found]:
     claim = mapping(body, "spec", "claimRef")
     if not claim.get("name"):
         return []
@@ -65,6 +57,17 @@ def _binding(body: Json, namespace: str) -> list[Found]:
             target = ObjectId("", "ServiceAccount", str(subject.get("namespace") or namespace), subject["name"])
             found.append((target, ("subjects", index, "name"), "", None))
     return found
+
+
+_FIELDS: dict[tuple[str, str], Callable[[Json, str], list[Found]]] = {
+    ("", "PersistentVolume"): _volume,
+    ("", "PersistentVolumeClaim"): _claimed,
+    ("apps", "StatefulSet"): _service,
+    (_RBAC, "ClusterRoleBinding"): _binding,
+    (_RBAC, "RoleBinding"): _binding,
+}
+REFERRING = frozenset(kind for _, kind in _FIELDS)
+"""Kinds that refer to others beside what their pods do."""
 
 
 def _own_claims(body: Json) -> frozenset[str]:
