@@ -75,7 +75,7 @@ def spooled(files: Sequence[Rendered], spool: Spool) -> list[Rendered]:
     """The same files, their contents in `spool`."""
     contents = [bytes(file.content) for file in files if file.content is not None]
     places = iter(spool.put(contents))
-    return [file if file.content is None else file._replace(content=next(places)) for file in files]
+    return [file if file.content is None else Rendered(*file[:-1], next(places)) for file in files]
 
 
 def rendered(output: Output) -> Rendered:
