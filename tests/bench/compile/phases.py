@@ -19,12 +19,13 @@ from typing import Any
 BEGAN = time.perf_counter()
 
 PHASES = {
-    "parse": ("pipeline:load",),
-    "validate": ("pipeline:validate", "pipeline:resolve"),
-    "lower": ("pipeline:context_of", "batch:lower"),
+    "parse": ("reading:load",),
+    "validate": ("reading:validate", "reading:resolve_beside"),
+    "lower": ("reading:context_of", "batch:lower"),
     "compose": ("memory:Memory.prepare", "memory:Memory.send", "memory:Memory.finish", "pipeline:extend"),
     "compare": (
-        "last_run:unchanged",
+        "last_run:look",
+        "last_run:state",
         "last_run:inputs",
         "last_run:remember",
         "pipeline:seen",
