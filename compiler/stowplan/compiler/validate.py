@@ -1,12 +1,12 @@
 """Documents into specs: kind, fields, types, embedded Kubernetes values, names."""
 
 import hashlib
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from stowplan.compiler import kinds, placeholders, platform_file, secret_keys
+from stowplan.compiler.ascii_json import ascii_json
 from stowplan.compiler.keyed_lists import LIST_MAP_KEYS
 from stowplan.compiler.kubernetes_schemas import definition_problems
 from stowplan.compiler.model import Program, Sources, Spec, SpecModel
@@ -24,7 +24,6 @@ from stowplan.schema.wording import ANY_TEXT, mistyped
 
 _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 _POD_TEMPLATE = "io.k8s.api.core.v1.PodTemplateSpec"
-_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 _SERVICE_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 
@@ -135,7 +134,7 @@ def _is_merged(definition: str, problem: SchemaProblem) -> bool:
 def _digest(model: SpecModel, namespace: str) -> str:
     """Over the content of the spec: not its place, layout, legacy spelling or status."""
     content = model.model_dump(mode="json", exclude_unset=True)
-    return hashlib.sha256(_CANONICAL.encode([namespace, content]).encode()).hexdigest()
+    return hashlib.sha256(ascii_json([namespace, content])).hexdigest()
 
 
 def _foreign(document: Document, platform: Platform) -> list[Finding]:
