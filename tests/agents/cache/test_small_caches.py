@@ -75,11 +75,13 @@ def test_a_cache_whose_disk_is_slow(large: Dataset, mounts: NewMounts, new_volum
 
 
 def test_a_disk_that_is_full(large: Dataset, mounts: NewMounts, new_disk: NewDisk) -> None:
-    """JuiceFS frees what others need once a second."""
+    """JuiceFS frees what others need once a second. From then on nobody takes the disk for one that has room."""
     disk = new_disk(256)
-    (disk / "others").write_bytes(bytes(96 * MIB))
+    (disk / "others").write_bytes(bytes(150 * MIB))
     options = (f"--cache-dir={disk}/cache", "--cache-size=128", "--free-space-ratio=0.5")
     (node,) = mounts(1, options=options)
+    assert large.warmup(node, "first", threshold=0).code == 0
+    until(lambda: blocks(node) < BLOCKS)
     ended = large.warmup(node, threshold=95)
     assert (ended.code, ended.last["reason"]) == (10, "BelowThreshold"), ended.output
     assert blocks(node) < BLOCKS

@@ -3,9 +3,12 @@
 A block is cached for JuiceFS from when it is loaded. It waits in memory until it is written to the disk of the cache;
 only then, or if that fails, or when JuiceFS looks once a second whether the disk has the free space that it is to have,
 blocks are dropped. So right after a load all of it may be cached, of which little is a moment later. Neither size nor
-free space need to be known: after the last write and the next look all is dropped that has to be. (`cache`, `flush`,
-`add`, `cleanupFull` and `checkFreeSpace` in `pkg/chunk/disk_cache.go` of JuiceFS 1.2 to 1.4; a cache in memory,
-`mem_cache.go`, drops at once.)
+free space need to be known: after the last write all is dropped that is more than the cache may hold, and after the
+next look all for which the disk has no room. (`cache`, `flush`, `add`, `cleanupFull` and `checkFreeSpace` in
+`pkg/chunk/disk_cache.go` of JuiceFS 1.2 to 1.4; a cache in memory, `mem_cache.go`, drops at once.)
+
+A cache that never dropped anything has had room so far, and that look is not waited for: it would take longer than most
+warmups. If such a load is the first to leave too little room, what is dropped of it is told by the dataset's status.
 """
 
 from dataclasses import dataclass
@@ -69,7 +72,9 @@ class Settling:
         if first is None:
             self.stop.sleep(FREE_SPACE_SECONDS)
         elif first.queued or first.begun != begun:
-            self._await_free_space(self._await_writes(first))
+            last = self._await_writes(first)
+            if last.dropped:
+                self._await_free_space(last)
 
     def _await_writes(self, first: _Look) -> _Look:
         last, silence = first, 0.0
