@@ -45,6 +45,9 @@ class Watcher:
     _kept: Kept | None = None
     _wrote: frozenset[str] = frozenset()
     """Paths below the output folder that the last round touched."""
+    _blind: bool = False
+    """Whether nobody would notice who else writes the output folder."""
+    _extended: bool = False
 
     def rounds(self) -> Generator[Round, None, None]:
         """One round at once, and one for each change; ends when the process is interrupted."""
@@ -62,8 +65,10 @@ class Watcher:
 
     def _changes(self) -> Iterator[set[tuple[Change, str]]]:
         """What changed, and nothing where nothing did for some time."""
+        elsewhere = not self.out.resolve().is_relative_to(self.repo.resolve())
+        self._blind = elsewhere and not self.out.exists()
         return watch(
-            self.repo,
+            *([self.repo, self.out] if elsewhere and not self._blind else [self.repo]),
             watch_filter=lambda _, path: self._matters(path) or self._is_foreign(path),
             debounce=200,
             step=QUIET_MILLISECONDS,
@@ -76,14 +81,13 @@ class Watcher:
     def round(self) -> Round:
         """Compiles and, if there is no error, writes."""
         began, report = time.perf_counter(), Report()
-        compiled = compile_repository(
-            self.repo, self.out, report, memory=self._memory, kept=self._kept, keep_objects=False
-        )
+        # A lasting Node serves one process. Where everything is compiled, several are faster.
+        memory = self._memory if self._kept or self._extended else None
+        compiled = compile_repository(self.repo, self.out, report, memory=memory, kept=self._kept, keep_objects=False)
         written = WriteResult() if report.failed else write(compiled.files, self.out, compiled.committed, report)
         if not report.failed:
-            # Beside an output folder elsewhere nobody would notice who else writes it.
-            seen = Path(os.path.realpath(self.out)).is_relative_to(os.path.realpath(self.repo))
-            self._kept = compiled.kept.written(self.out) if compiled.kept and seen else None
+            self._kept = compiled.kept.written(self.out) if compiled.kept and not self._blind else None
+            self._extended = compiled.kept is None
             self._wrote = frozenset((*written.created, *written.changed, *written.removed))
         return Round(report, compiled, written, time.perf_counter() - began)
 
