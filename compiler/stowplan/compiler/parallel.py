@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import pickle
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
@@ -69,6 +70,8 @@ def _run(work: Callable[[Item], Result], items: Sequence[Item], files: Sequence[
 
 def _take(work: Callable[[Item], Result], items: Sequence[Item], tickets: IO[bytes], file: IO[bytes]) -> None:
     """Work on the items that this process gets tickets for: forked processes share their place in an open file."""
+    # Ctrl-C in a terminal reaches all processes; the first one ends the others, which have nothing to say.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     while ticket := tickets.read(_TICKET):
         index = int.from_bytes(ticket)
         try:
