@@ -79,7 +79,7 @@ class Repository:
 
     def _files(self, compiled: Compiled) -> dict[str, tuple[str, bytes]]:
         return {
-            file.path: (file.line, file.content or (self.root / "out" / file.path).read_bytes())
+            file.path: (file.line, bytes(file.content or b"") or (self.root / "out" / file.path).read_bytes())
             for file in compiled.files
         }
 
