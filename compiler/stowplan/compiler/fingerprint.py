@@ -46,26 +46,26 @@ def of_both(repo: Path, out: Path) -> tuple[str, str]:
 
 def _of_outputs(out: Path, meanwhile: Callable[[], str]) -> tuple[str, str]:
     """Beside other work. Outputs are many: where a process is cheap, another one looks at half of them."""
-    if sys.platform != "linux":
-        return meanwhile(), "".join(_of_part(out, part) for part in range(_PARTS))
-    reader, writer = os.pipe()
-    child = os.fork()
-    if not child:
-        # Nothing of this process may run on in its copy, whatever happens.
+    if sys.platform == "linux":
+        reader, writer = os.pipe()
+        child = os.fork()
+        if not child:
+            # Nothing of this process may run on in its copy, whatever happens.
+            try:
+                os.write(writer, _of_part(out, 1).encode())
+            finally:
+                os._exit(0)
+        os.close(writer)
         try:
-            os.write(writer, _of_part(out, 1).encode())
+            other, first = meanwhile(), _of_part(out, 0)
         finally:
-            os._exit(0)
-    os.close(writer)
-    try:
-        other, first = meanwhile(), _of_part(out, 0)
-    finally:
-        second = os.read(reader, 2 * _SIZE).decode()
-        os.close(reader)
-        os.waitpid(child, 0)
-    if not second:
-        raise UnusualError(str(out))
-    return other, first + second
+            second = os.read(reader, 2 * _SIZE).decode()
+            os.close(reader)
+            os.waitpid(child, 0)
+        if not second:
+            raise UnusualError(str(out))
+        return other, first + second
+    return meanwhile(), "".join(_of_part(out, part) for part in range(_PARTS))
 
 
 def _of_part(out: Path, part: int) -> str:

@@ -4,14 +4,31 @@ The file has no name: it ends with the last process that has it open, whatever h
 """
 
 import os
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from tempfile import TemporaryFile
-from typing import NamedTuple
+from typing import IO, NamedTuple
 from weakref import WeakValueDictionary
+
+if sys.platform != "win32":
+    import fcntl
+
+
+@contextmanager
+def _alone(file: IO[bytes]) -> Iterator[None]:
+    """While no other process writes to the file; on Windows there is none that has it."""
+    if sys.platform != "win32":
+        fcntl.lockf(file, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        if sys.platform != "win32":
+            fcntl.lockf(file, fcntl.LOCK_UN)
 
 
 class Spool:
-    """One file for this process and those that are forked from it; not on Windows, where none are."""
+    """One file for this process and those that are forked from it."""
 
     def __init__(self) -> None:
         self._file = TemporaryFile(buffering=0)  # noqa: SIM115 - as long as anybody holds what is in it
@@ -19,16 +36,11 @@ class Spool:
 
     def put(self, contents: Sequence[bytes]) -> "list[Spooled]":
         """Where each of them is from now on."""
-        from fcntl import LOCK_EX, LOCK_UN, lockf  # noqa: PLC0415 - not on Windows
-
-        lockf(self._file, LOCK_EX)
-        try:
+        with _alone(self._file):
             start = self._file.seek(0, os.SEEK_END)
             left = memoryview(b"".join(contents))
             while left:
                 left = left[self._file.write(left) :]
-        finally:
-            lockf(self._file, LOCK_UN)
         found = []
         for content in contents:
             found.append(Spooled(self, start, len(content)))

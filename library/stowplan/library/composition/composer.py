@@ -1,6 +1,7 @@
 """The process that renders specs."""
 
 import subprocess
+import sys
 from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
@@ -101,10 +102,11 @@ def _read(pipe: IO[bytes], answers: "SimpleQueue[bytes]") -> None:
 
 def _widen(pipe: IO[bytes]) -> None:
     """Let a pipe hold a whole batch where that may be: who sends one need not wait until Node has started."""
-    with suppress(ImportError, AttributeError, OSError):
-        import fcntl  # noqa: PLC0415 - there is none on Windows
+    if sys.platform == "linux":
+        import fcntl  # noqa: PLC0415 - elsewhere there is none, or it cannot do this
 
-        fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, _PIPE)
+        with suppress(OSError):
+            fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, _PIPE)
 
 
 def _request(unit: Unit) -> bytes:
