@@ -95,6 +95,13 @@ def test_a_change_is_seen(repo: Path, synth: Synth, change: Callable[[Path], obj
     assert not saw_nothing_to_do(synth(check=False))
 
 
+def test_an_output_that_was_removed_is_made_once(repo: Path, synth: Synth) -> None:
+    synth()
+    shutil.rmtree(repo / "out")
+    assert not saw_nothing_to_do(synth())
+    assert saw_nothing_to_do(synth())
+
+
 def test_options_that_ask_for_more_get_it(synth: Synth) -> None:
     synth()
     assert not saw_nothing_to_do(synth("--check"))

@@ -79,13 +79,11 @@ class Look:
 def look(repo: Path, out: Path) -> Look:
     """Compare inputs and outputs with those of the last run."""
     last = _last(_file(repo, out))
-    try:
-        if last is None:
-            return Look(fingerprint.of_inputs(repo))
-        inputs, outputs = fingerprint.of_both(repo, out)
-    except fingerprint.UnusualError:
-        return Look()
-    return Look(inputs, last if last.outputs == outputs else None)
+    if last:
+        with suppress(fingerprint.UnusualError):
+            found, outputs = fingerprint.of_both(repo, out)
+            return Look(found, last if last.outputs == outputs else None)
+    return Look(inputs(repo))
 
 
 def inputs(repo: Path) -> str:
