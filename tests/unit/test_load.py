@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler import load as loading
+from stowplan.compiler import spec_finder
 from stowplan.compiler.load import load
 from stowplan.compiler.model import Sources
 from stowplan.compiler.repository import MAX_FILE_SIZE
@@ -217,7 +217,7 @@ def test_a_sparse_file_of_a_terabyte_costs_nothing(repo: Path) -> None:
 
 
 def test_too_many_files_are_refused_as_a_whole(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "MAX_FILES", 3)
+    monkeypatch.setattr(spec_finder, "MAX_FILES", 3)
     write(repo, {f"specs/{i}.yaml": "a: 1" for i in range(3)})
     assert len(run(repo)[0].documents) == 3
     write(repo, {"specs/x/3.yaml": "a: 1"})
