@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stowplan.compiler import kept_file
-from stowplan.compiler.kept import Kept
+from stowplan.compiler.kept import Before, Kept
 from stowplan.compiler.memory import Memory
 from stowplan.compiler.pipeline import Compiled, compile_repository
 from stowplan.compiler.source import Diagnostic, Report
@@ -57,7 +57,7 @@ class Repository:
 
     def run(self, kept: Kept | None = None) -> tuple[Compiled, list[Diagnostic]]:
         report = Report()
-        compiled = compile_repository(self.root, self.root / "out", report, memory=self.memory, kept=kept)
+        compiled = compile_repository(self.root, self.root / "out", report, memory=self.memory, before=Before(kept))
         return compiled, report.diagnostics
 
     def write(self) -> None:
@@ -65,7 +65,7 @@ class Repository:
         write(compiled.files, self.root / "out", compiled.committed, Report())
         again, said = self.run()
         assert again.kept, said
-        self.kept = again.kept.written(self.root / "out")
+        self.kept = again.kept.written("1", self.root / "out")
 
     def compare(self) -> set[str]:
         """Compile beside what was kept, and whole; the specs that were compiled beside it."""
@@ -208,18 +208,20 @@ def test_each_file_of_an_example_may_change_or_go(name: str, tmp_path: Path, mem
 def test_what_is_kept_outlives_the_process(repository: Repository, tmp_path: Path) -> None:
     kept, path = repository.kept, tmp_path / "kept"
     assert kept
-    kept_file.write(path, None, "1", kept)
-    state = kept_file.read(path)
-    assert state
-    assert (state.run, state.kept) == ("1", kept)
+    kept_file.write(path, None, kept)
+    known = kept_file.read(path)
+    assert known
+    assert (known.run, known.records, known) == ("1", 1, kept)
     spec(repository, "a-train").unlink()
     replace(spec(repository, "b-train"), "train:1", "train:2")
-    later = repository.run(state.kept)[0].kept
+    later = repository.run(known)[0].kept
     assert later
     before = path.stat().st_size
-    kept_file.write(path, state, "2", later)
+    kept_file.write(path, known, later.written("2", repository.root / "out"))
     assert path.stat().st_size < 2 * before
-    assert kept_file.read(path) == kept_file.KeptState("2", later, 2)
+    again = kept_file.read(path)
+    assert again
+    assert (again.run, again.records, again) == ("2", 2, later.written("2", repository.root / "out"))
     path.write_bytes(path.read_bytes()[:-1])
     assert kept_file.read(path) is None
 
@@ -231,12 +233,12 @@ def test_a_state_runs_nothing(tmp_path: Path) -> None:
 
 
 def test_two_runs_that_wrote_at_once_leave_nothing(repository: Repository, tmp_path: Path) -> None:
-    path = tmp_path / "kept"
-    kept_file.write(path, None, "1", repository.kept or Kept())
-    state = kept_file.read(path)
-    assert state
-    kept_file.write(path, state, "2", state.kept)
-    kept_file.write(path, state, "3", state.kept)
+    path, out = tmp_path / "kept", repository.root / "out"
+    kept_file.write(path, None, repository.kept or Kept())
+    known = kept_file.read(path)
+    assert known
+    kept_file.write(path, known, known.written("2", out))
+    kept_file.write(path, known, known.written("3", out))
     assert kept_file.read(path) is None
 
 

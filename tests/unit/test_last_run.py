@@ -120,6 +120,23 @@ def test_what_a_change_led_to_is_told_once(repo: Path, synth: Synth) -> None:
     assert saw_nothing_to_do(synth())
 
 
+def test_outputs_are_known_after_a_run_without_another_look(tmp_path: Path) -> None:
+    files = {f"{folder}{number}.yaml" for folder in ("", "a/", "a/x/", "a/y/", "b/x/deep/er/") for number in range(3)}
+    for file in files:
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(file)
+    before = fingerprint.outputs(tmp_path)
+    assert before.paths() == files
+    touched = ["0.yaml", "a/1.yaml", "a/x/2.yaml", "b/x/deep/er/0.yaml", "b/new/0.yaml", "new.yaml"]
+    (tmp_path / "b/new").mkdir()
+    for file in touched:
+        (tmp_path / file).write_text("changed")
+    (tmp_path / "a/y/0.yaml").unlink()
+    now = fingerprint.outputs(tmp_path)
+    assert now.digest != before.digest
+    assert before.after(tmp_path, [*touched, "a/y/0.yaml"]).digest == now.digest
+
+
 def test_another_program_looks_again(repo: Path, synth: Synth, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synth()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

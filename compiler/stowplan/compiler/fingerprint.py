@@ -5,7 +5,7 @@ All of this is on the way of a command that has nothing to do, so it imports lit
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from zlib import crc32
@@ -22,29 +22,58 @@ class UnusualError(Exception):
     """Something that only a whole run can judge: a link, a pipe, a file that is too large or cannot be read."""
 
 
-def of_inputs(repo: Path) -> str:
+def of_inputs(repo: Path, contents: dict[str, bytes] | None = None) -> str:
     """The platform file and all that lies below `specs`: names, and the contents of YAML files.
 
-    Raises `UnusualError` for what `load` would report or follow.
+    `contents` takes these in by their paths. Raises `UnusualError` for what `load` would report or follow.
     """
     digest = blake2b(digest_size=_SIZE)
     for name in (*(name for name in PLATFORM_FILES if os.path.lexists(repo / name)), *sorted(_files(repo, SPECS))):
-        content = _content(f"{repo}/{name}") if name.endswith(SUFFIXES) else b""
+        content = b""
+        if name.endswith(SUFFIXES):
+            content = _content(f"{repo}/{name}")
+            if contents is not None:
+                contents[name] = content
         digest.update(b"%b\0%d\0%b" % (os.fsencode(name), len(content), content))
     return digest.hexdigest()
 
 
-def of_outputs(out: Path) -> str:
-    """The files of the output folder and their sizes. Raises `UnusualError` for links and the like."""
-    return _of_outputs(out, str)[1]
+class Outputs:
+    """The files of an output folder and their sizes, in two halves. Each has what lies above the folders of specs."""
+
+    def __init__(self, halves: Sequence[str]) -> None:
+        self._halves = halves
+
+    @property
+    def digest(self) -> str:
+        return "".join(blake2b(os.fsencode(half), digest_size=_SIZE).hexdigest() for half in self._halves)
+
+    def paths(self) -> set[str]:
+        """Relative, with forward slashes."""
+        return {line.partition("\0")[0] for half in self._halves for line in half.split("\n") if line}
+
+    def after(self, out: Path, touched: Iterable[str]) -> "Outputs":
+        """These where nobody has touched other files since. Raises `OSError` for what cannot be looked at."""
+        changed = {path: _line(out, path) for path in touched}
+        halves = []
+        for part, half in enumerate(self._halves):
+            own = {path: line for path, line in changed.items() if _is_in(path, part)}
+            lines = [line for line in half.split("\n") if line and line.partition("\0")[0] not in own]
+            halves.append("\n".join(sorted((*lines, *(line for line in own.values() if line)))))
+        return Outputs(halves)
 
 
-def of_both(repo: Path, out: Path) -> tuple[str, str]:
-    """Those of inputs and outputs."""
-    return _of_outputs(out, lambda: of_inputs(repo))
+def outputs(out: Path) -> Outputs:
+    """What is there. Raises `UnusualError` for links and the like."""
+    return _outputs(out, str)[1]
 
 
-def _of_outputs(out: Path, meanwhile: Callable[[], str]) -> tuple[str, str]:
+def both(repo: Path, out: Path, contents: dict[str, bytes]) -> tuple[str, Outputs]:
+    """`of_inputs` and `outputs`."""
+    return _outputs(out, lambda: of_inputs(repo, contents))
+
+
+def _outputs(out: Path, meanwhile: Callable[[], str]) -> tuple[str, Outputs]:
     """Beside other work. Outputs are many: where a process is cheap, another one looks at half of them."""
     if sys.platform == "linux":
         reader, writer = os.pipe()
@@ -52,26 +81,39 @@ def _of_outputs(out: Path, meanwhile: Callable[[], str]) -> tuple[str, str]:
         if not child:
             # Nothing of this process may run on in its copy, whatever happens.
             try:
-                os.write(writer, _of_part(out, 1).encode())
+                with open(writer, "wb") as pipe:  # noqa: PTH123 - a descriptor
+                    pipe.write(b"." + os.fsencode(_half(out, 1)))
             finally:
                 os._exit(0)
         os.close(writer)
-        try:
-            other, first = meanwhile(), _of_part(out, 0)
-        finally:
-            second = os.read(reader, 2 * _SIZE).decode()
-            os.close(reader)
-            os.waitpid(child, 0)
+        with open(reader, "rb") as pipe:  # noqa: PTH123
+            try:
+                other, first = meanwhile(), _half(out, 0)
+            finally:
+                second = os.fsdecode(pipe.read())
+                os.waitpid(child, 0)
         if not second:
             raise UnusualError(str(out))
-        return other, first + second
-    return meanwhile(), "".join(_of_part(out, part) for part in range(_PARTS))
+        return other, Outputs((first, second[1:]))
+    return meanwhile(), Outputs([_half(out, part) for part in range(_PARTS)])
 
 
-def _of_part(out: Path, part: int) -> str:
-    """A half of the folders of specs; what lies above them is in both."""
-    text = "\n".join(sorted(_files(out, "", part)))
-    return blake2b(os.fsencode(text), digest_size=_SIZE).hexdigest()
+def _half(out: Path, part: int) -> str:
+    return "\n".join(sorted(_files(out, "", part)))
+
+
+def _is_in(path: str, part: int) -> bool:
+    """Whether a half has a file: as `_files` has it, by the folder two below the top."""
+    folders = path.split("/")[:-1]
+    return len(folders) < 2 or crc32(os.fsencode(folders[1])) % _PARTS == part
+
+
+def _line(out: Path, path: str) -> str:
+    """Empty where there is no such file."""
+    try:
+        return f"{path}\0{os.lstat(out / path).st_size}"
+    except FileNotFoundError:
+        return ""
 
 
 def of_program() -> str:
@@ -102,7 +144,7 @@ def _files(root: Path, top: str, part: int | None = None) -> Iterator[str]:
                     if entry.is_dir(follow_symlinks=False):
                         if not shared or crc32(os.fsencode(entry.name)) % _PARTS == part:
                             todo.append(f"{parent}{entry.name}/")
-                    elif not entry.is_file(follow_symlinks=False):
+                    elif not entry.is_file(follow_symlinks=False) or "\n" in entry.path:
                         raise UnusualError(entry.path)
                     elif part is None:
                         yield f"{parent}{entry.name}"

@@ -55,12 +55,17 @@ class KeptRest(NamedTuple):
 
 @dataclass(frozen=True)
 class Kept:
-    """All files of a run by their paths, and the digests of the platform file and of the inventory that it wrote."""
+    """All files of a run by their paths, and the digests of the platform file and of the inventory that it wrote.
+
+    `run` names the run, if it was remembered; `records` is how many runs the file has that it was read from.
+    """
 
     platform: str = ""
     files: Mapping[str, KeptFile] = field(default_factory=dict)
     inventory: str = ""
     rest: KeptRest | None = None
+    run: str = field(default="", compare=False)
+    records: int = field(default=0, compare=False)
 
     @classmethod
     def of_run(
@@ -93,9 +98,9 @@ class Kept:
         concerned = (path for path, file in self.files.items() if file.mixed or _refers(file, specs))
         return changed.union(concerned)
 
-    def written(self, out: Path) -> "Kept":
-        """The same, when `out` has just been written."""
-        return replace(self, inventory=inventory.digest(out))
+    def written(self, run: str, out: Path) -> "Kept":
+        """The same of a run that has just written `out`."""
+        return replace(self, inventory=inventory.digest(out), run=run)
 
     def is_in(self, tree: Tree) -> bool:
         """Whether the output folder has all that the specs were compiled to, and the inventory of it."""
@@ -111,6 +116,19 @@ class Kept:
 
     def _differs(self, path: str, digest: str) -> bool:
         return path not in self.files or self.files[path].digest != digest
+
+
+@dataclass(frozen=True)
+class Before:
+    """What is known before a run begins.
+
+    `kept` is what the last run left that wrote the output, if the output and Stowplan are still the same. `contents`
+    are those of files of the repository that were read already, `tree` is what lies in the output folder.
+    """
+
+    kept: Kept | None = None
+    contents: Mapping[str, bytes] = field(default_factory=dict)
+    tree: Tree | None = None
 
 
 def _refers(file: KeptFile, changed: Collection[SpecId]) -> bool:

@@ -55,33 +55,26 @@ class _Reader(pickle.Unpickler):
         return _BY_NAME[module, name]
 
 
-class KeptState(NamedTuple):
-    """What a file holds: what was kept of which run, in how many records."""
-
-    run: str
-    kept: Kept
-    records: int
-
-
-def read(path: Path) -> KeptState | None:
-    """The state of the file; None where there is none that can be read to its end."""
+def read(path: Path) -> Kept | None:
+    """What the file holds; None where there is none that can be read to its end."""
     try:
         return _joined(_records(path.read_bytes()))
     except Exception:  # Whatever is wrong with it, there is a way without it.
         return None
 
 
-def write(path: Path, state: KeptState | None, run: str, kept: Kept) -> None:
-    """Make the file hold `kept`, which is known of `run`; `state` is what it was found to hold. Raises `OSError`."""
-    known = state.kept.files if state else {}
-    files = {name: file for name, file in kept.files.items() if known.get(name) is not file}
-    if state and state.records < MOST_RECORDS and 2 * len(files) < len(kept.files):
-        gone = frozenset(known.keys() - kept.files.keys())
+def write(path: Path, known: Kept | None, kept: Kept) -> None:
+    """Make the file hold `kept`; `known` is what it was found to hold. Raises `OSError`."""
+    before = known.files if known else {}
+    files = {name: file for name, file in kept.files.items() if before.get(name) is not file}
+    if known and known.records < MOST_RECORDS and 2 * len(files) < len(kept.files):
+        gone = frozenset(before.keys() - kept.files.keys())
         with path.open("ab") as target:
-            target.write(_dumped(_Record(run, state.run, kept.platform, kept.inventory, gone, files, kept.rest)))
+            target.write(_dumped(_Record(kept.run, known.run, kept.platform, kept.inventory, gone, files, kept.rest)))
         return
     temporary = path.with_name(f"{path.name}.new")
-    temporary.write_bytes(_dumped(_Record(run, "", kept.platform, kept.inventory, frozenset(), kept.files, kept.rest)))
+    whole = _Record(kept.run, "", kept.platform, kept.inventory, frozenset(), kept.files, kept.rest)
+    temporary.write_bytes(_dumped(whole))
     temporary.replace(path)
 
 
@@ -95,11 +88,11 @@ def _records(content: bytes) -> Iterator[_Record]:
         yield _Reader(source).load()
 
 
-def _joined(records: Iterator[_Record]) -> KeptState | None:
-    state = KeptState("", Kept(), 0)
+def _joined(records: Iterator[_Record]) -> Kept | None:
+    kept = Kept()
     for each in records:
-        if each.before != state.run:
+        if each.before != kept.run:
             return None
-        files = {name: file for name, file in state.kept.files.items() if name not in each.gone} | dict(each.files)
-        state = KeptState(each.run, Kept(each.platform, files, each.inventory, each.rest), state.records + 1)
-    return state if state.records else None
+        files = {name: file for name, file in kept.files.items() if name not in each.gone} | dict(each.files)
+        kept = Kept(each.platform, files, each.inventory, each.rest, each.run, kept.records + 1)
+    return kept if kept.records else None

@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +19,8 @@ from stowplan.schema.diagnostics import Severity
 from stowplan.schema.records import dataclass
 
 if TYPE_CHECKING:
-    from stowplan.compiler.kept import Kept
-    from stowplan.compiler.kept_file import KeptState
+    from stowplan.compiler.kept import Before, Kept
+    from stowplan.compiler.write import WriteResult
 
 KEPT = 200
 """Repositories that are remembered; the one that was compiled longest ago gives way."""
@@ -63,12 +63,14 @@ class LastRun:
 class Look:
     """What is seen before a run begins.
 
-    `inputs` are those that it begins with, empty where such a run cannot be remembered. `last` is the run that left
-    the output as it is, by existence and size of its files, if it was this Stowplan's.
+    `inputs` are those that it begins with, empty where such a run cannot be remembered, with the contents of files.
+    `last` is the run that left the `outputs` as they are, by existence and size of files, if it was this Stowplan's.
     """
 
     inputs: str = ""
+    contents: Mapping[str, bytes] = field(default_factory=dict)
     last: LastRun | None = None
+    outputs: fingerprint.Outputs | None = None
 
     @property
     def unchanged(self) -> LastRun | None:
@@ -78,18 +80,22 @@ class Look:
 
 def look(repo: Path, out: Path) -> Look:
     """Compare inputs and outputs with those of the last run."""
-    last = _last(_file(repo, out))
+    last, contents = _last(_file(repo, out)), dict[str, bytes]()
     if last:
         with suppress(fingerprint.UnusualError):
-            found, outputs = fingerprint.of_both(repo, out)
-            return Look(found, last if last.outputs == outputs else None)
-    return Look(inputs(repo))
+            found, outputs = fingerprint.both(repo, out, contents)
+            return Look(found, contents, last if last.outputs == outputs.digest else None, outputs)
+    contents.clear()
+    return Look(inputs(repo, contents), contents)
 
 
-def inputs(repo: Path) -> str:
-    """What tells the inputs of one moment from those of another; empty where they are too unusual for that."""
+def inputs(repo: Path, contents: dict[str, bytes] | None = None) -> str:
+    """What tells the inputs of one moment from those of another; empty where they are too unusual for that.
+
+    `contents` takes in those of files.
+    """
     with suppress(fingerprint.UnusualError):
-        return fingerprint.of_inputs(repo)
+        return fingerprint.of_inputs(repo, contents)
     return ""
 
 
@@ -101,12 +107,15 @@ def _last(file: Path) -> LastRun | None:
     return None
 
 
-def state(repo: Path, out: Path, last: LastRun) -> "KeptState | None":
-    """What was kept of the last run."""
+def before(repo: Path, out: Path, look: Look, *, whole: bool) -> "Before":
+    """What the next run can use of what was seen and kept; of what was kept nothing if it is to be a `whole` one."""
     from stowplan.compiler import kept_file  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.kept import Before  # noqa: PLC0415
+    from stowplan.compiler.tree import of_files  # noqa: PLC0415
 
-    found = kept_file.read(_kept_file(repo, out))
-    return found if found and found.run == last.inputs else None
+    kept = kept_file.read(_kept_file(repo, out)) if look.last and not whole else None
+    tree = of_files(out, look.outputs.paths()) if look.outputs else None
+    return Before(kept if kept and look.last and kept.run == look.last.inputs else None, look.contents, tree)
 
 
 def remember(
@@ -114,15 +123,15 @@ def remember(
     out: Path,
     look: Look,
     report: Report,
+    written: "WriteResult",
     *,
     objects: int,
-    files: int,
     kept: "Kept",
-    state: "KeptState | None" = None,
+    known: "Kept | None",
 ) -> None:
     """Keep what is known of a run without errors that has just ended.
 
-    `look` is what was seen before it, `state` what it knew of the run before.
+    `look` is what was seen before it, `known` what it knew of the run before.
     """
     from stowplan.compiler import kept_file  # noqa: PLC0415 - start-up time
 
@@ -131,10 +140,13 @@ def remember(
         if not look.inputs or any(each.code in _OF_A_REPAIR for each in report.diagnostics):
             path.unlink(missing_ok=True)
             return
-        known = tuple(each for each in report.diagnostics if each.code not in _OF_A_CHANGE)
-        last = LastRun(look.inputs, fingerprint.of_outputs(out), fingerprint.of_program(), objects, files, known)
+        made = (*written.created, *written.changed)
+        outputs = look.outputs.after(out, (*made, *written.removed)) if look.outputs else fingerprint.outputs(out)
+        diagnostics = tuple(each for each in report.diagnostics if each.code not in _OF_A_CHANGE)
+        files = len(made) + len(written.unchanged)
+        last = LastRun(look.inputs, outputs.digest, fingerprint.of_program(), objects, files, diagnostics)
         path.parent.mkdir(parents=True, exist_ok=True)
-        kept_file.write(_kept_file(repo, out), state, look.inputs, kept.written(out))
+        kept_file.write(_kept_file(repo, out), known, kept.written(look.inputs, out))
         _replace(path, json.dumps(asdict(last)).encode())
         _let_go(path.parent)
 

@@ -8,6 +8,7 @@ import os
 from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from stowplan.compiler import yaml_reader
 from stowplan.compiler.model import Sources
@@ -24,13 +25,17 @@ _NEAR = (
 )
 
 
-def load(repo: Path, report: Report, choose: Choice | None = None) -> Sources:
+def load(
+    repo: Path, report: Report, choose: Choice | None = None, contents: Mapping[str, bytes] = MappingProxyType({})
+) -> Sources:
     """The documents of the repository in the folder `repo`; with `choose`, only those in files that it asks for.
+
+    `contents` are those of files that were read a moment ago.
 
     What cannot be read goes to `report` and is left out. Documents come in the byte order of their files' paths.
     Where there are none although nothing is wrong, a warning says what was looked at.
     """
-    files = Files(repo, report)
+    files = Files(repo, report, contents)
     platform = _load_platform(files)
     finder = SpecFinder(files)
     paths = finder.find()
@@ -50,7 +55,7 @@ def documents_of(content: bytes, name: str) -> Sequence[Document]:
 
 def texts(paths: Sequence[str], report: Report) -> Mapping[str, str]:
     """The texts of files, by path; those that cannot be read are reported."""
-    files = Files(Path(), report)
+    files = Files(Path(), report, {})
     for path in paths:
         files.read(path)
     return files.texts

@@ -25,7 +25,7 @@ from stowplan.compiler.delivery import Place, delivered, place, plain_objects, s
 from stowplan.compiler.entries import to_line
 from stowplan.compiler.extensions import Extensions, extend
 from stowplan.compiler.inventory import Inventory
-from stowplan.compiler.kept import Kept, KeptRest
+from stowplan.compiler.kept import Before, Kept, KeptRest
 from stowplan.compiler.lower import lower
 from stowplan.compiler.memory import Memory
 from stowplan.compiler.model import Output, Program, Sources
@@ -75,7 +75,7 @@ def specs_of(repo: Path, report: Report) -> tuple[Sources, tuple[SpecId, ...]]:
 
 def validate_repository(repo: Path, report: Report, *, keep_objects: bool = True) -> Compiled:
     """Everything but extensions and what depends on the committed output. Starts no Node."""
-    reading = _read(repo, report, None, None, keep_objects=keep_objects)
+    reading = _read(repo, report, Before(), None, keep_objects=keep_objects)
     program = reading.program
     plain = plain_objects(program)
     definitions = local.definitions(plain, program.platform.kubernetes_version)
@@ -92,18 +92,18 @@ def compile_repository(
     recompile: Recompile = NOTHING,
     *,
     memory: Memory | None = None,
-    kept: Kept | None = None,
+    before: Before = Before(),  # noqa: B008 - frozen
     keep_objects: bool = True,
 ) -> Compiled:
     """The output of the repository in `repo`, given what `out` holds already. `memory` serves the next call.
 
-    `kept` is what the last run left that wrote `out`, if `out` and Stowplan are still the same: then specs that did
-    not change are not compiled, and their files come without contents.
+    Where it is known what the last run kept, specs that did not change are not compiled, and their files come without
+    contents.
     """
     if memory is not None:
-        return _compile(repo, out, report, recompile, memory, kept=kept, keep_objects=keep_objects)
+        return _compile(repo, out, report, recompile, memory, before=before, keep_objects=keep_objects)
     with closing(Memory(lasting=False)) as own:
-        return _compile(repo, out, report, recompile, own, kept=kept, keep_objects=keep_objects)
+        return _compile(repo, out, report, recompile, own, before=before, keep_objects=keep_objects)
 
 
 def _compile(
@@ -113,11 +113,13 @@ def _compile(
     recompile: Recompile,
     memory: Memory,
     *,
-    kept: Kept | None,
+    before: Before,
     keep_objects: bool,
 ) -> Compiled:
-    tree = seen(out)
-    reading = _read(repo, report, kept if kept and kept.is_in(tree) else None, memory, keep_objects=keep_objects)
+    tree = before.tree or seen(out)
+    if before.kept and not before.kept.is_in(tree):
+        before = replace(before, kept=None)
+    reading = _read(repo, report, before, memory, keep_objects=keep_objects)
     program, beside = reading.program, reading.beside
     found, problems = _inventory(tree, beside, recompile)
     extended = _extend(program, reading.context, repo, memory, report)
@@ -154,9 +156,9 @@ def _compile(
     )
 
 
-def _read(repo: Path, report: Report, kept: Kept | None, memory: Memory | None, *, keep_objects: bool) -> Reading:
+def _read(repo: Path, report: Report, before: Before, memory: Memory | None, *, keep_objects: bool) -> Reading:
     """All that is read. Where several processes work on specs that nobody asks for later, these are packed."""
-    reading = read(repo, report, kept)
+    reading = read(repo, report, before)
     wanted = keep_objects or report.failed or bool(reading.program.platform.extensions)
     if wanted or reading.beside.specs or _processes(reading, memory) == 1:
         return reading

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from stowplan.compiler import batch
 from stowplan.compiler.beside import Beside
-from stowplan.compiler.kept import Kept
+from stowplan.compiler.kept import Before, Kept
 from stowplan.compiler.load import load
 from stowplan.compiler.lower import context_of
 from stowplan.compiler.model import Program, Sources, Spec
@@ -80,13 +80,13 @@ class Reading:
         return reading
 
 
-def read(repo: Path, report: Report, kept: Kept | None = None) -> Reading:
-    """Read all files, or those that `kept` does not know or that are concerned by what it does not know."""
-    found = Report()
-    sources = load(repo, found, kept.stale if kept else None)
+def read(repo: Path, report: Report, before: Before = Before()) -> Reading:  # noqa: B008 - frozen
+    """Read all files, or those that were not kept or that are concerned by what was not kept."""
+    found, kept = Report(), before.kept
+    sources = load(repo, found, kept.stale if kept else None, before.contents)
     if kept and not kept.foresaw(sources):
         found, kept = Report(), None
-        sources = load(repo, found)
+        sources = load(repo, found, None, before.contents)
     program = validate(sources, found)
     beside = Beside(kept or Kept(), sources)
     report.add(*found.diagnostics, *beside.said)

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Set
 from errno import ENOTDIR
 from pathlib import Path
 from stat import S_ISDIR
@@ -83,6 +84,17 @@ def scan(root: Path) -> Tree:
                     if not name.startswith("."):
                         todo.append(f"{parent}{name}/")
     return Tree(root, frozenset(files), frozenset(folders), frozenset(others), frozenset(leftovers))
+
+
+def of_files(root: Path, paths: Set[str]) -> Tree | None:
+    """The tree of a folder that holds nothing but these files; None where some are hidden: those take a closer look."""
+    if any(path.startswith(".") or "/." in path for path in paths):
+        return None
+    folders, above = set[str](), {path.rpartition("/")[0] for path in paths}
+    while above:
+        folders |= above
+        above = {folder.rpartition("/")[0] for folder in above} - folders
+    return Tree(root, frozenset(paths), frozenset(folders - {""}))
 
 
 def seen(root: Path) -> Tree:

@@ -32,9 +32,10 @@ _KINDS = {
 
 
 class Files:
-    """Reads files of one repository by their paths relative to it."""
+    """Reads files of one repository by their paths relative to it, but those whose contents are known already."""
 
-    def __init__(self, repo: Path, report: Report) -> None:
+    def __init__(self, repo: Path, report: Report, contents: Mapping[str, bytes]) -> None:
+        self._known = contents
         self.repo = repo
         self.texts: dict[str, str] = {}
         self.digests: dict[str, str] = {}
@@ -84,6 +85,8 @@ class Files:
         return documents or (None if diagnostics else [])
 
     def _content(self, path: str) -> bytes | None:
+        if path in self._known:
+            return self._taken(path, self._known[path])
         place = f"{self._folder}{path}"
         try:
             kind = stat.S_IFMT(os.stat(place).st_mode)  # noqa: PTH116 - for thousands of files, a Path costs as much
@@ -95,11 +98,14 @@ class Files:
             self.refuse(path, reason(error))
             return None
         if len(content) <= MAX_FILE_SIZE:
-            self.digests[printable(path)] = blake2b(content, digest_size=16).hexdigest()
-            return content
+            return self._taken(path, content)
         message = f"The file is larger than {MAX_FILE_SIZE:,} bytes."
         self.report_at(path, START, finding("SP105", (), message, "Split it; specs hold no data."))
         return None
+
+    def _taken(self, path: str, content: bytes) -> bytes:
+        self.digests[printable(path)] = blake2b(content, digest_size=16).hexdigest()
+        return content
 
     def _decode(self, path: str, content: bytes) -> str | None:
         if content.isascii() and b"\0" not in content[:2]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from watchfiles import Change, watch
 
 from stowplan.compiler import last_run
-from stowplan.compiler.kept import Kept
+from stowplan.compiler.kept import Before, Kept
 from stowplan.compiler.memory import Memory
 from stowplan.compiler.pipeline import Compiled, compile_repository
 from stowplan.compiler.repository import PLATFORM_FILES, SPECS
@@ -83,10 +83,12 @@ class Watcher:
         began, report = time.perf_counter(), Report()
         # A lasting Node serves one process. Where everything is compiled, several are faster.
         memory = self._memory if self._kept or self._extended else None
-        compiled = compile_repository(self.repo, self.out, report, memory=memory, kept=self._kept, keep_objects=False)
+        compiled = compile_repository(
+            self.repo, self.out, report, memory=memory, before=Before(self._kept), keep_objects=False
+        )
         written = WriteResult() if report.failed else write(compiled.files, self.out, compiled.committed, report)
         if not report.failed:
-            self._kept = compiled.kept.written(self.out) if compiled.kept and not self._blind else None
+            self._kept = compiled.kept.written("", self.out) if compiled.kept and not self._blind else None
             self._extended = compiled.kept is None
             self._wrote = frozenset((*written.created, *written.changed, *written.removed))
         return Round(report, compiled, written, time.perf_counter() - began)

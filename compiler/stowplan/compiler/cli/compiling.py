@@ -60,23 +60,26 @@ def synth(
 
     from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415 - start-up time
     from stowplan.compiler.runs import Recompile  # noqa: PLC0415
+    from stowplan.compiler.write import write  # noqa: PLC0415
 
-    report, state = Report(), last_run.state(source, target, look.last) if look.last and not recompile else None
+    report, before = Report(), last_run.before(source, target, look, whole=bool(recompile))
     names = frozenset(recompile or ())
     renewed = Recompile("all" in names, names - {"all"})
     with busy("Compiling"):
-        kept = state.kept if state else None
-        compiled = compile_repository(source, target, report, renewed, kept=kept, keep_objects=False)
+        compiled = compile_repository(source, target, report, renewed, before=before, keep_objects=False)
     extra: dict[str, Any] = {"objects": compiled.objects}
     lines: list[str] = []
     if not report.failed:
         _refuse_unknown(renewed.unknown(compiled.specs))
-        more, lines = (_compare if check else _write)(compiled, target, report)
+        if check:
+            more, lines = _compare(compiled, target, report)
+        else:
+            written = write(compiled.files, target, compiled.committed, report)
+            more, lines = {"files": _counts(written)}, [] if report.failed else [written_line(target, written)]
+            if compiled.kept and not report.failed:
+                kept, objects = compiled.kept, compiled.objects
+                last_run.remember(source, target, look, report, written, objects=objects, kept=kept, known=before.kept)
         extra |= more
-    if compiled.kept and not (check or report.failed):
-        files = sum(number for name, number in extra["files"].items() if name != "removed")
-        ran = {"objects": compiled.objects, "files": files}
-        last_run.remember(source, target, look, report, **ran, kept=compiled.kept, state=state)
     extra["starts"] = [] if report.failed else [str(run) for run in compiled.starts]
     lines = [*(f"starts when synced: {run}" for run in extra["starts"]), *lines]
     ending = Ending(repo, report, compiled.texts, output_format)
@@ -102,14 +105,6 @@ def _compare(compiled: "Compiled", target: Path, report: Report) -> tuple[dict[s
     comparison = compare(compiled.files, target, compiled.committed, report)
     lines = _comparison_lines(comparison.lines(), target, differs=not comparison.same)
     return {"upToDate": comparison.same}, lines
-
-
-def _write(compiled: "Compiled", target: Path, report: Report) -> tuple[dict[str, Any], list[str]]:
-    """What was written, for JSON and for people."""
-    from stowplan.compiler.write import write  # noqa: PLC0415 - start-up time
-
-    result = write(compiled.files, target, compiled.committed, report)
-    return {"files": _counts(result)}, [] if report.failed else [written_line(target, result)]
 
 
 def written_line(target: Path, result: "WriteResult") -> str:
