@@ -24,6 +24,8 @@ class Beside:
 
     def __init__(self, kept: Kept, sources: Sources) -> None:
         self.files = {path: kept.files[path] for path in sources.unread}
+        self.inventory = kept.inventory
+        """The digest of the one that has what they were compiled to."""
         self.rest = kept.rest if sources.unread else None
         self.specs: tuple[KeptSpec, ...] = tuple(spec for file in self.files.values() for spec in file.specs)
         self._contents = sources.unread

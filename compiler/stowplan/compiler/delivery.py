@@ -17,7 +17,6 @@ from stowplan.library.ir import Site
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.names import is_dns_label
 from stowplan.schema.crd_data import custom_resource_definitions
-from stowplan.schema.meta import SpecId
 from stowplan.schema.platform import Platform
 
 _NOT_OURS = ("default",)
@@ -35,13 +34,12 @@ class Place(NamedTuple):
     home: str
 
 
-def place(path: str, namespace: str, spec: SpecId | None) -> Place:
-    """The place of an object in the file `path`."""
-    return Place(path.partition("/")[0], namespace, spec.namespace if spec else "")
-
-
 def places(outputs: Iterable[Output]) -> set[Place]:
-    return {place(output.path, output.manifest.namespace, output.spec) for output in outputs}
+    """The places of outputs."""
+    return {
+        Place(output.path.partition("/")[0], output.manifest.namespace, output.spec.namespace if output.spec else "")
+        for output in outputs
+    }
 
 
 def delivered(specs: Set[Place], others: Sequence[Output], program: Program) -> list[Output]:

@@ -86,19 +86,19 @@ def digest(out: Path) -> str:
     return ""
 
 
-def read_beside(out: Path, known: Collection[str]) -> Inventory:
+def read_beside(out: Path, digest: str, known: Collection[str]) -> Inventory:
     """`read` where the file is known by its digest to be sound: the entries of `known` paths stay unread."""
     content = _content(out) or b""
     unread: dict[str, bytes] = {}
     others: list[bytes] = []
-    for line in content.splitlines()[1:]:
+    for line in content.split(b"\n")[1:]:
         path = path_of(line)
         if path in known:
             unread[path] = line
         else:
             others.append(line)
     entries = tuple(entry for _, entry in from_lines(others) if entry)
-    return Inventory(entries, sha256=sha256(content).hexdigest(), unread=unread)
+    return Inventory(entries, sha256=digest, unread=unread)
 
 
 def _content(out: Path) -> bytes | None:

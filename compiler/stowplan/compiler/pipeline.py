@@ -21,7 +21,7 @@ from stowplan.compiler.checks import local
 from stowplan.compiler.checks.changes import Changes
 from stowplan.compiler.checks.local import Checked
 from stowplan.compiler.committed import Committed
-from stowplan.compiler.delivery import Place, delivered, place, plain_objects, settings
+from stowplan.compiler.delivery import Place, delivered, plain_objects, settings
 from stowplan.compiler.entries import to_line
 from stowplan.compiler.extensions import Extensions, extend
 from stowplan.compiler.inventory import Inventory
@@ -178,7 +178,9 @@ def _kept(reading: Reading, batches: Sequence[Batch]) -> Kept:
     facts = [each for each in reading.facts if each.id not in unread]
     known = Kept.of_run(reading.sources, said, facts, (part for each in batches for part in each.checked))
     (part,) = batches[-1].checked
-    rest = KeptRest(_places(batches, reading.beside), part.findings, part.facts)
+    rest = reading.beside.rest
+    if not (rest and rest.objects is part.facts):
+        rest = KeptRest(_places(batches, reading.beside), part.findings, part.facts)
     files = {**reading.beside.files, **known.files}
     return replace(known, files=files, rest=None if reading.program.passed_through else rest)
 
@@ -237,10 +239,15 @@ def _rest(batches: Sequence[Batch], setting: Setting, others: Sequence[Output], 
 
 
 def _places(batches: Sequence[Batch], beside: Beside) -> frozenset[Place]:
+    """Where the objects of specs are. There may be tens of thousands, in few places."""
     parts = (*beside.checked, *(part for each in batches for part in each.checked))
-    return frozenset(
-        place(fact.path, fact.id.namespace, fact.spec) for part in parts for fact in part.facts.objects if fact.spec
-    )
+    found = {
+        (fact.path.partition("/")[0], fact.id[2], part.spec.namespace)
+        for part in parts
+        if part.spec
+        for fact in part.facts.objects
+    }
+    return frozenset(Place(*each) for each in found)
 
 
 def _conclude(batches: Sequence[Batch], setting: Setting, reading: Reading, report: Report) -> None:
@@ -268,7 +275,7 @@ def _number(batches: Sequence[Batch]) -> int:
 def _inventory(tree: Tree, beside: Beside, recompile: Recompile) -> tuple[Inventory, list[Diagnostic]]:
     """The inventory of the last run. That it is lost is an error, unless all runs are to be compiled anew."""
     if beside.specs:
-        return inventory.read_beside(tree.root, {fact.path for fact in beside.objects}), []
+        return inventory.read_beside(tree.root, beside.inventory, {fact.path for fact in beside.objects}), []
     found, problems = inventory.read(tree.root)
     problems += lost_inventory(tree)
     if recompile.everything:

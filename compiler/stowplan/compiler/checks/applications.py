@@ -27,7 +27,7 @@ def check(world: World) -> list[ObjectFinding]:
     """The size of each folder, the kinds that the project allows, and custom resources without their CRD."""
     found = [finding for members in world.applications.values() for finding in _size(members)]
     for project in (project for part in world.parts for project in part.projects):
-        refused = _refused({_kind(fact) for fact in world}, project)
+        refused = _refused(world.kinds, project)
         found += [_not_permitted(fact, project) for fact in world if _kind(fact) in refused] if refused else []
     return found + _dry_runs(world)
 

@@ -31,6 +31,12 @@ class World:
         """The sound objects of a kind, whatever their group."""
         return [fact for fact in self if fact.id.kind == kind]
 
+    @cached_property
+    def kinds(self) -> set[tuple[tuple[str, str], bool]]:
+        """Group and kind of the sound objects, and whether they have a namespace."""
+        found = {(fact.id[0], fact.id[1], fact.id[2] != "") for fact in self.everything if fact.sound}
+        return {((group, kind), namespaced) for group, kind, namespaced in found}
+
     def repeated(self) -> list[Fact]:
         """Objects with a name whose identity another one has too, the first of them first."""
         if len(self._keys) == len(self.everything):
