@@ -18,7 +18,6 @@ from typing import Any
 import pytest
 import yaml
 from syrupy.assertion import SnapshotAssertion
-from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from tests.agents.cache import redis_server
 from tests.agents.cache.volume import Mount, Store, Volume, why_not
@@ -31,6 +30,7 @@ from tests.cluster.client import Manifest, ref, wait_for
 from tests.cluster.control_plane import Cluster
 from tests.cluster.crds import CRDS
 from tests.cluster.git_server import serving
+from tests.cluster.markdown import Markdown
 from tests.cluster.pod_processes import PodProcesses, attended
 from tests.cluster.shared import load_one
 from tests.cluster.tools import JUICEFS, NEWEST, VERSITYGW
@@ -41,13 +41,6 @@ APPLICATIONS = ("stowplan-cluster", "stowplan-crds", f"stowplan-ns-{NAMESPACE}",
 MIB = 1 << 20
 DATASET = ref("batch.paddlepaddle.org/v1alpha1", "SampleSet", "mnist", NAMESPACE)
 TRAINING = ref("batch.paddlepaddle.org/v1", "PaddleJob", "mnist-train", NAMESPACE)
-
-
-class Markdown(SingleFileSnapshotExtension):
-    """One file for the transcript."""
-
-    _write_mode = WriteMode.TEXT
-    file_extension = "md"
 
 
 @dataclass(frozen=True)

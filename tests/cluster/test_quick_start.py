@@ -15,9 +15,6 @@ from pathlib import Path
 import pytest
 import yaml
 from syrupy.assertion import SnapshotAssertion
-from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
-from syrupy.location import PyTestLocation
-from syrupy.types import SnapshotIndex
 
 from tests.agents.cache import redis_server
 from tests.agents.cache.redis_server import PASSWORD, Redis
@@ -28,6 +25,7 @@ from tests.cluster import nodes
 from tests.cluster.binaries import Missing, obtain
 from tests.cluster.client import Manifest, ref, wait_for
 from tests.cluster.control_plane import Cluster
+from tests.cluster.markdown import Markdown
 from tests.cluster.podman_node import PodmanNode
 from tests.cluster.quick_start import (
     DATASET,
@@ -146,17 +144,6 @@ def _remove(cluster: Cluster, manifest: Manifest) -> None:
         wait_for(lambda: cluster.admin.find(manifest) is None, 180, what=f"end of {manifest['kind']}")
 
 
-class Transcript(SingleFileSnapshotExtension):
-    """What the steps left, as a table: the same with each store, on each Kubernetes."""
-
-    _write_mode = WriteMode.TEXT
-    file_extension = "md"
-
-    @classmethod
-    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:  # noqa: ARG003
-        return test_location.methodname
-
-
 @pytest.mark.skipif(not CORPUS, reason="no ../shared/corpus")
 def test_example_is_that_of_the_guide() -> None:
     """But for the tasks that are committed before it is their time."""
@@ -209,7 +196,7 @@ def test_quick_start(start: QuickStart, snapshot: SnapshotAssertion) -> None:
     (pod,) = start.pods("ps-demo", "worker")
     seen = json.loads(start.node.log(pod["metadata"]["name"], "sample"))
     assert seen == {name: hashlib.sha256(data).hexdigest() for name, data in samples(WHOLE).items()}
-    assert start.transcript() == snapshot(extension_class=Transcript)
+    assert start.transcript() == snapshot(extension_class=Markdown)
 
 
 def test_scheduled_runs(start: QuickStart, bucket: Storage) -> None:

@@ -6,33 +6,15 @@ from pathlib import Path
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
-from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
-from syrupy.location import PyTestLocation
-from syrupy.types import SnapshotIndex
 
 from tests.cluster.client import Manifest
 from tests.cluster.control_plane import Cluster
+from tests.cluster.markdown import Markdown
 from tests.cluster.stories.story import Story, telling
 from tests.repositories import compiled
 
 Begin = Callable[..., Story]
 Compile = Callable[[str], list[Manifest]]
-
-
-class Markdown(SingleFileSnapshotExtension):
-    """One file for each story, the same for all minors of Kubernetes."""
-
-    _write_mode = WriteMode.TEXT
-    file_extension = "md"
-
-    @classmethod
-    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:  # noqa: ARG003 - its
-        return test_location.methodname
-
-    @classmethod
-    def matches_test_location(cls, *, test_location: PyTestLocation, snapshot_location: str) -> bool:
-        path = Path(snapshot_location)
-        return (path.parent.name, path.stem) == (test_location.basename, test_location.methodname)
 
 
 @pytest.fixture
