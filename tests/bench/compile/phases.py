@@ -25,7 +25,7 @@ PHASES = {
     "compose": ("memory:Memory.prepare", "memory:Memory.send", "memory:Memory.finish", "pipeline:extend"),
     "compare": (
         "last_run:look",
-        "last_run:state",
+        "last_run:before",
         "last_run:inputs",
         "last_run:remember",
         "pipeline:seen",
