@@ -72,6 +72,8 @@ class Repository:
         part, said = self.run(self.kept)
         whole, told = self.run()
         assert said == told
+        named = {each.location.file for each in said} & whole.texts.keys()
+        assert {file: part.texts[file] for file in named} == {file: whole.texts[file] for file in named}
         assert self._files(part) == self._files(whole)
         assert (part.objects, part.starts) == (whole.objects, whole.starts)
         assert part.kept == whole.kept
@@ -175,6 +177,14 @@ def test_an_edit_of_any_other_kind_has_the_same_outcome(
 ) -> None:
     change(repository)
     repository.compare()
+
+
+def test_a_byte_order_mark_is_no_part_of_a_text(repository: Repository) -> None:
+    path = spec(repository, "b-set")
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    repository.write()
+    replace(spec(repository, "a-train"), "train:1", "train:2")
+    assert repository.compare() == {"train-a"}
 
 
 def test_what_came_between_is_known(repository: Repository) -> None:

@@ -1,6 +1,6 @@
 """The specs that stay as they are, beside those that are compiled."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
@@ -8,13 +8,12 @@ from stowplan.compiler.checks.changes import Changes
 from stowplan.compiler.checks.facts import Fact
 from stowplan.compiler.checks.local import Checked
 from stowplan.compiler.kept import Kept, KeptSpec
-from stowplan.compiler.load import documents_of
 from stowplan.compiler.model import Sources
+from stowplan.compiler.packed import Texts
 from stowplan.compiler.source import Diagnostic, Document, Report
 from stowplan.compiler.spec_facts import SpecFacts
 from stowplan.compiler.validate import read_spec
 from stowplan.library.dialects.context import Context
-from stowplan.schema.meta import SpecId
 from stowplan.schema.platform import Platform
 from stowplan.schema.sample_set import SampleSet
 
@@ -28,8 +27,8 @@ class Beside:
         """The digest of the one that has what they were compiled to."""
         self.rest = kept.rest if sources.unread else None
         self.specs: tuple[KeptSpec, ...] = tuple(spec for file in self.files.values() for spec in file.specs)
-        self._contents = sources.unread
-        self._documents: dict[str, Sequence[Document]] = {}
+        self._texts = {file: content.decode("utf-8-sig") for file, content in sources.unread.items()}
+        self._documents = Texts(self._texts)
 
     @property
     def facts(self) -> list[SpecFacts]:
@@ -52,19 +51,12 @@ class Beside:
 
     def document(self, spec: SpecFacts) -> Document:
         """That of one of them, to place what is said of it."""
-        if spec.file not in self._documents:
-            self._documents[spec.file] = documents_of(self._contents[spec.file], spec.file)
-        return next(each for each in self._documents[spec.file] if each.index == spec.index)
-
-    def find(self, spec: SpecId) -> Document | None:
-        """The document of a spec, if it is one of them."""
-        facts = self._by_id.get(spec)
-        return self.document(facts) if facts else None
+        return self._documents.document(spec.file, spec.index)
 
     def texts(self, report: Report) -> dict[str, str]:
         """The texts of their files that something is said of."""
-        named = {each.location.file for each in report.diagnostics} & self._contents.keys()
-        return {file: self._contents[file].decode() for file in named}
+        named = {each.location.file for each in report.diagnostics} & self._texts.keys()
+        return {file: self._texts[file] for file in named}
 
     def added_to(self, context: Context) -> Context:
         """What the others are lowered with where these specs are there too."""
@@ -73,10 +65,6 @@ class Beside:
         sources = {(each.id.kind, each.id.namespace, each.id.name): each.file for each in self.facts}
         datasets = _Datasets(context.sample_sets, self, context.platform)
         return replace(context, sample_sets=datasets, sources={**sources, **context.sources})
-
-    @cached_property
-    def _by_id(self) -> dict[SpecId, SpecFacts]:
-        return {each.id: each for each in self.facts}
 
 
 class _Datasets(Mapping[tuple[str, str], SampleSet]):

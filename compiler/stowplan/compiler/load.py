@@ -5,12 +5,10 @@ repository, and nothing is opened that is not a regular file.
 """
 
 import os
-from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from stowplan.compiler import yaml_reader
 from stowplan.compiler.model import Sources
 from stowplan.compiler.repository import PLATFORM_FILES, SPECS
 from stowplan.compiler.source import START, Document, Node, Report
@@ -46,11 +44,6 @@ def load(
     if not (documents or report.failed or (platform and platform.data.get("extensions")) or len(wanted) < len(paths)):
         files.report_at(SPECS, START, _nothing_found(files, len(paths), finder))
     return Sources(platform, tuple(documents), files.texts, files.digests, files.unread)
-
-
-def documents_of(content: bytes, name: str) -> Sequence[Document]:
-    """Those of a file that was read without errors before."""
-    return yaml_reader.read(content.removeprefix(BOM_UTF8).decode(), name)[0]
 
 
 def texts(paths: Sequence[str], report: Report) -> Mapping[str, str]:
