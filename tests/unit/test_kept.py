@@ -80,10 +80,10 @@ class Repository:
         return {spec.id.name for spec in part.program.specs} if part.program else set()
 
     def _files(self, compiled: Compiled) -> dict[str, tuple[str, bytes]]:
-        return {
-            file.path: (file.line, bytes(file.content or b"") or (self.root / "out" / file.path).read_bytes())
-            for file in compiled.files
-        }
+        files = [(file.path, file.line, bytes(file.content or b"")) for file in compiled.files]
+        files += [(path, line, b"") for path, line in compiled.committed.unread.items()]
+        out = self.root / "out"
+        return {path: (line, content or (out / path).read_bytes()) for path, line, content in files}
 
 
 @pytest.fixture(scope="module")

@@ -41,13 +41,13 @@ def to_line(entry: Entry) -> str:
     )
 
 
-def path_of(line: bytes) -> str:
+def path_of(line: str) -> str:
     """The path in a line as `to_line` writes it; empty where its form is not that simple."""
     found = _PATH.search(line)
-    return found[1].decode() if found else ""
+    return found[1] if found else ""
 
 
-_PATH = re.compile(rb'\}, "path": "([ !#-\[\]-~]*)", "run": ')
+_PATH = re.compile(r'\}, "path": "([ !#-\[\]-~]*)", "run": ')
 
 
 @lru_cache(1000)

@@ -33,13 +33,13 @@ class Inventory:
     """The files of one run, sorted by path. `complete` is false where some of the file could not be read.
 
     `sha256` is that of the file that it was read from; empty where it was not. `unread` are lines of more entries, by
-    path, which nobody will ask for.
+    path: files that stay as they are.
     """
 
     entries: tuple[Entry, ...] = ()
     complete: bool = True
     sha256: str = field(default="", compare=False, repr=False)
-    unread: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)
+    unread: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     def paths(self) -> set[str]:
         """Those of all files."""
@@ -88,16 +88,16 @@ def digest(out: Path) -> str:
 
 def read_beside(out: Path, digest: str, known: Collection[str]) -> Inventory:
     """`read` where the file is known by its digest to be sound: the entries of `known` paths stay unread."""
-    content = _content(out) or b""
-    unread: dict[str, bytes] = {}
-    others: list[bytes] = []
-    for line in content.split(b"\n")[1:]:
+    content = (_content(out) or b"").decode()
+    unread: dict[str, str] = {}
+    others: list[str] = []
+    for line in content.split("\n")[1:]:
         path = path_of(line)
         if path in known:
             unread[path] = line
         else:
             others.append(line)
-    entries = tuple(entry for _, entry in from_lines(others) if entry)
+    entries = tuple(entry for _, entry in from_lines(line.encode() for line in others) if entry)
     return Inventory(entries, sha256=digest, unread=unread)
 
 

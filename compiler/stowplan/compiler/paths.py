@@ -59,7 +59,7 @@ def problems(outputs: Sequence[_Placed]) -> list[tuple[_Placed, Finding]]:
     """
     given = [output.path for output in outputs]
     found = [] if _all_safe(given) else [(output, _unsafe(output)) for output in outputs if not safe(output.path)]
-    return found if _all_apart(given) else found + _collisions(outputs)
+    return found if all_apart(given) else found + _collisions(outputs)
 
 
 def _all_safe(given: Sequence[str]) -> bool:
@@ -68,7 +68,7 @@ def _all_safe(given: Sequence[str]) -> bool:
     return text.count("\n") == len(given) - 1 and _ALL_SAFE.fullmatch(text) is not None
 
 
-def _all_apart(given: Sequence[str]) -> bool:
+def all_apart(given: Sequence[str]) -> bool:
     """Whether no path is another one or a folder of it."""
     folded = set(_folded("\n".join(given)).split("\n"))
     folders = {path.rpartition("/")[0] for path in folded}

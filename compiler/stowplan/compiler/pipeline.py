@@ -8,7 +8,7 @@ batches (`batch`), which are shared out to processes: `lower` makes units of man
 later ones have nothing sound to work on and are left out. Nothing is written here.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -50,8 +50,9 @@ _WORTH_PROCESSES = 100
 class Compiled:
     """What a run made; nothing where an error stopped it.
 
-    `files` are those of `outputs`, `objects` is their number; `outputs` themselves are only there where they were
-    asked for. `committed` is the inventory that the run began with, `starts` are the Jobs that a sync would start.
+    `files` are those of `outputs`, but those that `committed` has unread; `objects` is their number. `outputs`
+    themselves are only there where they were asked for. `committed` is the inventory that the run began with, `starts`
+    are the Jobs that a sync would start.
     `texts` are the sources, by file. `kept` is for the next run, where extensions had no part in this one: they may
     have looked at anything.
     """
@@ -146,7 +147,7 @@ def _compile(
     return Compiled(
         reading.texts(report),
         (*_outputs(batches), *more) if keep_objects else (),
-        (*_files(batches, beside, found), *Renderings().all(more, tree)),
+        (*(file for each in batches for file in each.files), *Renderings().all(more, tree)),
         _number(batches) + len(beside.objects) + len(more),
         found,
         tuple(sorted(run for each in batches for run in each.starts)),
@@ -183,13 +184,6 @@ def _kept(reading: Reading, batches: Sequence[Batch]) -> Kept:
         rest = KeptRest(_places(batches, reading.beside), part.findings, part.facts)
     files = {**reading.beside.files, **known.files}
     return replace(known, files=files, rest=None if reading.program.passed_through else rest)
-
-
-def _files(batches: Sequence[Batch], beside: Beside, committed: Inventory) -> Iterator[Rendered]:
-    """Those that were rendered, and those that stay as they are."""
-    yield from (file for each in batches for file in each.files)
-    for fact in beside.objects:
-        yield Rendered(fact.path, fact.id, fact.source, "", committed.unread[fact.path].decode(), None)
 
 
 def _extend(program: Program, context: Context, repo: Path, memory: Memory, report: Report) -> Extensions | None:

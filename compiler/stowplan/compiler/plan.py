@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from operator import attrgetter
 
 from stowplan.compiler import inventory
 from stowplan.compiler.inventory import Inventory
@@ -52,32 +51,38 @@ class Plan:
 
 
 def plan(files: Sequence[Rendered], tree: Tree, previous: Inventory) -> Plan:
-    """What it takes to make `tree` hold exactly `files` and their inventory, and nothing else of ours.
+    """What it takes to make `tree` hold exactly `files`, what stays of `previous`, and their inventory.
 
-    Raises `OSError` where a file cannot be read.
+    Nothing else of ours is to be there. Raises `OSError` where a file cannot be read.
     """
-    ordered = sorted(files, key=attrgetter("path"))
-    contents: dict[str, Content | None] = {file.path: file.content for file in ordered}
-    contents[inventory.NAME] = inventory.of_lines(file.line for file in ordered)
+    stays = previous.unread
+    missing = stays.keys() - tree.files
+    contents: dict[str, Content | None] = {file.path: file.content for file in files} | dict.fromkeys(missing)
+    contents[inventory.NAME] = inventory.of_lines(_lines(files, stays))
     obstacles = _obstacles(contents, tree)
     states = {path: _state(path, content, tree) for path, content in sorted(contents.items()) if path not in obstacles}
-    gone = sorted(_listed(tree, previous) - contents.keys())
-    unknown = sorted((tree.files | tree.others).difference(contents, gone))
+    gone = sorted(_listed(tree, previous).difference(contents, stays))
+    unknown = sorted(path for some in (tree.files, tree.others) for path in some.difference(contents, gone, stays))
     return Plan(
         changes=tuple(
             Change(path, new=state is _State.NEW, after=contents[path] or b"")
             for path, state in states.items()
             if state in (_State.NEW, _State.CHANGED)
         ),
-        unchanged=_those(states, _State.SAME),
+        unchanged=tuple(sorted((*_those(states, _State.SAME), *(stays.keys() - missing)))),
         gone=tuple(gone),
         stale=tuple(path for path in gone if _has_header(path, tree)),
         disowned=tuple(path for path in gone if _exists(path, tree) and not _has_header(path, tree)),
         orphaned=tuple(path for path in unknown if path.endswith(".yaml") and _has_header(path, tree)),
-        intruders=tuple(path for path in _synced(unknown, contents) if not _has_header(path, tree)),
+        intruders=tuple(path for path in _synced(unknown, (*contents, *stays)) if not _has_header(path, tree)),
         blocked=tuple(sorted({*obstacles.values(), *_those(states, _State.FOREIGN)})),
         lost=_those(states, _State.LOST),
     )
+
+
+def _lines(files: Sequence[Rendered], stays: Mapping[str, str]) -> Iterator[str]:
+    lines = {**stays, **{file.path: file.line for file in files}}
+    return map(lines.__getitem__, sorted(lines))
 
 
 class _State(Enum):
@@ -104,8 +109,9 @@ def _state(path: str, content: Content | None, tree: Tree) -> _State:
 
 def _synced(unknown: Iterable[str], outputs: Iterable[str]) -> Iterator[str]:
     """Those that Argo CD reads as manifests in the folders of outputs, each of which an Application syncs."""
-    folders = tuple({f"{path.partition('/')[0]}/" for path in outputs if "/" in path})
-    return (path for path in unknown if path.endswith(_MANIFESTS) and path.startswith(folders))
+    read = [path for path in unknown if path.endswith(_MANIFESTS)]
+    folders = tuple({f"{path.partition('/')[0]}/" for path in outputs if "/" in path}) if read else ()
+    return (path for path in read if path.startswith(folders))
 
 
 def _is_ours(path: str, content: bytes) -> bool:
@@ -131,9 +137,9 @@ def _obstacles(paths: Iterable[str], tree: Tree) -> dict[str, str]:
 
 
 def _listed(tree: Tree, previous: Inventory) -> set[str]:
-    """Paths that the last run wrote, or a later one that died may have written."""
+    """Paths that the last run wrote, but those that stay, or that a later one that died may have written."""
     pending, _ = inventory.parse(tree.read(PENDING) or b"", tree.root)
-    return pending.paths() | (previous.paths() if previous.complete else set())
+    return pending.paths() | {entry.path for entry in previous.entries if previous.complete}
 
 
 def _exists(path: str, tree: Tree) -> bool:

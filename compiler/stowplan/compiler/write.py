@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from stowplan.compiler import inventory, lock, paths
+from stowplan.compiler.entries import from_lines
 from stowplan.compiler.inventory import Inventory
 from stowplan.compiler.plan import PENDING, Change, Plan, plan
 from stowplan.compiler.render import Rendered
@@ -38,12 +39,12 @@ class WriteResult:
 
 
 def write(files: Sequence[Rendered], out: Path, previous: Inventory, report: Report) -> WriteResult:
-    """Make `out` hold `files` and their inventory.
+    """Make `out` hold `files`, what stays of `previous`, and their inventory.
 
     `previous` is the inventory that the run began with. Files without our header are never touched. Where anything is
     in the way (SP507, SP508, SP509, SP510) nothing is written and the result is empty.
     """
-    problems = paths.diagnostics(files)
+    problems = paths.diagnostics(files) or _clashes(files, out, previous)
     report.add(*problems)
     if problems:
         return WriteResult()
@@ -59,6 +60,20 @@ def write(files: Sequence[Rendered], out: Path, previous: Inventory, report: Rep
     except OSError as error:
         report.add(unusable(out, error))
         return WriteResult()
+
+
+def _clashes(files: Sequence[Rendered], out: Path, previous: Inventory) -> list[Diagnostic]:
+    """SP507 for files that clash with one that stays. What was written together before does not."""
+    fresh = {file.path for file in files}.difference(entry.path for entry in previous.entries)
+    if not (fresh and previous.unread) or paths.all_apart([*(file.path for file in files), *previous.unread]):
+        return []
+    lines = (line.encode() for line in previous.unread.values())
+    stay = [
+        Rendered(entry.path, entry.id, paths.location(out, entry.path).file, "", "", None)
+        for _, entry in from_lines(lines)
+        if entry
+    ]
+    return paths.diagnostics([*files, *stay])
 
 
 def observations(planned: Plan, out: Path) -> list[Diagnostic]:
