@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler import parallel, pipeline
-from stowplan.compiler.packed import Packed, Texts
+from stowplan.compiler import parallel, pipeline, readers
+from stowplan.compiler.packed import Packed, Texts, pack
 from stowplan.compiler.pipeline import validate_repository
-from stowplan.compiler.reading import Reading, read
+from stowplan.compiler.reading import read
 from stowplan.compiler.source import Report
 from tests.repositories import EXAMPLES, REPOSITORY
 
@@ -36,7 +36,7 @@ def repository(folder: Path, text: str) -> Path:
 def test_specs_come_back_as_they_were(name: str) -> None:
     reading = read(EXAMPLES[name], Report())
     specs = reading.program.specs
-    back = Packed(specs, Texts(reading.sources.texts)).specs()
+    back = Packed(pack(specs), Texts(reading.sources.texts)).specs()
     assert [(each.id, each.model, each.digest) for each in back] == [(s.id, s.model, s.digest) for s in specs]
     for own, spec in zip(back, specs, strict=True):
         assert (own.document.file, own.document.index) == (spec.document.file, spec.document.index)
@@ -44,11 +44,12 @@ def test_specs_come_back_as_they_were(name: str) -> None:
         assert own.document.root == spec.document.root
 
 
-def test_documents_are_found_without_the_specs(tmp_path: Path) -> None:
-    reading = read(repository(tmp_path, TWO), Report())
-    specs = reading.program.specs
+def test_documents_are_found_without_the_specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repo = repository(tmp_path, TWO)
+    specs = read(repo, Report()).program.specs
     assert [each.document.index for each in specs] == [1, 2], "an empty document counts"
-    again = Reading.unpacked(reading.packed())
+    monkeypatch.setattr(readers, "_WORTH", 0)
+    again = read(repo, Report(), processes=2)
     assert not again.program.specs
     assert not again.sources.documents
     for spec in specs:
@@ -68,6 +69,7 @@ def test_what_is_said_of_packed_specs(case: str, tmp_path: Path, monkeypatch: py
     said = []
     for number in (1, 2):
         monkeypatch.setattr(pipeline, "_WORTH_PROCESSES", 0)
+        monkeypatch.setattr(readers, "_WORTH", 0)
         monkeypatch.setattr(parallel, "processes", lambda number=number: number)
         report = Report()
         validate_repository(repo, report, keep_objects=False)

@@ -88,7 +88,7 @@ def compile_specs(part: Packed | Sequence[Spec], setting: Setting) -> Batch:
     return batch
 
 
-def warm_up(examples: Packed | Sequence[Spec], setting: Setting) -> None:
+def warm_up(examples: Sequence[Spec], setting: Setting) -> None:
     """Have this process make what each one makes once, such as validators: those forked from it need not."""
     compile_specs(examples, replace(setting, memory=None))
 

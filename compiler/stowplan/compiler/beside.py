@@ -27,8 +27,7 @@ class Beside:
         """The digest of the one that has what they were compiled to."""
         self.rest = kept.rest if sources.unread else None
         self.specs: tuple[KeptSpec, ...] = tuple(spec for file in self.files.values() for spec in file.specs)
-        self._texts = {file: content.decode("utf-8-sig") for file, content in sources.unread.items()}
-        self._documents = Texts(self._texts)
+        self.again = Texts(sources.unread)
 
     @property
     def facts(self) -> list[SpecFacts]:
@@ -51,12 +50,7 @@ class Beside:
 
     def document(self, spec: SpecFacts) -> Document:
         """That of one of them, to place what is said of it."""
-        return self._documents.document(spec.file, spec.index)
-
-    def texts(self, report: Report) -> dict[str, str]:
-        """The texts of their files that something is said of."""
-        named = {each.location.file for each in report.diagnostics} & self._texts.keys()
-        return {file: self._texts[file] for file in named}
+        return self.again.document(spec.file, spec.index)
 
     def added_to(self, context: Context) -> Context:
         """What the others are lowered with where these specs are there too."""

@@ -33,17 +33,34 @@ def load(
     What cannot be read goes to `report` and is left out. Documents come in the byte order of their files' paths.
     Where there are none although nothing is wrong, a warning says what was looked at.
     """
-    files = Files(repo, report, contents)
-    platform = _load_platform(files)
-    finder = SpecFinder(files)
-    paths = finder.find()
-    wanted = files.chosen(paths, choose) if choose else paths
-    documents = [document for path in wanted for document in files.read(path) or ()]
-    for path in finder.near:
-        files.report_at(path, START, finding("SP116", (), *_NEAR))
-    if not (documents or report.failed or (platform and platform.data.get("extensions")) or len(wanted) < len(paths)):
-        files.report_at(SPECS, START, _nothing_found(files, len(paths), finder))
-    return Sources(platform, tuple(documents), files.texts, files.digests, files.unread)
+    return Loading(repo, report, contents).sources(choose)
+
+
+class Loading:
+    """What is done before any document is read: specs are found, the platform file is read."""
+
+    def __init__(self, repo: Path, report: Report, contents: Mapping[str, bytes]) -> None:
+        self._files = Files(repo, report, contents)
+        self._report = report
+        self.platform = _load_platform(self._files)
+        self._finder = SpecFinder(self._files)
+        self._paths = self._finder.find()
+
+    def contents(self) -> Mapping[str, bytes]:
+        """Those of all specs that can be read, in the order of their files."""
+        return self._files.taken(self._paths)
+
+    def sources(self, choose: Choice | None = None) -> Sources:
+        """What was read of the files that are asked for. To be called once."""
+        files, finder, paths = self._files, self._finder, self._paths
+        wanted = files.chosen(paths, choose) if choose else paths
+        documents = [document for path in wanted for document in files.read(path) or ()]
+        for path in finder.near:
+            files.report_at(path, START, finding("SP116", (), *_NEAR))
+        extended = self.platform and self.platform.data.get("extensions")
+        if not (documents or self._report.failed or extended or len(wanted) < len(paths)):
+            files.report_at(SPECS, START, _nothing_found(files, len(paths), finder))
+        return Sources(self.platform, tuple(documents), files.texts, files.digests, files.unread)
 
 
 def texts(paths: Sequence[str], report: Report) -> Mapping[str, str]:

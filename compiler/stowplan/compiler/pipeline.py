@@ -158,19 +158,13 @@ def _compile(
 
 
 def _read(repo: Path, report: Report, before: Before, memory: Memory | None, *, keep_objects: bool) -> Reading:
-    """All that is read. Where several processes work on specs that nobody asks for later, these are packed."""
-    reading = read(repo, report, before)
-    wanted = keep_objects or report.failed or bool(reading.program.platform.extensions)
-    if wanted or reading.beside.specs or _processes(reading, memory) == 1:
-        return reading
-    content = reading.packed()
-    del reading
-    return Reading.unpacked(content)
+    """All that is read; by several processes where nobody asks for specs later."""
+    return read(repo, report, before, 1 if keep_objects else _processes(memory))
 
 
-def _processes(reading: Reading, memory: Memory | None) -> int:
-    """How many are to compile specs."""
-    return 1 if reading.size < _WORTH_PROCESSES or (memory and memory.lasting) else parallel.processes()
+def _processes(memory: Memory | None) -> int:
+    """How many may work for this one: a lasting memory serves one alone."""
+    return 1 if memory and memory.lasting else parallel.processes()
 
 
 def _kept(reading: Reading, batches: Sequence[Batch]) -> Kept:
@@ -206,7 +200,7 @@ def _batches(setting: Setting, others: Sequence[Output], reading: Reading, repor
         lower(setting.program.specs, setting.program, setting.context, report)
         return []
     memory, beside = setting.memory, reading.beside
-    number = _processes(reading, memory)
+    number = 1 if reading.size < _WORTH_PROCESSES else _processes(memory)
     if number > 1:
         batch.warm_up(reading.examples, setting)
         setting = replace(setting, spool=Spool())

@@ -1,23 +1,24 @@
 """The first stages together: what is known of the specs before any is compiled."""
 
-import pickle
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
-from stowplan.compiler import batch
+from stowplan.compiler import batch, readers
 from stowplan.compiler.beside import Beside
 from stowplan.compiler.kept import Before, Kept
-from stowplan.compiler.load import load
+from stowplan.compiler.load import Loading
 from stowplan.compiler.lower import context_of
 from stowplan.compiler.model import Program, Sources, Spec
 from stowplan.compiler.packed import Packed, Texts
+from stowplan.compiler.platform_file import platform as platform_of
+from stowplan.compiler.readers import Part
 from stowplan.compiler.resolve import resolve_beside
 from stowplan.compiler.source import Diagnostic, Document, Report
 from stowplan.compiler.spec_facts import SpecFacts
-from stowplan.compiler.validate import is_spec, validate
+from stowplan.compiler.validate import validate
 from stowplan.library.dialects.context import Context
 from stowplan.schema.meta import SpecId
 from stowplan.schema.records import dataclass
@@ -27,8 +28,8 @@ from stowplan.schema.records import dataclass
 class Reading:
     """What was read: `facts` of all specs, those `beside` the program included; what was `said` of files as such.
 
-    `parts` are the specs to compile, in batches, and `examples` one of each kind. Where they are packed, neither the
-    program nor the sources have them.
+    `parts` are the specs to compile, in batches, and `examples` some of them, of different kinds. Packed ones are not
+    in the program, nor their documents in the sources: `again` gives these.
     """
 
     sources: Sources
@@ -38,9 +39,8 @@ class Reading:
     beside: Beside
     context: Context
     parts: Sequence[Packed | Sequence[Spec]]
-    examples: Packed | Sequence[Spec]
+    examples: Sequence[Spec]
     again: Texts
-    """Gives documents that are not held any more."""
 
     @property
     def size(self) -> int:
@@ -49,7 +49,7 @@ class Reading:
 
     def texts(self, report: Report) -> Mapping[str, str]:
         """The sources that something may be said of, by file."""
-        return {**self.sources.texts, **self.beside.texts(report)}
+        return {**self.sources.texts, **self.beside.again.named(report), **self.again.named(report)}
 
     def find(self, spec: SpecId) -> Document | None:
         """The document of a spec that is not in the program."""
@@ -57,43 +57,71 @@ class Reading:
         found = self.facts[index] if index < len(self.facts) else None
         if found is None or found.id != spec:
             return None
-        read = found.file in self.sources.texts
-        return self.again.document(found.file, found.index) if read else self.beside.document(found)
-
-    def packed(self) -> bytes:
-        """All of it as bytes, for `unpacked`; specs that are to be compiled stay packed there."""
-        others = tuple(document for document in self.sources.documents if not is_spec(document))
-        examples, *parts = (
-            part if isinstance(part, Packed) else Packed(part, self.again) for part in (self.examples, *self.parts)
-        )
-        sources, program = replace(self.sources, documents=others), replace(self.program, specs=())
-        known = replace(self, sources=sources, program=program, parts=parts, examples=examples)
-        return pickle.dumps(known, pickle.HIGHEST_PROTOCOL)
-
-    @classmethod
-    def unpacked(cls, content: bytes) -> "Reading":
-        """What was packed, in as little memory as it needs if all that was read has been let go before.
-
-        What is left of many objects lies scattered among them, and keeps the memory of them all.
-        """
-        reading: Reading = pickle.loads(content)  # noqa: S301 - our own
-        return reading
+        texts = self.beside.again if found.file in self.beside.again else self.again
+        return texts.document(found.file, found.index)
 
 
-def read(repo: Path, report: Report, before: Before = Before()) -> Reading:  # noqa: B008 - frozen
-    """Read all files, or those that were not kept or that are concerned by what was not kept."""
+def read(repo: Path, report: Report, before: Before = Before(), processes: int = 1) -> Reading:  # noqa: B008 - frozen
+    """Read all files, or those that were not kept or that are concerned by what was not kept.
+
+    Several processes may share the work where there is much of it; then specs come packed.
+    """
     found, kept = Report(), before.kept
-    sources = load(repo, found, kept.stale if kept else None, before.contents)
+    loading = Loading(repo, found, before.contents)
+    if processes > 1 and not kept and readers.worth(loading.contents()):
+        return _shared_out(loading, found, report, processes) or read(repo, report, before)
+    sources = loading.sources(kept.stale if kept else None)
     if kept and not kept.foresaw(sources):
-        found, kept = Report(), None
-        sources = load(repo, found, None, before.contents)
+        return read(repo, report, replace(before, kept=None), processes)
     program = validate(sources, found)
     beside = Beside(kept or Kept(), sources)
     report.add(*found.diagnostics, *beside.said)
     program, facts = resolve_beside(program, beside.facts, beside.document, report)
     context = beside.added_to(context_of(program, version("stowplan")))
     specs = program.specs
-    parts = [specs[start : start + batch.SIZE] for start in range(0, len(specs), batch.SIZE)]
     examples = tuple({spec.id.kind: spec for spec in specs}.values())
     said, texts = tuple(found.diagnostics), Texts(sources.texts)
-    return Reading(sources, program, facts, said, beside, context, parts, examples, texts)
+    return Reading(sources, program, facts, said, beside, context, _batches(specs), examples, texts)
+
+
+def _shared_out(loading: Loading, found: Report, report: Report, processes: int) -> Reading | None:
+    """All files, read by several processes.
+
+    None where there is an error, of which more can be said where everything is at hand; or where there are extensions,
+    which may ask for anything.
+    """
+    contents = dict(loading.contents())
+    platform = platform_of(loading.platform, Report())
+    if platform is None or platform.extensions:
+        return None
+    examples = readers.examples(contents, platform)
+    parts = readers.read(contents, platform, batch.SIZE, processes)
+    if parts is None:
+        return None
+    again, left = Texts(contents), {name for part in parts for name in part.left}
+    sources = replace(loading.sources(lambda _: left), unread={})
+    found.add(*(each for part in parts for each in part.said))
+    program = validate(sources, found)
+    others = [each for part in parts for each in part.facts]
+    said, between = tuple(found.diagnostics), Report()
+    program, facts = resolve_beside(program, others, lambda each: again.document(each.file, each.index), between)
+    if found.failed or between.failed:
+        return None
+    report.add(*said, *between.diagnostics)
+    digests = {each.id: each.digest for each in facts if each.digest != each.own_digest}
+    context = _context(program, parts, facts)
+    batches: list[Packed | Sequence[Spec]] = list(_batches(program.specs))
+    batches += [Packed(content, again, digests) for part in parts for content in part.specs]
+    return Reading(sources, program, facts, said, Beside(Kept(), sources), context, batches, examples, again)
+
+
+def _context(program: Program, parts: Sequence[Part], facts: Sequence[SpecFacts]) -> Context:
+    """What specs are lowered with that are not in the program."""
+    context = context_of(program, version("stowplan"))
+    sets = {name: model for part in parts for name, model in part.sets.items()}
+    files = {(each.id.kind, each.id.namespace, each.id.name): each.file for each in facts}
+    return replace(context, sample_sets={**sets, **context.sample_sets}, sources=files)
+
+
+def _batches(specs: Sequence[Spec]) -> list[Sequence[Spec]]:
+    return [specs[start : start + batch.SIZE] for start in range(0, len(specs), batch.SIZE)]

@@ -33,7 +33,7 @@ def resolve_beside(
     own = {(spec.document.file, spec.document.index): spec for spec in program.specs}
     facts = [spec_facts.of_spec(spec, context) for spec in program.specs]
     if unchanged:
-        alone = (replace(each, digest=each.digest.partition("+")[0]) for each in unchanged)
+        alone = (each if "+" not in each.digest else replace(each, digest=each.own_digest) for each in unchanged)
         facts = sorted((*facts, *alone), key=lambda each: (os.fsencode(each.file), each.index))
 
     def document_of(each: SpecFacts) -> Document:

@@ -49,6 +49,11 @@ class SpecFacts:
     claim: str | None = None
     single: FieldPath = ()
 
+    @property
+    def own_digest(self) -> str:
+        """The part of the digest that covers the spec alone."""
+        return self.digest.partition("+")[0]
+
 
 def of_spec(spec: Spec, context: Context) -> SpecFacts:
     """The facts of a sound spec."""

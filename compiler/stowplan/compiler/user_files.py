@@ -64,12 +64,18 @@ class Files:
 
     def chosen(self, paths: Sequence[str], choose: Choice) -> list[str]:
         """Those of the files that `choose` asks for, and those that cannot be read; of the others, the contents."""
-        for path in paths:
-            content = self._content(path)
-            if content is not None:
-                self.unread[printable(path)] = content
+        self.taken(paths)
         wanted = choose(self.digests)
         return [path for path in paths if printable(path) in wanted or printable(path) not in self.unread]
+
+    def taken(self, paths: Sequence[str]) -> Mapping[str, bytes]:
+        """The contents of files that were not read yet, by their printable paths; of those that can be read."""
+        for path in paths:
+            name = printable(path)
+            content = None if name in self.unread else self._content(path)
+            if content is not None:
+                self.unread[name] = content
+        return self.unread
 
     def read(self, path: str) -> list[Document] | None:
         """The documents of one file; None where it has some, but none of them can be read."""

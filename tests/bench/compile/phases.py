@@ -19,7 +19,7 @@ from typing import Any
 BEGAN = time.perf_counter()
 
 PHASES = {
-    "parse": ("reading:load",),
+    "parse": ("load:Loading.__init__", "load:Loading.sources"),
     "validate": ("reading:validate", "reading:resolve_beside"),
     "lower": ("reading:context_of", "batch:lower"),
     "compose": ("memory:Memory.prepare", "memory:Memory.send", "memory:Memory.finish", "pipeline:extend"),
