@@ -19,7 +19,8 @@ from stowplan.compiler.model import Sources
 from stowplan.compiler.repository import PLATFORM_FILES
 from stowplan.compiler.source import Diagnostic
 from stowplan.compiler.spec_facts import SpecFacts
-from stowplan.compiler.tree import Tree
+from stowplan.compiler.standing import Standing
+from stowplan.compiler.tree import Tree, seen
 from stowplan.compiler.validate import is_spec
 from stowplan.schema.meta import SpecId
 from stowplan.schema.records import dataclass
@@ -123,12 +124,21 @@ class Before:
     """What is known before a run begins.
 
     `kept` is what the last run left that wrote the output, if the output and Stowplan are still the same. `contents`
-    are those of files of the repository that were read already, `tree` is what lies in the output folder.
+    are those of files of the repository that were read already, `tree` is what lies in the output folder. Where that
+    run was one of this very process, `standing` is what it left, and nobody has changed it.
     """
 
     kept: Kept | None = None
     contents: Mapping[str, bytes] = field(default_factory=dict)
     tree: Tree | None = None
+    standing: Standing | None = None
+
+    def settled(self, out: Path) -> "Before":
+        """Itself, the tree looked at, and without what was kept of another output than there is."""
+        if self.standing:
+            return replace(self, tree=self.standing.tree)
+        tree = self.tree or seen(out)
+        return replace(self, tree=tree, kept=self.kept if self.kept and self.kept.is_in(tree) else None)
 
 
 def _refers(file: KeptFile, changed: Collection[SpecId]) -> bool:

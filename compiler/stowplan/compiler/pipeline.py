@@ -35,7 +35,8 @@ from stowplan.compiler.render import Rendered, Renderings
 from stowplan.compiler.runs import Recompile
 from stowplan.compiler.source import Diagnostic, Report
 from stowplan.compiler.spool import Spool
-from stowplan.compiler.tree import Tree, seen
+from stowplan.compiler.standing import Standing
+from stowplan.compiler.tree import Tree
 from stowplan.library.dialects.context import Context
 from stowplan.schema.meta import ObjectId, SpecId
 from stowplan.schema.records import dataclass
@@ -117,12 +118,11 @@ def _compile(
     before: Before,
     keep_objects: bool,
 ) -> Compiled:
-    tree = before.tree or seen(out)
-    if before.kept and not before.kept.is_in(tree):
-        before = replace(before, kept=None)
+    before = before.settled(out)
+    tree = before.tree or Tree(out)
     reading = _read(repo, report, before, memory, keep_objects=keep_objects)
     program, beside = reading.program, reading.beside
-    found, problems = _inventory(tree, beside, recompile)
+    found, problems = _inventory(tree, beside, before.standing, recompile)
     extended = _extend(program, reading.context, repo, memory, report)
     if report.failed and extended is not None:
         return Compiled(reading.texts(report))
@@ -260,10 +260,13 @@ def _number(batches: Sequence[Batch]) -> int:
     return sum(len(part.facts.objects) for each in batches for part in each.checked)
 
 
-def _inventory(tree: Tree, beside: Beside, recompile: Recompile) -> tuple[Inventory, list[Diagnostic]]:
+def _inventory(
+    tree: Tree, beside: Beside, standing: Standing | None, recompile: Recompile
+) -> tuple[Inventory, list[Diagnostic]]:
     """The inventory of the last run. That it is lost is an error, unless all runs are to be compiled anew."""
     if beside.specs:
-        return inventory.read_beside(tree.root, beside.inventory, {fact.path for fact in beside.objects}), []
+        known = {fact.path for fact in beside.objects}
+        return standing.beside(known) if standing else inventory.read_beside(tree.root, beside.inventory, known), []
     found, problems = inventory.read(tree.root)
     problems += lost_inventory(tree)
     if recompile.everything:

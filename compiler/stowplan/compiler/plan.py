@@ -36,7 +36,7 @@ class Plan:
     `disowned` ones have lost our header and are left alone. So are `orphaned` files, which have our header but stand
     in no inventory, and `intruders`: manifests without our header in folders that Argo CD syncs. `blocked` are paths of
     outputs or of folders above them where something foreign stands: then nothing is written. `lost` files were seen
-    before, so that their contents are not at hand, and are gone now.
+    before, so that their contents are not at hand, and are gone now. `inventory` are the bytes of the new one.
     """
 
     changes: tuple[Change, ...]
@@ -48,6 +48,7 @@ class Plan:
     intruders: tuple[str, ...]
     blocked: tuple[str, ...]
     lost: tuple[str, ...]
+    inventory: bytes
 
 
 def plan(files: Sequence[Rendered], tree: Tree, previous: Inventory) -> Plan:
@@ -58,7 +59,7 @@ def plan(files: Sequence[Rendered], tree: Tree, previous: Inventory) -> Plan:
     stays = previous.unread
     missing = stays.keys() - tree.files
     contents: dict[str, Content | None] = {file.path: file.content for file in files} | dict.fromkeys(missing)
-    contents[inventory.NAME] = inventory.of_lines(_lines(files, stays))
+    own = contents[inventory.NAME] = inventory.of_lines(_lines(files, stays))
     obstacles = _obstacles(contents, tree)
     states = {path: _state(path, content, tree) for path, content in sorted(contents.items()) if path not in obstacles}
     gone = sorted(_listed(tree, previous).difference(contents, stays))
@@ -77,6 +78,7 @@ def plan(files: Sequence[Rendered], tree: Tree, previous: Inventory) -> Plan:
         intruders=tuple(path for path in _synced(unknown, (*contents, *stays)) if not _has_header(path, tree)),
         blocked=tuple(sorted({*obstacles.values(), *_those(states, _State.FOREIGN)})),
         lost=_those(states, _State.LOST),
+        inventory=own,
     )
 
 

@@ -15,6 +15,8 @@ from stowplan.compiler.memory import Memory
 from stowplan.compiler.pipeline import Compiled, compile_repository
 from stowplan.compiler.repository import PLATFORM_FILES, SPECS
 from stowplan.compiler.source import Report
+from stowplan.compiler.standing import Standing
+from stowplan.compiler.tree import Seen, Tree, scan, seen_at
 from stowplan.compiler.write import WriteResult, write
 
 QUIET_MILLISECONDS = 20
@@ -43,8 +45,9 @@ class Watcher:
     out: Path
     _memory: Memory = field(default_factory=Memory)
     _kept: Kept | None = None
-    _wrote: frozenset[str] = frozenset()
-    """Paths below the output folder that the last round touched."""
+    _standing: Standing | None = None
+    _left: dict[str, Seen] = field(default_factory=dict)
+    """What rounds touched below the output folder, as they left it."""
     _blind: bool = False
     """Whether nobody would notice who else writes the output folder."""
     _extended: bool = False
@@ -56,7 +59,7 @@ class Watcher:
             yield self.round()
             for found in self._changes():
                 if any(self._is_foreign(path) for _, path in found):
-                    self._kept = None
+                    self._kept = self._standing = None
                 # An edit while the first round went on, or before it was asked for the next, gave no notice.
                 missed = bool(begun) and begun != last_run.inputs(self.repo)
                 begun = ""
@@ -83,15 +86,27 @@ class Watcher:
         began, report = time.perf_counter(), Report()
         # A lasting Node serves one process. Where everything is compiled, several are faster.
         memory = self._memory if self._kept or self._extended else None
-        compiled = compile_repository(
-            self.repo, self.out, report, memory=memory, before=Before(self._kept), keep_objects=False
-        )
-        written = WriteResult() if report.failed else write(compiled.files, self.out, compiled.committed, report)
-        if not report.failed:
-            self._kept = compiled.kept.written("", self.out) if compiled.kept and not self._blind else None
-            self._extended = compiled.kept is None
-            self._wrote = frozenset((*written.created, *written.changed, *written.removed))
+        before = Before(self._kept, standing=self._standing)
+        compiled = compile_repository(self.repo, self.out, report, memory=memory, before=before, keep_objects=False)
+        written = WriteResult() if report.failed else self._write(compiled, report)
         return Round(report, compiled, written, time.perf_counter() - began)
+
+    def _write(self, compiled: Compiled, report: Report) -> WriteResult:
+        before = self._standing.tree if self._standing else None
+        # Whatever keeps it from being written may be a change of the output.
+        self._kept = self._standing = None
+        written = write(compiled.files, self.out, compiled.committed, report, before)
+        if report.failed:
+            return written
+        self._extended = compiled.kept is None
+        if compiled.kept and not self._blind:
+            made = (*written.created, *written.changed)
+            tree = before.after(made, written.removed) if before else scan(self.out)
+            self._kept = compiled.kept
+            self._standing = Standing.of_run(tree, written.inventory, compiled.files, compiled.committed)
+        touched = Tree(self.out).after((*written.created, *written.changed, *written.removed), ())
+        self._left |= {path: seen_at(self.out / path) for path in (*touched.files, *touched.folders)}
+        return written
 
     def _matters(self, path: str) -> bool:
         """Specs, the platform file, and Python files, which may be extensions; never what this very command writes."""
@@ -104,7 +119,10 @@ class Watcher:
     def _is_foreign(self, path: str) -> bool:
         """An output that somebody else changed. All are compared again in the next round."""
         output = self._below_out(path)
-        return output is not None and output.as_posix() not in self._wrote and not output.name.startswith(".")
+        if output is None or output.name.startswith("."):
+            return False
+        known = output.as_posix()
+        return known not in self._left or self._left[known] != seen_at(self.out / output)
 
     def _below_out(self, path: str) -> Path | None:
         found, out = Path(os.path.realpath(path)), Path(os.path.realpath(self.out))

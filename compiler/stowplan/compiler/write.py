@@ -12,6 +12,7 @@ next run compares every byte and writes anew what is empty or differs. Git holds
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import field
 from pathlib import Path
 
 from stowplan.compiler import inventory, lock, paths
@@ -30,19 +31,26 @@ _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:
-    """What a run did to each path below the output folder, the inventory included; all sorted."""
+    """What a run did to each path below the output folder, the inventory included; all sorted.
+
+    `inventory` are the bytes of that.
+    """
 
     created: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    inventory: bytes = field(default=b"", compare=False, repr=False)
 
 
-def write(files: Sequence[Rendered], out: Path, previous: Inventory, report: Report) -> WriteResult:
+def write(
+    files: Sequence[Rendered], out: Path, previous: Inventory, report: Report, tree: Tree | None = None
+) -> WriteResult:
     """Make `out` hold `files`, what stays of `previous`, and their inventory.
 
-    `previous` is the inventory that the run began with. Files without our header are never touched. Where anything is
-    in the way (SP507, SP508, SP509, SP510) nothing is written and the result is empty.
+    `previous` is the inventory that the run began with, `tree` what `out` holds, if nobody can have changed it. Files
+    without our header are never touched. Where anything is in the way (SP507, SP508, SP509, SP510) nothing is written
+    and the result is empty.
     """
     problems = paths.diagnostics(files) or _clashes(files, out, previous)
     report.add(*problems)
@@ -53,7 +61,7 @@ def write(files: Sequence[Rendered], out: Path, previous: Inventory, report: Rep
             if not alone or not inventory.is_still(previous, out):
                 report.add(_busy(out))
                 return WriteResult()
-            tree = scan(out)
+            tree = tree or scan(out)
             planned = plan(files, tree, previous)
             report.add(*observations(planned, out))
             return WriteResult() if planned.blocked or planned.lost else _apply(planned, tree)
@@ -143,6 +151,7 @@ def _apply(planned: Plan, tree: Tree) -> WriteResult:
         changed=tuple(change.path for change in planned.changes if not change.new),
         unchanged=planned.unchanged,
         removed=planned.stale,
+        inventory=planned.inventory,
     )
 
 
