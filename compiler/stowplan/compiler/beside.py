@@ -7,6 +7,7 @@ from functools import cached_property
 from stowplan.compiler.checks.changes import Changes
 from stowplan.compiler.checks.facts import Fact
 from stowplan.compiler.checks.local import Checked
+from stowplan.compiler.delivery import Place
 from stowplan.compiler.kept import Kept, KeptSpec
 from stowplan.compiler.model import Sources
 from stowplan.compiler.packed import Texts
@@ -42,6 +43,11 @@ class Beside:
     def checked(self) -> list[Checked]:
         """What was found in their objects, of which none changed."""
         return [Checked(spec.facts.id, spec.findings, spec.objects, Changes(spec.facts.id)) for spec in self.specs]
+
+    @cached_property
+    def places(self) -> frozenset[Place]:
+        """Where the objects are."""
+        return frozenset().union(*(file.places for file in self.files.values()))
 
     @cached_property
     def objects(self) -> list[Fact]:

@@ -17,6 +17,7 @@ from stowplan.compiler.checks.object_finding import ObjectFinding
 from stowplan.compiler.delivery import Place
 from stowplan.compiler.model import Sources
 from stowplan.compiler.repository import PLATFORM_FILES
+from stowplan.compiler.seen_files import SeenFiles
 from stowplan.compiler.source import Diagnostic
 from stowplan.compiler.spec_facts import SpecFacts
 from stowplan.compiler.standing import Standing
@@ -37,13 +38,15 @@ class KeptSpec(NamedTuple):
 class KeptFile(NamedTuple):
     """One file below `specs`, and what was said of it when it was read and its specs were lowered.
 
-    `mixed` is one that holds other things than specs, which may concern all specs.
+    `mixed` is one that holds other things than specs, which may concern all specs. `places` are those of the objects
+    of its specs.
     """
 
     digest: str
     said: tuple[Diagnostic, ...] = ()
     specs: tuple[KeptSpec, ...] = ()
     mixed: bool = False
+    places: frozenset[Place] = frozenset()
 
 
 class KeptRest(NamedTuple):
@@ -82,21 +85,23 @@ class Kept:
             told[diagnostic.location.file].append(diagnostic)
         mixed = {document.file for document in sources.documents if not is_spec(document)}
         read = sources.digests.keys() - {*sources.unread, *PLATFORM_FILES}
-        files = {
-            path: KeptFile(sources.digests[path], tuple(told[path]), tuple(specs[path]), path in mixed) for path in read
-        }
+        places: dict[frozenset[Place], frozenset[Place]] = {}
+        files = {}
+        for path in read:
+            own = places_of((each.facts.id, each.objects) for each in specs[path])
+            own = places.setdefault(own, own)
+            files[path] = KeptFile(sources.digests[path], tuple(told[path]), tuple(specs[path]), path in mixed, own)
         return cls(_platform(sources.digests), files)
 
     def stale(self, digests: Mapping[str, str]) -> Collection[str]:
         """The files that have to be read, given the digests of all: those that changed, and whom that may concern."""
-        changed = {
-            path for path, digest in digests.items() if path not in PLATFORM_FILES and self._differs(path, digest)
-        }
+        same = {path for path, file in self.files.items() if digests.get(path) == file.digest}
+        changed = digests.keys() - same - set(PLATFORM_FILES)
         known = [self.files[path] for path in (*changed, *(self.files.keys() - digests.keys())) if path in self.files]
         if self.platform != _platform(digests) or any(file.mixed for file in known):
             return digests.keys()
-        specs = {spec.facts.id for file in known for spec in file.specs}
-        concerned = (path for path, file in self.files.items() if file.mixed or _refers(file, specs))
+        sets = {spec.facts.id for file in known for spec in file.specs if spec.facts.id.kind == "SampleSet"}
+        concerned = (path for path, file in self.files.items() if file.mixed or (sets and _refers(file, sets)))
         return changed.union(concerned)
 
     def written(self, run: str, out: Path) -> "Kept":
@@ -115,9 +120,6 @@ class Kept:
         known = (self.files.get(document.file) for document in sources.documents if not is_spec(document))
         return all(file and file.mixed for file in known)
 
-    def _differs(self, path: str, digest: str) -> bool:
-        return path not in self.files or self.files[path].digest != digest
-
 
 @dataclass(frozen=True)
 class Before:
@@ -125,13 +127,15 @@ class Before:
 
     `kept` is what the last run left that wrote the output, if the output and Stowplan are still the same. `contents`
     are those of files of the repository that were read already, `tree` is what lies in the output folder. Where that
-    run was one of this very process, `standing` is what it left, and nobody has changed it.
+    run was one of this very process, `standing` is what it left, and nobody has changed it; `seen` are files that the
+    process has read.
     """
 
     kept: Kept | None = None
     contents: Mapping[str, bytes] = field(default_factory=dict)
     tree: Tree | None = None
     standing: Standing | None = None
+    seen: SeenFiles | None = None
 
     def settled(self, out: Path) -> "Before":
         """Itself, the tree looked at, and without what was kept of another output than there is."""
@@ -139,6 +143,14 @@ class Before:
             return replace(self, tree=self.standing.tree)
         tree = self.tree or seen(out)
         return replace(self, tree=tree, kept=self.kept if self.kept and self.kept.is_in(tree) else None)
+
+
+def places_of(parts: Iterable[tuple[SpecId, Facts]]) -> frozenset[Place]:
+    """Where the objects of specs are. There may be tens of thousands, in few places."""
+    found = {
+        (fact.path.partition("/")[0], fact.id[2], spec.namespace) for spec, facts in parts for fact in facts.objects
+    }
+    return frozenset(Place(*each) for each in found)
 
 
 def _refers(file: KeptFile, changed: Collection[SpecId]) -> bool:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from stowplan.compiler.model import Sources
 from stowplan.compiler.repository import PLATFORM_FILES, SPECS
+from stowplan.compiler.seen_files import SeenFiles
 from stowplan.compiler.source import START, Document, Node, Report
 from stowplan.compiler.spec_finder import SpecFinder
 from stowplan.compiler.user_files import Choice, Files, printable
@@ -39,8 +40,10 @@ def load(
 class Loading:
     """What is done before any document is read: specs are found, the platform file is read."""
 
-    def __init__(self, repo: Path, report: Report, contents: Mapping[str, bytes]) -> None:
-        self._files = Files(repo, report, contents)
+    def __init__(
+        self, repo: Path, report: Report, contents: Mapping[str, bytes], seen: SeenFiles | None = None
+    ) -> None:
+        self._files = Files(repo, report, contents, seen)
         self._report = report
         self.platform = _load_platform(self._files)
         self._finder = SpecFinder(self._files)

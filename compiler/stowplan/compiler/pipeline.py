@@ -25,7 +25,7 @@ from stowplan.compiler.delivery import Place, delivered, plain_objects, settings
 from stowplan.compiler.entries import to_line
 from stowplan.compiler.extensions import Extensions, extend
 from stowplan.compiler.inventory import Inventory
-from stowplan.compiler.kept import Before, Kept, KeptRest
+from stowplan.compiler.kept import Before, Kept, KeptRest, places_of
 from stowplan.compiler.lower import lower
 from stowplan.compiler.memory import Memory
 from stowplan.compiler.model import Output, Program, Sources
@@ -227,15 +227,8 @@ def _rest(batches: Sequence[Batch], setting: Setting, others: Sequence[Output], 
 
 
 def _places(batches: Sequence[Batch], beside: Beside) -> frozenset[Place]:
-    """Where the objects of specs are. There may be tens of thousands, in few places."""
-    parts = (*beside.checked, *(part for each in batches for part in each.checked))
-    found = {
-        (fact.path.partition("/")[0], fact.id[2], part.spec.namespace)
-        for part in parts
-        if part.spec
-        for fact in part.facts.objects
-    }
-    return frozenset(Place(*each) for each in found)
+    """Where the objects of specs are."""
+    return beside.places | places_of((part.spec, part.facts) for each in batches for part in each.checked if part.spec)
 
 
 def _conclude(batches: Sequence[Batch], setting: Setting, reading: Reading, report: Report) -> None:

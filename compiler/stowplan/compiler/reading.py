@@ -67,7 +67,7 @@ def read(repo: Path, report: Report, before: Before = Before(), processes: int =
     Several processes may share the work where there is much of it; then specs come packed.
     """
     found, kept = Report(), before.kept
-    loading = Loading(repo, found, before.contents)
+    loading = Loading(repo, found, before.contents, before.seen)
     if processes > 1 and not kept and readers.worth(loading.contents()):
         return _shared_out(loading, found, report, processes) or read(repo, report, before)
     sources = loading.sources(kept.stale if kept else None)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from stowplan.compiler import yaml_reader
 from stowplan.compiler.repository import MAX_FILE_SIZE, read
+from stowplan.compiler.seen_files import SeenFiles
 from stowplan.compiler.source import START, Document, Lines, Location, Mark, Report, diagnose_at
 from stowplan.schema.diagnostics import Finding, finding
 
@@ -32,10 +33,16 @@ _KINDS = {
 
 
 class Files:
-    """Reads files of one repository by their paths relative to it, but those whose contents are known already."""
+    """Reads files of one repository by their paths relative to it, but those whose contents are known already.
 
-    def __init__(self, repo: Path, report: Report, contents: Mapping[str, bytes]) -> None:
+    `seen` are those that were read before, and takes in what is read now.
+    """
+
+    def __init__(
+        self, repo: Path, report: Report, contents: Mapping[str, bytes], seen: SeenFiles | None = None
+    ) -> None:
         self._known = contents
+        self._seen = seen
         self.repo = repo
         self.texts: dict[str, str] = {}
         self.digests: dict[str, str] = {}
@@ -95,16 +102,24 @@ class Files:
             return self._taken(path, self._known[path])
         place = f"{self._folder}{path}"
         try:
-            kind = stat.S_IFMT(os.stat(place).st_mode)  # noqa: PTH116 - for thousands of files, a Path costs as much
+            found = os.stat(place)  # noqa: PTH116 - for thousands of files, a Path costs as much
+            kind = stat.S_IFMT(found.st_mode)
             if kind != stat.S_IFREG:
                 self.refuse(path, f"it is {_KINDS.get(kind, 'no regular file')}")
                 return None
+            known = self._seen.find(path, found) if self._seen else None
+            if known:
+                self.digests[printable(path)] = known.digest
+                return known.content
             content = read(place)
         except OSError as error:
             self.refuse(path, reason(error))
             return None
         if len(content) <= MAX_FILE_SIZE:
-            return self._taken(path, content)
+            self._taken(path, content)
+            if self._seen:
+                self._seen.keep(path, found, content, self.digests[printable(path)])
+            return content
         message = f"The file is larger than {MAX_FILE_SIZE:,} bytes."
         self.report_at(path, START, finding("SP105", (), message, "Split it; specs hold no data."))
         return None

@@ -14,6 +14,7 @@ from stowplan.compiler.kept import Before, Kept
 from stowplan.compiler.memory import Memory
 from stowplan.compiler.pipeline import Compiled, compile_repository
 from stowplan.compiler.repository import PLATFORM_FILES, SPECS
+from stowplan.compiler.seen_files import SeenFiles
 from stowplan.compiler.source import Report
 from stowplan.compiler.standing import Standing
 from stowplan.compiler.tree import Seen, Tree, scan, seen_at
@@ -46,6 +47,7 @@ class Watcher:
     _memory: Memory = field(default_factory=Memory)
     _kept: Kept | None = None
     _standing: Standing | None = None
+    _seen: SeenFiles = field(default_factory=SeenFiles)
     _left: dict[str, Seen] = field(default_factory=dict)
     """What rounds touched below the output folder, as they left it."""
     _blind: bool = False
@@ -86,7 +88,7 @@ class Watcher:
         began, report = time.perf_counter(), Report()
         # A lasting Node serves one process. Where everything is compiled, several are faster.
         memory = self._memory if self._kept or self._extended else None
-        before = Before(self._kept, standing=self._standing)
+        before = Before(self._kept, standing=self._standing, seen=self._seen)
         compiled = compile_repository(self.repo, self.out, report, memory=memory, before=before, keep_objects=False)
         written = WriteResult() if report.failed else self._write(compiled, report)
         return Round(report, compiled, written, time.perf_counter() - began)
