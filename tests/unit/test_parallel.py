@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -44,3 +45,35 @@ def test_what_is_there_is_shared_and_not_sent() -> None:
 def test_nothing_is_left_running() -> None:
     list(parallel.mapped(abs, range(10), 2))
     assert multiprocessing.active_children() == []
+
+
+@pytest.fixture
+def hundred(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(100)))
+
+
+@pytest.mark.usefixtures("hundred")
+@pytest.mark.parametrize(
+    ("files", "number"),
+    [
+        ({}, parallel.MOST),
+        ({"cpu.max": "max 100000\n"}, parallel.MOST),
+        ({"cpu.max": "200000 100000\n"}, 2),
+        ({"cpu.max": "150000 100000\n"}, 2),
+        ({"cpu.max": "50000 100000\n"}, 1),
+        ({"cpu.max": "9900000 100000\n"}, parallel.MOST),
+        ({"cpu.max": "what\n"}, parallel.MOST),
+        ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, parallel.MOST),
+        ({"cpu/cpu.cfs_quota_us": "300000\n", "cpu/cpu.cfs_period_us": "100000\n"}, 3),
+    ],
+)
+def test_a_container_is_not_given_all_that_it_sees(files: dict[str, str], number: int, tmp_path: Path) -> None:
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+    assert parallel.processes(tmp_path) == number
+
+
+def test_processors_that_this_process_may_not_use(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3})
+    assert parallel.processes(tmp_path) == 1

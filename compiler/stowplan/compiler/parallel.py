@@ -8,7 +8,9 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from heapq import merge
+from math import ceil
 from operator import itemgetter
+from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
@@ -18,17 +20,38 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+MOST = 8
+"""Processes: each one takes some 90 MiB, Node included, and what one process does before and after is not less."""
+
 _TICKET = 4
 """Bytes of a number."""
 
 
-def processes() -> int:
-    """How many may run at once: one for each processor that this process may use.
+def processes(groups: Path = Path("/sys/fs/cgroup")) -> int:
+    """How many may run at once: one for each processor that this process may use, but not more than `MOST`.
 
-    A copy of the process that shares its memory (fork) costs some milliseconds; elsewhere than on Linux there is none
-    that is safe, and starting Python anew would cost more than it gains.
+    A container may be given less than the processors it sees: `groups` are the control groups as it sees them. A copy
+    of the process that shares its memory (fork) costs some milliseconds; elsewhere than on Linux there is none that is
+    safe, and starting Python anew would cost more than it gains.
     """
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
+    if sys.platform != "linux":
+        return 1
+    return max(1, min(len(os.sched_getaffinity(0)), _quota(groups), MOST))
+
+
+def _quota(groups: Path) -> int:
+    """Processors that the kernel gives time for, the last one perhaps in part; `MOST` where it sets no limit.
+
+    The files are those of control groups v2 and v1.
+    """
+    with suppress(OSError, ValueError):
+        quota, period = (groups / "cpu.max").read_text().split()
+        return MOST if quota == "max" else ceil(int(quota) / int(period))
+    with suppress(OSError, ValueError):
+        v1 = groups / "cpu"
+        given, per = (int((v1 / f"cpu.cfs_{name}_us").read_text()) for name in ("quota", "period"))
+        return MOST if given < 0 else ceil(given / per)
+    return MOST
 
 
 def mapped(work: Callable[[Item], Result], items: Sequence[Item], number: int) -> Iterator[Result]:
