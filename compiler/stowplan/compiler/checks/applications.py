@@ -1,6 +1,6 @@
 """Will each Application of Argo CD sync all that its folder holds?"""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from functools import cache
 
@@ -25,7 +25,8 @@ _Kind = tuple[tuple[str, str], bool]
 
 def check(world: World) -> list[ObjectFinding]:
     """The size of each folder, the kinds that the project allows, and custom resources without their CRD."""
-    found = [finding for members in world.applications.values() for finding in _size(members)]
+    large = [world.applications[name] for name, size in world.sizes.items() if size > _LARGE]
+    found = [_too_large(members) for members in large]
     for project in (project for part in world.parts for project in part.projects):
         refused = _refused(world.kinds, project)
         found += [_not_permitted(fact, project) for fact in world if _kind(fact) in refused] if refused else []
@@ -47,17 +48,16 @@ def _patterns(spec: Json, field: str) -> tuple[tuple[str, str], ...]:
     return tuple((str(entry.get("group", "")), str(entry.get("kind", ""))) for entry in items(spec, field))
 
 
-def _size(members: list[Fact]) -> Iterator[ObjectFinding]:
+def _too_large(members: list[Fact]) -> ObjectFinding:
     """The repo server refuses folders above 10 MB (`reposerver.max.combined.directory.manifests.size`)."""
     size = sum(fact.size for fact in members)
-    if size > _LARGE:
-        first = min(members, key=lambda fact: fact.path)
-        message = (
-            f"The folder {first.application}/ has about {size / 1e6:.0f} MB; Argo CD reads at most 10 MB for an"
-            " Application."
-        )
-        hint = "Raise reposerver.max.combined.directory.manifests.size, or spread the specs over more namespaces."
-        yield about(first, "SP532", (), message, hint)
+    first = min(members, key=lambda fact: fact.path)
+    message = (
+        f"The folder {first.application}/ has about {size / 1e6:.0f} MB; Argo CD reads at most 10 MB for an"
+        " Application."
+    )
+    hint = "Raise reposerver.max.combined.directory.manifests.size, or spread the specs over more namespaces."
+    return about(first, "SP532", (), message, hint)
 
 
 def _kind(fact: Fact) -> _Kind:

@@ -26,6 +26,7 @@ from stowplan.compiler.checks.facts import (
     Volume,
 )
 from stowplan.compiler.checks.objects import TRAINING_KINDS, Object
+from stowplan.compiler.checks.outlines import outline_of
 from stowplan.compiler.checks.template_fields import templates_of
 from stowplan.compiler.manifest_fields import mapping
 from stowplan.compiler.sync_plan import HOOK, PHASES, SYNC, Gate, gate_of, phase_of
@@ -45,7 +46,6 @@ def facts_of(spec: SpecId | None, fit: Sequence[Object], unfit: Sequence[Object]
     for fact, obj in zip(sound, fit, strict=True):
         found.add(fact, obj, custom=obj.kind not in built_in)
     own = {fact.id: fact for fact in sound} if spec else {}
-    labels = [pod.labels for obj in fit for pod in obj.pods] if spec and found.selectors else []
     trains = spec is not None and spec.kind in TRAINING_KINDS
     return Facts(
         objects=(*sound, *_facts(unfit, sound=False)),
@@ -53,7 +53,7 @@ def facts_of(spec: SpecId | None, fit: Sequence[Object], unfit: Sequence[Object]
         references=tuple(
             [Reference(fact, *each) for fact, each in found.references if not found.settles(fact, each, own)]
         ),
-        selectors=tuple([each for each in found.selectors if not selectors.any_matches(each.value, labels)]),
+        selectors=tuple(_unmatched(spec, fit, found)),
         pods=tuple(found.pods),
         contents=tuple(found.contents.items()),
         replicas=tuple(found.replicas.items()),
@@ -66,7 +66,15 @@ def facts_of(spec: SpecId | None, fit: Sequence[Object], unfit: Sequence[Object]
         levels=tuple(found.levels),
         brought=tuple(found.brought),
         templates=tuple([(obj.id, templates_of(obj)) for obj in (*fit, *unfit) if obj.pods]) if trains else (),
+        outline=outline_of(sound),
     )
+
+
+def _unmatched(spec: SpecId | None, fit: Sequence[Object], found: "_Found") -> list[Selector]:
+    if spec is None:
+        return selectors.unmatched(found.selectors, found.pods)
+    labels = [pod.labels for obj in fit for pod in obj.pods] if found.selectors else []
+    return [each for each in found.selectors if not selectors.any_matches(each.value, labels)]
 
 
 class _Found:

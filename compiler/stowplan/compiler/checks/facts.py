@@ -138,6 +138,30 @@ class Template(NamedTuple):
     """Whether the first init container is ours."""
 
 
+class Step(NamedTuple):
+    """Where objects of an Application stand in its sync, which may wait for them if they are `gated`.
+
+    `moves` says that they are of a kind that Argo CD moves before what needs it.
+    """
+
+    application: str
+    phase: int
+    wave: int
+    gated: bool
+    moves: bool
+
+
+class Outline(NamedTuple):
+    """What sound objects are together.
+
+    `kinds` have group and kind, and whether there is a namespace; `sizes` are sums by Application.
+    """
+
+    steps: tuple[Step, ...] = ()
+    kinds: tuple[tuple[str, str, bool], ...] = ()
+    sizes: tuple[tuple[str, int], ...] = ()
+
+
 class Facts(NamedTuple):
     """What is known of one spec's objects, or of those that no spec made. Unsound objects are only in `objects`."""
 
@@ -147,7 +171,7 @@ class Facts(NamedTuple):
     references: tuple[Reference, ...] = ()
     """Those that do not lead to a fitting object of the same spec."""
     selectors: tuple[Selector, ...] = ()
-    """Those that match no pod of the same spec."""
+    """Those that match no pod of the same spec, or of the same namespace among what no spec made."""
     pods: tuple[PodLabels, ...] = ()
     contents: tuple[tuple[ObjectId, tuple[str, ...]], ...] = ()
     """The keys of each ConfigMap."""
@@ -166,3 +190,4 @@ class Facts(NamedTuple):
     """The level of Pod Security that each Namespace enforces."""
     brought: tuple[Brought, ...] = ()
     templates: tuple[tuple[ObjectId, tuple[Template, ...]], ...] = ()
+    outline: Outline = Outline()

@@ -1,9 +1,9 @@
 """Does every selector select something?"""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from stowplan.compiler.checks.facts import Fact, Selector
+from stowplan.compiler.checks.facts import Fact, PodLabels, Selector
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object, Objects
 from stowplan.compiler.checks.pods import Pod
@@ -48,14 +48,16 @@ def check(objects: Objects) -> list[ObjectFinding]:
 def check_pods(world: World) -> list[ObjectFinding]:
     """Selectors of our Services, budgets, policies and required pod affinities match a pod of their namespace."""
     given = [selector for part in world.parts for selector in part.selectors]
-    pods = _PodLabels(world, given)
     message = "No pod of this namespace is compiled that the selector matches."
     hint = "Change the selector or the labels of the pods."
-    return [
-        about(selector.owner, _CODE, selector.path, message, hint)
-        for selector in given
-        if not pods.any_matches(selector)
-    ]
+    wrong = unmatched(given, (pod for part in world.parts for pod in part.pods)) if given else []
+    return [about(selector.owner, _CODE, selector.path, message, hint) for selector in wrong]
+
+
+def unmatched(given: Sequence[Selector], pods: Iterable[PodLabels]) -> list[Selector]:
+    """Those that match none of the pods in their namespace."""
+    known = _PodLabels(pods, given)
+    return [selector for selector in given if not known.any_matches(selector)]
 
 
 def selectors_of(owner: Fact, obj: Object) -> list[Selector]:
@@ -72,14 +74,13 @@ def selectors_of(owner: Fact, obj: Object) -> list[Selector]:
 class _PodLabels:
     """The labels of all pods, found by one label that a selector asks for: comparing each with each is slow."""
 
-    def __init__(self, world: World, given: Iterable[Selector]) -> None:
+    def __init__(self, compiled: Iterable[PodLabels], given: Iterable[Selector]) -> None:
         asked: dict[str, set[str]] = {}
         for selector in given:
             asked.setdefault(selector.owner.id.namespace, set()).update(_wanted(selector))
         self._by_label: dict[tuple[str, str, str], list[Json]] = {}
         self._by_namespace: dict[str, list[Json]] = {}
-        pods = (pod for part in world.parts for pod in part.pods if pod.namespace in asked)
-        for namespace, names, values in pods:
+        for namespace, names, values in (pod for pod in compiled if pod.namespace in asked):
             own = dict(zip(names, values, strict=True))
             self._by_namespace.setdefault(namespace, []).append(own)
             for key in asked[namespace].intersection(names):

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterator, Sequence
 
-from stowplan.compiler.checks.facts import Fact
+from stowplan.compiler.checks.facts import Fact, Step
 from stowplan.compiler.checks.object_finding import ObjectFinding, about, milder
 from stowplan.compiler.checks.world import World
 from stowplan.library import labels
@@ -23,8 +23,8 @@ def check(world: World) -> list[ObjectFinding]:
     early = list(_too_early(world))
     moving = {found.object for found in early}
     defined = {fact.id: kind for part in world.parts for fact, kind in part.definitions}
-    for members in world.applications.values():
-        held = [fact for fact in holds(members, defined) if fact.id not in moving] if _may_hold(members) else []
+    for members in (world.applications[name] for name, steps in world.steps.items() if _may_hold(steps)):
+        held = [fact for fact in holds(members, defined) if fact.id not in moving]
         # What comes too early has to move anyway, so it is not said that it also holds the sync.
         early += [_waiting(fact, _last(members)) for fact in held]
     return early
@@ -57,9 +57,12 @@ def _moved(steps: Sequence[_Step], made: Sequence[Hashable], used: Sequence[Hash
     return [step if key is None else min(step, first.get(key, step)) for step, key in zip(steps, made, strict=True)]
 
 
-def _may_hold(members: list[Fact]) -> bool:
-    """Whether there is more than one step."""
-    return len({(fact.phase, fact.wave) for fact in members}) > 1
+def _may_hold(steps: list[Step]) -> bool:
+    """Whether there is more than one step, and before the last one anything that is waited for, or that may move."""
+    last = max((step.phase, step.wave) for step in steps)
+    return any((step.phase, step.wave) != last for step in steps) and any(
+        step.moves or (step.gated and (step.phase, step.wave) != last) for step in steps
+    )
 
 
 def _last(members: list[Fact]) -> Fact:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
-from stowplan.compiler.checks.facts import Fact, Facts
+from stowplan.compiler.checks.facts import Fact, Facts, Step
 from stowplan.schema.meta import ObjectId
 
 
@@ -13,8 +13,6 @@ class World:
 
     def __init__(self, parts: Iterable[Facts]) -> None:
         self.parts = tuple(parts)
-        self.everything = [fact for part in self.parts for fact in part.objects]
-        self._sound = {fact.id: fact for fact in self.everything if fact.sound}
 
     def __iter__(self) -> Iterator[Fact]:
         return (fact for fact in self.everything if fact.sound)
@@ -32,10 +30,32 @@ class World:
         return [fact for fact in self if fact.id.kind == kind]
 
     @cached_property
+    def everything(self) -> list[Fact]:
+        """All objects, sound or not."""
+        return [fact for part in self.parts for fact in part.objects]
+
+    @cached_property
     def kinds(self) -> set[tuple[tuple[str, str], bool]]:
         """Group and kind of the sound objects, and whether they have a namespace."""
-        found = {(fact.id[0], fact.id[1], fact.id[2] != "") for fact in self.everything if fact.sound}
+        found = set[tuple[str, str, bool]]().union(*(part.outline.kinds for part in self.parts))
         return {((group, kind), namespaced) for group, kind, namespaced in found}
+
+    @cached_property
+    def steps(self) -> dict[str, list[Step]]:
+        """Where the sound objects of each Application stand in its sync, each place once."""
+        found: dict[str, list[Step]] = {}
+        for step in set[Step]().union(*(part.outline.steps for part in self.parts)):
+            found.setdefault(step.application, []).append(step)
+        return found
+
+    @cached_property
+    def sizes(self) -> Counter[str]:
+        """The size of the sound objects of each Application."""
+        found = Counter[str]()
+        for part in self.parts:
+            for application, size in part.outline.sizes:
+                found[application] += size
+        return found
 
     def repeated(self) -> list[Fact]:
         """Objects with a name whose identity another one has too, the first of them first."""
@@ -67,6 +87,10 @@ class World:
     def replicas(self) -> dict[ObjectId, int]:
         """The number of pods of each StatefulSet."""
         return dict(pair for part in self.parts for pair in part.replicas)
+
+    @cached_property
+    def _sound(self) -> dict[ObjectId, Fact]:
+        return {fact.id: fact for fact in self}
 
     @cached_property
     def _keys(self) -> frozenset[ObjectId]:
