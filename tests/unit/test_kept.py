@@ -11,7 +11,7 @@ import pytest
 from stowplan.compiler import kept_file
 from stowplan.compiler.kept import Before, Kept
 from stowplan.compiler.memory import Memory
-from stowplan.compiler.pipeline import Compiled, compile_repository
+from stowplan.compiler.pipeline import Compiled, compile_repository, validate_repository
 from stowplan.compiler.source import Diagnostic, Report
 from stowplan.compiler.write import write
 from tests.repositories import EXAMPLES, lay_out
@@ -49,11 +49,12 @@ PASSING = 'images: {registry: registry.example.com/ml, tag: "1"}\npassThrough: [
 
 @dataclass
 class Repository:
-    """A repository, and what the last run that wrote its output left."""
+    """A repository, and what the last run that wrote its output left, and one that wrote nothing."""
 
     root: Path
     memory: Memory
     kept: Kept | None = None
+    validated: Kept | None = None
 
     def run(self, kept: Kept | None = None) -> tuple[Compiled, list[Diagnostic]]:
         report = Report()
@@ -66,17 +67,30 @@ class Repository:
         again, said = self.run()
         assert again.kept, said
         self.kept = again.kept.written("1", self.root / "out")
+        self.validated = self.validate()[0].kept
+        assert self.validated
+
+    def validate(self, kept: Kept | None = None) -> tuple[Compiled, list[Diagnostic]]:
+        report = Report()
+        return validate_repository(self.root, report, before=Before(kept)), report.diagnostics
 
     def compare(self) -> set[str]:
-        """Compile beside what was kept, and whole; the specs that were compiled beside it."""
+        """Compile beside what was kept, and whole; the specs that were compiled beside it. And validate both ways."""
         part, said = self.run(self.kept)
         whole, told = self.run()
         assert said == told
-        named = {each.location.file for each in said} & whole.texts.keys()
-        assert {file: part.texts[file] for file in named} == {file: whole.texts[file] for file in named}
         assert self._files(part) == self._files(whole)
-        assert (part.objects, part.starts) == (whole.objects, whole.starts)
-        assert part.kept == whole.kept
+        assert part.starts == whole.starts
+        same(part, whole, said)
+        self.compare_validation()
+        return {spec.id.name for spec in part.program.specs} if part.program else set()
+
+    def compare_validation(self) -> set[str]:
+        """Validate beside what was kept, and whole; the specs that were looked at beside it."""
+        part, said = self.validate(self.validated)
+        whole, told = self.validate()
+        assert said == told
+        same(part, whole, said)
         return {spec.id.name for spec in part.program.specs} if part.program else set()
 
     def _files(self, compiled: Compiled) -> dict[str, tuple[str, bytes]]:
@@ -84,6 +98,13 @@ class Repository:
         files += [(path, line, b"") for path, line in compiled.committed.unread.items()]
         out = self.root / "out"
         return {path: (line, content or (out / path).read_bytes()) for path, line, content in files}
+
+
+def same(part: Compiled, whole: Compiled, said: list[Diagnostic]) -> None:
+    named = {each.location.file for each in said} & whole.texts.keys()
+    assert {file: part.texts[file] for file in named} == {file: whole.texts[file] for file in named}
+    assert part.objects == whole.objects
+    assert part.kept == whole.kept
 
 
 @pytest.fixture(scope="module")
@@ -138,6 +159,7 @@ def test_only_what_an_edit_concerns_is_compiled(
 ) -> None:
     change(repository)
     assert repository.compare() == compiled
+    assert repository.compare_validation() == compiled
 
 
 @pytest.mark.parametrize(
@@ -250,6 +272,38 @@ def test_two_runs_that_wrote_at_once_leave_nothing(repository: Repository, tmp_p
     kept_file.write(path, known, known.written("2", out))
     kept_file.write(path, known, known.written("3", out))
     assert kept_file.read(path) is None
+
+
+@pytest.mark.parametrize("name", EXTENDED)
+def test_extensions_have_no_part_in_validation(name: str, tmp_path: Path, memory: Memory) -> None:
+    shutil.copytree(EXAMPLES[name], tmp_path / name)
+    repository = Repository(tmp_path / name, memory)
+    repository.validated = repository.validate()[0].kept
+    assert repository.validated
+    assert repository.compare_validation() == set()
+    for path in sorted((tmp_path / name / "specs").rglob("*.yaml")):
+        replace(path, "name: ", "name: x")
+        repository.compare_validation()
+
+
+def test_what_no_spec_makes_may_be_nothing(tmp_path: Path, memory: Memory) -> None:
+    lay_out(tmp_path, {"a.yaml": SET.replace("NAME", "a").replace("namespace: ml", "namespace: default")})
+    (tmp_path / "stowplan.yaml").write_text("argocd: {crds: external}\nnamespaces: {emit: false}\nreporter: false\n")
+    repository = Repository(tmp_path, memory)
+    repository.write()
+    assert repository.validated
+    assert repository.validated.rest
+    assert not repository.validated.rest.objects.objects
+    spec(repository, "b").write_text(SET.replace("NAME", "b"))
+    assert repository.compare() == {"b"}
+
+
+def test_findings_of_the_output_are_none_of_validation(repository: Repository) -> None:
+    """A spec that changed what cannot change is said to have done so until it was compiled, and by `synth` alone."""
+    replace(spec(repository, "a-set"), "partitions: 1", "partitions: 2")
+    said = {each.code for each in repository.run(repository.kept)[1]}
+    assert said - {each.code for each in repository.validate(repository.validated)[1]}
+    repository.compare()
 
 
 @pytest.mark.parametrize("name", EXTENDED)

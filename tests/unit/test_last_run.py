@@ -1,28 +1,16 @@
 """A run that has nothing to do says what the last one said, and looks at no more than it must."""
 
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from stowplan.compiler import fingerprint
-from stowplan.compiler.last_run import look
+from stowplan.compiler.last_synth import look
+from tests.fresh_process import Ended, Stowplan, append, begin_with_mark, saw_nothing_to_do
 
 EXAMPLE = Path(__file__).parents[2] / "examples/imagenet"
-LIGHT = """
-import sys
-from stowplan.compiler.cli import main
-try:
-    main()
-finally:
-    heavy = {"cdk8s", "jsii", "yaml", "kubernetes", "orjson"} & sys.modules.keys()
-    print("imported:", sorted(heavy), file=sys.stderr)
-"""
-Synth = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
@@ -32,35 +20,15 @@ def repo(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def synth(repo: Path, tmp_path: Path) -> Synth:
-    """`stowplan synth` with a cache folder of its own; stderr says which heavy packages were imported."""
-
-    def run(*arguments: str, check: bool = True) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            [sys.executable, "-c", LIGHT, "synth", str(repo), *arguments],
-            env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")},
-            capture_output=True,
-            text=True,
-            check=check,
-            timeout=300,
-        )
-
-    return run
+def synth(repo: Path, tmp_path: Path) -> Stowplan:
+    return Stowplan("synth", repo, tmp_path / "cache")
 
 
-def append(path: Path, text: str) -> None:
-    path.write_text(path.read_text() + text)
-
-
-def last_line(ended: "subprocess.CompletedProcess[str]") -> str:
+def last_line(ended: Ended) -> str:
     return ended.stdout.splitlines()[-1]
 
 
-def saw_nothing_to_do(ended: "subprocess.CompletedProcess[str]") -> bool:
-    return ended.stderr == "imported: []\n"
-
-
-def test_a_run_without_a_change_says_the_same_and_does_nothing(repo: Path, synth: Synth) -> None:
+def test_a_run_without_a_change_says_the_same_and_does_nothing(repo: Path, synth: Stowplan) -> None:
     first = synth()
     assert not saw_nothing_to_do(first)
     before = {path: path.stat().st_mtime_ns for path in (repo / "out").rglob("*")}
@@ -89,26 +57,26 @@ def test_a_run_without_a_change_says_the_same_and_does_nothing(repo: Path, synth
     ],
     ids=["platform", "spec", "new file", "new name", "inventory", "lost output", "edited output", "foreign file"],
 )
-def test_a_change_is_seen(repo: Path, synth: Synth, change: Callable[[Path], object]) -> None:
+def test_a_change_is_seen(repo: Path, synth: Stowplan, change: Callable[[Path], object]) -> None:
     synth()
     change(repo)
     assert not saw_nothing_to_do(synth(check=False))
 
 
-def test_an_output_that_was_removed_is_made_once(repo: Path, synth: Synth) -> None:
+def test_an_output_that_was_removed_is_made_once(repo: Path, synth: Stowplan) -> None:
     synth()
     shutil.rmtree(repo / "out")
     assert not saw_nothing_to_do(synth())
     assert saw_nothing_to_do(synth())
 
 
-def test_options_that_ask_for_more_get_it(synth: Synth) -> None:
+def test_options_that_ask_for_more_get_it(synth: Stowplan) -> None:
     synth()
     assert not saw_nothing_to_do(synth("--check"))
     assert not saw_nothing_to_do(synth("--recompile", "all"))
 
 
-def test_what_a_change_led_to_is_told_once(repo: Path, synth: Synth) -> None:
+def test_what_a_change_led_to_is_told_once(repo: Path, synth: Stowplan) -> None:
     synth()
     spec = next(path for path in (repo / "specs").rglob("*.yaml") if "kind: SampleJob" in path.read_text())
     spec.unlink()
@@ -137,7 +105,9 @@ def test_outputs_are_known_after_a_run_without_another_look(tmp_path: Path) -> N
     assert before.after(tmp_path, [*touched, "a/y/0.yaml"]).digest == now.digest
 
 
-def test_another_program_looks_again(repo: Path, synth: Synth, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_program_looks_again(
+    repo: Path, synth: Stowplan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     synth()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     assert look(repo, repo / "out").unchanged
@@ -146,7 +116,7 @@ def test_another_program_looks_again(repo: Path, synth: Synth, tmp_path: Path, m
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"program": 1}'])
-def test_a_broken_memory_is_none(repo: Path, synth: Synth, tmp_path: Path, content: str) -> None:
+def test_a_broken_memory_is_none(repo: Path, synth: Stowplan, tmp_path: Path, content: str) -> None:
     synth()
     for kept in (tmp_path / "cache/stowplan/runs").iterdir():
         kept.write_text(content)
@@ -154,7 +124,7 @@ def test_a_broken_memory_is_none(repo: Path, synth: Synth, tmp_path: Path, conte
     assert saw_nothing_to_do(synth())
 
 
-def test_links_are_left_to_a_whole_run(repo: Path, synth: Synth) -> None:
+def test_links_are_left_to_a_whole_run(repo: Path, synth: Stowplan) -> None:
     (repo / "specs/more").symlink_to(repo / "specs")
     (repo / "specs/more").unlink()
     (repo / "specs/link.yaml").symlink_to(next((repo / "specs").rglob("*.yaml")))
@@ -162,51 +132,36 @@ def test_links_are_left_to_a_whole_run(repo: Path, synth: Synth) -> None:
     assert not saw_nothing_to_do(synth())
 
 
-def test_what_extensions_looked_at_is_not_known(repo: Path, synth: Synth) -> None:
+def test_what_extensions_looked_at_is_not_known(repo: Path, synth: Stowplan) -> None:
     (repo / "more.py").write_text("def build(app, program):\n    pass\n")
     append(repo / "stowplan.yaml", "extensions: [{path: more.py}]\n")
     synth()
     assert not saw_nothing_to_do(synth())
 
 
-def test_a_cache_that_cannot_be_written_is_no_error(synth: Synth, tmp_path: Path) -> None:
+def test_a_cache_that_cannot_be_written_is_no_error(synth: Stowplan, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("")
     synth()
     assert not saw_nothing_to_do(synth())
 
 
-COUNTING = """
-import sys
-from stowplan.compiler import batch
-from stowplan.compiler.cli import main
-lower = batch.lower
-def counted(specs, *rest):
-    print("compiled:", *(spec.id.name for spec in specs), file=sys.stderr)
-    return lower(specs, *rest)
-batch.lower = counted
-main()
-"""
-
-
-def test_an_edit_is_compiled_alone(repo: Path, tmp_path: Path) -> None:
-    def compiled() -> list[str]:
-        ended = subprocess.run(
-            [sys.executable, "-c", COUNTING, "synth", str(repo)],
-            env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")},
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=300,
-        )
-        return ended.stderr.split()
-
-    assert "imagenet" in compiled()
+def test_an_edit_is_compiled_alone(repo: Path, synth: Stowplan, tmp_path: Path) -> None:
+    assert "imagenet" in synth.compiled()
     for number in range(3):
         append(repo / "specs/imagenet-jobs.yaml", f"# Comment {number}\n")
-        assert "imagenet" not in compiled()
+        assert "imagenet" not in synth.compiled()
     append(repo / "specs/imagenet.yaml", "# A comment\n")
-    assert "imagenet-warmup" in compiled()
+    assert "imagenet-warmup" in synth.compiled()
     shutil.rmtree(tmp_path / "cache")
     before = {path: path.read_bytes() for path in (repo / "out").rglob("*.*")}
-    compiled()
+    synth()
     assert {path: path.read_bytes() for path in (repo / "out").rglob("*.*")} == before
+
+
+def test_excerpts_are_those_of_the_first_run(repo: Path, synth: Stowplan) -> None:
+    """A byte order mark is no part of the first line."""
+    begin_with_mark(repo / "specs/imagenet.yaml")
+    first, again = (synth(FORCE_COLOR="1", NO_COLOR="1") for _ in range(2))
+    assert saw_nothing_to_do(again)
+    assert '1 | {"spec"' in again.stdout
+    assert set(again.stdout.splitlines()[:-1]) <= set(first.stdout.splitlines())

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
+from stat import S_ISREG
 from zlib import crc32
 
 from stowplan import compiler, library, schema
@@ -27,8 +28,9 @@ def of_inputs(repo: Path, contents: dict[str, bytes] | None = None) -> str:
 
     `contents` takes these in by their paths. Raises `UnusualError` for what `load` would report or follow.
     """
-    digest = blake2b(digest_size=_SIZE)
-    for name in (*(name for name in PLATFORM_FILES if os.path.lexists(repo / name)), *sorted(_files(repo, SPECS))):
+    # The folder of the specs may be a link, which may lead out of the repository.
+    digest = blake2b(os.fsencode(os.path.realpath(f"{repo}/{SPECS}")), digest_size=_SIZE)
+    for name in (*_platform(repo), *sorted(_files(repo, SPECS))):
         content = b""
         if name.endswith(SUFFIXES):
             content = _content(f"{repo}/{name}")
@@ -36,6 +38,20 @@ def of_inputs(repo: Path, contents: dict[str, bytes] | None = None) -> str:
                 contents[name] = content
         digest.update(b"%b\0%d\0%b" % (os.fsencode(name), len(content), content))
     return digest.hexdigest()
+
+
+def _platform(repo: Path) -> Iterator[str]:
+    """The platform file, of which there should be one."""
+    for name in PLATFORM_FILES:
+        try:
+            mode = os.lstat(f"{repo}/{name}").st_mode
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise UnusualError(name) from error
+        if not S_ISREG(mode):
+            raise UnusualError(name)
+        yield name
 
 
 class Outputs:

@@ -61,7 +61,8 @@ class KeptRest(NamedTuple):
 class Kept:
     """All files of a run by their paths, and the digests of the platform file and of the inventory that it wrote.
 
-    `run` names the run, if it was remembered; `records` is how many runs the file has that it was read from.
+    `inventory` is empty for a run that wrote nothing. `run` names the run, if it was remembered; `records` is how many
+    runs the file has that it was read from.
     """
 
     platform: str = ""
@@ -104,6 +105,10 @@ class Kept:
         concerned = (path for path, file in self.files.items() if file.mixed or (sets and _refers(file, sets)))
         return changed.union(concerned)
 
+    def named(self, run: str) -> "Kept":
+        """The same of a run of that name."""
+        return replace(self, run=run)
+
     def written(self, run: str, out: Path) -> "Kept":
         """The same of a run that has just written `out`."""
         return replace(self, inventory=inventory.digest(out), run=run)
@@ -125,10 +130,10 @@ class Kept:
 class Before:
     """What is known before a run begins.
 
-    `kept` is what the last run left that wrote the output, if the output and Stowplan are still the same. `contents`
-    are those of files of the repository that were read already, `tree` is what lies in the output folder. Where that
-    run was one of this very process, `standing` is what it left, and nobody has changed it; `seen` are files that the
-    process has read.
+    `kept` is what a run of this very Stowplan left: the last one that wrote the output, if that is still the same, or
+    any one that wrote nothing where nothing is to be written. `contents` are those of files of the repository that were
+    read already, `tree` is what lies in the output folder. Where that run was one of this very process, `standing` is
+    what it left, and nobody has changed it; `seen` are files that the process has read.
     """
 
     kept: Kept | None = None

@@ -8,7 +8,7 @@ batches (`batch`), which are shared out to processes: `lower` makes units of man
 later ones have nothing sound to work on and are left out. Nothing is written here.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -19,6 +19,7 @@ from stowplan.compiler.batch import Batch, Setting
 from stowplan.compiler.beside import Beside
 from stowplan.compiler.checks import local
 from stowplan.compiler.checks.changes import Changes
+from stowplan.compiler.checks.facts import Facts
 from stowplan.compiler.checks.local import Checked
 from stowplan.compiler.committed import Committed
 from stowplan.compiler.delivery import Place, delivered, plain_objects, settings
@@ -75,16 +76,31 @@ def specs_of(repo: Path, report: Report) -> tuple[Sources, tuple[SpecId, ...]]:
     return reading.sources, tuple(each.id for each in reading.facts)
 
 
-def validate_repository(repo: Path, report: Report, *, keep_objects: bool = True) -> Compiled:
-    """Everything but extensions and what depends on the committed output. Starts no Node."""
-    reading = _read(repo, report, Before(), None, keep_objects=keep_objects)
-    program = reading.program
+def validate_repository(
+    repo: Path,
+    report: Report,
+    *,
+    before: Before = Before(),  # noqa: B008 - frozen
+    keep_objects: bool = True,
+) -> Compiled:
+    """Everything but extensions and what depends on the committed output. Starts no Node.
+
+    Where it is known what another such run kept, specs that did not change are not lowered.
+    """
+    reading = _read(repo, report, before, None, keep_objects=keep_objects)
+    program, beside = reading.program, reading.beside
     plain = plain_objects(program)
     definitions = local.definitions(plain, program.platform.kubernetes_version)
     setting = Setting(program, reading.context, definitions, keep_objects)
     batches = _batches(setting, plain, reading, report)
     _conclude(batches, setting, reading, report)
-    return Compiled(reading.sources.texts, _outputs(batches), objects=_number(batches))
+    return Compiled(
+        reading.texts(report),
+        _outputs(batches),
+        objects=_number(batches, beside),
+        program=program,
+        kept=None if report.failed else _kept(reading, batches),
+    )
 
 
 def compile_repository(
@@ -148,7 +164,7 @@ def _compile(
         reading.texts(report),
         (*_outputs(batches), *more) if keep_objects else (),
         (*(file for each in batches for file in each.files), *Renderings().all(more, tree)),
-        _number(batches) + len(beside.objects) + len(more),
+        _number(batches, beside) + len(more),
         found,
         tuple(sorted(run for each in batches for run in each.starts)),
         program,
@@ -172,7 +188,7 @@ def _kept(reading: Reading, batches: Sequence[Batch]) -> Kept:
     said = [*reading.said, *(found for each in batches for found in each.lowered)]
     facts = [each for each in reading.facts if each.id not in unread]
     known = Kept.of_run(reading.sources, said, facts, (part for each in batches for part in each.checked))
-    (part,) = batches[-1].checked
+    part = next(iter(batches[-1].checked), Checked(None, (), Facts(), Changes()))
     rest = reading.beside.rest
     if not (rest and rest.objects is part.facts):
         rest = KeptRest(_places(batches, reading.beside), part.findings, part.facts)
@@ -216,14 +232,18 @@ def _batches(setting: Setting, others: Sequence[Output], reading: Reading, repor
 def _rest(batches: Sequence[Batch], setting: Setting, others: Sequence[Output], beside: Beside) -> Batch:
     """What no spec makes. It follows from the places of what specs make, so it may stay as it is."""
     places, known = _places(batches, beside), beside.rest
-    if setting.committed and known and known.places == places and not others:
-        entries = {entry.path: entry for entry in setting.committed.entries([None])}
-        files = [
-            Rendered(each.path, each.id, each.source, entries[each.path].sha256, to_line(entries[each.path]), None)
-            for each in known.objects.objects
-        ]
-        return Batch(files=tuple(files), checked=(Checked(None, known.findings, known.objects, Changes()),))
+    if known and known.places == places and not others:
+        files = tuple(_same(known, setting.committed)) if setting.committed else ()
+        return Batch(files=files, checked=(Checked(None, known.findings, known.objects, Changes()),))
     return batch.finish(delivered(places, others, setting.program), setting, [None])
+
+
+def _same(known: KeptRest, committed: Committed) -> Iterator[Rendered]:
+    """The files of what no spec makes, as they are."""
+    entries = {entry.path: entry for entry in committed.entries([None])}
+    for each in known.objects.objects:
+        entry = entries[each.path]
+        yield Rendered(each.path, each.id, each.source, entry.sha256, to_line(entry), None)
 
 
 def _places(batches: Sequence[Batch], beside: Beside) -> frozenset[Place]:
@@ -249,8 +269,10 @@ def _outputs(batches: Sequence[Batch]) -> tuple[Output, ...]:
     return tuple(sorted((output for each in batches for output in each.outputs), key=lambda each: (each.path, each.id)))
 
 
-def _number(batches: Sequence[Batch]) -> int:
-    return sum(len(part.facts.objects) for each in batches for part in each.checked)
+def _number(batches: Sequence[Batch], beside: Beside) -> int:
+    """How many objects there are. After an error that kept all from being made, there are none."""
+    made = sum(len(part.facts.objects) for each in batches for part in each.checked)
+    return made + len(beside.objects) if batches else 0
 
 
 def _inventory(

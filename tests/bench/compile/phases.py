@@ -24,10 +24,10 @@ PHASES = {
     "lower": ("reading:context_of", "batch:lower"),
     "compose": ("memory:Memory.prepare", "memory:Memory.send", "memory:Memory.finish", "pipeline:extend"),
     "compare": (
-        "last_run:look",
-        "last_run:before",
+        "last_synth:look",
+        "last_synth:before",
         "last_run:inputs",
-        "last_run:remember",
+        "last_synth:remember",
         "pipeline:seen",
         "inventory:read",
         "pipeline:lost_inventory",

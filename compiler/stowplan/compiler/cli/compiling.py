@@ -1,5 +1,6 @@
 """The commands that compile: `validate` and `synth`."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,20 +11,28 @@ from stowplan.compiler.cli.options import Format, FormatOption, Out, Repo, apart
 from stowplan.compiler.source import Report
 
 if TYPE_CHECKING:
-    from stowplan.compiler.last_run import LastRun
+    from stowplan.compiler.last_synth import LastSynth
     from stowplan.compiler.pipeline import Compiled
     from stowplan.compiler.write import WriteResult
 
 
 def validate(repo: Repo = Path(), output_format: FormatOption = Format.TEXT) -> None:
-    """Check all specs and say everything that is wrong with them. Writes nothing.
+    """Check all specs and say everything that is wrong with them. Writes no output.
 
     Example: stowplan validate my-repo
     """
+    from stowplan.compiler import last_validate  # noqa: PLC0415 - start-up time
+
+    source = folder(repo)
+    look = last_validate.look(source)
+    if last := look.unchanged:
+        Ending(repo, last.report, last.texts(look.contents), output_format).finish({"objects": last.objects})
+
     from stowplan.compiler.pipeline import validate_repository  # noqa: PLC0415 - start-up time
 
-    report = Report()
-    compiled = validate_repository(folder(repo), report, keep_objects=False)
+    report, before = Report(), last_validate.before(source, look)
+    compiled = validate_repository(source, report, before=before, keep_objects=False)
+    last_validate.remember(source, look, report, compiled, before.kept)
     Ending(repo, report, compiled.texts, output_format).finish({"objects": compiled.objects})
 
 
@@ -52,17 +61,17 @@ def synth(
     """
     source = folder(repo)
     target = apart_from_specs(out or source / "out", source)
-    from stowplan.compiler import last_run  # noqa: PLC0415 - start-up time
+    from stowplan.compiler import last_synth  # noqa: PLC0415 - start-up time
 
-    look = last_run.Look() if check else last_run.look(source, target)
+    look = last_synth.Look() if check else last_synth.look(source, target)
     if look.unchanged and not recompile:
-        _end_unchanged(look.unchanged, repo, source, target, output_format)
+        _end_unchanged(look.unchanged, repo, look.contents, target, output_format)
 
     from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415 - start-up time
     from stowplan.compiler.runs import Recompile  # noqa: PLC0415
     from stowplan.compiler.write import write  # noqa: PLC0415
 
-    report, before = Report(), last_run.before(source, target, look, whole=bool(recompile))
+    report, before = Report(), last_synth.before(source, target, look, whole=bool(recompile))
     names = frozenset(recompile or ())
     renewed = Recompile("all" in names, names - {"all"})
     with busy("Compiling"):
@@ -76,9 +85,9 @@ def synth(
         else:
             written = write(compiled.files, target, compiled.committed, report)
             more, lines = {"files": _counts(written)}, [] if report.failed else [written_line(target, written)]
-            if compiled.kept and not report.failed:
-                kept, objects = compiled.kept, compiled.objects
-                last_run.remember(source, target, look, report, written, objects=objects, kept=kept, known=before.kept)
+            if not report.failed:
+                known = before.kept
+                last_synth.remember(source, target, look, report, compiled=compiled, written=written, known=known)
         extra |= more
     extra["starts"] = [] if report.failed else [str(run) for run in compiled.starts]
     lines = [*(f"starts when synced: {run}" for run in extra["starts"]), *lines]
@@ -86,10 +95,12 @@ def synth(
     ending.finish(extra, lines, failed=not extra.get("upToDate", True))
 
 
-def _end_unchanged(last: "LastRun", repo: Path, source: Path, target: Path, output_format: Format) -> None:
+def _end_unchanged(
+    last: "LastSynth", repo: Path, contents: Mapping[str, bytes], target: Path, output_format: Format
+) -> None:
     """Says what the last run said, and ends."""
     counts = {"created": 0, "changed": 0, "unchanged": last.files, "removed": 0}
-    ending = Ending(repo, last.report, last.texts(source), output_format)
+    ending = Ending(repo, last.report, last.texts(contents), output_format)
     ending.finish({"objects": last.objects, "files": counts, "starts": []}, [_written_line(target, counts)])
 
 

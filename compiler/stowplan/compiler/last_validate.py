@@ -1,0 +1,76 @@
+"""What is remembered of the last `validate`, errors or not: people run it again and again while they mend."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stowplan.compiler import fingerprint, last_run
+from stowplan.compiler.last_run import LastRun
+from stowplan.compiler.source import Report
+from stowplan.schema.records import dataclass
+
+if TYPE_CHECKING:
+    from stowplan.compiler.kept import Before, Kept
+    from stowplan.compiler.pipeline import Compiled
+
+
+@dataclass(frozen=True, slots=True)
+class LastValidate(LastRun):
+    """One run. What is kept of each spec is of the last one without errors: `sound` are its inputs, if there is one."""
+
+    sound: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is seen before a run begins.
+
+    `inputs` are those that it begins with, empty where such a run cannot be remembered, with the contents of files.
+    `last` is the last run, if it was this Stowplan's.
+    """
+
+    inputs: str
+    contents: Mapping[str, bytes]
+    last: LastValidate | None
+
+    @property
+    def unchanged(self) -> LastValidate | None:
+        """The last run, where its inputs are still the same."""
+        return self.last if self.last and self.last.inputs == self.inputs else None
+
+
+def look(repo: Path) -> Look:
+    """Compare the inputs with those of the last run."""
+    contents = dict[str, bytes]()
+    return Look(last_run.inputs(repo, contents), contents, last_run.read(last_run.place(repo), LastValidate))
+
+
+def before(repo: Path, look: Look) -> "Before":
+    """What the next run can use of what was seen and kept."""
+    from stowplan.compiler import kept_file  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.kept import Before  # noqa: PLC0415
+
+    sound = look.last.sound if look.last else None
+    kept = kept_file.read(last_run.kept_beside(last_run.place(repo))) if sound else None
+    return Before(kept if kept and kept.run == sound else None, look.contents)
+
+
+def remember(repo: Path, look: Look, report: Report, compiled: "Compiled", known: "Kept | None") -> None:
+    """Keep what is known of a run that has just ended.
+
+    `look` is what was seen before it, `known` what it knew of an earlier run.
+    """
+    from stowplan.compiler import kept_file  # noqa: PLC0415 - start-up time
+
+    record, kept = last_run.place(repo), compiled.kept
+    sound = look.inputs if kept else look.last.sound if look.last else None
+    last = LastValidate(look.inputs, fingerprint.of_program(), compiled.objects, tuple(report.diagnostics), sound)
+    with suppress(OSError):
+        if not look.inputs or not last.shows(compiled.texts, look.contents):
+            record.unlink(missing_ok=True)
+            return
+        record.parent.mkdir(parents=True, exist_ok=True)
+        if kept:
+            kept_file.write(last_run.kept_beside(record), known, kept.named(look.inputs))
+        last_run.write(record, last)
