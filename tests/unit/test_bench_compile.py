@@ -8,9 +8,10 @@ from stowplan.compiler.pipeline import validate_repository
 from stowplan.compiler.source import Report
 from tests.bench.compile import workload
 from tests.bench.compile.bench import Bench
-from tests.bench.compile.peers import KUSTOMIZE, PEERS, Peers, is_installed
+from tests.bench.compile.peers import BUILT, HELM_CHECKED, PEERS, Peers, is_installed
 from tests.bench.compile.phases import ORDER
-from tests.bench.compile.programs import BASELINE, OWN, PHASES, SYNTH, WATCH
+from tests.bench.compile.process import run
+from tests.bench.compile.programs import BASELINE, OWN, PHASES, SYNTH, WATCH, Work
 from tests.cluster.binaries import find
 
 
@@ -35,7 +36,7 @@ def test_the_baseline_writes_what_synth_writes_and_stages_are_found(tmp_path: Pa
 def test_peers_write_the_same_documents(tmp_path: Path) -> None:
     if not is_installed():
         pytest.skip("python -m tests.bench.compile installs the peers")
-    names = [name for name in PEERS if name != "kustomize" or find(KUSTOMIZE)]
+    names = [name for name in PEERS if name not in BUILT or find(BUILT[name])]
     synth = next(program for program in OWN if program.name == SYNTH)
     peers = Peers(tmp_path / "peers", names)
     bench = Bench(tmp_path, [synth, *peers.programs()], 1, 60, peers.compare, memory=False)
@@ -45,3 +46,13 @@ def test_peers_write_the_same_documents(tmp_path: Path) -> None:
         next((tmp_path / "2" / "out" / name.replace(" ", "-")).rglob("*.yaml")).write_text("{kind: Job}")
         with pytest.raises(SystemExit, match=f"{name} gave other documents"):
             peers.compare(bench.works[2], name)
+
+
+def test_kubeconform_finds_the_schemas(tmp_path: Path) -> None:
+    if not (is_installed() and find(BUILT[HELM_CHECKED])):
+        pytest.skip("python -m tests.bench.compile installs the peers")
+    work = Work(2, tmp_path)
+    (checked,) = Peers(tmp_path / "peers", [HELM_CHECKED]).programs()
+    work.empty(HELM_CHECKED)
+    ran = run(checked.command(work), 60, checked.variables(work))
+    assert "16 resources found in 2 files - Valid: 14, Invalid: 0, Errors: 0, Skipped: 2" in ran.output

@@ -1,12 +1,15 @@
 """What the peers find: their templates, and where the values of a spec are."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from stowplan.schema.platform import KUBERNETES_VERSIONS
 from tests.bench.compile.templates import SAMPLES, Number, Text, expression
 from tests.bench.compile.workload import PLACES
 
@@ -21,6 +24,7 @@ def write(folder: Path, templates: Mapping[str, list[Any]]) -> None:
     (folder / "template.jsonnet").write_text(_jsonnet(templates), encoding="utf-8")
     (folder / "template.k").write_text(_kcl(templates), encoding="utf-8")
     _json(folder / "bodies.json", templates)
+    _schemas(folder / "schemas", [body for bodies in templates.values() for body in bodies])
     for kind, bodies in templates.items():
         _chart(folder / "charts" / kind, bodies)
         _base(folder / "base" / kind, kind, bodies)
@@ -94,6 +98,33 @@ def _dumped(body: Any) -> str:
             value = f".Values.{slot}" if factor == 1 else f"mul .Values.{slot} {factor}"
             text = text.replace(f"<<{slot}*{factor}>>", f"{{{{ {value} }}}}")
     return text
+
+
+def _schemas(folder: Path, bodies: list[Any]) -> None:
+    """The schemas of Kubernetes' own kinds among the objects, each in a file named as kubeconform names it."""
+    folder.mkdir()
+    strict = f"kubernetes-json-schema/v{KUBERNETES_VERSIONS[0]}.0-local-strict/_definitions.json"
+    definitions = json.loads(files("kubernetes_validate").joinpath(strict).read_bytes())["$defs"]
+    used = {(*body["apiVersion"].rpartition("/")[::2], body["kind"]) for body in bodies}
+    for name, schema in definitions.items():
+        for each in schema.get("x-kubernetes-group-version-kind", ()):
+            group, version, kind = each["group"], each["version"], each["kind"]
+            if (group, version, kind) in used:
+                parts = [part.lower() for part in (kind, group.partition(".")[0], version) if part]
+                (folder / f"{'-'.join(parts)}.json").write_text(json.dumps(_closed(name, definitions)))
+
+
+def _closed(name: str, definitions: dict[str, Any]) -> dict[str, Any]:
+    """A schema with all that it refers to."""
+    found: dict[str, Any] = {}
+    wanted = [name]
+    while wanted:
+        each = wanted.pop()
+        if each not in found:
+            text = json.dumps(definitions[each])
+            found[each] = json.loads(text.replace("_definitions.json#", "#"))
+            wanted += re.findall(r'"\$ref": "[^"]*#/\$defs/([^"]+)"', text)
+    return {"$schema": "http://json-schema.org/draft-07/schema#", "$ref": f"#/$defs/{name}", "$defs": found}
 
 
 def _base(folder: Path, kind: str, bodies: list[Any]) -> None:

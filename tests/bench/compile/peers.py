@@ -19,9 +19,12 @@ REQUIREMENTS = HERE / "requirements.txt"
 READY = "ready"
 """An empty file in an environment that is complete."""
 KUSTOMIZE = Tool("kustomize", "sigs.k8s.io/kustomize/kustomize/v5", ("kustomize",))
+KUBECONFORM = Tool("kubeconform", "github.com/yannh/kubeconform", ("kubeconform",))
+HELM_CHECKED = "Helm SDK, checked"
 
 PEERS = {
     "Helm SDK": ("helm", "Go SDK in the process, a render and a file for each spec, no checks"),
+    HELM_CHECKED: ("helm_checked", "the same, and kubeconform reads all objects by the schemas that Stowplan has"),
     "KCL": ("kcl", "schemas with checks, an execution for 100 specs, a file of JSON for each"),
     "jrsonnet": ("jrsonnet", "an evaluation for 20 specs, a file of JSON for each, no checks"),
     "go-jsonnet": ("go_jsonnet", "the same"),
@@ -29,6 +32,9 @@ PEERS = {
     "cdk8s": ("cdk8s_app", "one App, ApiObject and JsonPatch, a file for each chart, no checks"),
 }
 """Names, programs and notes."""
+
+BUILT = {"kustomize": KUSTOMIZE, HELM_CHECKED: KUBECONFORM}
+"""What is built with Go for a peer."""
 
 COMPARED = 100
 """Up to so many specs the output is read again and compared."""
@@ -40,7 +46,7 @@ class Peers:
     def __init__(self, folder: Path, names: Sequence[str]) -> None:
         self._files, self._samples = folder / "files", folder / "samples"
         self._names = names
-        self._kustomize = obtain(KUSTOMIZE) if "kustomize" in names else None
+        self._built = {name: obtain(tool) for name, tool in BUILT.items() if name in names}
 
     def programs(self) -> list[Program]:
         """All that can be had; what cannot is said."""
@@ -70,18 +76,18 @@ class Peers:
             compare(name, words, work.out(programs.SYNTH), work.out(name), work.specs)
 
     def _is_there(self, name: str) -> bool:
-        if name == "kustomize" and isinstance(self._kustomize, Missing):
-            sys.stderr.write(f"kustomize is left out: {self._kustomize}\n")
-            return False
-        return True
+        built = self._built.get(name)
+        if isinstance(built, Missing):
+            sys.stderr.write(f"{name} is left out: {built}\n")
+        return not isinstance(built, Missing)
 
     def _program(self, name: str, python: Path) -> Program:
         script, note = PEERS[name]
         return Program(name, self._command(name, script, python), note=note, peer=True)
 
     def _command(self, name: str, script: str, python: Path) -> Callable[[Work], Command]:
-        found = self._kustomize
-        more = [] if script != "kustomize" or found is None or isinstance(found, Missing) else [*found.paths.values()]
+        built = self._built.get(name)
+        more = [] if built is None or isinstance(built, Missing) else [*built.paths.values()]
         return lambda work: [python, HERE / f"{script}.py", self._files, work.repo, work.out(name), *more]
 
 
