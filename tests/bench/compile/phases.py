@@ -28,7 +28,7 @@ PHASES = {
         "last_synth:before",
         "last_run:inputs",
         "last_synth:remember",
-        "pipeline:seen",
+        "kept:seen",
         "inventory:read",
         "pipeline:lost_inventory",
         "runs:keep",
