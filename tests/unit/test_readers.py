@@ -96,6 +96,11 @@ def test_a_file_that_holds_other_things_too(tmp_path: Path) -> None:
     assert compare(tmp_path)[1].failed
 
 
+def test_files_without_a_document(tmp_path: Path) -> None:
+    lay_out(tmp_path, {"a.yaml": "# nothing\n", "b.yaml": "---\n"})
+    assert "SP115" in {each.code for each in compare(tmp_path)[1].diagnostics}
+
+
 def test_one_identity_twice(tmp_path: Path) -> None:
     one = MIXED.partition("---\n")[2]
     lay_out(tmp_path, {"a.yaml": one, "b.yaml": one})

@@ -45,11 +45,15 @@ def worth(contents: Mapping[str, bytes]) -> bool:
 
 
 def read(contents: Mapping[str, bytes], platform: Platform, size: int, processes: int) -> list[Part] | None:
-    """Read files by so many processes; None where anything is wrong with them. Specs are packed by at most `size`."""
+    """Read files by so many processes; None where anything is wrong with them, or nothing is in them.
+
+    Specs are packed by at most `size`.
+    """
     work = partial(_part, contents=contents, platform=platform, size=size)
     parts = list(parallel.mapped(work, list(_shares(contents)), processes))
     sound = [part for part in parts if part]
-    return sound if len(sound) == len(parts) else None
+    found = any(part.facts or part.left for part in sound)
+    return sound if found and len(sound) == len(parts) else None
 
 
 def examples(contents: Mapping[str, bytes], platform: Platform) -> list[Spec]:
