@@ -1,7 +1,7 @@
 """A run beside specs that were kept says and makes what a whole run would."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,37 +14,8 @@ from stowplan.compiler.memory import Memory
 from stowplan.compiler.pipeline import Compiled, compile_repository, validate_repository
 from stowplan.compiler.source import Diagnostic, Report
 from stowplan.compiler.write import write
-from tests.repositories import EXAMPLES, lay_out
-
-SECRET = "apiVersion: v1\nkind: Secret\nmetadata: {name: extra, namespace: ml}\nstringData: {}\n"
-SET = """\
-apiVersion: batch.paddlepaddle.org/v1alpha1
-kind: SampleSet
-metadata: {name: NAME, namespace: ml}
-spec:
-  partitions: 1
-  source: {uri: "s3://bucket/NAME/", secretRef: {name: data}}
-  secretRef: {name: data}
-"""
-JOB = """\
-apiVersion: batch.paddlepaddle.org/v1alpha1
-kind: SampleJob
-metadata: {name: NAME-warm, namespace: ml}
-spec:
-  type: warmup
-  sampleSetRef: {name: NAME}
-"""
-PADDLE = """\
-apiVersion: batch.paddlepaddle.org/v1
-kind: PaddleJob
-metadata: {name: train-NAME, namespace: ml}
-spec:
-  sampleSetRef: {name: NAME, mountPath: /data}
-  worker:
-    replicas: 1
-    template: {spec: {containers: [{name: paddle, image: "registry.example.com/train:1"}]}}
-"""
-PASSING = 'images: {registry: registry.example.com/ml, tag: "1"}\npassThrough: [{group: "", kind: Secret}]\n'
+from tests.repositories import EXAMPLES
+from tests.unit.edits import EDITS, OTHER_EDITS, SECRET, SET, lay_out_sets_and_jobs, replace, spec
 
 
 @dataclass
@@ -115,109 +86,55 @@ def memory() -> Iterator[Memory]:
 
 @pytest.fixture
 def repository(tmp_path: Path, memory: Memory) -> Repository:
-    files = {f"{name}-{kind}.yaml": text.replace("NAME", name) for name in ("a", "b") for kind, text in KINDS.items()}
-    lay_out(tmp_path, files)
-    (tmp_path / "stowplan.yaml").write_text(PASSING)
+    lay_out_sets_and_jobs(tmp_path)
     made = Repository(tmp_path, memory)
     made.write()
     return made
 
 
-KINDS = {"set": SET, "job": JOB, "train": PADDLE}
-
-
-def spec(repository: Repository, name: str) -> Path:
-    return repository.root / "specs" / f"{name}.yaml"
-
-
-def replace(path: Path, old: str, new: str) -> None:
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new))
-
-
 @pytest.mark.parametrize(
     ("change", "compiled"),
     [
-        (lambda _: None, set()),
-        (lambda r: replace(spec(r, "a-train"), "train:1", "train:2"), {"train-a"}),
-        (lambda r: replace(spec(r, "a-set"), "kind", "# A comment\nkind"), {"a", "a-warm", "train-a"}),
-        (lambda r: replace(spec(r, "a-set"), "s3://bucket/a", "s3://bucket/c"), {"a", "a-warm", "train-a"}),
-        (lambda r: spec(r, "a-train").unlink(), set()),
-        (
-            lambda r: spec(r, "c-train").write_text(PADDLE.replace("NAME", "c").replace("{name: c,", "{name: a,")),
-            {"train-c"},
-        ),
-        (lambda r: spec(r, "a-train").rename(spec(r, "z")), {"train-a"}),
-        (lambda r: (r.root / "specs/notes.txt").write_text(""), set()),
-        (lambda r: spec(r, "both").write_text(JOB.replace("NAME", "b").replace("b-warm", "other")), {"other"}),
+        ("nothing", set()),
+        ("job", {"train-a"}),
+        ("comment", {"a", "a-warm", "train-a"}),
+        ("dataset", {"a", "a-warm", "train-a"}),
+        ("removal", set()),
+        ("new job", {"train-c"}),
+        ("another file", {"train-a"}),
+        ("note", set()),
+        ("second job", {"other"}),
     ],
-    ids=["nothing", "job", "comment", "dataset", "removal", "new job", "another file", "note", "second job"],
 )
-def test_only_what_an_edit_concerns_is_compiled(
-    repository: Repository, change: Callable[[Repository], object], compiled: set[str]
-) -> None:
-    change(repository)
+def test_only_what_an_edit_concerns_is_compiled(repository: Repository, change: str, compiled: set[str]) -> None:
+    EDITS[change](repository.root)
     assert repository.compare() == compiled
     assert repository.compare_validation() == compiled
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda r: spec(r, "a-set").unlink(),
-        lambda r: replace(spec(r, "a-set"), "name: a,", "name: d,"),
-        lambda r: replace(spec(r, "a-job"), "warmup", "warmdown"),
-        lambda r: spec(r, "copy").write_text(spec(r, "a-job").read_text()),
-        lambda r: spec(r, "odd").write_text("kind: [\n"),
-        lambda r: spec(r, "a-train").write_bytes(b"\xff"),
-        lambda r: spec(r, "plain").write_text(SECRET),
-        lambda r: spec(r, "plain").write_text(SECRET.replace("extra", "data")),
-        lambda r: replace(r.root / "stowplan.yaml", "ml,", "ai,"),
-        lambda r: replace(spec(r, "b-train"), "{name: b, ", "{name: nowhere, "),
-        lambda r: spec(r, "c-set").write_text(SET.replace("NAME", "c")),
-        lambda r: [path.unlink() for path in (r.root / "specs").iterdir()],
-        lambda r: next((r.root / "out").rglob("job-*.yaml")).unlink(),
-        lambda r: (r.root / "out/inventory.jsonl").unlink(),
-    ],
-    ids=[
-        *(
-            "no dataset",
-            "renamed dataset",
-            "wrong value",
-            "twice",
-            "no YAML",
-            "no UTF-8",
-            "plain object",
-            "lacking keys",
-        ),
-        *("platform", "unknown dataset", "new dataset", "nothing left", "lost output", "lost inventory"),
-    ],
-)
-def test_an_edit_of_any_other_kind_has_the_same_outcome(
-    repository: Repository, change: Callable[[Repository], object]
-) -> None:
-    change(repository)
+@pytest.mark.parametrize("change", OTHER_EDITS)
+def test_an_edit_of_any_other_kind_has_the_same_outcome(repository: Repository, change: str) -> None:
+    OTHER_EDITS[change](repository.root)
     repository.compare()
 
 
 def test_a_byte_order_mark_is_no_part_of_a_text(repository: Repository) -> None:
-    path = spec(repository, "b-set")
+    path = spec(repository.root, "b-set")
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
     repository.write()
-    replace(spec(repository, "a-train"), "train:1", "train:2")
+    replace(spec(repository.root, "a-train"), "train:1", "train:2")
     assert repository.compare() == {"train-a"}
 
 
 def test_what_came_between_is_known(repository: Repository) -> None:
     """A plain object that was there before is read again, and may change what others are."""
-    spec(repository, "plain").write_text(SECRET)
-    replace(spec(repository, "b-train"), "{name: b, ", "{name: c, ")
-    spec(repository, "c-set").write_text(SET.replace("NAME", "c"))
+    spec(repository.root, "plain").write_text(SECRET)
+    replace(spec(repository.root, "b-train"), "{name: b, ", "{name: c, ")
+    spec(repository.root, "c-set").write_text(SET.replace("NAME", "c"))
     repository.write()
-    spec(repository, "a-job").unlink()
+    spec(repository.root, "a-job").unlink()
     assert repository.compare() == set()
-    replace(spec(repository, "plain"), "name: extra", "name: data")
+    replace(spec(repository.root, "plain"), "name: extra", "name: data")
     repository.compare()
 
 
@@ -244,8 +161,8 @@ def test_what_is_kept_outlives_the_process(repository: Repository, tmp_path: Pat
     known = kept_file.read(path)
     assert known
     assert (known.run, known.records, known) == ("1", 1, kept)
-    spec(repository, "a-train").unlink()
-    replace(spec(repository, "b-train"), "train:1", "train:2")
+    spec(repository.root, "a-train").unlink()
+    replace(spec(repository.root, "b-train"), "train:1", "train:2")
     later = repository.run(known)[0].kept
     assert later
     before = path.stat().st_size

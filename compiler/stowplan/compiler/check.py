@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from stowplan.compiler.checks import local, shared
 from stowplan.compiler.checks.local import Checked
+from stowplan.compiler.checks.object_index import ObjectIndex
 from stowplan.compiler.checks.places import DocumentOf, Places
 from stowplan.compiler.checks.world import World
 from stowplan.compiler.model import Output, Program
@@ -31,14 +32,17 @@ def conclude(
     program: Program,
     previous: Mapping[ObjectId, Json],
     report: Report,
+    *,
     elsewhere: DocumentOf | None = None,
+    index: ObjectIndex | None = None,
 ) -> None:
     """Add to `report` what `local` found in all specs, and what is wrong between them.
 
     `previous` holds at least the objects that the last run wrote and this one does not. `elsewhere` gives the
-    documents of specs that are not in the program.
+    documents of specs that are not in the program. `index` is that of the last call, where the process goes on.
     """
-    world = World(part.facts for part in parts)
+    known = index if index and index.follow({part.spec: part.facts for part in parts}) else None
+    world = World((part.facts for part in parts), known)
     findings = [
         *(finding for part in parts for finding in part.findings),
         *shared.check(world, [part.changes for part in parts], program.platform, previous),

@@ -14,6 +14,7 @@ from stowplan.compiler import inventory
 from stowplan.compiler.checks.facts import Facts
 from stowplan.compiler.checks.local import Checked
 from stowplan.compiler.checks.object_finding import ObjectFinding
+from stowplan.compiler.checks.object_index import ObjectIndex
 from stowplan.compiler.delivery import Place
 from stowplan.compiler.model import Sources
 from stowplan.compiler.repository import PLATFORM_FILES
@@ -133,7 +134,8 @@ class Before:
     `kept` is what a run of this very Stowplan left: the last one that wrote the output, if that is still the same, or
     any one that wrote nothing where nothing is to be written. `contents` are those of files of the repository that were
     read already, `tree` is what lies in the output folder. Where that run was one of this very process, `standing` is
-    what it left, and nobody has changed it; `seen` are files that the process has read.
+    what it left, and nobody has changed it; `seen` are files that the process has read, `index` has the objects that
+    it has checked.
     """
 
     kept: Kept | None = None
@@ -141,6 +143,7 @@ class Before:
     tree: Tree | None = None
     standing: Standing | None = None
     seen: SeenFiles | None = None
+    index: ObjectIndex | None = None
 
     def settled(self, out: Path) -> "Before":
         """Itself, the tree looked at, and without what was kept of another output than there is."""

@@ -70,23 +70,23 @@ def _all_safe(given: Sequence[str]) -> bool:
 
 def all_apart(given: Sequence[str]) -> bool:
     """Whether no path is another one or a folder of it."""
-    folded = set(_folded("\n".join(given)).split("\n"))
-    folders = {path.rpartition("/")[0] for path in folded}
+    names = set(folded("\n".join(given)).split("\n"))
+    folders = {path.rpartition("/")[0] for path in names}
     above = {folder for path in folders for folder in parents(path)}
-    return len(folded) == len(given) and folded.isdisjoint(folders) and folded.isdisjoint(above)
+    return len(names) == len(given) and names.isdisjoint(folders) and names.isdisjoint(above)
 
 
 def _collisions(outputs: Sequence[_Placed]) -> list[tuple[_Placed, Finding]]:
     files: dict[str, _Placed] = {}
     found = []
     for output in sorted(outputs, key=lambda output: (output.path, output.id)):
-        first = files.setdefault(_folded(output.path), output)
+        first = files.setdefault(folded(output.path), output)
         if first is not output:
             found.append((output, _collision(output, first)))
     found += [
         (output, _collision(output, files[folder]))
         for output in files.values()
-        for folder in parents(_folded(output.path))
+        for folder in parents(folded(output.path))
         if folder in files
     ]
     return found
@@ -104,7 +104,8 @@ def parents(path: str) -> Iterator[str]:
         yield path
 
 
-def _folded(path: str) -> str:
+def folded(path: str) -> str:
+    """What is alike for paths that name one file where case does not count."""
     if path.isascii():
         return path.lower()
     return normalize("NFC", path).casefold()

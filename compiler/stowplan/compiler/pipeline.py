@@ -21,6 +21,7 @@ from stowplan.compiler.checks import local
 from stowplan.compiler.checks.changes import Changes
 from stowplan.compiler.checks.facts import Facts
 from stowplan.compiler.checks.local import Checked
+from stowplan.compiler.checks.object_index import ObjectIndex
 from stowplan.compiler.committed import Committed
 from stowplan.compiler.delivery import Place, delivered, plain_objects, settings
 from stowplan.compiler.entries import to_line
@@ -156,7 +157,7 @@ def _compile(
     batches = _batches(setting, others, reading, report)
     if batches:
         report.add(*problems)
-    _conclude(batches, setting, reading, report)
+    _conclude(batches, setting, reading, report, before.index)
     if report.failed:
         return Compiled(reading.texts(report))
     more = settings(program)
@@ -251,7 +252,9 @@ def _places(batches: Sequence[Batch], beside: Beside) -> frozenset[Place]:
     return beside.places | places_of((part.spec, part.facts) for each in batches for part in each.checked if part.spec)
 
 
-def _conclude(batches: Sequence[Batch], setting: Setting, reading: Reading, report: Report) -> None:
+def _conclude(
+    batches: Sequence[Batch], setting: Setting, reading: Reading, report: Report, index: ObjectIndex | None = None
+) -> None:
     """Add what is wrong with the specs by themselves and with each other."""
     if not batches:
         return
@@ -261,7 +264,7 @@ def _conclude(batches: Sequence[Batch], setting: Setting, reading: Reading, repo
         committed = setting.committed
         gone |= runs.without_recompiled(committed.strays, Inventory(committed.gone), setting.recompile)
     parts = [*(part for each in batches for part in each.checked), *reading.beside.checked]
-    check.conclude(parts, setting.program, gone, report, reading.find)
+    check.conclude(parts, setting.program, gone, report, elsewhere=reading.find, index=index)
 
 
 def _outputs(batches: Sequence[Batch]) -> tuple[Output, ...]:

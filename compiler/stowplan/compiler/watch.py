@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +10,7 @@ from pathlib import Path
 from watchfiles import Change, watch
 
 from stowplan.compiler import last_run
+from stowplan.compiler.checks.object_index import ObjectIndex
 from stowplan.compiler.kept import Before, Kept
 from stowplan.compiler.memory import Memory
 from stowplan.compiler.pipeline import Compiled, compile_repository
@@ -48,6 +49,7 @@ class Watcher:
     _kept: Kept | None = None
     _standing: Standing | None = None
     _seen: SeenFiles = field(default_factory=SeenFiles)
+    _index: ObjectIndex = field(default_factory=ObjectIndex)
     _left: dict[str, Seen] = field(default_factory=dict)
     """What rounds touched below the output folder, as they left it."""
     _blind: bool = False
@@ -60,13 +62,19 @@ class Watcher:
             begun = last_run.inputs(self.repo)
             yield self.round()
             for found in self._changes():
-                if any(self._is_foreign(path) for _, path in found):
-                    self._kept = self._standing = None
+                due = self.notice(path for _, path in found)
                 # An edit while the first round went on, or before it was asked for the next, gave no notice.
                 missed = bool(begun) and begun != last_run.inputs(self.repo)
                 begun = ""
-                if missed or any(self._matters(path) for _, path in found):
+                if missed or due:
                     yield self.round()
+
+    def notice(self, changed: Iterable[str]) -> bool:
+        """Take in which files changed; whether a round is due. Of a changed output, nothing is known any more."""
+        paths = list(changed)
+        if any(map(self._is_foreign, paths)):
+            self._kept = self._standing = None
+        return any(map(self._matters, paths))
 
     def _changes(self) -> Iterator[set[tuple[Change, str]]]:
         """What changed, and nothing where nothing did for some time."""
@@ -88,7 +96,7 @@ class Watcher:
         began, report = time.perf_counter(), Report()
         # A lasting Node serves one process. Where everything is compiled, several are faster.
         memory = self._memory if self._kept or self._extended else None
-        before = Before(self._kept, standing=self._standing, seen=self._seen)
+        before = Before(self._kept, standing=self._standing, seen=self._seen, index=self._index)
         compiled = compile_repository(self.repo, self.out, report, memory=memory, before=before, keep_objects=False)
         written = WriteResult() if report.failed else self._write(compiled, report)
         return Round(report, compiled, written, time.perf_counter() - began)

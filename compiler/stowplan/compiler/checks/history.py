@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from stowplan.compiler.checks import immutability, removals, reruns
 from stowplan.compiler.checks.changes import Changes
-from stowplan.compiler.checks.edits import is_dataset
+from stowplan.compiler.checks.edits import Edits, is_dataset
 from stowplan.compiler.checks.object_finding import ObjectFinding
 from stowplan.compiler.checks.world import World
 from stowplan.compiler.source import PLATFORM_FILE
@@ -14,11 +14,14 @@ from stowplan.schema.diagnostics import Severity
 from stowplan.schema.meta import ObjectId
 from stowplan.schema.platform import Platform
 
+_NOTHING = Edits()
+
 
 def check(
     world: World, changes: Sequence[Changes], previous: Mapping[ObjectId, Json], platform: Platform
 ) -> list[ObjectFinding]:
     """Fields that nobody may change, data that left, runs that start anew; each at the edit that is its cause."""
+    changes = [each for each in changes if each.edits != _NOTHING or each.findings or each.runs]
     datasets = frozenset(each.spec for each in changes if each.spec and each.edits.fields and is_dataset(each.spec))
     edits = {each.spec: each.edits.given(datasets) for each in changes}
     moved = [

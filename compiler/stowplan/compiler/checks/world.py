@@ -1,18 +1,29 @@
 """All objects of one run as facts, found by identity, kind and Application."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
+from typing import TypeVar
 
 from stowplan.compiler.checks.facts import Fact, Facts, Step
+from stowplan.compiler.checks.object_index import ObjectIndex
 from stowplan.schema.meta import ObjectId
 
 
 class World:
-    """The facts of all specs. Iterating gives those of sound objects; others are only known to exist."""
+    """The facts of all specs. Iterating gives those of sound objects; others are only known to exist.
 
-    def __init__(self, parts: Iterable[Facts]) -> None:
+    `known` has the same objects, where all are sound and none is in the way of another.
+    """
+
+    def __init__(self, parts: Iterable[Facts], known: ObjectIndex | None = None) -> None:
         self.parts = tuple(parts)
+        self._known = known
+
+    @property
+    def apart(self) -> bool:
+        """Whether it is known that no two objects are the same or would be one file, and that all paths are safe."""
+        return self._known is not None
 
     def __iter__(self) -> Iterator[Fact]:
         return (fact for fact in self.everything if fact.sound)
@@ -37,14 +48,14 @@ class World:
     @cached_property
     def kinds(self) -> set[tuple[tuple[str, str], bool]]:
         """Group and kind of the sound objects, and whether they have a namespace."""
-        found = set[tuple[str, str, bool]]().union(*(part.outline.kinds for part in self.parts))
+        found = set[tuple[str, str, bool]]().union(*_distinct(part.outline.kinds for part in self.parts))
         return {((group, kind), namespaced) for group, kind, namespaced in found}
 
     @cached_property
     def steps(self) -> dict[str, list[Step]]:
         """Where the sound objects of each Application stand in its sync, each place once."""
         found: dict[str, list[Step]] = {}
-        for step in set[Step]().union(*(part.outline.steps for part in self.parts)):
+        for step in set[Step]().union(*_distinct(part.outline.steps for part in self.parts)):
             found.setdefault(step.application, []).append(step)
         return found
 
@@ -59,7 +70,7 @@ class World:
 
     def repeated(self) -> list[Fact]:
         """Objects with a name whose identity another one has too, the first of them first."""
-        if len(self._keys) == len(self.everything):
+        if self.apart or len(self._keys) == len(self.everything):
             return []
         times = Counter(fact.id for fact in self.everything)
         found = (fact for fact in self.everything if fact.id.name and times[fact.id] > 1)
@@ -89,9 +100,17 @@ class World:
         return dict(pair for part in self.parts for pair in part.replicas)
 
     @cached_property
-    def _sound(self) -> dict[ObjectId, Fact]:
-        return {fact.id: fact for fact in self}
+    def _sound(self) -> Mapping[ObjectId, Fact]:
+        return self._known.objects if self._known else {fact.id: fact for fact in self}
 
     @cached_property
-    def _keys(self) -> frozenset[ObjectId]:
-        return frozenset(fact.id for fact in self.everything)
+    def _keys(self) -> Collection[ObjectId]:
+        return self._known.objects if self._known else frozenset(fact.id for fact in self.everything)
+
+
+_Value = TypeVar("_Value")
+
+
+def _distinct(values: Iterable[_Value]) -> Collection[_Value]:
+    """Each value once, most of which are kept once for all specs that are alike."""
+    return {id(value): value for value in values}.values()
