@@ -14,7 +14,7 @@ from stowplan.compiler.memory import Memory
 from stowplan.compiler.pipeline import Compiled, compile_repository, validate_repository
 from stowplan.compiler.source import Diagnostic, Report
 from stowplan.compiler.write import write
-from tests.repositories import EXAMPLES
+from tests.repositories import EXAMPLES, lay_out
 from tests.unit.edits import EDITS, OTHER_EDITS, SECRET, SET, lay_out_sets_and_jobs, replace, spec
 
 
@@ -211,13 +211,13 @@ def test_what_no_spec_makes_may_be_nothing(tmp_path: Path, memory: Memory) -> No
     assert repository.validated
     assert repository.validated.rest
     assert not repository.validated.rest.objects.objects
-    spec(repository, "b").write_text(SET.replace("NAME", "b"))
+    spec(repository.root, "b").write_text(SET.replace("NAME", "b"))
     assert repository.compare() == {"b"}
 
 
 def test_findings_of_the_output_are_none_of_validation(repository: Repository) -> None:
     """A spec that changed what cannot change is said to have done so until it was compiled, and by `synth` alone."""
-    replace(spec(repository, "a-set"), "partitions: 1", "partitions: 2")
+    replace(spec(repository.root, "a-set"), "partitions: 1", "partitions: 2")
     said = {each.code for each in repository.run(repository.kept)[1]}
     assert said - {each.code for each in repository.validate(repository.validated)[1]}
     repository.compare()
