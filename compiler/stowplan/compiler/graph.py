@@ -37,9 +37,10 @@ def check(program: Program, specs: Sequence[SpecFacts], document_of: DocumentOf,
     used = _used(program, specs, datasets)
     writers: _Writers = {}
     for spec in specs:
-        found = [*_caches(spec, directories), *_unused(spec, used), *_writes(spec, writers)]
-        found += [*_ports(spec, blocks), *_mounted_dataset(spec, datasets, single)]
-        for mounted in spec.mounted:
+        found = [*_unused(spec, used), *_mounted_dataset(spec, datasets, single)] if datasets else []
+        found += [*_caches(spec, directories), *_ports(spec, blocks)] if spec.caches or spec.ports else []
+        found += _writes(spec, writers) if spec.write else []
+        for mounted in spec.mounted if single else ():
             found += _too_many(spec, mounted, single)
         if found:
             report.add_findings(document_of(spec), found)

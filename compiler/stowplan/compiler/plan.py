@@ -70,7 +70,7 @@ def plan(files: Sequence[Rendered], tree: Tree, previous: Inventory) -> Plan:
             for path, state in states.items()
             if state in (_State.NEW, _State.CHANGED)
         ),
-        unchanged=tuple(sorted((*_those(states, _State.SAME), *(stays.keys() - missing)))),
+        unchanged=tuple(sorted((*_those(states, _State.SAME), *(path for path in stays if path not in missing)))),
         gone=tuple(gone),
         stale=tuple(path for path in gone if _has_header(path, tree)),
         disowned=tuple(path for path in gone if _exists(path, tree) and not _has_header(path, tree)),

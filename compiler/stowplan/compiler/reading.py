@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -77,7 +78,7 @@ def read(repo: Path, report: Report, before: Before = Before(), processes: int =
     beside = Beside(kept or Kept(), sources)
     report.add(*found.diagnostics, *beside.said)
     program, facts = resolve_beside(program, beside.facts, beside.document, report)
-    context = beside.added_to(context_of(program, version("stowplan")))
+    context = beside.added_to(context_of(program, _version()))
     specs = program.specs
     examples = tuple({spec.id.kind: spec for spec in specs}.values())
     said, texts = tuple(found.diagnostics), Texts(sources.texts)
@@ -117,10 +118,15 @@ def _shared_out(loading: Loading, found: Report, report: Report, processes: int)
 
 def _context(program: Program, parts: Sequence[Part], facts: Sequence[SpecFacts]) -> Context:
     """What specs are lowered with that are not in the program."""
-    context = context_of(program, version("stowplan"))
+    context = context_of(program, _version())
     sets = {name: model for part in parts for name, model in part.sets.items()}
     files = {(each.id.kind, each.id.namespace, each.id.name): each.file for each in facts}
     return replace(context, sample_sets={**sets, **context.sample_sets}, sources=files)
+
+
+@cache
+def _version() -> str:
+    return version("stowplan")
 
 
 def _batches(specs: Sequence[Spec]) -> list[Sequence[Spec]]:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import cache, partial
 
 from stowplan.compiler import graph, paths, spec_facts
 from stowplan.compiler.model import Program, Spec
@@ -62,6 +63,7 @@ def _unique(
 ) -> dict[SpecId, SpecFacts]:
     """The first spec of each identity; what is wrong with identities is reported."""
     unique: dict[SpecId, SpecFacts] = {}
+    is_synced = cache(partial(_is_synced, argocd=argocd))
     for each in facts:
         first = unique.setdefault(each.id, each)
         found = []
@@ -69,7 +71,7 @@ def _unique(
             found.append(_duplicate(each.id, document_of(first)))
         if each.id.namespace in (paths.ARGOCD, paths.CRDS):
             found.append(_reserved(each.id))
-        if not _is_synced(each.id, argocd):
+        if not is_synced(each.id.namespace):
             found.append(_out_of_reach(each.id, argocd))
         if found:
             report.add_findings(document_of(each), found)
@@ -87,10 +89,10 @@ def _reserved(spec: SpecId) -> Finding:
     return finding("SP507", ("metadata", "namespace"), message, "Choose another namespace.")
 
 
-def _is_synced(spec: SpecId, argocd: ArgoCD) -> bool:
-    """Whether the AppProject allows the namespace."""
+def _is_synced(namespace: str, argocd: ArgoCD) -> bool:
+    """Whether the AppProject allows a namespace."""
     patterns = argocd.destination.namespaces
-    return argocd.repo_url is None or any(fnmatchcase(spec.namespace, pattern) for pattern in patterns)
+    return argocd.repo_url is None or any(fnmatchcase(namespace, pattern) for pattern in patterns)
 
 
 def _out_of_reach(spec: SpecId, argocd: ArgoCD) -> Finding:

@@ -1,6 +1,6 @@
 """The output as a process that goes on has left it: nobody has to look at it again as long as nobody changes it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from stowplan.compiler.entries import from_lines
 from stowplan.compiler.inventory import Inventory
@@ -22,9 +22,9 @@ class Standing:
         """What a run left that wrote `files` beside those that stayed of the `previous` inventory."""
         return cls(tree, content, {**previous.unread, **{file.path: file.line for file in files}})
 
-    def beside(self, known: Collection[str]) -> Inventory:
+    def beside(self, known: Set[str]) -> Inventory:
         """The inventory, of which the entries of `known` paths stay unread."""
-        unread = {path: line for path, line in self.lines.items() if path in known}
-        others = (self.lines[path].encode() for path in sorted(self.lines.keys() - unread.keys()))
+        unread = dict(self.lines)
+        others = [unread.pop(path).encode() for path in sorted(self.lines.keys() - known)]
         entries = tuple(entry for _, entry in from_lines(others) if entry)
         return Inventory(entries, content=self.inventory, unread=unread)

@@ -73,7 +73,7 @@ class Files:
         """Those of the files that `choose` asks for, and those that cannot be read; of the others, the contents."""
         self.taken(paths)
         wanted = choose(self.digests)
-        return [path for path in paths if printable(path) in wanted or printable(path) not in self.unread]
+        return [path for path in paths if (name := printable(path)) in wanted or name not in self.unread]
 
     def taken(self, paths: Sequence[str]) -> Mapping[str, bytes]:
         """The contents of files that were not read yet, by their printable paths; of those that can be read."""
