@@ -20,6 +20,7 @@ from syrupy.types import SnapshotIndex
 from typer.testing import CliRunner
 
 import stowplan.library.constructs  # noqa: F401 - brings the Node that `synth` needs, before a test changes folder
+from stowplan.compiler import pipeline
 from stowplan.compiler.cli import app
 from stowplan.library.names import HASH_LENGTH
 from stowplan.schema.codes import CATALOGUE
@@ -64,6 +65,19 @@ class BesideCase(SingleFileSnapshotExtension):
         return Path(snapshot_location).stem == cls.get_file_basename(test_location=test_location, index=0)
 
 
+def _command(name: str) -> str:
+    if name in BUILT:
+        return BUILT[name].command
+    command = CASES / name / "command"
+    return command.read_text() if command.exists() else "validate ."
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is remembered of a folder that another test had in the same place."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_what_the_user_is_told(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
@@ -73,6 +87,18 @@ def test_what_the_user_is_told(
         told = _run(_command(name))
     assert told == snapshot(extension_class=BesideCase)
     assert name.partition("-")[0] in _codes(told)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if _command(name).startswith("validate")])
+def test_a_second_look_tells_the_same(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With excerpts of the source, and from what is remembered alone, if nothing is unusual in the repository."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with _laid_out(name, tmp_path):
+        told = _run(_command(name))
+        if name not in BUILT and Path("specs").exists():
+            monkeypatch.delattr(pipeline, "validate_repository")
+        assert _run(_command(name)) == told
 
 
 def test_every_code_is_told_in_a_case() -> None:
@@ -109,13 +135,6 @@ def _lay_out_folder(case: Path, repo: Path) -> None:
             (repo / "later").rename(repo / "specs")
     if (case / "out").exists():
         shutil.copytree(case / "out", repo / "out", dirs_exist_ok=True)
-
-
-def _command(name: str) -> str:
-    if name in BUILT:
-        return BUILT[name].command
-    command = CASES / name / "command"
-    return command.read_text() if command.exists() else "validate ."
 
 
 def _run(command: str) -> str:

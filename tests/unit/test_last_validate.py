@@ -206,6 +206,19 @@ def test_another_program_looks_again(repo: Path, validate: Stowplan, monkeypatch
     assert last_validate.before(repo, seen).kept is None, "what another program kept is nobody's"
 
 
+def test_what_another_run_kept_is_not_used(repo: Path, validate: Stowplan, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another Stowplan at the same time may have kept it, of the same inputs."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(validate.cache))
+    validate()
+    mine, record = last_validate.look(repo), last_run.place(repo).read_bytes()
+    monkeypatch.setattr(fingerprint, "of_program", lambda: "newer")
+    report = Report()
+    last_validate.remember(repo, last_validate.look(repo), report, validate_repository(repo, report), None)
+    assert last_validate.before(repo, last_validate.look(repo)).kept
+    last_run.place(repo).write_bytes(record)
+    assert last_validate.before(repo, mine).kept is None
+
+
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"program": 1}'])
 def test_a_broken_memory_is_none(repo: Path, validate: Stowplan, content: str) -> None:
     first = validate()

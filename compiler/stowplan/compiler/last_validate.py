@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LastValidate(LastRun):
-    """One run. What is kept of each spec is of the last one without errors: `sound` are its inputs, if there is one."""
+    """One run. What is kept of each spec is of the last one without errors: `sound` is its name, if there is one."""
 
     sound: str | None
 
@@ -64,13 +64,18 @@ def remember(repo: Path, look: Look, report: Report, compiled: "Compiled", known
     from stowplan.compiler import kept_file  # noqa: PLC0415 - start-up time
 
     record, kept = last_run.place(repo), compiled.kept
-    sound = look.inputs if kept else look.last.sound if look.last else None
-    last = LastValidate(look.inputs, fingerprint.of_program(), compiled.objects, tuple(report.diagnostics), sound)
+    program = fingerprint.of_program()
+    sound = look.last.sound if look.last else None
+    if kept:
+        # Of the same inputs, another Stowplan may have kept something else.
+        kept = kept.named(f"{program} {look.inputs}")
+        sound = kept.run
+    last = LastValidate(look.inputs, program, compiled.objects, tuple(report.diagnostics), sound)
     with suppress(OSError):
         if not look.inputs or not last.shows(compiled.texts, look.contents):
             record.unlink(missing_ok=True)
             return
         record.parent.mkdir(parents=True, exist_ok=True)
         if kept:
-            kept_file.write(last_run.kept_beside(record), known, kept.named(look.inputs))
+            kept_file.write(last_run.kept_beside(record), known, kept)
         last_run.write(record, last)
