@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from stowplan.compiler import last_validate
 from stowplan.compiler.pipeline import validate_repository
 from stowplan.compiler.source import Report
 from tests.bench.compile import workload
@@ -11,7 +12,17 @@ from tests.bench.compile.bench import Bench
 from tests.bench.compile.peers import BUILT, HELM_CHECKED, PEERS, Peers, is_installed
 from tests.bench.compile.phases import ORDER
 from tests.bench.compile.process import run
-from tests.bench.compile.programs import BASELINE, OWN, PHASES, SYNTH, WATCH, Work
+from tests.bench.compile.programs import (
+    BASELINE,
+    OWN,
+    PHASES,
+    SYNTH,
+    VALIDATE,
+    VALIDATE_AGAIN,
+    VALIDATE_CHANGED,
+    WATCH,
+    Work,
+)
 from tests.cluster.binaries import find
 
 
@@ -31,6 +42,21 @@ def test_the_baseline_writes_what_synth_writes_and_stages_are_found(tmp_path: Pa
     stages = bench.phases[2]
     assert list(stages) == list(ORDER)
     assert all(seconds > 0 for seconds in stages.values()), stages
+
+
+def test_validate_is_cold_or_goes_on_from_the_last_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = [program for program in OWN if program.name in (VALIDATE, VALIDATE_AGAIN, VALIDATE_CHANGED)]
+    bench = Bench(tmp_path, wanted, 2, 60, lambda _, __: None, memory=False)
+    bench.size(2, [])
+    assert [len(row.seconds) for row in bench.rows.values()] == [2, 2, 2]
+    work, seen = bench.works[2], {}
+    for program in wanted:
+        program.prepare(work, program.name)
+        monkeypatch.setenv("XDG_CACHE_HOME", program.variables(work)["XDG_CACHE_HOME"])
+        repo = Path(program.command(work)[-1])
+        look = last_validate.look(repo)
+        seen[program.name] = bool(look.unchanged), bool(last_validate.before(repo, look).kept)
+    assert seen == {VALIDATE: (False, False), VALIDATE_AGAIN: (True, True), VALIDATE_CHANGED: (False, True)}
 
 
 def test_peers_write_the_same_documents(tmp_path: Path) -> None:

@@ -65,7 +65,8 @@ def _partial_runs(bench: Bench) -> Iterator[Verdict]:
         bar = f"5000 unchanged: below {UNCHANGED_SECONDS} s, without Node or a write"
         yield bar, found, _met(unchanged.median < UNCHANGED_SECONDS and idle)
     yield from _below(bench, programs.HELP, 0, HELP_SECONDS)
-    yield from _below(bench, programs.VALIDATE, 1000, VALIDATE_SECONDS)
+    for name in (programs.VALIDATE, programs.VALIDATE_AGAIN, programs.VALIDATE_CHANGED):
+        yield from _below(bench, name, 1000, VALIDATE_SECONDS)
     for size in RACES:
         yield from _below(bench, programs.WATCH, size, WATCH_SECONDS)
 

@@ -117,11 +117,11 @@ class Bench:
     def _memory(self, work: Work, row: Row) -> None:
         """In a further run."""
         row.program.prepare(work, row.program.name)
-        before = _state(work.kept) if row.program.name == programs.UNCHANGED else None
+        before = _state(work.kept.repo) if row.program.name == programs.UNCHANGED else None
         ran, row.memory = run_sampled(row.program.command(work), MOST_SECONDS, row.program.variables(work))
         _well(row.program.name, ran)
         if before is not None:
-            written = "nothing written" if _state(work.kept) == before else "files WRITTEN"
+            written = "nothing written" if _state(work.kept.repo) == before else "files WRITTEN"
             row.found = f"{written}, {'Node was STARTED' if 'node' in row.memory.programs else 'no Node'}"
         if row.program.name == programs.BASELINE and "node" in row.memory.programs:
             sys.exit("the baseline has started Node")
@@ -142,13 +142,13 @@ class Bench:
         for number in range(self.rounds):
             say(f"{work.size} phases, round {number + 1}")
             work.empty(programs.PHASES)
-            _well("phases", run(programs.profiled(work, figures), MOST_SECONDS, programs.variables(work)))
+            _well("phases", run(programs.profiled(work, figures), MOST_SECONDS, programs.variables(work.cache)))
             found.append(json.loads(figures.read_text(encoding="utf-8")))
         self.phases[work.size] = {phase: statistics.median(each.get(phase, 0.0) for each in found) for phase in ORDER}
 
     def _watch(self, work: Work) -> None:
         say(f"{work.size} watch")
-        work.keep(programs.WATCH)
+        work.kept.settle()
         note = "from the end of the write to its answer"
         row = Row(Program(programs.WATCH, lambda _: [], note=note), work.size, edits(work, self.rounds + 2))
         self.rows[programs.WATCH, work.size] = row

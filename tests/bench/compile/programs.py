@@ -16,18 +16,38 @@ HERE = Path(__file__).parent
 STOWPLAN = Path(sys.executable).with_name("stowplan")
 NODE = Path(ROOT_DIR, "bin", "node")
 
-SYNTH, BASELINE, UNCHANGED, CHANGED, VALIDATE, WATCH, PHASES = (
-    "synth",
-    "baseline",
-    "unchanged",
-    "one changed",
-    "validate",
-    "watch",
-    "phases",
-)
+SYNTH, BASELINE, UNCHANGED, CHANGED = "synth", "baseline", "unchanged", "one changed"
+VALIDATE, VALIDATE_AGAIN, VALIDATE_CHANGED = "validate", "validate again", "validate, one changed"
+WATCH, PHASES = "watch", "phases"
 HELP, PYTHON, NODE_START = "help", "python", "cdk8s start"
 
 Command = list[str | Path]
+
+
+@dataclass
+class Lasting:
+    """A repository that a command is run on again and again, and what that takes for the cache of the user."""
+
+    command: str
+    repo: Path
+    cache: Path
+    edits: int = 0
+    _settled: bool = False
+
+    def settle(self) -> None:
+        """The last run saw the specs as they are, and had nothing to say of a change."""
+        if not self._settled:
+            ran = run([STOWPLAN, self.command, self.repo], 3600, variables(self.cache))
+            if ran.code:
+                sys.exit(f"stowplan ended with {ran.code}: {ran.output[-2000:]}")
+        self._settled = True
+
+    def edit(self) -> None:
+        """As `settle`, and then one spec is another one."""
+        self.settle()
+        self._settled = False
+        self.edits += 1
+        workload.edit(self.repo, self.edits)
 
 
 @dataclass
@@ -37,12 +57,16 @@ class Work:
     size: int
     folder: Path
     specs: Sequence[workload.Spec] = ()
-    edits: int = field(default=0, init=False)
-    _settled: bool = field(default=False, init=False)
+    kept: Lasting = field(init=False)
+    """Compiled once, and again when something has changed."""
+    checked: Lasting = field(init=False)
+    """Validated once, and again when something has changed."""
 
     def __post_init__(self) -> None:
         self.specs = tuple(workload.specs(self.size))
-        for repo in (self.repo, self.kept):
+        self.kept = Lasting("synth", self.folder / "kept", self.folder / "kept-cache")
+        self.checked = Lasting("validate", self.folder / "checked", self.folder / "checked-cache")
+        for repo in (self.repo, self.kept.repo, self.checked.repo):
             workload.write(repo, self.specs)
 
     @property
@@ -51,19 +75,9 @@ class Work:
         return self.folder / "repo"
 
     @property
-    def kept(self) -> Path:
-        """Compiled once, and again when something has changed."""
-        return self.folder / "kept"
-
-    @property
     def cache(self) -> Path:
         """What runs from nothing believe to be the cache of the user."""
         return self.folder / "cache"
-
-    @property
-    def kept_cache(self) -> Path:
-        """The same for runs that go on from an earlier one."""
-        return self.folder / "kept-cache"
 
     def out(self, name: str) -> Path:
         return self.folder / "out" / name.replace(" ", "-")
@@ -77,21 +91,6 @@ class Work:
                 shutil.rmtree(path)
         self.out(name).parent.mkdir(exist_ok=True)
 
-    def keep(self, name: str) -> None:  # noqa: ARG002 - as every preparation
-        """The output is what the specs compile to, and the last run had nothing to say of a change."""
-        if not self._settled:
-            ran = run([STOWPLAN, "synth", self.kept], 3600, variables(self, kept=True))
-            if ran.code:
-                sys.exit(f"stowplan ended with {ran.code}: {ran.output[-2000:]}")
-        self._settled = True
-
-    def edit(self, name: str) -> None:
-        """As `keep`, and then one spec is another one."""
-        self.keep(name)
-        self._settled = False
-        self.edits += 1
-        workload.edit(self.kept, self.edits)
-
 
 @dataclass(frozen=True)
 class Program:
@@ -100,6 +99,7 @@ class Program:
     name: str
     command: Callable[[Work], Command]
     prepare: Callable[[Work, str], None] = Work.empty
+    cache: Callable[[Work], Path] = lambda work: work.cache
     note: str = ""
     peer: bool = False
     sized: bool = True
@@ -107,7 +107,7 @@ class Program:
 
     def variables(self, work: Work) -> dict[str, str]:
         """Its surroundings."""
-        return variables(work, kept=self.prepare in (Work.keep, Work.edit))
+        return variables(self.cache(work))
 
 
 def _script(name: str, *arguments: str | Path) -> Command:
@@ -138,12 +138,32 @@ def nothing(_: Work, __: str) -> None:
     """No preparation."""
 
 
+def _lasting(name: str, of: Callable[[Work], Lasting], prepare: Callable[[Lasting], None], note: str) -> Program:
+    return Program(
+        name,
+        lambda work: [STOWPLAN, of(work).command, of(work).repo],
+        lambda work, _: prepare(of(work)),
+        lambda work: of(work).cache,
+        note,
+    )
+
+
+def _kept(work: Work) -> Lasting:
+    return work.kept
+
+
+def _checked(work: Work) -> Lasting:
+    return work.checked
+
+
 OWN = (
     Program(SYNTH, lambda work: [STOWPLAN, *_synth(work, SYNTH)], note="from nothing into an empty folder"),
     Program(BASELINE, lambda work: _script("baseline", *_synth(work, BASELINE)), note="the same without constructs"),
-    Program(UNCHANGED, lambda work: [STOWPLAN, "synth", work.kept], Work.keep, "compiled before, nothing is new"),
-    Program(CHANGED, lambda work: [STOWPLAN, "synth", work.kept], Work.edit, "compiled before, one spec is new"),
-    Program(VALIDATE, lambda work: [STOWPLAN, "validate", work.repo], Work.empty, "checks everything, writes nothing"),
+    _lasting(UNCHANGED, _kept, Lasting.settle, "compiled before, nothing is new"),
+    _lasting(CHANGED, _kept, Lasting.edit, "compiled before, one spec is new"),
+    Program(VALIDATE, lambda work: [STOWPLAN, "validate", work.repo], note="checks everything, writes no output"),
+    _lasting(VALIDATE_AGAIN, _checked, Lasting.settle, "validated before, nothing is new"),
+    _lasting(VALIDATE_CHANGED, _checked, Lasting.edit, "validated before, one spec is new"),
     Program(HELP, lambda _: [STOWPLAN, "--help"], nothing, sized=False),
     Program(PYTHON, lambda _: [sys.executable, "-c", "pass"], nothing, "starts and ends", sized=False),
     Program(
@@ -156,7 +176,6 @@ OWN = (
 )
 
 
-def variables(work: Work, *, kept: bool = False) -> dict[str, str]:
+def variables(cache: Path) -> dict[str, str]:
     """The surroundings of every program: a cache of its own, no colours."""
-    cache = work.kept_cache if kept else work.cache
     return {**node_variables(), "XDG_CACHE_HOME": str(cache), "NO_COLOR": "1"}

@@ -17,11 +17,11 @@ QUIET_SECONDS = 0.5
 def edits(work: Work, count: int) -> list[float]:
     """Seconds from the end of each write to the line that says what came of it; the first edit does not count."""
     with subprocess.Popen(
-        [STOWPLAN, "watch", work.kept],
+        [STOWPLAN, "watch", work.kept.repo],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        env={**os.environ, **programs.variables(work, kept=True)},
+        env={**os.environ, **programs.variables(work.kept.cache)},
     ) as process:
         assert process.stdout is not None
         try:
@@ -33,8 +33,8 @@ def edits(work: Work, count: int) -> list[float]:
 
 def _edit(work: Work, output: IO[str]) -> float:
     time.sleep(QUIET_SECONDS)
-    work.edits += 1
-    workload.edit(work.kept, work.edits)
+    work.kept.edits += 1
+    workload.edit(work.kept.repo, work.kept.edits)
     begin = time.perf_counter()
     _answer(output)
     return time.perf_counter() - begin
