@@ -99,11 +99,11 @@ class Program:
     name: str
     command: Callable[[Work], Command]
     prepare: Callable[[Work, str], None] = Work.empty
-    cache: Callable[[Work], Path] = lambda work: work.cache
     note: str = ""
     peer: bool = False
     sized: bool = True
     """Whether it matters how many specs there are."""
+    cache: Callable[[Work], Path] = lambda work: work.cache
 
     def variables(self, work: Work) -> dict[str, str]:
         """Its surroundings."""
@@ -143,8 +143,8 @@ def _lasting(name: str, of: Callable[[Work], Lasting], prepare: Callable[[Lastin
         name,
         lambda work: [STOWPLAN, of(work).command, of(work).repo],
         lambda work, _: prepare(of(work)),
-        lambda work: of(work).cache,
         note,
+        cache=lambda work: of(work).cache,
     )
 
 
