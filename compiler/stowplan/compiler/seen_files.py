@@ -25,7 +25,7 @@ class SeenFiles:
     def find(self, path: str, found: os.stat_result) -> SeenFile | None:
         """What was read of a file, if it looks as it did then."""
         known = self._known.get(path)
-        return known if known and known.look == _look(found) else None
+        return known if known is not None and known.look == _look(found) else None
 
     def keep(self, path: str, found: os.stat_result, content: bytes, digest: str) -> None:
         """Remember a file; `found` is older than its content. One that was changed a moment ago is forgotten."""

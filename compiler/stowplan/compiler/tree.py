@@ -134,15 +134,14 @@ def seen(root: Path) -> Tree:
 
 
 def _holds(path: str, content: bytes) -> bool:
-    """A large file is never there twice."""
-    descriptor = os.open(path, _READ)
+    """A large file is never there twice. Parts are compared as bytes, which is far faster than without a copy."""
+    descriptor, at = os.open(path, _READ), 0
     try:
-        left = memoryview(content)
-        while found := os.read(descriptor, min(len(left) + 1, _CHUNK)):
-            if left[: len(found)] != found:
+        while found := os.read(descriptor, min(len(content) - at + 1, _CHUNK)):
+            if content[at : at + len(found)] != found:
                 return False
-            left = left[len(found) :]
-        return not left
+            at += len(found)
+        return at == len(content)
     finally:
         os.close(descriptor)
 

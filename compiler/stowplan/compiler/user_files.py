@@ -103,14 +103,14 @@ class Files:
         place = f"{self._folder}{path}"
         try:
             found = os.stat(place)  # noqa: PTH116 - for thousands of files, a Path costs as much
+            known = self._seen.find(path, found) if self._seen is not None else None
+            if known is not None:
+                self.digests[printable(path)] = known.digest
+                return known.content
             kind = stat.S_IFMT(found.st_mode)
             if kind != stat.S_IFREG:
                 self.refuse(path, f"it is {_KINDS.get(kind, 'no regular file')}")
                 return None
-            known = self._seen.find(path, found) if self._seen else None
-            if known:
-                self.digests[printable(path)] = known.digest
-                return known.content
             content = read(place)
         except OSError as error:
             self.refuse(path, reason(error))

@@ -19,17 +19,18 @@ def check(world: World) -> list[ObjectFinding]:
     Secrets are never looked for: they do not stand in Git. What a unit lists as external counts as existing, and so
     does what every cluster has. In an object that a user or an extension brought, it is a warning.
     """
+    given = world.externals
     return [
         found
         for part in world.parts
         for reference in part.references
-        if not _elsewhere(reference.target, world)
+        if reference.target[1:] not in given and not _in_every_cluster(reference.target)
         for found in _follow(reference, world)
     ]
 
 
-def _elsewhere(target: ObjectId, world: World) -> bool:
-    if target[1:] in world.externals or (target.kind, target.name) in _IN_EVERY_NAMESPACE:
+def _in_every_cluster(target: ObjectId) -> bool:
+    if (target.kind, target.name) in _IN_EVERY_NAMESPACE:
         return True
     if target.kind == "ClusterRole":
         return target.name in _BUILT_IN_ROLES or target.name.startswith("system:")
