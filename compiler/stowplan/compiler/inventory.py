@@ -25,7 +25,7 @@ FORMAT = "stowplan.dev/inventory/v1"
 _FAMILY = FORMAT.rpartition("/")[0]
 _FIRST = json.dumps({"format": FORMAT}).encode()
 _CHUNK = 1000
-"""How many lines are encoded at a time: the whole file may be large, and should not be there twice."""
+"""How many lines are encoded at a time: the whole file may be large, and should not be there as text too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +54,10 @@ def render(inventory: Inventory) -> bytes:
 
 def of_lines(lines: Iterable[str]) -> bytes:
     """`render` for the lines of entries sorted by path."""
-    file, rest = BytesIO(), iter(lines)
-    file.write(_FIRST + b"\n")
+    rest, parts = iter(lines), [_FIRST + b"\n"]
     while chunk := list(islice(rest, _CHUNK)):
-        file.write(("\n".join(chunk) + "\n").encode())
-    return file.getvalue()
+        parts.append(("\n".join(chunk) + "\n").encode())
+    return b"".join(parts)
 
 
 def is_ours(content: bytes) -> bool:

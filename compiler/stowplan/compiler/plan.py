@@ -57,20 +57,20 @@ def plan(files: Sequence[Rendered], tree: Tree, previous: Inventory) -> Plan:
     Nothing else of ours is to be there. Raises `OSError` where a file cannot be read.
     """
     stays = previous.unread
-    missing = stays.keys() - tree.files
+    missing = frozenset() if tree.files.issuperset(stays) else stays.keys() - tree.files
     contents: dict[str, Content | None] = {file.path: file.content for file in files} | dict.fromkeys(missing)
     own = contents[inventory.NAME] = inventory.of_lines(_lines(files, stays))
     obstacles = _obstacles(contents, tree)
     states = {path: _state(path, content, tree) for path, content in sorted(contents.items()) if path not in obstacles}
     gone = sorted(_listed(tree, previous).difference(contents, stays))
-    unknown = sorted(path for some in (tree.files, tree.others) for path in some.difference(contents, gone, stays))
+    unknown = sorted(path for some in (tree.files, tree.others) for path in some.difference(stays, contents, gone))
     return Plan(
         changes=tuple(
             Change(path, new=state is _State.NEW, after=contents[path] or b"")
             for path, state in states.items()
             if state in (_State.NEW, _State.CHANGED)
         ),
-        unchanged=tuple(sorted((*_those(states, _State.SAME), *(path for path in stays if path not in missing)))),
+        unchanged=tuple(sorted([*_those(states, _State.SAME), *(path for path in stays if path not in missing)])),
         gone=tuple(gone),
         stale=tuple(path for path in gone if _has_header(path, tree)),
         disowned=tuple(path for path in gone if _exists(path, tree) and not _has_header(path, tree)),
@@ -122,12 +122,11 @@ def _is_ours(path: str, content: bytes) -> bool:
 
 def _obstacles(paths: Iterable[str], tree: Tree) -> dict[str, str]:
     """What stands in the way of a path: something else than a regular file, or than a folder above it."""
-    foreign = tree.files | tree.others
     found: dict[str, str | None] = {"": None}
 
     def above(folder: str) -> str | None:
         if folder not in found:
-            found[folder] = folder if folder in foreign else above(folder.rpartition("/")[0])
+            found[folder] = folder if _exists(folder, tree) else above(folder.rpartition("/")[0])
         return found[folder]
 
     obstacles = {}
