@@ -73,6 +73,7 @@ OTHER_EDITS: dict[str, Callable[[Path], object]] = {
     "renamed dataset": lambda r: replace(spec(r, "a-set"), "name: a,", "name: d,"),
     "wrong value": lambda r: replace(spec(r, "a-job"), "warmup", "warmdown"),
     "twice": lambda r: spec(r, "copy").write_text(spec(r, "a-job").read_text()),
+    "first of two": lambda r: spec(r, "0").write_text(spec(r, "a-set").read_text()),
     "no YAML": lambda r: spec(r, "odd").write_text("kind: [\n"),
     "no UTF-8": lambda r: spec(r, "a-train").write_bytes(b"\xff"),
     "plain object": lambda r: spec(r, "plain").write_text(SECRET),

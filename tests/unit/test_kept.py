@@ -14,6 +14,7 @@ from stowplan.compiler.memory import Memory
 from stowplan.compiler.pipeline import Compiled, compile_repository, validate_repository
 from stowplan.compiler.source import Diagnostic, Report
 from stowplan.compiler.write import write
+from tests.fresh_process import append
 from tests.repositories import EXAMPLES, lay_out
 from tests.unit.edits import EDITS, OTHER_EDITS, SECRET, SET, lay_out_sets_and_jobs, replace, spec
 
@@ -124,6 +125,13 @@ def test_a_byte_order_mark_is_no_part_of_a_text(repository: Repository) -> None:
     repository.write()
     replace(spec(repository.root, "a-train"), "train:1", "train:2")
     assert repository.compare() == {"train-a"}
+
+
+def test_the_platform_may_give_the_namespace_of_one_of_two(repository: Repository) -> None:
+    append(repository.root / "stowplan.yaml", "defaultNamespace: ml\n")
+    repository.write()
+    spec(repository.root, "0").write_text(SET.replace("NAME", "a").replace(", namespace: ml", ""))
+    repository.compare()
 
 
 def test_what_came_between_is_known(repository: Repository) -> None:

@@ -19,7 +19,7 @@ from stowplan.compiler.delivery import Place
 from stowplan.compiler.model import Sources
 from stowplan.compiler.repository import PLATFORM_FILES
 from stowplan.compiler.seen_files import SeenFiles
-from stowplan.compiler.source import Diagnostic
+from stowplan.compiler.source import Diagnostic, Document
 from stowplan.compiler.spec_facts import SpecFacts
 from stowplan.compiler.standing import Standing
 from stowplan.compiler.tree import Tree, seen
@@ -122,9 +122,15 @@ class Kept:
         return paths <= tree.files and self.inventory == inventory.digest(tree.root)
 
     def foresaw(self, sources: Sources) -> bool:
-        """Whether nothing but specs is new."""
+        """Whether nothing but specs is new, and each has an identity of its own: of two of one, the first counts."""
         known = (self.files.get(document.file) for document in sources.documents if not is_spec(document))
-        return all(file and file.mixed for file in known)
+        if not all(file and file.mixed for file in known):
+            return False
+        read = {_identity(document) for document in sources.documents if is_spec(document)}
+        names = {each.name for each in read}
+        unread = (spec.facts.id for path in sources.unread for spec in self.files[path].specs)
+        alike = (each for each in unread if each.name in names)
+        return not any(each in read or each._replace(namespace="") in read for each in alike)
 
 
 @dataclass(frozen=True)
@@ -159,6 +165,13 @@ def places_of(parts: Iterable[tuple[SpecId, Facts]]) -> frozenset[Place]:
         (fact.path.partition("/")[0], fact.id[2], spec.namespace) for spec, facts in parts for fact in facts.objects
     }
     return frozenset(Place(*each) for each in found)
+
+
+def _identity(document: Document) -> SpecId:
+    """Without a namespace where the platform gives it."""
+    metadata = document.data.get("metadata")
+    given = metadata if isinstance(metadata, dict) else {}
+    return SpecId(document.data["kind"], str(given.get("namespace") or ""), str(given.get("name")))
 
 
 def _refers(file: KeptFile, changed: Collection[SpecId]) -> bool:
