@@ -23,6 +23,7 @@ class Beside:
     """What is known of specs whose files were not read; their documents where they are asked for."""
 
     def __init__(self, kept: Kept, sources: Sources) -> None:
+        self._kept = kept.files
         self.files = {path: kept.files[path] for path in sources.unread}
         self.inventory = kept.inventory
         """The digest of the one that has what they were compiled to."""
@@ -48,6 +49,12 @@ class Beside:
     def places(self) -> frozenset[Place]:
         """Where the objects are."""
         return frozenset().union(*(file.places for file in self.files.values()))
+
+    @property
+    def gone(self) -> Iterator[str]:
+        """The paths that the other specs which were kept were compiled to."""
+        others = (file for path, file in self._kept.items() if path not in self.files)
+        return (fact.path for file in others for spec in file.specs for fact in spec.objects.objects)
 
     @cached_property
     def objects(self) -> list[Fact]:

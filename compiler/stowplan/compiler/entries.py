@@ -47,6 +47,11 @@ def path_of(line: str) -> str:
     return found[1] if found else ""
 
 
+def has_no_spec(line: str) -> bool:
+    """Whether a line as `to_line` writes it is that of a file which no spec made: in names, quotes are escaped."""
+    return '"spec": null, "spec_digest": ' in line
+
+
 _PATH = re.compile(r'\}, "path": "([ !#-\[\]-~]*)", "run": ')
 
 

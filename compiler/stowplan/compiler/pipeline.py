@@ -283,8 +283,9 @@ def _inventory(
 ) -> tuple[Inventory, list[Diagnostic]]:
     """The inventory of the last run. That it is lost is an error, unless all runs are to be compiled anew."""
     if beside.specs:
-        known = {fact.path for fact in beside.objects}
-        return standing.beside(known) if standing else inventory.read_beside(tree.root, beside.inventory, known), []
+        if standing:
+            return standing.beside(beside.gone), []
+        return inventory.read_beside(tree.root, beside.inventory, {fact.path for fact in beside.objects}), []
     found, problems = inventory.read(tree.root)
     problems += lost_inventory(tree)
     if recompile.everything:

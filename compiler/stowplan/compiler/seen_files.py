@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Iterable
 from typing import NamedTuple
 
 _RECENT_NANOSECONDS = 1_000_000_000
@@ -22,10 +23,14 @@ class SeenFiles:
     def __init__(self) -> None:
         self._known: dict[str, SeenFile] = {}
 
-    def find(self, path: str, found: os.stat_result) -> SeenFile | None:
-        """What was read of a file, if it looks as it did then."""
-        known = self._known.get(path)
-        return known if known is not None and known.look == _look(found) else None
+    def unchanged(self, folder: str, paths: Iterable[str]) -> dict[str, SeenFile]:
+        """Those of the files that look as they did, and what was read of them. `folder` goes before each path."""
+        found = {}
+        for path in paths:
+            known = self._known.get(path)
+            if known is not None and known.look == _look_at(folder + path):
+                found[path] = known
+        return found
 
     def keep(self, path: str, found: os.stat_result, content: bytes, digest: str) -> None:
         """Remember a file; `found` is older than its content. One that was changed a moment ago is forgotten."""
@@ -33,6 +38,13 @@ class SeenFiles:
             self._known[path] = SeenFile(_look(found), content, digest)
         else:
             self._known.pop(path, None)
+
+
+def _look_at(place: str) -> tuple[int, ...] | None:
+    try:
+        return _look(os.stat(place))  # noqa: PTH116 - for thousands of files, a Path costs as much
+    except OSError:
+        return None
 
 
 def _look(found: os.stat_result) -> tuple[int, ...]:

@@ -1,8 +1,8 @@
 """The output as a process that goes on has left it: nobody has to look at it again as long as nobody changes it."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 
-from stowplan.compiler.entries import from_lines
+from stowplan.compiler.entries import from_lines, has_no_spec
 from stowplan.compiler.inventory import Inventory
 from stowplan.compiler.render import Rendered
 from stowplan.compiler.tree import Tree
@@ -11,20 +11,23 @@ from stowplan.schema.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The folder, the bytes of its inventory, and the lines of these by path."""
+    """The folder, the bytes of its inventory, and the lines of these by path. `rest` are paths that no spec made."""
 
     tree: Tree
     inventory: bytes
     lines: Mapping[str, str]
+    rest: tuple[str, ...]
 
     @classmethod
     def of_run(cls, tree: Tree, content: bytes, files: Sequence[Rendered], previous: Inventory) -> "Standing":
-        """What a run left that wrote `files` beside those that stayed of the `previous` inventory."""
-        return cls(tree, content, {**previous.unread, **{file.path: file.line for file in files}})
+        """What a run left that wrote `files` beside those that stayed of the `previous` inventory, which specs made."""
+        rest = tuple(file.path for file in files if has_no_spec(file.line))
+        lines = {**previous.unread, **{file.path: file.line for file in files}}
+        return cls(tree if previous.unread else tree.named_by(lines), content, lines, rest)
 
-    def beside(self, known: Set[str]) -> Inventory:
-        """The inventory, of which the entries of `known` paths stay unread."""
+    def beside(self, gone: Iterable[str]) -> Inventory:
+        """The inventory, of which entries stay unread but those of `gone` paths and of what no spec made."""
         unread = dict(self.lines)
-        others = [unread.pop(path).encode() for path in sorted(self.lines.keys() - known)]
+        others = [unread.pop(path).encode() for path in sorted({*gone, *self.rest})]
         entries = tuple(entry for _, entry in from_lines(others) if entry)
         return Inventory(entries, content=self.inventory, unread=unread)

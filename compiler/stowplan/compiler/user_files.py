@@ -77,7 +77,12 @@ class Files:
 
     def taken(self, paths: Sequence[str]) -> Mapping[str, bytes]:
         """The contents of files that were not read yet, by their printable paths; of those that can be read."""
+        seen = self._seen.unchanged(self._folder, paths) if self._seen is not None else {}
         for path in paths:
+            if path in seen:
+                known = seen[path]
+                self.unread[path], self.digests[path] = known.content, known.digest
+                continue
             name = printable(path)
             content = None if name in self.unread else self._content(path)
             if content is not None:
@@ -103,10 +108,6 @@ class Files:
         place = f"{self._folder}{path}"
         try:
             found = os.stat(place)  # noqa: PTH116 - for thousands of files, a Path costs as much
-            known = self._seen.find(path, found) if self._seen is not None else None
-            if known is not None:
-                self.digests[printable(path)] = known.digest
-                return known.content
             kind = stat.S_IFMT(found.st_mode)
             if kind != stat.S_IFREG:
                 self.refuse(path, f"it is {_KINDS.get(kind, 'no regular file')}")
@@ -117,7 +118,7 @@ class Files:
             return None
         if len(content) <= MAX_FILE_SIZE:
             self._taken(path, content)
-            if self._seen:
+            if self._seen is not None and path == printable(path):
                 self._seen.keep(path, found, content, self.digests[printable(path)])
             return content
         message = f"The file is larger than {MAX_FILE_SIZE:,} bytes."
