@@ -163,3 +163,26 @@ def test_each_file_of_an_example_may_change_or_go(name: str, tmp_path: Path, mem
         for changed in (text.replace("name: ", "name: x", 1), None, text):
             path.unlink() if changed is None else path.write_text(changed)
             watched.compare()
+
+
+def test_what_a_round_wrote_is_no_change_by_somebody_else(watched: Watched) -> None:
+    watched.edit(
+        lambda r: spec(r, "c-set").write_text(SET.replace("NAME", "c").replace("namespace: ml", "namespace: ai"))
+    )
+    written = [watched.root / "out" / path for path in watched.compare()]
+    out = watched.root / "out"
+    touched = {each for path in written for each in (path, *path.parents) if each.is_relative_to(out) and each != out}
+    assert not watched.watcher.notice(map(str, touched))
+    assert watched.watcher._standing
+    own = next(path for path in written if path.name.startswith("statefulset"))
+    own.write_bytes(own.read_bytes()[:-1] + b" ")
+    assert not watched.watcher.notice([str(own)])
+    assert not watched.watcher._standing
+    assert watched.compare() == {own.relative_to(out).as_posix()}
+
+
+def test_a_written_file_that_somebody_removes_is_written_again(watched: Watched) -> None:
+    watched.edit(lambda r: replace(spec(r, "a-train"), "train:1", "train:2"))
+    written = watched.compare() - {"inventory.jsonl"}
+    watched.edit(lambda r: [(r / "out" / path).unlink() for path in written])
+    assert watched.compare() == written
