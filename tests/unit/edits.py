@@ -1,6 +1,6 @@
 """A small repository, and edits of it of many kinds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from tests.repositories import lay_out
@@ -48,6 +48,11 @@ def replace(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new))
 
 
+def remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        path.unlink()
+
+
 def lay_out_sets_and_jobs(repo: Path) -> None:
     """Two datasets, each with a task and a training job."""
     files = {f"{name}-{kind}.yaml": text.replace("NAME", name) for name in ("a", "b") for kind, text in KINDS.items()}
@@ -81,7 +86,7 @@ OTHER_EDITS: dict[str, Callable[[Path], object]] = {
     "platform": lambda r: replace(r / "stowplan.yaml", "ml,", "ai,"),
     "unknown dataset": lambda r: replace(spec(r, "b-train"), "{name: b, ", "{name: nowhere, "),
     "new dataset": lambda r: spec(r, "c-set").write_text(SET.replace("NAME", "c")),
-    "nothing left": lambda r: [path.unlink() for path in (r / "specs").iterdir()],
+    "nothing left": lambda r: remove((r / "specs").iterdir()),
     "lost output": lambda r: next((r / "out").rglob("job-*.yaml")).unlink(),
     "lost inventory": lambda r: (r / "out/inventory.jsonl").unlink(),
 }

@@ -15,7 +15,7 @@ from stowplan.compiler.source import Report
 from stowplan.compiler.watch import Watcher
 from stowplan.compiler.write import WriteResult, write
 from tests.repositories import EXAMPLES
-from tests.unit.edits import EDITS, JOB, OTHER_EDITS, PADDLE, SECRET, SET, lay_out_sets_and_jobs, replace, spec
+from tests.unit.edits import EDITS, JOB, OTHER_EDITS, PADDLE, SECRET, SET, lay_out_sets_and_jobs, remove, replace, spec
 
 LONG_AGO = 10**9
 """Files that were changed a moment ago are read in any case."""
@@ -137,7 +137,7 @@ CHAIN: list[Callable[[Path], object]] = [
     lambda r: spec(r, "e-job").unlink(),
     lambda r: next((r / "out").rglob("job-*.yaml")).unlink(),
     lambda r: next((r / "out").rglob("job-*.yaml")).write_text("# Mine\n"),
-    lambda r: [path.unlink() for path in (r / "out").rglob("job-*.yaml")],
+    lambda r: remove((r / "out").rglob("job-*.yaml")),
     lambda r: (r / "out/ml/note.yaml").write_text("kind: Mine\n"),
     lambda r: replace(spec(r, "a-train"), "train:2", "train:4"),
     lambda r: (r / "out/ml/note.yaml").unlink(),
@@ -184,5 +184,5 @@ def test_what_a_round_wrote_is_no_change_by_somebody_else(watched: Watched) -> N
 def test_a_written_file_that_somebody_removes_is_written_again(watched: Watched) -> None:
     watched.edit(lambda r: replace(spec(r, "a-train"), "train:1", "train:2"))
     written = watched.compare() - {"inventory.jsonl"}
-    watched.edit(lambda r: [(r / "out" / path).unlink() for path in written])
+    watched.edit(lambda r: remove(r / "out" / path for path in written))
     assert watched.compare() == written

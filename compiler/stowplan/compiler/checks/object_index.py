@@ -15,6 +15,11 @@ class ObjectIndex:
     in all objects of the next run.
     """
 
+    objects: dict[ObjectId, Fact]
+    _parts: Mapping[SpecId | None, Facts]
+    _files: set[str]
+    _folders: Counter[str]
+
     def __init__(self) -> None:
         self._forget()
 
@@ -30,10 +35,8 @@ class ObjectIndex:
         return False
 
     def _forget(self) -> None:
-        self._parts: Mapping[SpecId | None, Facts] = {}
-        self._files: set[str] = set()
-        self._folders: Counter[str] = Counter()
-        self.objects: dict[ObjectId, Fact] = {}
+        self._parts, self.objects = {}, {}
+        self._files, self._folders = set(), Counter()
 
     def _remove(self, fact: Fact) -> None:
         del self.objects[fact.id]
