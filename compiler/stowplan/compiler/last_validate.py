@@ -63,15 +63,13 @@ def remember(repo: Path, look: Look, report: Report, compiled: "Compiled", known
     """
     from stowplan.compiler import kept_file  # noqa: PLC0415 - start-up time
 
-    record, kept = last_run.place(repo), compiled.kept
-    program = fingerprint.of_program()
-    sound = look.last.sound if look.last else None
-    if kept:
-        # Of the same inputs, another Stowplan may have kept something else.
-        kept = kept.named(f"{program} {look.inputs}")
-        sound = kept.run
-    last = LastValidate(look.inputs, program, compiled.objects, tuple(report.diagnostics), sound)
+    record, sound = last_run.place(repo), look.last.sound if look.last else None
     with suppress(OSError):
+        program = fingerprint.of_program()
+        # Of the same inputs, another Stowplan may keep something else.
+        kept = compiled.kept.named(f"{program} {look.inputs}") if compiled.kept else None
+        sound = kept.run if kept else sound
+        last = LastValidate(look.inputs, program, compiled.objects, tuple(report.diagnostics), sound)
         if not look.inputs or not last.shows(compiled.texts, look.contents):
             record.unlink(missing_ok=True)
             return
