@@ -20,13 +20,8 @@ def check(world: World) -> list[ObjectFinding]:
     does what every cluster has. In an object that a user or an extension brought, it is a warning.
     """
     given = world.externals
-    return [
-        found
-        for part in world.parts
-        for reference in part.references
-        if reference.target[1:] not in given and not _in_every_cluster(reference.target)
-        for found in _follow(reference, world)
-    ]
+    ours = {target for target in world.targets if target[1:] not in given and not _in_every_cluster(target)}
+    return [found for reference in world.references_to(ours) for found in _follow(reference, world)]
 
 
 def _in_every_cluster(target: ObjectId) -> bool:

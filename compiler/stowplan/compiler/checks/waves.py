@@ -84,9 +84,10 @@ def _waiting(fact: Fact, last: Fact) -> ObjectFinding:
 
 
 def _too_early(world: World) -> Iterator[ObjectFinding]:
-    for reference in (reference for part in world.parts for reference in part.references):
-        own, target = reference.owner, world.find(reference.target)
-        if target and target.application == own.application and own.wave < target.wave:
+    found = {target: fact for target in world.targets if (fact := world.find(target))}
+    for reference in world.references_to(found):
+        own, target = reference.owner, found[reference.target]
+        if target.application == own.application and own.wave < target.wave:
             message = f"The object is in wave {own.wave}, but needs {target.id}, which is in wave {target.wave}."
             hint = f"Move it to wave {target.wave} or later."
             yield about(own, "SP525", reference.path, message, hint)

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TypeVar
 
-from stowplan.compiler.checks.facts import Fact, Facts, Step
+from stowplan.compiler.checks.facts import Fact, Facts, Reference, Step
 from stowplan.compiler.checks.object_index import ObjectIndex
 from stowplan.schema.meta import ObjectId
 
@@ -83,6 +83,16 @@ class World:
         for fact in self:
             found.setdefault(fact.application, []).append(fact)
         return found
+
+    @cached_property
+    def targets(self) -> frozenset[ObjectId]:
+        """What references lead to: far fewer than there are references."""
+        return frozenset([reference.target for part in self.parts for reference in part.references])
+
+    def references_to(self, targets: Collection[ObjectId]) -> Iterator[Reference]:
+        """Those that lead to one of these."""
+        given = (part.references for part in self.parts) if targets else ()
+        return (reference for some in given for reference in some if reference.target in targets)
 
     @cached_property
     def externals(self) -> frozenset[tuple[str, str, str]]:
