@@ -1,10 +1,10 @@
 """Specs into a program: identities, and what specs have to do with each other."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache, partial
+from operator import attrgetter
 
 from stowplan.compiler import graph, paths, spec_facts
 from stowplan.compiler.model import Program, Spec
@@ -35,7 +35,7 @@ def resolve_beside(
     facts = [spec_facts.of_spec(spec, context) for spec in program.specs]
     if unchanged:
         alone = (each if "+" not in each.digest else replace(each, digest=each.own_digest) for each in unchanged)
-        facts = sorted((*facts, *alone), key=lambda each: (os.fsencode(each.file), each.index))
+        facts = sorted((*facts, *alone), key=attrgetter("file", "index"))
 
     def document_of(each: SpecFacts) -> Document:
         spec = own.get((each.file, each.index))

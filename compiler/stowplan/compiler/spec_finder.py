@@ -50,7 +50,8 @@ class SpecFinder:
             hint = "Split the repository, or remove what was copied or linked here by mistake."
             self._files.report_at(SPECS, START, finding("SP105", (), message, hint))
             return []
-        return sorted(self._found.values(), key=os.fsencode)
+        paths = self._found.values()
+        return sorted(paths, key=None if all(map(str.isascii, paths)) else os.fsencode)
 
     @property
     def _too_many(self) -> bool:
