@@ -186,3 +186,14 @@ def test_a_written_file_that_somebody_removes_is_written_again(watched: Watched)
     written = watched.compare() - {"inventory.jsonl"}
     watched.edit(lambda r: remove(r / "out" / path for path in written))
     assert watched.compare() == written
+
+
+def test_another_run_is_noticed_without_a_notice(watched: Watched) -> None:
+    """Notices may come late, as where a branch is checked out."""
+    shutil.copytree(watched.root / "out", watched.root / "before")
+    watched.edit(lambda r: replace(spec(r, "a-train"), "train:1", "train:2"))
+    watched.compare()
+    shutil.rmtree(watched.root / "out")
+    (watched.root / "before").rename(watched.root / "out")
+    replace(spec(watched.root, "b-train"), "train:1", "train:3")
+    assert "ml/paddlejob-train-a/paddlejob-train-a.yaml" in watched.compare()

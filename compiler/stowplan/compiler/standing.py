@@ -3,27 +3,36 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from stowplan.compiler.entries import from_lines, has_no_spec
-from stowplan.compiler.inventory import Inventory
+from stowplan.compiler.inventory import NAME, Inventory
 from stowplan.compiler.render import Rendered
-from stowplan.compiler.tree import Tree
+from stowplan.compiler.tree import Seen, Tree, seen_at
 from stowplan.schema.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The folder, the bytes of its inventory, and the lines of these by path. `rest` are paths that no spec made."""
+    """The folder, the bytes of its inventory, and the lines of these by path.
+
+    `rest` are paths that no spec made. `seen` is what the inventory looked like.
+    """
 
     tree: Tree
     inventory: bytes
     lines: Mapping[str, str]
     rest: tuple[str, ...]
+    seen: Seen
 
     @classmethod
     def of_run(cls, tree: Tree, content: bytes, files: Sequence[Rendered], previous: Inventory) -> "Standing":
         """What a run left that wrote `files` beside those that stayed of the `previous` inventory, which specs made."""
         rest = tuple(file.path for file in files if has_no_spec(file.line))
         lines = {**previous.unread, **{file.path: file.line for file in files}}
-        return cls(tree if previous.unread else tree.named_by(lines), content, lines, rest)
+        seen = seen_at(tree.root / NAME)
+        return cls(tree if previous.unread else tree.named_by(lines), content, lines, rest, seen)
+
+    def lasts(self) -> bool:
+        """Whether no other run has written an inventory since."""
+        return seen_at(self.tree.root / NAME) == self.seen
 
     def beside(self, gone: Iterable[str]) -> Inventory:
         """The inventory, of which entries stay unread but those of `gone` paths and of what no spec made."""

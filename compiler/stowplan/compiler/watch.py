@@ -94,6 +94,9 @@ class Watcher:
     def round(self) -> Round:
         """Compiles and, if there is no error, writes."""
         began, report = time.perf_counter(), Report()
+        # Notices of the last moment may be yet to come.
+        if self._standing and not self._standing.lasts():
+            self._kept = self._standing = None
         # A lasting Node serves one process. Where everything is compiled, several are faster.
         memory = self._memory if self._kept or self._extended else None
         before = Before(self._kept, standing=self._standing, seen=self._seen, index=self._index)
