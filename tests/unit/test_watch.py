@@ -128,3 +128,13 @@ def test_a_round_equals_a_run_of_its_own(repo: Path) -> None:
             alone = compile_repository(repo, repo / "out", Report())
             assert again.outputs == alone.outputs
             assert again.outputs
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
+def test_node_is_there_before_the_first_edit(watching: Watching) -> None:
+    def programs() -> list[bytes]:
+        task = Path(f"/proc/{watching.process.pid}/task/{watching.process.pid}/children")
+        return [Path(f"/proc/{child}/cmdline").read_bytes() for child in task.read_text().split()]
+
+    watching.until(lambda text: "created" in text)
+    watching.until(lambda _: any(b"compose.js" in program for program in programs()))

@@ -37,6 +37,10 @@ class Memory:
             self._packages = TemporaryDirectory(prefix="stowplan-npm-")
             unpack(Path(self._packages.name))
 
+    def start(self) -> None:
+        """Start Node before there is a unit, in a process that will wait for one."""
+        self._started()
+
     def send(self, units: Sequence[Unit]) -> None:
         """Have units rendered, while other work goes on. Raises what the composer raises."""
         fresh = [unit for unit in units if self._known is None or self._known.get(unit.spec) != unit]

@@ -61,6 +61,7 @@ class Watcher:
         with closing(self._memory):
             begun = last_run.inputs(self.repo)
             yield self.round()
+            self._memory.start()
             for found in self._changes():
                 due = self.notice(path for _, path in found)
                 # An edit while the first round went on, or before it was asked for the next, gave no notice.
