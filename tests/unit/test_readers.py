@@ -10,32 +10,11 @@ from stowplan.compiler.model import Spec
 from stowplan.compiler.packed import Packed
 from stowplan.compiler.reading import Reading, read
 from stowplan.compiler.source import Report
-from tests.repositories import EXAMPLES, PLATFORM, REPOSITORY, lay_out
+from tests.repositories import EXAMPLES, REPOSITORY, lay_out
+from tests.unit.edits import JOB, PASSING, SECRET, SET
 
 WRONG = sorted((REPOSITORY / "tests/cases_invalid").glob("*.yaml"))
-CASES = [path.read_text() for path in sorted((REPOSITORY / "tests/cases").glob("*/*.yaml"))]
-MIXED = """\
-apiVersion: v1
-kind: Secret
-metadata: {name: data, namespace: ml}
-stringData: {}
----
-apiVersion: batch.paddlepaddle.org/v1alpha1
-kind: SampleSet
-metadata: {name: mixed, namespace: ml}
-spec:
-  partitions: 1
-  source: {uri: "s3://bucket/mixed/", secretRef: {name: data}}
-  secretRef: {name: data}
-"""
-JOB = """\
-apiVersion: batch.paddlepaddle.org/v1alpha1
-kind: SampleJob
-metadata: {name: NAME-warm, namespace: ml}
-spec:
-  type: warmup
-  sampleSetRef: {name: NAME}
-"""
+MIXED = f"{SECRET}---\n{SET.replace('NAME', 'mixed')}"
 
 
 @pytest.fixture(autouse=True)
@@ -86,8 +65,8 @@ def test_what_is_wrong(path: Path, tmp_path: Path) -> None:
 
 def test_a_file_that_holds_other_things_too(tmp_path: Path) -> None:
     job = JOB.replace("NAME", "mixed")
-    lay_out(tmp_path, {"a.yaml": job, "b.yaml": MIXED, "c.yaml": MIXED.partition("---\n")[2].replace("mixed", "c")})
-    (tmp_path / "stowplan.yaml").write_text(PLATFORM + 'passThrough: [{group: "", kind: Secret}]\n')
+    lay_out(tmp_path, {"a.yaml": job, "b.yaml": MIXED, "c.yaml": SET.replace("NAME", "c")})
+    (tmp_path / "stowplan.yaml").write_text(PASSING)
     reading, said = compare(tmp_path)
     assert not said.failed
     assert [spec.id.name for spec in reading.program.specs] == ["mixed"]
@@ -102,14 +81,14 @@ def test_files_without_a_document(tmp_path: Path) -> None:
 
 
 def test_one_identity_twice(tmp_path: Path) -> None:
-    one = MIXED.partition("---\n")[2]
+    one = SET.replace("NAME", "one")
     lay_out(tmp_path, {"a.yaml": one, "b.yaml": one})
     assert "SP301" in {each.code for each in compare(tmp_path)[1].diagnostics}
 
 
 def test_contents_that_were_read_before(tmp_path: Path) -> None:
-    lay_out(tmp_path, {"a.yaml": MIXED.partition("---\n")[2]})
-    content = MIXED.partition("---\n")[2].replace("mixed", "before").encode()
+    lay_out(tmp_path, {"a.yaml": SET.replace("NAME", "now")})
+    content = SET.replace("NAME", "before").encode()
     reading = read(tmp_path, Report(), Before(contents={"specs/a.yaml": content}), processes=2)
     assert [each.id.name for each in reading.facts] == ["before"]
     assert [spec.id.name for spec in specs(reading)] == ["before"]
