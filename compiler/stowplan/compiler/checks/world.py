@@ -53,9 +53,9 @@ class World:
 
     @cached_property
     def steps(self) -> dict[str, list[Step]]:
-        """Where the sound objects of each Application stand in its sync, each place once."""
+        """Where the sound objects of each Application stand in its sync, each place once, sorted."""
         found: dict[str, list[Step]] = {}
-        for step in set[Step]().union(*_distinct(part.outline.steps for part in self.parts)):
+        for step in sorted(set[Step]().union(*_distinct(part.outline.steps for part in self.parts))):
             found.setdefault(step.application, []).append(step)
         return found
 
