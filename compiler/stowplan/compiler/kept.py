@@ -19,11 +19,11 @@ from stowplan.compiler.delivery import Place
 from stowplan.compiler.model import Sources
 from stowplan.compiler.repository import PLATFORM_FILES
 from stowplan.compiler.seen_files import SeenFiles
-from stowplan.compiler.source import Diagnostic, Document
+from stowplan.compiler.source import Diagnostic
 from stowplan.compiler.spec_facts import SpecFacts
 from stowplan.compiler.standing import Standing
 from stowplan.compiler.tree import Tree, seen
-from stowplan.compiler.validate import is_spec
+from stowplan.compiler.validate import identity_of, is_spec
 from stowplan.schema.meta import SpecId
 from stowplan.schema.records import dataclass
 
@@ -126,7 +126,8 @@ class Kept:
         known = (self.files.get(document.file) for document in sources.documents if not is_spec(document))
         if not all(file and file.mixed for file in known):
             return False
-        read = {_identity(document) for document in sources.documents if is_spec(document)}
+        # Without a namespace where the platform gives it.
+        read = {identity_of(document, "") for document in sources.documents if is_spec(document)}
         names = {each.name for each in read}
         unread = (spec.facts.id for path in sources.unread for spec in self.files[path].specs)
         alike = (each for each in unread if each.name in names)
@@ -165,13 +166,6 @@ def places_of(parts: Iterable[tuple[SpecId, Facts]]) -> frozenset[Place]:
         (fact.path.partition("/")[0], fact.id[2], spec.namespace) for spec, facts in parts for fact in facts.objects
     }
     return frozenset(Place(*each) for each in found)
-
-
-def _identity(document: Document) -> SpecId:
-    """Without a namespace where the platform gives it."""
-    metadata = document.data.get("metadata")
-    given = metadata if isinstance(metadata, dict) else {}
-    return SpecId(document.data["kind"], str(given.get("namespace") or ""), str(given.get("name")))
 
 
 def _refers(file: KeptFile, changed: Collection[SpecId]) -> bool:

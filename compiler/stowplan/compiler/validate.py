@@ -46,7 +46,7 @@ def validate(sources: Sources, report: Report) -> Program:
         if is_spec(document):
             spec = read_spec(document, platform, report)
             specs += [spec] if spec else []
-            refused |= set() if spec else {_identity(document, platform)}
+            refused |= set() if spec else {identity_of(document, platform.default_namespace)}
         else:
             found = [*placeholders.findings(document.data), *_foreign(document, platform)]
             report.add_findings(document, found)
@@ -61,12 +61,12 @@ def is_spec(document: Document) -> bool:
     return isinstance(kind, str) and kind in kinds.MODELS
 
 
-def _identity(document: Document, platform: Platform) -> SpecId:
+def identity_of(document: Document, default_namespace: str) -> SpecId:
     """What a document would be if it had no errors; without a name, nothing that exists."""
     metadata = document.data.get("metadata")
     given = metadata if isinstance(metadata, dict) else {}
     kind = document.data["kind"]
-    return SpecId(kind, str(given.get("namespace") or platform.default_namespace), str(given.get("name", "")))
+    return SpecId(kind, str(given.get("namespace") or default_namespace), str(given.get("name", "")))
 
 
 def read_spec(document: Document, platform: Platform, report: Report) -> Spec | None:
