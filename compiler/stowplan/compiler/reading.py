@@ -22,6 +22,7 @@ from stowplan.compiler.spec_facts import SpecFacts
 from stowplan.compiler.validate import validate
 from stowplan.library.dialects.context import Context
 from stowplan.schema.meta import SpecId
+from stowplan.schema.platform import Platform
 from stowplan.schema.records import dataclass
 
 
@@ -69,8 +70,8 @@ def read(repo: Path, report: Report, before: Before = Before(), processes: int =
     """
     found, kept = Report(), before.kept
     loading = Loading(repo, found, before.contents, before.seen)
-    if processes > 1 and not kept and readers.worth(loading.contents()):
-        return _shared_out(loading, found, report, processes) or read(repo, report, before)
+    if processes > 1 and not kept and (platform := _shareable(loading)):
+        return _shared_out(loading, platform, found, report, processes) or read(repo, report, before)
     sources = loading.sources(kept.stale if kept else None)
     if kept and not kept.foresaw(sources):
         return read(repo, report, replace(before, kept=None), processes)
@@ -85,16 +86,15 @@ def read(repo: Path, report: Report, before: Before = Before(), processes: int =
     return Reading(sources, program, facts, said, beside, context, _batches(specs), examples, texts)
 
 
-def _shared_out(loading: Loading, found: Report, report: Report, processes: int) -> Reading | None:
-    """All files, read by several processes.
+def _shareable(loading: Loading) -> Platform | None:
+    """The platform, where specs are worth several processes and there are no extensions, which may ask for anything."""
+    platform = platform_of(loading.platform, Report()) if readers.worth(loading.contents()) else None
+    return None if platform is None or platform.extensions else platform
 
-    None where there is an error, of which more can be said where everything is at hand; or where there are extensions,
-    which may ask for anything.
-    """
+
+def _shared_out(loading: Loading, platform: Platform, found: Report, report: Report, processes: int) -> Reading | None:
+    """All files, read by several processes; None where there is an error: more can be said with everything at hand."""
     contents = dict(loading.contents())
-    platform = platform_of(loading.platform, Report())
-    if platform is None or platform.extensions:
-        return None
     examples = readers.examples(contents, platform)
     parts = readers.read(contents, platform, batch.SIZE, processes)
     if parts is None:
