@@ -9,15 +9,18 @@ import os
 from codecs import BOM_UTF8
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from stowplan.compiler import fingerprint
 from stowplan.compiler.source import Diagnostic, Location, Report
 from stowplan.schema.diagnostics import Severity
 from stowplan.schema.records import dataclass
+
+if TYPE_CHECKING:
+    from stowplan.compiler.kept import Kept
 
 KEPT = 200
 """Records: one for a repository that was validated, one for each of its output folders. The oldest gives way."""
@@ -56,6 +59,24 @@ class LastRun:
 Kind = TypeVar("Kind", bound=LastRun)
 
 
+@dataclass(frozen=True, slots=True)
+class Look(Generic[Kind]):
+    """What is seen before a run begins.
+
+    `inputs` are those that it begins with, empty where such a run cannot be remembered, with the contents of files.
+    `last` is the last run, if it was this Stowplan's.
+    """
+
+    inputs: str = ""
+    contents: Mapping[str, bytes] = field(default_factory=dict)
+    last: Kind | None = None
+
+    @property
+    def unchanged(self) -> Kind | None:
+        """The last run, where its inputs are still the same."""
+        return self.last if self.last and self.last.inputs == self.inputs else None
+
+
 def inputs(repo: Path, contents: dict[str, bytes] | None = None) -> str:
     """What tells the inputs of one moment from those of another; empty where they are too unusual for that.
 
@@ -87,8 +108,16 @@ def read(record: Path, kind: type[Kind]) -> Kind | None:
     return None
 
 
-def write(record: Path, last: LastRun) -> None:
-    """Replace a record, whole or not at all, also for one who reads at the same time. Raises `OSError`."""
+def write(record: Path, last: LastRun, kept: "Kept | None", known: "Kept | None") -> None:
+    """Replace a record, whole or not at all, also for one who reads at the same time; and what is kept, if anything.
+
+    `known` is what was kept before. Raises `OSError`.
+    """
+    record.parent.mkdir(parents=True, exist_ok=True)
+    if kept:
+        from stowplan.compiler import kept_file  # noqa: PLC0415 - start-up time
+
+        kept_file.write(kept_beside(record), known, kept)
     temporary = record.with_name(f"{record.name}.{os.getpid()}")
     temporary.write_bytes(json.dumps(asdict(last)).encode())
     temporary.replace(record)

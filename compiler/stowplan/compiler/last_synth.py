@@ -3,9 +3,7 @@
 What a change of the output led to (a Job that starts anew, a file that was removed) is told once.
 """
 
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,22 +33,10 @@ class LastSynth(LastRun):
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What is seen before a run begins.
+class Look(last_run.Look[LastSynth]):
+    """`last` is the run that left the `outputs` as they are."""
 
-    `inputs` are those that it begins with, empty where such a run cannot be remembered, with the contents of files.
-    `last` is the run that left the `outputs` as they are, if it was this Stowplan's.
-    """
-
-    inputs: str = ""
-    contents: Mapping[str, bytes] = field(default_factory=dict)
-    last: LastSynth | None = None
     outputs: fingerprint.Outputs | None = None
-
-    @property
-    def unchanged(self) -> LastSynth | None:
-        """The last run, where its inputs are still the same."""
-        return self.last if self.last and self.last.inputs == self.inputs else None
 
 
 def look(repo: Path, out: Path) -> Look:
@@ -89,8 +75,6 @@ def remember(
 
     `look` is what was seen before it, `known` what it knew of the run before.
     """
-    from stowplan.compiler import kept_file  # noqa: PLC0415 - start-up time
-
     record, kept = last_run.place(repo, out), compiled.kept
     with suppress(OSError, fingerprint.UnusualError):
         if kept is None or not look.inputs or any(each.code in _OF_A_REPAIR for each in report.diagnostics):
@@ -105,6 +89,4 @@ def remember(
         if not last.shows(compiled.texts, look.contents):
             record.unlink(missing_ok=True)
             return
-        record.parent.mkdir(parents=True, exist_ok=True)
-        kept_file.write(last_run.kept_beside(record), known, kept.written(look.inputs, out))
-        last_run.write(record, last)
+        last_run.write(record, last, kept.written(look.inputs, out), known)

@@ -1,6 +1,5 @@
 """What is remembered of the last `validate`, errors or not: people run it again and again while they mend."""
 
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,28 +21,13 @@ class LastValidate(LastRun):
     sound: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What is seen before a run begins.
-
-    `inputs` are those that it begins with, empty where such a run cannot be remembered, with the contents of files.
-    `last` is the last run, if it was this Stowplan's.
-    """
-
-    inputs: str
-    contents: Mapping[str, bytes]
-    last: LastValidate | None
-
-    @property
-    def unchanged(self) -> LastValidate | None:
-        """The last run, where its inputs are still the same."""
-        return self.last if self.last and self.last.inputs == self.inputs else None
+Look = last_run.Look[LastValidate]
 
 
 def look(repo: Path) -> Look:
     """Compare the inputs with those of the last run."""
     contents = dict[str, bytes]()
-    return Look(last_run.inputs(repo, contents), contents, last_run.read(last_run.place(repo), LastValidate))
+    return last_run.Look(last_run.inputs(repo, contents), contents, last_run.read(last_run.place(repo), LastValidate))
 
 
 def before(repo: Path, look: Look) -> "Before":
@@ -61,8 +45,6 @@ def remember(repo: Path, look: Look, report: Report, compiled: "Compiled", known
 
     `look` is what was seen before it, `known` what it knew of an earlier run.
     """
-    from stowplan.compiler import kept_file  # noqa: PLC0415 - start-up time
-
     record, sound = last_run.place(repo), look.last.sound if look.last else None
     with suppress(OSError):
         program = fingerprint.of_program()
@@ -73,7 +55,4 @@ def remember(repo: Path, look: Look, report: Report, compiled: "Compiled", known
         if not look.inputs or not last.shows(compiled.texts, look.contents):
             record.unlink(missing_ok=True)
             return
-        record.parent.mkdir(parents=True, exist_ok=True)
-        if kept:
-            kept_file.write(last_run.kept_beside(record), known, kept)
-        last_run.write(record, last)
+        last_run.write(record, last, kept, known)
