@@ -24,7 +24,7 @@ class Rendered(NamedTuple):
     """The file of an output: a small value without the object, made once and passed on, also between processes.
 
     `content` is None where the output folder was seen to hold it already; `bytes` reads it. `line` is the file's in the
-    inventory. `sha256` is empty for a file that stays as it is and was not looked at.
+    inventory.
     """
 
     path: str
