@@ -30,10 +30,10 @@ def repo(tmp_path: Path) -> Path:
 class Watching:
     """The command in a process of its own."""
 
-    def __init__(self, repo: Path) -> None:
+    def __init__(self, repo: Path, *before: str) -> None:
         self._log = repo / "log.txt"
         with self._log.open("w") as log:
-            self.process = subprocess.Popen([COMMAND, "watch", repo], stdout=log, stderr=subprocess.STDOUT)
+            self.process = subprocess.Popen([*before, COMMAND, "watch", repo], stdout=log, stderr=subprocess.STDOUT)
 
     def until(self, condition: Callable[[str], bool]) -> str:
         """What it has said by the time that the condition holds of it."""
@@ -71,6 +71,18 @@ def test_an_edit_is_compiled_and_a_mistake_is_told(repo: Path, watching: Watchin
     assert "completions: 3\n" in (repo / JOB).read_text()
     watching.process.send_signal(signal.SIGINT)
     assert watching.process.wait(PATIENCE_SECONDS) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_watch_ends_on_a_signal_that_its_parent_ignores(repo: Path, number: signal.Signals) -> None:
+    command = Watching(repo, "sh", "-c", "trap '' INT TERM; exec \"$@\"", "sh")
+    try:
+        command.until(lambda text: "31 created" in text)
+        command.process.send_signal(number)
+        assert command.process.wait(10) == 0
+    finally:
+        command.process.kill()
+        command.process.wait()
 
 
 def test_an_edit_before_anybody_looks_is_compiled(repo: Path) -> None:

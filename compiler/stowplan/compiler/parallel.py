@@ -95,6 +95,8 @@ def _take(work: Callable[[Item], Result], items: Sequence[Item], tickets: IO[byt
     """Work on the items that this process gets tickets for: forked processes share their place in an open file."""
     # Ctrl-C in a terminal reaches all processes; the first one ends the others, which have nothing to say.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # The parent process ends its workers by SIGTERM, which it may handle itself.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     while ticket := tickets.read(_TICKET):
         index = int.from_bytes(ticket)
         try:
