@@ -91,7 +91,7 @@ def test_a_cluster_that_does_not_answer(cluster: Cluster, repo: Path, tmp_path: 
     text = cluster.kubeconfig.read_text().replace(cluster.trust.server, "https://127.0.0.1:9")
     (tmp_path / "config").write_text(text)
     done = run(cluster, repo, "--kubeconfig", str(tmp_path / "config"))
-    assert done.exit_code == 2
+    assert done.exit_code == 1
     assert "cannot be reached" in " ".join(done.output.split())
 
 

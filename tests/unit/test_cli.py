@@ -67,6 +67,37 @@ def spawn(*arguments: str, **environment: str) -> subprocess.CompletedProcess[st
     )
 
 
+# A cluster that is not there.
+
+
+KUBECONFIG = """\
+apiVersion: v1
+kind: Config
+current-context: here
+contexts: [{name: here, context: {cluster: c, user: u}}]
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:9"}}]
+users: [{name: u, user: {}}]
+"""
+
+
+def test_status_names_the_server_and_the_context_that_do_not_answer(repo: Path) -> None:
+    (repo / "kubeconfig").write_text(KUBECONFIG)
+    result = run("status", "--kubeconfig", "kubeconfig", "--context", "here")
+    expected = (
+        'The API server https://127.0.0.1:9 of the context "here" cannot be reached:'
+        " Failed to establish a new connection: [Errno 111] Connection refused.\n"
+    )
+    assert (result.exit_code, result.stderr) == (1, expected)
+
+
+def test_status_without_any_kubeconfig(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION", str(repo / "nothing"))
+    result = run("status")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("The kubeconfig cannot be used: ")
+    assert result.stderr.count("\n") == 1
+
+
 # The command itself.
 
 

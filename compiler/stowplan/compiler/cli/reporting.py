@@ -3,7 +3,7 @@
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -39,7 +39,7 @@ def status(
     from rich.console import Console  # noqa: PLC0415
 
     from stowplan.compiler.console import terminal  # noqa: PLC0415
-    from stowplan.compiler.live.resources import Cluster, ClusterError  # noqa: PLC0415
+    from stowplan.compiler.live.resources import Cluster, ClusterError, KubeconfigError  # noqa: PLC0415
     from stowplan.compiler.live.spec_status import spec_status  # noqa: PLC0415
     from stowplan.compiler.live.table import records, summary, table  # noqa: PLC0415
     from stowplan.compiler.pipeline import specs_of  # noqa: PLC0415
@@ -52,8 +52,12 @@ def status(
         with busy("Asking the cluster"):
             cluster = Cluster.connect(context, str(kubeconfig) if kubeconfig else None)
             live = cluster.custom_resources(specs)
+    except KubeconfigError as error:
+        if context or kubeconfig:
+            raise typer.BadParameter(str(error), param_hint="--context" if context else "--kubeconfig") from None
+        _fail(str(error))
     except ClusterError as error:
-        raise typer.BadParameter(str(error), param_hint="--context") from None
+        _fail(str(error))
     found = [spec_status(spec, live.get(spec), datetime.now(UTC)) for spec in specs]
     if shape is Shape.JSON:
         typer.echo(json.dumps({"specs": records(found)}, indent=2))
@@ -64,3 +68,8 @@ def status(
         console.print(table(found))
         typer.echo(summary(found))
     raise typer.Exit(0 if all(each.well for each in found) else 1)
+
+
+def _fail(sentence: str) -> NoReturn:
+    typer.echo(sentence, err=True)
+    raise typer.Exit(1)

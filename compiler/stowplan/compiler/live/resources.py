@@ -19,24 +19,32 @@ SECONDS = 15
 _PLURALS = {resource.__name__: resource.PLURAL for resource in CUSTOM_RESOURCES}
 
 
+class KubeconfigError(Exception):
+    """A sentence that says why the kubeconfig cannot be used."""
+
+
 class ClusterError(Exception):
     """A sentence that says why the cluster cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """One context of a kubeconfig."""
+    """One context of a kubeconfig, named `context`; empty for the current one."""
 
     api: Any
+    context: str = ""
 
     @classmethod
     def connect(cls, context: str | None, kubeconfig: str | None) -> "Cluster":
-        """By the kubeconfig that kubectl would take; ClusterError where it has no such context."""
+        """By the kubeconfig that kubectl would take. KubeconfigError where it cannot be read or has no such context."""
+        # The client would repeat a refused connection three times, with pauses.
+        configuration = client.Configuration(retries=False)
         try:
             connect: Any = config.new_client_from_config  # it has no types
-            return cls(connect(config_file=kubeconfig, context=context))
+            api = connect(config_file=kubeconfig, context=context, client_configuration=configuration)
         except (ConfigException, OSError, TypeError) as error:
-            raise ClusterError(f"The kubeconfig cannot be used: {error}".rstrip(".") + ".") from None
+            raise KubeconfigError(f"The kubeconfig cannot be used: {error}".rstrip(".") + ".") from None
+        return cls(api, context or "")
 
     def custom_resources(self, specs: Iterable[SpecId]) -> Mapping[SpecId, dict[str, Any]]:
         """Those of the specs that are there: one list for each kind and namespace. ClusterError."""
@@ -62,6 +70,17 @@ class Cluster:
                 return []
             raise ClusterError(f"The cluster refuses to list {kind} in {namespace}: {error.reason}.") from None
         except (HTTPError, OSError) as error:
-            raise ClusterError(f"The cluster cannot be reached: {type(error).__name__}.") from None
+            raise ClusterError(self._unreachable(error)) from None
         items: list[dict[str, Any]] = answer["items"]
         return items
+
+    def _unreachable(self, error: Exception) -> str:
+        """`error` is what urllib3 raised, or an error of the system."""
+        context = f'the context "{self.context}"' if self.context else "the current context"
+        cause = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        # urllib3 begins with the object that failed, whose form is of no use to people.
+        return f"The API server {self.api.configuration.host} of {context} cannot be reached: {_after_colon(cause)}."
+
+
+def _after_colon(text: str) -> str:
+    return (text.partition(": ")[2] or text).rstrip(".")
