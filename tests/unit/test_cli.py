@@ -131,7 +131,7 @@ def test_help_of_each_command_shows_an_example_that_is_one(name: str) -> None:
         (["synth", "--recompile", "imagnet"], "no spec imagnet"),
         (["explain"], "Missing argument 'WHAT'"),
         (["explain", "SP2044"], 'Did you mean "SP204"?'),
-        (["explain", "nonsense"], "Known: SP101, SP102"),
+        (["explain", "nonsense"], "`stowplan explain --list` prints all codes and kinds"),
         (["crds", "stowplan.yaml/crds"], "stowplan.yaml/crds: Not a directory"),
     ],
 )
@@ -426,3 +426,9 @@ def test_schemas_are_written(repo: Path) -> None:
 def test_a_code_is_explained(code: str) -> None:
     result = run("explain", code)
     assert (result.exit_code, result.stdout) == (0, page("SP204"))
+
+
+def test_all_codes_are_listed_with_their_titles() -> None:
+    lines = run("explain", "--list").output.splitlines()
+    assert "SP201  error    A field is not known" in lines
+    assert lines[-1] == "Kinds: DataCube, MxJob, PaddleJob, Platform, SampleJob, SampleSet, TrainingJob"

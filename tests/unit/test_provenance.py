@@ -102,6 +102,25 @@ def test_a_value(repo: Path, place: str, lines: list[str]) -> None:
     assert value(repo, f"{JOB}#{place}") == lines
 
 
+def test_a_line_of_the_output_is_explained_like_its_value(repo: Path) -> None:
+    lines = (repo / JOB).read_text().splitlines()
+    number = next(index for index, line in enumerate(lines, 1) if line.strip().startswith("completions:"))
+    assert value(repo, f"{JOB}:{number}") == value(repo, f"{JOB}#/spec/completions")
+
+
+def test_a_line_inside_a_string_of_several_lines_is_explained_by_the_string(repo: Path) -> None:
+    config = "out/ml/sampleset-mnist/configmap-mnist-sampleset-runtime.yaml"
+    lines = (repo / config).read_text().splitlines()
+    number = next(index for index, line in enumerate(lines, 1) if line.strip().startswith('"partitions"'))
+    assert value(repo, f"{config}:{number}")[0].startswith("/data/config.json#/")
+
+
+def test_a_line_of_the_header_is_no_field(repo: Path) -> None:
+    done = run(f"{repo}/{JOB}:1", "--repo", str(repo))
+    assert done.exit_code == 2
+    assert "There is no field on line 1" in done.output
+
+
 def test_neighbours_with_the_same_reason_are_told_together(repo: Path) -> None:
     lines = value(repo, "out/ml/sampleset-mnist/job-mnist-sync.yaml#/spec/podFailurePolicy/rules/1")
     assert [line.partition(":")[0] for line in lines] == [
@@ -183,7 +202,7 @@ def test_a_line_of_the_platform_file(repo: Path) -> None:
         ("specs/mnist.yaml:1", "There is no field on line 1"),
         ("specs/mnist.yaml:999", "There is no field on line 999"),
         ("specs/nothing.yaml:3", "There is no field on line 3"),
-        ("SP999", "SP999 is not a code"),
+        ("SP999", "SP999 is neither a code, nor a kind or field"),
     ],
 )
 def test_what_is_not_there(repo: Path, what: str, words: str) -> None:

@@ -28,7 +28,8 @@ What = Annotated[
     str,
     typer.Argument(
         metavar="WHAT",
-        help="A code (SP204), a value (out/ml/…/job-a.yaml#/spec/suspend), or a line (specs/a.yaml:12).",
+        help="A code (SP204), a kind or field (sampleset.spec.cache), a line (specs/a.yaml:12, out/ml/…/job-a.yaml:20)"
+        " or a value (out/ml/…/job-a.yaml#/spec/suspend).",
         autocompletion=_codes,
     ),
 ]
@@ -37,11 +38,35 @@ RepoOption = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the source map of the value for programs.")]
 
+
+def _print_list(wanted: bool) -> None:  # noqa: FBT001 - typer calls it
+    """Print all codes and kinds, and end."""
+    if not wanted:
+        return
+    from stowplan.compiler.field_help import kinds  # noqa: PLC0415 - start-up time
+    from stowplan.schema.codes import CATALOGUE  # noqa: PLC0415
+
+    _print(f"{code}  {each.severity:<7}  {each.title}" for code, each in CATALOGUE.items())
+    typer.echo(f"Kinds: {', '.join(kinds())}")
+    raise typer.Exit
+
+
+AsList = Annotated[
+    bool, typer.Option("--list", is_eager=True, callback=_print_list, help="Print all codes with their titles.")
+]
+
 _LINE = re.compile(r"(?P<file>.+\.ya?ml):(?P<line>[0-9]+)(?::[0-9]+)?")
 
 
-def explain(what: What, repo: RepoOption = Path(), out: Out = None, *, as_json: AsJson = False) -> None:
-    """Say what a code means, where a value of the output comes from, or what a line of a spec does.
+def explain(
+    what: What,
+    repo: RepoOption = Path(),
+    out: Out = None,
+    *,
+    as_json: AsJson = False,
+    as_list: AsList = False,  # noqa: ARG001 - its callback does it
+) -> None:
+    """Say what a code or a field means, where a value of the output comes from, or what a line of a spec does.
 
     Example: stowplan explain out/ml/sampleset-mnist/job-mnist-sync.yaml#/spec/backoffLimit
     """
@@ -51,18 +76,23 @@ def explain(what: What, repo: RepoOption = Path(), out: Out = None, *, as_json: 
     elif line := _LINE.fullmatch(what):
         _explain_line(line["file"], int(line["line"]), repo, out or repo / "out")
     else:
-        _explain_code(what)
+        _explain_word(what)
 
 
-def _explain_code(code: str) -> None:
-    from stowplan.compiler.pages import page  # noqa: PLC0415 - start-up time
+def _explain_word(word: str) -> None:
+    from stowplan.compiler.field_help import field_help, kinds  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.pages import page  # noqa: PLC0415
     from stowplan.schema.codes import CATALOGUE  # noqa: PLC0415
-    from stowplan.schema.diagnostics import did_you_mean  # noqa: PLC0415
+    from stowplan.schema.diagnostics import nearest  # noqa: PLC0415
 
-    text = page(code)
-    if text is None:
-        _refuse(f"{code} is not a code. {did_you_mean(code, CATALOGUE)}")
-    typer.echo(text, nl=False)
+    if text := page(word):
+        typer.echo(text, nl=False)
+    elif lines := field_help(word):
+        _print(lines)
+    else:
+        near = nearest(word, (*CATALOGUE, *kinds()))
+        hint = f'Did you mean "{near}"?' if near else "`stowplan explain --list` prints all codes and kinds."
+        _refuse(f"{word} is neither a code, nor a kind or field, nor a YAML file. {hint}")
 
 
 def _explain_value(file: str, pointer: str, repo: Path, out: Path, *, as_json: bool) -> None:
@@ -88,6 +118,13 @@ def _explain_line(file: str, line: int, repo: Path, out: Path) -> None:
     from stowplan.compiler.provenance import questions, wording  # noqa: PLC0415 - start-up time
 
     compiled, found = _source_map(repo, out)
+    path = _inside(file, out)
+    if output := next((each for each in compiled.outputs if each.path == path), None):
+        entries = questions.on_line(found, output, line)
+        if not entries:
+            _refuse(f"There is no field on line {line} of {file}.")
+        _print(wording.entries(entries))
+        return
     if compiled.program is None:
         _refuse("There is nothing to explain.")
     fields, effects = questions.effects(found, compiled.program, _inside(file, repo), line)

@@ -5,7 +5,10 @@ from collections.abc import Iterator, Sequence
 from stowplan.compiler.model import Output, Program
 from stowplan.compiler.provenance.experiment import Input, key_of
 from stowplan.compiler.provenance.leaves import leaves, pointer, steps
+from stowplan.compiler.provenance.lines import paths_on
 from stowplan.compiler.provenance.source_map import Entry, SourceMap
+from stowplan.compiler.render import render
+from stowplan.compiler.yaml_plain import nodes
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.records import dataclass
 
@@ -23,6 +26,17 @@ def below(found: SourceMap, output: Output, place: str) -> list[Entry]:
     """The entries of the value at a JSON pointer and of all below it."""
     wanted = steps(place)
     return [each for each in found.entries(output) if list(map(str, each.leaf.path))[: len(wanted)] == wanted]
+
+
+def on_line(found: SourceMap, output: Output, line: int) -> list[Entry]:
+    """The entries of what is written on a line of a file of the output, counted from 1, and of all below it."""
+    (root,) = nodes(render(output).decode())
+    places = [tuple(map(str, path)) for path in paths_on(root, line)]
+    return [
+        each
+        for each in found.entries(output)
+        if any(tuple(map(str, each.leaf.path))[: len(place)] == place for place in places)
+    ]
 
 
 def effects(found: SourceMap, program: Program, file: str, line: int) -> tuple[list[Input], list[Effect]]:

@@ -1,0 +1,32 @@
+"""Which values of a manifest are written on one of its lines."""
+
+from collections.abc import Iterator
+
+from stowplan.compiler.source import Node
+from stowplan.schema.diagnostics import FieldPath
+
+
+def paths_on(root: Node, line: int) -> list[FieldPath]:
+    """The paths of the innermost values that begin on a line, counted from 1.
+
+    A line inside a string of several lines belongs to that string. Lines above the first value have none.
+    """
+    begins = list(_begins(root, ()))
+    exact = [path for start, path in begins if start == line]
+    if exact:
+        return [path for path in exact if not any(_is_above(path, other) for other in exact)]
+    above = [path for start, path in begins if start < line]
+    return above[-1:]
+
+
+def _begins(node: Node, path: FieldPath) -> Iterator[tuple[int, FieldPath]]:
+    """The first line and the path of each value below a node, in the order of the text."""
+    if path:
+        yield node.key_mark.line, path
+    children = node.children.items() if isinstance(node.children, dict) else enumerate(node.children)
+    for key, child in children:
+        yield from _begins(child, (*path, key))
+
+
+def _is_above(path: FieldPath, other: FieldPath) -> bool:
+    return len(path) < len(other) and other[: len(path)] == path
