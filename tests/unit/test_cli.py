@@ -67,6 +67,24 @@ def spawn(*arguments: str, **environment: str) -> subprocess.CompletedProcess[st
     )
 
 
+# Below the repository's folder.
+
+
+def test_the_repository_is_found_from_its_subfolders(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (repo / ".git").mkdir()
+    monkeypatch.chdir(repo / "specs")
+    assert run("synth").exit_code == 0
+    assert (repo / "out/inventory.jsonl").exists()
+    assert run("explain", "imagenet.yaml:6").exit_code == 0
+
+
+def test_no_repository_above_the_git_work_tree_is_used(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (repo / "other/.git").mkdir(parents=True)
+    monkeypatch.chdir(repo / "other")
+    result = run("validate")
+    assert (result.exit_code, "SP113" in result.output) == (1, True)
+
+
 # A cluster that is not there.
 
 

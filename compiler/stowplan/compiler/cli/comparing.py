@@ -45,7 +45,7 @@ def diff(repo: Repo = Path(), out: Out = None, *, base: Base = None, shape: Shap
     report = Report()
     compiled = compile_repository(source, target, report)
     if report.failed:
-        Ending(repo, report, compiled.texts, Format.TEXT).finish({})
+        Ending(source, report, compiled.texts, Format.TEXT).finish({})
     try:
         before = at_commit(target, base) if base else on_disk(target)
     except BaseError as error:

@@ -26,14 +26,14 @@ def validate(repo: Repo = Path(), output_format: FormatOption = Format.TEXT) -> 
     source = folder(repo)
     look = last_validate.look(source)
     if last := look.unchanged:
-        Ending(repo, last.report, last.texts(look.contents), output_format).finish({"objects": last.objects})
+        Ending(source, last.report, last.texts(look.contents), output_format).finish({"objects": last.objects})
 
     from stowplan.compiler.pipeline import validate_repository  # noqa: PLC0415 - start-up time
 
     report, before = Report(), last_validate.before(source, look)
     compiled = validate_repository(source, report, before=before, keep_objects=False)
     last_validate.remember(source, look, report, compiled, before.kept)
-    Ending(repo, report, compiled.texts, output_format).finish({"objects": compiled.objects})
+    Ending(source, report, compiled.texts, output_format).finish({"objects": compiled.objects})
 
 
 def synth(
@@ -65,7 +65,7 @@ def synth(
 
     look = last_synth.Look() if check else last_synth.look(source, target)
     if look.unchanged and not recompile:
-        _end_unchanged(look.unchanged, repo, look.contents, target, output_format)
+        _end_unchanged(look.unchanged, source, look.contents, target, output_format)
 
     from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415 - start-up time
     from stowplan.compiler.runs import Recompile  # noqa: PLC0415
@@ -91,7 +91,7 @@ def synth(
         extra |= more
     extra["starts"] = [] if report.failed else [str(run) for run in compiled.starts]
     lines = [*(f"starts when synced: {run}" for run in extra["starts"]), *lines]
-    ending = Ending(repo, report, compiled.texts, output_format)
+    ending = Ending(source, report, compiled.texts, output_format)
     ending.finish(extra, lines, failed=not extra.get("upToDate", True))
 
 

@@ -34,7 +34,10 @@ What = Annotated[
     ),
 ]
 RepoOption = Annotated[
-    Path, typer.Option("--repo", help="Folder with stowplan.yaml and specs/.", show_default="this folder")
+    Path,
+    typer.Option(
+        "--repo", help="Folder with stowplan.yaml and specs/.", show_default="this folder, or the nearest one above"
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the source map of the value for programs.")]
 
@@ -70,11 +73,12 @@ def explain(
 
     Example: stowplan explain out/ml/sampleset-mnist/job-mnist-sync.yaml#/spec/backoffLimit
     """
+    source = folder(repo)
     file, _, pointer = what.partition("#")
     if file.endswith((".yaml", ".yml")):
-        _explain_value(file, pointer, repo, out or repo / "out", as_json=as_json)
+        _explain_value(file, pointer, source, out or source / "out", as_json=as_json)
     elif line := _LINE.fullmatch(what):
-        _explain_line(line["file"], int(line["line"]), repo, out or repo / "out")
+        _explain_line(line["file"], int(line["line"]), source, out or source / "out")
     else:
         _explain_word(what)
 
@@ -141,7 +145,7 @@ def _source_map(repo: Path, out: Path) -> "tuple[Compiled, SourceMap]":
     from stowplan.compiler.provenance.source_map import SourceMap  # noqa: PLC0415
 
     report = Report()
-    compiled = compile_repository(folder(repo), out, report)
+    compiled = compile_repository(repo, out, report)
     if compiled.program is None:
         Ending(repo, report, compiled.texts, Format.TEXT).finish({})
     return compiled, SourceMap(compiled.program, compiled.outputs, version("stowplan"))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from stowplan.compiler.repository import SPECS
+from stowplan.compiler.repository import PLATFORM_FILES, SPECS
 
 
 class Format(StrEnum):
@@ -19,7 +19,10 @@ class Format(StrEnum):
     GITHUB = "github"
 
 
-Repo = Annotated[Path, typer.Argument(help="Folder with stowplan.yaml and specs/.", show_default="this folder")]
+Repo = Annotated[
+    Path,
+    typer.Argument(help="Folder with stowplan.yaml and specs/.", show_default="this folder, or the nearest one above"),
+]
 Out = Annotated[Path | None, typer.Option("--out", help="Output folder.", show_default="REPO/out")]
 FormatOption = Annotated[
     Format,
@@ -30,10 +33,23 @@ FormatOption = Annotated[
 
 
 def folder(repo: Path) -> Path:
-    """`repo`, if it is a folder."""
+    """The folder of the repository.
+
+    For the current folder it is the nearest one, here or above, that has a platform file. The search ends at the top
+    of the Git work tree, so that no file of somebody else's folder is ever used.
+    """
     if not repo.is_dir():
         raise typer.BadParameter(f"{repo} is not a folder.", param_hint="REPO")
-    return repo
+    return repo if repo != Path() else _nearest_above(Path.cwd()) or repo
+
+
+def _nearest_above(start: Path) -> Path | None:
+    """A relative path from `start` to the nearest folder with a platform file; None outside of a Git work tree."""
+    above = [start, *start.parents]
+    top = next((index for index, each in enumerate(above) if (each / ".git").exists()), None)
+    candidates = above[: top + 1] if top is not None else []
+    found = next((each for each in candidates if any((each / name).exists() for name in PLATFORM_FILES)), None)
+    return Path(os.path.relpath(found, start)) if found else None
 
 
 def apart_from_specs(out: Path, repo: Path) -> Path:

@@ -45,9 +45,10 @@ def status(
     from stowplan.compiler.pipeline import specs_of  # noqa: PLC0415
 
     report = Report()
-    sources, specs = specs_of(folder(repo), report)
+    source = folder(repo)
+    sources, specs = specs_of(source, report)
     if report.failed:
-        Ending(repo, report, sources.texts, Format.TEXT).finish({})
+        Ending(source, report, sources.texts, Format.TEXT).finish({})
     try:
         with busy("Asking the cluster"):
             cluster = Cluster.connect(context, str(kubeconfig) if kubeconfig else None)
