@@ -54,12 +54,14 @@ generate: .venv/ready
 	rm -rf out
 	$(MAKE) synth
 
-# What the images are made of, as the lock file has it.
+# What the images and the CI of users are made of, as the lock file has it. Hatchling builds Stowplan from a Git commit.
 requirements: .venv/ready
 	@for group in control transfer wheel; do \
 	  $(BIN)/uv export --quiet --frozen --no-header --only-group $$group --format requirements.txt \
 	    --output-file library/images/requirements-$$group.txt || exit 1; \
 	done
+	$(BIN)/uv export --quiet --frozen --no-header --no-dev --group wheel --no-emit-project --format requirements.txt \
+	  --output-file compiler/stowplan/compiler/starter/requirements.txt
 
 # What each image holds beside its base, as CycloneDX has it. Not committed: the requirements say it all.
 sbom: .venv/ready

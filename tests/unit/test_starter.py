@@ -1,6 +1,10 @@
 """`stowplan init`: what it writes compiles as it is, and nothing that is there is touched."""
 
 import json
+import re
+import subprocess
+import sys
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -85,10 +89,126 @@ def test_yaml_is_sound_and_complete(path: str) -> None:
     assert "$$" not in text
 
 
+WORKFLOW, GITLAB = ".github/workflows/stowplan.yaml", ".gitlab-ci.yml"
+ACTION = (REPOSITORY / ".github/actions/check/action.yml").read_text()
+REQUIREMENTS = "requirements/stowplan-dependencies.txt"
+
+
+def test_nothing_is_installed_by_a_name_alone() -> None:
+    """Whoever takes a free name on an index would run code in everybody's CI."""
+    files = starter.files() | {"action": ACTION}
+    for path in (WORKFLOW, GITLAB, "action", ".pre-commit-config.yaml"):
+        assert "stowplan==" not in files[path]
+        for install in re.findall(r"pip install (.*)", files[path]):
+            assert install.startswith(("--require-hashes -r ", "--no-deps --no-build-isolation "))
+    assert "additional_dependencies" not in files[".pre-commit-config.yaml"]
+
+
+def test_dependencies_are_those_of_the_lock_file_by_hash() -> None:
+    """`make requirements` renews them."""
+    locked = subprocess.run(
+        [
+            *(
+                Path(sys.executable).parent / "uv",
+                "export",
+                "--quiet",
+                "--offline",
+                "--frozen",
+                "--no-header",
+                "--no-dev",
+            ),
+            *("--group", "wheel", "--no-emit-project", "--format", "requirements.txt"),
+        ],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert starter.files()[REQUIREMENTS] == locked
+    names = re.findall(r"^([a-z0-9-]+)==.*\\\n    --hash=sha256:[0-9a-f]{64}", locked, re.MULTILINE)
+    assert {"cdk8s", "hatchling", "pydantic-core"} <= set(names)
+    assert len(names) == len(re.findall(r"^[a-z]", locked, re.MULTILINE))
+
+
+def test_actions_and_images_are_pinned() -> None:
+    used = re.findall(r"uses: (.*)", starter.files()[WORKFLOW] + ACTION)
+    assert len(used) == 3
+    assert all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", each) for each in used)
+    assert re.search(r"image: python:[\w.-]+@sha256:[0-9a-f]{64}\n", starter.files()[GITLAB])
+
+
+def test_the_workflow_has_no_more_rights_than_it_needs() -> None:
+    workflow = YAML(typ="safe").load(starter.files()[WORKFLOW])
+    assert workflow["permissions"] == {"contents": "read"}
+    checkout = workflow["jobs"]["check"]["steps"][0]
+    assert checkout["with"] == {"fetch-depth": 0, "persist-credentials": False}
+    for steps in (workflow["jobs"]["check"]["steps"], YAML(typ="safe").load(ACTION)["runs"]["steps"]):
+        assert not [each for each in steps if "${{" in each.get("run", "")]
+
+
+def test_every_check_has_a_base() -> None:
+    files = starter.files() | {"action": ACTION}
+    for path in (WORKFLOW, GITLAB, "action", ".pre-commit-config.yaml"):
+        checks = [line for line in files[path].splitlines() if "--check" in line]
+        assert checks
+        assert all("--base " in line for line in checks)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "out/argocd/root.yaml",
+        "out/ml/sampleset-a/job-a.yaml",
+        "stowplan.yaml",
+        "extensions/rules.py",
+        "requirements/stowplan.txt",
+        WORKFLOW,
+        GITLAB,
+        ".pre-commit-config.yaml",
+        ".gitattributes",
+        "CODEOWNERS",
+    ],
+)
+def test_what_decides_what_runs_has_an_owner(path: str) -> None:
+    lines = [line.split() for line in starter.files()["CODEOWNERS"].splitlines() if line and not line.startswith("#")]
+    owners = [who for pattern, who in lines if fnmatch(f"/{path}", pattern + "*" * pattern.endswith("/"))]
+    assert owners == ["@your-org/ml-platform"]
+
+
+def test_no_diff_of_the_output_is_folded(tmp_path: Path) -> None:
+    starter.write(tmp_path)
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    paths = ["out/argocd/a.yaml", "out/_cluster/a.yaml", "out/ml/paddlejob-a/job-a.yaml", REQUIREMENTS]
+    said = subprocess.run(
+        ["git", "-C", tmp_path, "check-attr", "linguist-generated", "diff", "--", *paths],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    assert len(said) == 2 * len(paths)
+    assert all(line.endswith(": unspecified") for line in said)
+
+
+def test_argo_cd_may_write_into_named_namespaces_alone(tmp_path: Path) -> None:
+    starter.write(tmp_path)
+    file = tmp_path / "stowplan.yaml"
+    before, _, argocd = file.read_text().partition("# argocd:")
+    file.write_text(before + "argocd:" + re.sub(r"^# ?", "", argocd, flags=re.MULTILINE))
+    assert run("synth", str(tmp_path)).exit_code == 0
+    (project,) = tmp_path.glob("out/argocd/appproject-*.yaml")
+    assert [each["namespace"] for each in YAML(typ="safe").load(project)["spec"]["destinations"]] == ["ml"]
+
+
+def test_a_source_that_ci_cannot_reach_is_said_at_once(tmp_path: Path) -> None:
+    """The tests run from a checkout."""
+    assert "CI cannot install Stowplan yet: finish " in run("init", str(tmp_path)).output
+    assert "CI cannot install Stowplan yet" not in run("init", str(tmp_path)).output
+
+
 def test_hooks_run_commands_that_there_are() -> None:
     hooks = YAML(typ="safe").load(REPOSITORY / ".pre-commit-hooks.yaml")
     assert [each["id"] for each in hooks] == ["stowplan-validate", "stowplan-synth-check"]
     for each in hooks:
         program, *arguments = each["entry"].split()
         assert program == "stowplan"
-        assert run(*arguments, "--help").exit_code == 0
+        assert run(*arguments, *each.get("args", ()), "--help").exit_code == 0

@@ -14,6 +14,7 @@ def init(
     Example: stowplan init my-repo
     """
     from stowplan.compiler import starter  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.starter import installation  # noqa: PLC0415
 
     try:
         written, kept = starter.write(folder)
@@ -23,6 +24,8 @@ def init(
         typer.echo(f"made {folder / path}")
     for path in kept:
         typer.echo(f"kept {folder / path}")
+    if installation.FILE in written and installation.incomplete(installation.requirements()):
+        typer.echo(f"CI cannot install Stowplan yet: finish {folder / installation.FILE}, which says how.")
     command = "stowplan synth" if folder == Path() else f"stowplan synth {folder}"
     typer.echo(f"Next: edit the specs, run `{command}`, and commit everything.")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from string import Template
 
 from stowplan.compiler import export
+from stowplan.compiler.starter import installation
 
 SCHEMAS = ".schemas"
 """Folder of the editor schemas, which `stowplan schema .schemas` writes anew after an upgrade."""
@@ -17,10 +18,11 @@ _TEMPLATES = {
     ".vscode/settings.json": "vscode-settings.json",
     ".vscode/extensions.json": "vscode-extensions.json",
     ".github/workflows/stowplan.yaml": "github-workflow.yaml",
-    ".github/CODEOWNERS": "codeowners",
+    "CODEOWNERS": "codeowners",
     ".gitlab-ci.yml": "gitlab-ci.yaml",
     ".pre-commit-config.yaml": "pre-commit-config.yaml",
     ".gitattributes": "gitattributes",
+    "requirements/stowplan-dependencies.txt": "requirements.txt",
 }
 
 
@@ -28,11 +30,12 @@ def files() -> dict[str, str]:
     """Texts by path from the repository's folder."""
     values = {"version": version("stowplan")}
     here = Path(__file__).parent
-    # Safe, because `$schema` is no placeholder of ours.
+    # Safe, because `$schema` and the variables of scripts are no placeholders of ours.
     texts = {
         path: Template((here / name).read_text(encoding="utf-8")).safe_substitute(values)
         for path, name in _TEMPLATES.items()
     }
+    texts[installation.FILE] = installation.requirements()
     return texts | {f"{SCHEMAS}/{name}": text for name, text in export.schemas().items()}
 
 

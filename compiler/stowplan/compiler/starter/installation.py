@@ -1,0 +1,93 @@
+"""How this program was installed, as a requirements file that CI installs the same program from."""
+
+import json
+import re
+from importlib.metadata import distribution
+from typing import Any
+
+FILE = "requirements/stowplan.txt"
+"""Path of the requirements file in the user's repository."""
+
+_URL = re.compile(r"(https|ssh)://(?P<user>[\w.-]+@)?[\w.-]+(:\d+)?/[\w./~%+-]+", re.ASCII)
+"""No password, no query (it may hold a token), and no character that has a meaning in a requirements file."""
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+_HEAD = """\
+# How CI installs Stowplan itself. What it depends on is in stowplan-dependencies.txt, pinned by hash.
+# After an upgrade remove both files and run `stowplan init` again.
+"""
+_NO_HASH = """\
+# Stowplan {version} was installed from a package index or a URL, and the hash of its file is not recorded. Fetch it and
+# put its requirement with the hash in the place of the last line:
+#   pip download --no-deps --dest downloads "{source}" && pip hash downloads/stowplan-*
+#   {source} --hash=sha256:<what pip printed>
+CI cannot install Stowplan before its hash is written into requirements/stowplan.txt
+"""
+_NO_SOURCE = """\
+# Stowplan {version} was installed from a folder or a file of one machine, which CI cannot reach. Push that checkout
+# to a Git server, or upload a wheel of it, and put one of these in the place of the last line:
+#   stowplan @ git+https://git.example.com/platform/stowplan.git@<commit>
+#   stowplan @ https://files.example.com/stowplan-{version}-py3-none-any.whl --hash=sha256:<hash>
+CI cannot install Stowplan before requirements/stowplan.txt says where it comes from
+"""
+
+
+def requirements() -> str:
+    """The requirements file for this very installation; `incomplete` says if a person has to finish it."""
+    found = distribution("stowplan")
+    return requirements_of(found.version, found.read_text("direct_url.json"))
+
+
+def incomplete(text: str) -> bool:
+    """True if the file holds a sentence in the place of a requirement. pip prints the sentence and fails."""
+    return text.splitlines()[-1].startswith("CI cannot install Stowplan ")
+
+
+def requirements_of(version: str, direct_url: str | None) -> str:
+    """The requirements file for an installed version.
+
+    `direct_url` is the text of `direct_url.json`, which installers write for everything that is not from an index:
+    https://packaging.python.org/specifications/direct-url-data-structure/
+    """
+    if direct_url is None:
+        return _HEAD + _NO_HASH.format(version=version, source=f"stowplan=={version}")
+    try:
+        origin = json.loads(direct_url)
+    except ValueError:
+        origin = None
+    return _HEAD + (_direct(version, origin) or _NO_SOURCE.format(version=version))
+
+
+def _direct(version: str, origin: Any) -> str | None:
+    """The requirement of a direct URL, or what to do where its hash is missing; None if CI cannot reach the URL."""
+    match origin:
+        case {"url": str(url), "vcs_info": {"vcs": "git", "commit_id": str(commit)}}:
+            if _reachable(url, {"https", "ssh"}) and _COMMIT.fullmatch(commit):
+                return f"stowplan @ git+{url}@{commit}{_folder(origin)}\n"
+        case {"url": str(url), "archive_info": dict(archive)}:
+            if _reachable(url, {"https"}):
+                source = f"stowplan @ {url}{_folder(origin)}"
+                digest = _sha256(archive)
+                return (
+                    f"{source} --hash=sha256:{digest}\n" if digest else _NO_HASH.format(version=version, source=source)
+                )
+    return None
+
+
+def _reachable(url: str, schemes: set[str]) -> bool:
+    """True for a URL without secrets. Over SSH a user name is part of the address."""
+    found = _URL.fullmatch(url)
+    return bool(found and found[1] in schemes and (not found["user"] or found[1] == "ssh"))
+
+
+def _folder(origin: dict[str, Any]) -> str:
+    folder = origin.get("subdirectory")
+    return f"#subdirectory={folder}" if isinstance(folder, str) and re.fullmatch(r"[\w./-]+", folder, re.ASCII) else ""
+
+
+def _sha256(archive: dict[str, Any]) -> str | None:
+    """The hash of an archive. Installers before 2023 wrote it as `hash`, `sha256=<hex>`."""
+    hashes = archive.get("hashes")
+    found = hashes.get("sha256") if isinstance(hashes, dict) else str(archive.get("hash", "")).removeprefix("sha256=")
+    return found if isinstance(found, str) and _SHA256.fullmatch(found) else None
