@@ -49,7 +49,7 @@ def repo(request: pytest.FixtureRequest, begun: StarterRepository, hooks: Starte
         YAML().dump({"repos": [{"repo": str(hooks.root), "rev": revision, "hooks": used}]}, config)
     begun.must("pre-commit", "install")
     begun.must("git", "add", "-A")
-    begun.must("git", "commit", "-qm", "hooks")
+    begun.must("git", "commit", "--allow-empty", "-qm", "hooks")
     return begun
 
 
