@@ -131,7 +131,7 @@ class Runner:
                 if programs:
                     machine["PATH"] = f"{programs}{os.pathsep}{machine['PATH']}"
                 continue
-            done = self.repo.run(*BASH, step["run"], environment=machine | own | dict(context))
+            done = self.repo.run(*BASH, step["run"], environment={"CI": "true"} | machine | own | dict(context))
             if done.returncode:
                 break
         assert done
