@@ -210,11 +210,9 @@ def _begin(newcomer: Newcomer) -> None:
         "stowplan.yaml",
         ("defaultNamespace: ml", f"defaultNamespace: {NAMESPACE}"),
         ("# images:\n#   registry: ", "images:\n  registry: "),
-        ("# argocd:\n#   repoURL: https://git.example.com/ml/data.git\n#   targetRevision: main\n#   path: out\n"
-         "#   # Argo CD may write into these namespaces alone. Without the list, into all.\n"
-         "#   destination:\n#     namespaces: [ml]",
-         f"argocd:\n  namespace: {ARGO_CD}\n  repoURL: {newcomer.url}\n  targetRevision: main\n  path: out\n"
-         f"  destination:\n    namespaces: [{NAMESPACE}]"),
+        ("# argocd:\n#   repoURL: https://git.example.com/ml/data.git\n#   targetRevision: main\n#   path: out",
+         f"argocd:\n  namespace: {ARGO_CD}\n  repoURL: {newcomer.url}\n  targetRevision: main\n  path: out"),
+        ("#   destination:\n#     namespaces: [ml]", f"  destination:\n    namespaces: [{NAMESPACE}]"),
     )  # fmt: skip
     newcomer.edit("specs/mnist.yaml", ("s3://samples.s3.eu-west-1.amazonaws.com/mnist/", _source(newcomer.samples)))
     transcript.say("The places that the comments name, filled in:")
