@@ -5,6 +5,7 @@ dependencies are those of the tests. Steps that use actions of others are left o
 """
 
 import hashlib
+import json
 import os
 import re
 import subprocess
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.xdist_group("starter")
 
 WORKFLOW, GITLAB = ".github/workflows/stowplan.yaml", ".gitlab-ci.yml"
 ACTION = REPOSITORY / ".github/actions/check/action.yml"
-SPEC = "specs/mnist-train.yaml"
+SPEC, JOB = "specs/mnist-train.yaml", "ml/paddlejob-mnist-train/job-mnist-train-paddlejob-worker.yaml"
 MISTAKE = (SPEC, "replicas: 2", "replica: 2")
 NONE = "0" * 40
 """What services give for the commit before a push where there is none."""
@@ -338,6 +339,38 @@ def test_requests_are_compared_with_the_branch_they_go_to(runner: Runner, record
     assert base(runner.steps(load(ACTION)["runs"]["steps"], given, recorder)) == "release"
     request = {"CI_MERGE_REQUEST_DIFF_BASE_SHA": "1" * 40, "CI_COMMIT_BEFORE_SHA": NONE}
     assert base(runner.steps(gitlab_steps(runner)[:3], request, recorder)) == "1" * 40
+
+
+def forge(repo: StarterRepository) -> None:
+    """Put another image into a committed run, and the digest of that into the inventory."""
+    file, inventory = repo.root / "out" / JOB, repo.root / "out/inventory.jsonl"
+    content = file.read_bytes().replace(b"ml/mnist:1.0", b"ml/evil:1.0")
+    file.write_bytes(content)
+    head, *lines = inventory.read_text().splitlines()
+    entries = [json.loads(line) for line in lines]
+    (entry,) = (each for each in entries if each["path"] == JOB)
+    entry |= {"sha256": hashlib.sha256(content).hexdigest(), "size": len(content)}
+    entry.pop("compiled", None)
+    inventory.write_text("\n".join([head, *(json.dumps(each, sort_keys=True) for each in entries)]) + "\n")
+
+
+@pytest.mark.parametrize("job", [github, gitlab, action])
+def test_a_forged_run_fails(runner: Runner, job: Any) -> None:
+    forge(runner.repo)
+    done = job(runner)
+    assert done.returncode == 1
+    assert "SP519" in done.stdout
+
+
+@pytest.mark.parametrize("push", PUSHES)
+def test_a_run_that_was_forged_in_an_earlier_commit_of_a_push_fails(runner: Runner, push: Any) -> None:
+    before = runner.repo.must("git", "rev-parse", "HEAD").strip()
+    forge(runner.repo)
+    runner.repo.must("git", "commit", "-qam", "forged")
+    commit(runner.repo, "innocent")
+    done = push(runner, before)
+    assert done.returncode == 1
+    assert "SP519" in done.stdout
 
 
 # What is installed.

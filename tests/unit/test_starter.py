@@ -192,8 +192,9 @@ def test_no_diff_of_the_output_is_folded(tmp_path: Path) -> None:
 def test_argo_cd_may_write_into_named_namespaces_alone(tmp_path: Path) -> None:
     starter.write(tmp_path)
     file = tmp_path / "stowplan.yaml"
-    before, _, argocd = file.read_text().partition("# argocd:")
-    file.write_text(before + "argocd:" + re.sub(r"^# ?", "", argocd, flags=re.MULTILINE))
+    before, _, rest = file.read_text().partition("# argocd:")
+    argocd, gap, rest = rest.partition("\n\n")
+    file.write_text(before + "argocd:" + re.sub(r"^# ?", "", argocd, flags=re.MULTILINE) + gap + rest)
     assert run("synth", str(tmp_path)).exit_code == 0
     (project,) = tmp_path.glob("out/argocd/appproject-*.yaml")
     assert [each["namespace"] for each in YAML(typ="safe").load(project)["spec"]["destinations"]] == ["ml"]

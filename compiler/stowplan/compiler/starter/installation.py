@@ -25,7 +25,7 @@ _NO_HASH = """\
 CI cannot install Stowplan before its hash is written into requirements/stowplan.txt
 """
 _NO_SOURCE = """\
-# Stowplan {version} was installed from a place that CI cannot use, such as a folder of one machine or a URL without HTTPS.
+# Stowplan {version} was installed from a place that CI cannot use, such as a local folder or a URL without HTTPS.
 # Push it to a Git server, or upload a wheel of it, and put one of these in the place of the last line:
 #   stowplan @ git+https://git.example.com/platform/stowplan.git@<commit>
 #   stowplan @ https://files.example.com/stowplan-{version}-py3-none-any.whl --hash=sha256:<hash>
