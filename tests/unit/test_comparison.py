@@ -8,6 +8,7 @@ from stowplan.compiler import inventory, lock
 from stowplan.compiler.comparison import Comparison, compare
 from stowplan.compiler.model import Output
 from stowplan.compiler.source import Report
+from stowplan.schema.diagnostics import Severity
 from tests.unit.outputs import config_map, files, folders, output, rendered, written
 
 
@@ -131,27 +132,87 @@ def test_outputs_that_collide_are_a_difference(out: Path) -> None:
     assert (found.same, codes) == (False, ["SP507"])
 
 
-@pytest.mark.parametrize("name", ["x.yaml", "sub/x.yml", ".x.yaml", "x.json", "x.jsonnet", "a.yml"])
-def test_a_foreign_manifest_where_argo_cd_syncs_is_told_and_is_no_difference(out: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["x.yaml", "sub/x.yml", ".x.yaml", "x.json", "x.jsonnet", "a.yml", ".h/x.yaml"])
+def test_a_foreign_manifest_where_argo_cd_syncs_is_an_error_of_the_check_alone(out: Path, name: str) -> None:
     outputs = [output("ml/a.yaml"), output("b.yaml")]
     written(out, outputs)
     (out / "ml" / name).parent.mkdir(exist_ok=True)
     (out / "ml" / name).write_text("kind: ConfigMap\n")
     found, codes = compared(out, outputs)
-    assert (found.foreign, found.same, codes) == ((f"ml/{name}",), True, ["SP517"])
+    assert (found.foreign, found.same, codes) == ((f"ml/{name}",), False, ["SP517"])
     assert written(out, outputs)[1] == ["SP517"]
 
 
-def test_so_is_a_link_to_one(out: Path) -> None:
+@pytest.mark.parametrize("name", ["README.md", "x.yaml.off", ".gitignore", ".git/config", ".h/.argocd"])
+def test_so_is_any_other_file(out: Path, name: str) -> None:
+    written(out, [output("ml/a.yaml")])
+    (out / "ml" / name).parent.mkdir(exist_ok=True)
+    (out / "ml" / name).write_text("mine")
+    found, codes = compared(out, [output("ml/a.yaml")])
+    assert (found.foreign, found.same, codes) == ((f"ml/{name}",), False, ["SP518"])
+
+
+def test_so_is_a_link(out: Path) -> None:
     written(out, [output("ml/a.yaml")])
     (out / "ml/x.yaml").symlink_to("../inventory.jsonl")
-    assert compared(out, [output("ml/a.yaml")])[1] == ["SP517"]
+    (out / "ml/folder").symlink_to("..")
+    found, codes = compared(out, [output("ml/a.yaml")])
+    assert (found.foreign, codes) == (("ml/folder", "ml/x.yaml"), ["SP518", "SP517"])
 
 
-@pytest.mark.parametrize("name", ["x.yaml", "mine/x.yaml", "ml/README.md", "ml/x.yaml.off", "ml/.git/x.yaml"])
-def test_what_argo_cd_does_not_read_is_no_concern(out: Path, name: str) -> None:
+def test_so_is_an_empty_folder_unless_an_output_belongs_there(out: Path) -> None:
+    written(out, [output("ml/a.yaml")])
+    (out / "ml/set/sub").mkdir(parents=True)
+    assert compared(out, [output("ml/a.yaml")])[0].foreign == ("ml/set/sub/",)
+    found, codes = compared(out, [output("ml/a.yaml"), output("ml/set/sub/b.yaml")])
+    assert (found.foreign, found.missing, codes) == ((), ("ml/set/sub/b.yaml",), [])
+
+
+def test_diagnostics_of_a_check_are_errors(out: Path) -> None:
+    written(out, [output("ml/a.yaml")])
+    for name in ("x.yaml", "README.md"):
+        (out / "ml" / name).write_text("mine")
+    (out / "ml/ours.yaml").write_bytes(files(out)["ml/a.yaml"])
+    report = Report()
+    compare(rendered([output("ml/a.yaml")]), out, inventory.read(out)[0], report)
+    assert {(each.code, each.severity) for each in report.diagnostics} == {
+        (code, Severity.ERROR) for code in ("SP512", "SP517", "SP518")
+    }
+
+
+@pytest.mark.parametrize("ending", ["yml", "json"])
+def test_our_header_hides_no_file(out: Path, ending: str) -> None:
+    written(out, [output("ml/a.yaml")])
+    (out / f"ml/x.{ending}").write_bytes(files(out)["ml/a.yaml"])
+    assert compared(out, [output("ml/a.yaml")])[0].foreign == (f"ml/x.{ending}",)
+
+
+def test_temporary_files_of_a_dead_run_are_stale(out: Path) -> None:
+    written(out, [output("ml/a.yaml")])
+    (out / "ml/.stowplan-tmp-1").write_text("")
+    found, codes = compared(out, [output("ml/a.yaml")])
+    assert (found.stale, found.same, codes) == (("ml/.stowplan-tmp-1",), False, [])
+
+
+@pytest.mark.parametrize("name", ["x.yaml", "mine/x.yaml", ".git/x.yaml", ".gitattributes"])
+def test_what_no_application_syncs_is_no_concern(out: Path, name: str) -> None:
     outputs = [output("ml/a.yaml"), output("b.yaml")]
     written(out, outputs)
     (out / name).parent.mkdir(exist_ok=True)
     (out / name).write_text("kind: ConfigMap\n")
     assert compared(out, outputs) == (Comparison(), [])
+
+
+@pytest.mark.parametrize(
+    ("found", "remedy"),
+    [
+        (Comparison(missing=("a",)), "Run `stowplan synth` and commit the result."),
+        (Comparison(foreign=("a",)), "Remove the foreign entries and commit the result."),
+        (
+            Comparison(stale=("a",), foreign=("b",)),
+            "Remove the foreign entries, run `stowplan synth` and commit the result.",
+        ),
+    ],
+)
+def test_remedy(found: Comparison, remedy: str) -> None:
+    assert found.remedy == remedy

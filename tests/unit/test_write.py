@@ -74,7 +74,7 @@ def test_stale_files_go_and_so_do_the_folders_that_they_leave_empty(out: Path) -
     written(out, [output("ml/set-a/x.yaml"), output("ml/set-b/y.yaml"), output("dev/set-c/z.yaml")])
     (out / "ml/set-a/NOTES").write_text("mine")
     result, codes = written(out, [output("ml/set-b/y.yaml")])
-    assert (result.removed, codes) == (("dev/set-c/z.yaml", "ml/set-a/x.yaml"), [])
+    assert (result.removed, codes) == (("dev/set-c/z.yaml", "ml/set-a/x.yaml"), ["SP518"])
     assert folders(out) == {"ml", "ml/set-a", "ml/set-b"}
     assert sorted(files(out)) == ["inventory.jsonl", "ml/set-a/NOTES", "ml/set-b/y.yaml"]
 

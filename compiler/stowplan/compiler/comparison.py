@@ -1,6 +1,7 @@
 """`synth --check`: is the output folder what the specs compile to, and if not, where does it differ?"""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from difflib import unified_diff
 from hashlib import sha256
 from pathlib import Path
@@ -13,6 +14,7 @@ from stowplan.compiler.render import Rendered
 from stowplan.compiler.source import Report
 from stowplan.compiler.tree import Tree, scan
 from stowplan.compiler.write import observations, unusable
+from stowplan.schema.diagnostics import Severity
 from stowplan.schema.records import dataclass
 
 _LARGEST = 1 << 19
@@ -35,8 +37,9 @@ class Difference:
 class Comparison:
     """How an output folder differs from what the specs compile to; paths are sorted.
 
-    `foreign` names what is in the way of a file (SP508) or was left alone (SP512, SP517); the latter alone is no
-    difference.
+    `stale` are files that `synth` would remove. `foreign` are files and folders that it would neither write nor remove:
+    they are in the way (SP508), carry our header without cause (SP512), or lie in a folder that Argo CD syncs (SP517,
+    SP518).
     """
 
     missing: tuple[str, ...] = ()
@@ -47,8 +50,18 @@ class Comparison:
 
     @property
     def same(self) -> bool:
-        """Whether `synth` would change nothing."""
-        return not (self.missing or self.changed or self.stale or self.blocked)
+        """Whether the folder holds what the specs compile to, and the synced folders nothing else."""
+        return not (self.missing or self.changed or self.stale or self.foreign or self.blocked)
+
+    @property
+    def remedy(self) -> str:
+        """What to do about the differences. `synth` never removes foreign files."""
+        steps = ["remove the foreign entries"] if self.foreign else []
+        if self.missing or self.changed or self.stale or not steps:
+            steps.append("run `stowplan synth`")
+        steps.append("commit the result")
+        text = f"{', '.join(steps[:-1])} and {steps[-1]}"
+        return f"{text[0].upper()}{text[1:]}."
 
     def lines(self) -> Iterator[str]:
         """The differences for people: first the files, then the diffs."""
@@ -61,7 +74,10 @@ class Comparison:
 
 
 def compare(files: Sequence[Rendered], out: Path, previous: Inventory, report: Report) -> Comparison:
-    """What `write` would do to `out`. Changes nothing and takes no lock; diagnostics as `write` gives them."""
+    """What `write` would do to `out`. Changes nothing and takes no lock.
+
+    Diagnostics are those of `write`, but all of them errors: what `write` leaves alone, Argo CD may still read.
+    """
     problems = paths.diagnostics(files)
     report.add(*problems)
     if problems:
@@ -74,11 +90,11 @@ def compare(files: Sequence[Rendered], out: Path, previous: Inventory, report: R
     except OSError as error:
         report.add(unusable(out, error))
         return Comparison(blocked=True)
-    report.add(*observations(planned, out))
+    report.add(*(replace(each, severity=Severity.ERROR) for each in observations(planned, out)))
     return Comparison(
         missing=tuple(change.path for change in planned.changes if change.new),
         changed=changed,
-        stale=planned.stale,
+        stale=tuple(sorted({*planned.stale, *tree.leftovers})),
         foreign=tuple(sorted({*planned.blocked, *planned.disowned, *planned.orphaned, *planned.intruders})),
         blocked=bool(planned.blocked or planned.lost),
     )

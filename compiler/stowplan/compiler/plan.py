@@ -5,12 +5,10 @@ from enum import Enum
 
 from stowplan.compiler import inventory
 from stowplan.compiler.inventory import Inventory
+from stowplan.compiler.paths import parents
 from stowplan.compiler.render import HEADER_LENGTH, Content, Rendered, carries_header
 from stowplan.compiler.tree import TEMPORARY, Tree
 from stowplan.schema.records import dataclass
-
-_MANIFESTS = (".yaml", ".yml", ".json", ".jsonnet")
-"""What an Application of a folder reads (Argo CD, `getPotentiallyValidManifestFile`), hidden files too."""
 
 PENDING = f"{TEMPORARY}inventory"
 """The inventory of a run that is under way. One that died leaves it, and with it the list of what it may have made."""
@@ -34,9 +32,10 @@ class Plan:
 
     `gone` are all paths that the last run wrote and this one does not. Of these, `stale` files are to be removed;
     `disowned` ones have lost our header and are left alone. So are `orphaned` files, which have our header but stand
-    in no inventory, and `intruders`: manifests without our header in folders that Argo CD syncs. `blocked` are paths of
-    outputs or of folders above them where something foreign stands: then nothing is written. `lost` files were seen
-    before, so that their contents are not at hand, and are gone now. `inventory` are the bytes of the new one.
+    in no inventory, and `intruders`: everything else in the folders that Argo CD syncs. An intruder that is an empty
+    folder ends in a slash. `blocked` are paths of outputs or of folders above them where something foreign stands: then
+    nothing is written. `lost` files were seen before, so that their contents are not at hand, and are gone now.
+    `inventory` are the bytes of the new one.
     """
 
     changes: tuple[Change, ...]
@@ -64,6 +63,8 @@ def plan(files: Sequence[Rendered], tree: Tree, previous: Inventory) -> Plan:
     states = {path: _state(path, content, tree) for path, content in sorted(contents.items()) if path not in obstacles}
     gone = sorted(_listed(tree, previous).difference(contents, stays))
     unknown = sorted(path for some in (tree.files, tree.others) for path in some.difference(stays, contents, gone))
+    orphaned = {path for path in unknown if path.endswith(".yaml") and _has_header(path, tree)}
+    foreign = [*(path for path in unknown if path not in orphaned), *_empty(tree, (*contents, *stays))]
     return Plan(
         changes=tuple(
             Change(path, new=state is _State.NEW, after=contents[path] or b"")
@@ -74,8 +75,8 @@ def plan(files: Sequence[Rendered], tree: Tree, previous: Inventory) -> Plan:
         gone=tuple(gone),
         stale=tuple(path for path in gone if _has_header(path, tree)),
         disowned=tuple(path for path in gone if _exists(path, tree) and not _has_header(path, tree)),
-        orphaned=tuple(path for path in unknown if path.endswith(".yaml") and _has_header(path, tree)),
-        intruders=tuple(path for path in _synced(unknown, (*contents, *stays)) if not _has_header(path, tree)),
+        orphaned=tuple(sorted(orphaned)),
+        intruders=tuple(sorted(synced(foreign, (*contents, *stays)))),
         blocked=tuple(sorted({*obstacles.values(), *_those(states, _State.FOREIGN)})),
         lost=_those(states, _State.LOST),
         inventory=own,
@@ -109,11 +110,17 @@ def _state(path: str, content: Content | None, tree: Tree) -> _State:
     return _State.SAME if same else _State.CHANGED
 
 
-def _synced(unknown: Iterable[str], outputs: Iterable[str]) -> Iterator[str]:
-    """Those that Argo CD reads as manifests in the folders of outputs, each of which an Application syncs."""
-    read = [path for path in unknown if path.endswith(_MANIFESTS)]
-    folders = tuple({f"{path.partition('/')[0]}/" for path in outputs if "/" in path}) if read else ()
-    return (path for path in read if path.startswith(folders))
+def synced(paths: Sequence[str], outputs: Iterable[str]) -> Iterator[str]:
+    """Those of `paths` in the folders of `outputs` at the top, each of which an Application syncs."""
+    folders = tuple({f"{path.partition('/')[0]}/" for path in outputs if "/" in path}) if paths else ()
+    return (path for path in paths if path.startswith(folders))
+
+
+def _empty(tree: Tree, outputs: Iterable[str]) -> Iterator[str]:
+    """Empty folders, with a slash at the end, except those in which outputs belong."""
+    if tree.empty:
+        wanted = {folder for path in outputs for folder in parents(path)}
+        yield from (f"{folder}/" for folder in tree.empty - wanted)
 
 
 def _is_ours(path: str, content: bytes) -> bool:

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Set
+from dataclasses import replace
 from errno import ENOTDIR
 from pathlib import Path
 from stat import S_ISDIR
@@ -23,8 +24,9 @@ class Tree:
     """The output folder at one moment. Paths are relative, with forward slashes.
 
     `files` are the regular ones. `others` are links, sockets and the like, which we neither follow nor touch.
-    `leftovers` are temporary files of a run that died. Hidden folders are not looked into: nothing of ours is there,
-    and `.git` may be.
+    `leftovers` are temporary files of a run that died. `empty` are those of the `folders` that hold nothing: Git keeps
+    no such folder, but checks out a submodule as one. Hidden folders at the top are not looked into: no Application
+    syncs them, and `.git` may be one. Hidden folders further down are, since Argo CD reads them.
     """
 
     root: Path
@@ -32,6 +34,7 @@ class Tree:
     folders: frozenset[str] = frozenset()
     others: frozenset[str] = frozenset()
     leftovers: frozenset[str] = frozenset()
+    empty: frozenset[str] = frozenset()
 
     def read(self, path: str) -> bytes | None:
         """The content of a regular file; None where there is none."""
@@ -51,15 +54,22 @@ class Tree:
     def named_by(self, paths: Iterable[str]) -> "Tree":
         """Itself with these very strings for the paths that equal them: they are found far faster by the same ones."""
         own = frozenset(path for path in paths if path in self.files)
-        return Tree(self.root, own | self.files, self.folders, self.others, self.leftovers)
+        return replace(self, files=own | self.files)
 
     def after(self, made: Iterable[str], removed: Iterable[str]) -> "Tree":
         """This folder where nothing but these files came and went, and folders with them."""
         came, went = frozenset(made), frozenset(removed)
         if not came and not went:
             return self
-        empty = {folder for folder in _above(went) if not os.path.isdir(f"{self.root}/{folder}")}  # noqa: PTH112
-        return Tree(self.root, (self.files | came) - went, (self.folders | _above(came)) - empty, self.others)
+        full = _above(came)
+        removed_folders = {folder for folder in _above(went) if not os.path.isdir(f"{self.root}/{folder}")}  # noqa: PTH112
+        return Tree(
+            self.root,
+            (self.files | came) - went,
+            (self.folders | full) - removed_folders,
+            self.others,
+            empty=self.empty - full - removed_folders,
+        )
 
 
 def exists(root: Path) -> bool:
@@ -81,9 +91,11 @@ def scan(root: Path) -> Tree:
     folders: set[str] = set()
     others: set[str] = set()
     leftovers: set[str] = set()
+    empty: set[str] = set()
     todo = [""]
     while todo:
         parent = todo.pop()
+        name = ""
         with os.scandir(f"{root}/{parent}") as entries:
             for entry in entries:
                 name = entry.name
@@ -94,9 +106,11 @@ def scan(root: Path) -> Tree:
                     others.add(parent + name)
                 else:
                     folders.add(parent + name)
-                    if not name.startswith("."):
+                    if parent or not name.startswith("."):
                         todo.append(f"{parent}{name}/")
-    return Tree(root, frozenset(files), frozenset(folders), frozenset(others), frozenset(leftovers))
+        if parent and not name:
+            empty.add(parent.rstrip("/"))
+    return Tree(root, *map(frozenset, (files, folders, others, leftovers, empty)))
 
 
 Seen = tuple[int, ...] | None

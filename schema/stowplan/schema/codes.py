@@ -158,6 +158,7 @@ OUTPUT = {
     "SP515": Code(_E, "A claim does not fit its volume, or two volumes share a handle"),
     "SP516": Code(_E, "The inventory is missing"),
     "SP517": Code(_W, "A foreign manifest lies where Argo CD syncs"),
+    "SP518": Code(_W, "A foreign file or folder lies where Argo CD syncs"),
     "SP520": Code(_E, "The sync wave is not a quoted integer"),
     "SP521": Code(_E, "An Argo CD annotation has an unknown value"),
     "SP522": Code(_E, "A Job would be deleted and run again"),

@@ -114,7 +114,10 @@ def _compare(compiled: "Compiled", target: Path, report: Report) -> tuple[dict[s
     from stowplan.compiler.comparison import compare  # noqa: PLC0415 - start-up time
 
     comparison = compare(compiled.files, target, compiled.committed, report)
-    lines = _comparison_lines(comparison.lines(), target, differs=not comparison.same)
+    if comparison.same:
+        lines = [f"{target} is what the specs compile to."]
+    else:
+        lines = [*comparison.lines(), "", f"{target} is not what the specs compile to. {comparison.remedy}"]
     return {"upToDate": comparison.same}, lines
 
 
@@ -129,9 +132,3 @@ def _written_line(target: Path, counts: dict[str, int]) -> str:
 
 def _counts(result: "WriteResult") -> dict[str, int]:
     return {name: len(getattr(result, name)) for name in ("created", "changed", "unchanged", "removed")}
-
-
-def _comparison_lines(differences: Any, target: Path, *, differs: bool) -> list[str]:
-    if not differs:
-        return [f"{target} is what the specs compile to."]
-    return [*differences, "", f"{target} is not what the specs compile to. Run `stowplan synth` and commit the result."]
