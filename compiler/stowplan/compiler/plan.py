@@ -64,7 +64,8 @@ def plan(files: Sequence[Rendered], tree: Tree, previous: Inventory) -> Plan:
     gone = sorted(_listed(tree, previous).difference(contents, stays))
     unknown = sorted(path for some in (tree.files, tree.others) for path in some.difference(stays, contents, gone))
     orphaned = {path for path in unknown if path.endswith(".yaml") and _has_header(path, tree)}
-    foreign = [*(path for path in unknown if path not in orphaned), *_empty(tree, (*contents, *stays))]
+    blocked = {*obstacles.values(), *_those(states, _State.FOREIGN)}
+    foreign = [*({*unknown} - orphaned - blocked), *_empty(tree, (*contents, *stays))]
     return Plan(
         changes=tuple(
             Change(path, new=state is _State.NEW, after=contents[path] or b"")
@@ -77,7 +78,7 @@ def plan(files: Sequence[Rendered], tree: Tree, previous: Inventory) -> Plan:
         disowned=tuple(path for path in gone if _exists(path, tree) and not _has_header(path, tree)),
         orphaned=tuple(sorted(orphaned)),
         intruders=tuple(sorted(synced(foreign, (*contents, *stays)))),
-        blocked=tuple(sorted({*obstacles.values(), *_those(states, _State.FOREIGN)})),
+        blocked=tuple(sorted(blocked)),
         lost=_those(states, _State.LOST),
         inventory=own,
     )
