@@ -21,6 +21,9 @@ ALL = [*(f"example-{name}" for name in EXAMPLES), *(f"case-{name}" for name in C
 WITH_ARGOCD = [*(f"example-{name}" for name in EXAMPLES if name != "constructs"), "case-platform-argocd"]
 """Repositories whose platform names where the output is committed; `test_delivered_by_argocd` holds the list."""
 
+USERS_PROJECTS = {"example-kitchen-sink": "kitchen-applications", "case-platform-argocd": "platform"}
+"""The projects of root Applications that Stowplan does not write."""
+
 NAME_LIMITS = {"Service": 63, "PersistentVolume": 63, "Job": 63, "CronJob": 52, "StatefulSet": 52, "Namespace": 63}
 """Kubernetes 1.34 allows 253 for the others; 63 for a volume is ours, since its name is a handle too."""
 
@@ -180,7 +183,16 @@ def test_nothing_that_runs_is_waited_for(name: str) -> None:
     """Whatever has a health in Argo CD is in the last wave."""
     waves = {output.manifest.kind: output.manifest.wave for output in synced(name)}
     early = {kind for kind, wave in waves.items() if wave < max(waves.values())}
-    assert early <= {"Namespace", "ServiceAccount", "Role", "RoleBinding", "NetworkPolicy", "ConfigMap", "Service"}
+    assert early <= {
+        "AppProject",
+        "Namespace",
+        "ServiceAccount",
+        "Role",
+        "RoleBinding",
+        "NetworkPolicy",
+        "ConfigMap",
+        "Service",
+    }
 
 
 def test_delivered_by_argocd() -> None:
@@ -199,10 +211,13 @@ def test_exactly_one_application_covers_each_file(name: str) -> None:
 
 @pytest.mark.parametrize("name", WITH_ARGOCD)
 def test_the_project_allows_every_kind(name: str) -> None:
-    (project,) = of_kind(name, "AppProject")
+    projects = {project["metadata"]["name"]: project for project in of_kind(name, "AppProject")}
+    applications = {each["spec"]["source"]["path"].rpartition("/")[2]: each for each in of_kind(name, "Application")}
     for output in synced(name):
         manifest = output.manifest
-        if output.path.startswith("argocd/"):
+        project = projects.get(applications[output.path.partition("/")[0]]["spec"]["project"])
+        if project is None:
+            assert output.path.startswith("argocd/")
             continue
         scope = "namespaceResourceWhitelist" if manifest.namespace else "clusterResourceWhitelist"
         assert {"group": manifest.group, "kind": manifest.kind} in project["spec"][scope], output.path
@@ -210,11 +225,30 @@ def test_the_project_allows_every_kind(name: str) -> None:
 
 @pytest.mark.parametrize("name", WITH_ARGOCD)
 def test_the_project_allows_every_destination(name: str) -> None:
-    (project,) = of_kind(name, "AppProject")
+    projects = {project["metadata"]["name"]: project for project in of_kind(name, "AppProject")}
     for application in of_kind(name, "Application"):
         spec = application["spec"]
-        if spec["project"] == project["metadata"]["name"]:
-            assert any(_covers(allowed, spec["destination"]) for allowed in project["spec"]["destinations"]), spec
+        if spec["project"] != USERS_PROJECTS.get(name):
+            allowed = projects[spec["project"]]["spec"]["destinations"]
+            assert any(_covers(each, spec["destination"]) for each in allowed), spec
+
+
+@pytest.mark.parametrize("name", WITH_ARGOCD)
+def test_every_application_is_in_a_project_that_is_written_or_named(name: str) -> None:
+    used = {application["spec"]["project"] for application in of_kind(name, "Application")}
+    written = {project["metadata"]["name"] for project in of_kind(name, "AppProject")}
+    assert used - written == {USERS_PROJECTS[name]} if name in USERS_PROJECTS else used == written
+
+
+@pytest.mark.parametrize("name", WITH_ARGOCD)
+def test_the_application_reads_each_file_of_its_folder(name: str) -> None:
+    (directory,) = {str(each["spec"]["source"]["directory"]): None for each in of_kind(name, "Application")}
+    assert directory == str({"exclude": "{.*,.*/**,**/.*,**/.*/**}", "include": "{*.yaml,**/*.yaml}", "recurse": True})
+    for output in synced(name):
+        path = output.path.partition("/")[2]
+        # As in Argo CD, `*` matches slashes too.
+        assert any(fnmatchcase(path, each) for each in ("*.yaml", "**/*.yaml"))
+        assert not any(fnmatchcase(path, each) for each in (".*", ".*/**", "**/.*", "**/.*/**"))
 
 
 def _covers(allowed: dict[str, str], destination: dict[str, str]) -> bool:

@@ -8,8 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 
-from tests.unit.users import codes, laid_out, run, told
+from stowplan.compiler.watch import Watcher
+from stowplan.schema.diagnostics import Severity
+from tests.unit.users import codes, laid_out, run
 
 EVIL = """\
 apiVersion: argoproj.io/v1alpha1
@@ -118,3 +121,92 @@ def test_check_refuses_a_foreign_entry(attacked: str) -> None:
 def test_programs_are_told_that_the_output_differs(attacked: str) -> None:
     found = run("synth", "--check", "--format", "json")
     assert (found.exit_code, json.loads(found.stdout)["upToDate"]) == (1, False), attacked
+
+
+def test_advice_is_to_remove_what_synth_leaves_alone(repo: Path) -> None:
+    _file("argocd/evil.yaml")(repo / "out")
+    assert "out is not what the specs compile to. Remove the foreign entries and commit the result." in _checked()
+    (repo / "specs/imagenet.yaml").unlink()
+    assert "Remove the foreign entries, run `stowplan synth` and commit the result." in _checked()
+
+
+def _checked() -> str:
+    return run("synth", "--check").stdout
+
+
+@pytest.mark.parametrize("path", ["README.md", "mine/x.yaml", ".gitattributes", ".git/x.yaml", "argocd-cm.yaml"])
+def test_entries_that_no_application_syncs_are_fine(repo: Path, path: str) -> None:
+    _file(path)(repo / "out")
+    assert run("synth", "--check").exit_code == 0
+
+
+def test_synth_warns_in_each_run_and_touches_nothing(attacked: str, repo: Path) -> None:
+    left = repo / "out" / attacked
+    before = left.lstat()
+    first, second = codes("synth"), codes("synth")
+    if Path(attacked).name == ".stowplan-tmp-1":
+        assert (first, second) == ([], [])
+        assert not left.exists()
+        return
+    assert first == second
+    assert len(first) == 1
+    assert first[0].startswith("warning SP51")
+    assert left.lstat() == before
+    assert run("synth", "--check").exit_code == 1
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_synth_warns_of_what_came_after_a_clean_run(name: str, repo: Path) -> None:
+    """A run that finds nothing changed repeats what the last one said: it must look at the output as well."""
+    assert (codes("synth"), codes("synth")) == ([], [])
+    path, made = ATTACKS[name]
+    made(repo / "out")
+    assert codes("synth") or not (repo / "out" / path).exists()
+
+
+def test_watch_warns_in_each_round(attacked: str, repo: Path) -> None:
+    if Path(attacked).name == ".stowplan-tmp-1":
+        pytest.skip("removed")
+    watcher = Watcher(repo, repo / "out")
+    for _ in range(2):
+        assert [each.code for each in watcher.round().report.diagnostics if each.severity is Severity.WARNING]
+
+
+@pytest.mark.parametrize("name", [name for name in ATTACKS if name != "our temporary name"])
+def test_watch_sees_what_comes_while_it_runs(name: str, repo: Path) -> None:
+    watcher = Watcher(repo, repo / "out")
+    assert watcher.round().report.diagnostics == []
+    path, made = ATTACKS[name]
+    made(repo / "out")
+    watcher.notice([str(repo / "out" / path)])
+    assert watcher.round().report.diagnostics
+
+
+def test_root_application_may_only_bring_applications_and_projects(repo: Path) -> None:
+    manifests = [yaml.safe_load(path.read_text()) for path in sorted((repo / "out/argocd").iterdir())]
+    by_name = {(each["kind"], each["metadata"]["name"]): each["spec"] for each in manifests}
+    root = by_name["Application", "stowplan-root"]
+    project = by_name["AppProject", root["project"]]
+    assert project["sourceRepos"] == [root["source"]["repoURL"]] == ["https://git.example.com/ml/data.git"]
+    assert project["destinations"] == [root["destination"]]
+    assert project["clusterResourceWhitelist"] == []
+    assert [each["kind"] for each in project["namespaceResourceWhitelist"]] == ["AppProject", "Application"]
+
+
+def test_root_application_may_be_in_a_project_of_the_user(repo: Path) -> None:
+    platform = repo / "stowplan.yaml"
+    platform.write_text(platform.read_text().replace("argocd: {", "argocd: {rootProject: mine, "))
+    assert run("synth").exit_code == 0
+    assert not (repo / "out/argocd/root-project.yaml").exists()
+    assert yaml.safe_load((repo / "out/argocd/root.yaml").read_text())["spec"]["project"] == "mine"
+
+
+@pytest.mark.parametrize("namespace", ["argocd", "crds"])
+def test_plain_object_cannot_lie_where_the_root_application_syncs(repo: Path, namespace: str) -> None:
+    with (repo / "stowplan.yaml").open("a") as file:
+        file.write("passThrough: [{kind: ConfigMap}]\n")
+    (repo / "specs/plain.yaml").write_text(
+        f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a, namespace: {namespace}}}\n"
+    )
+    assert codes("validate") == ["error SP507"]
+    assert codes("synth") == ["error SP507"]

@@ -1,7 +1,6 @@
 """What the platform file adds to the manifests of specs: CRDs, namespaces, and how Argo CD gets everything."""
 
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from importlib.metadata import version
 from typing import NamedTuple
@@ -17,7 +16,7 @@ from stowplan.library.ir import Site
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.names import is_dns_label
 from stowplan.schema.crd_data import custom_resource_definitions
-from stowplan.schema.platform import Platform
+from stowplan.schema.platform import ArgoCD, Platform
 
 _NOT_OURS = ("default",)
 _SYSTEM = "kube-"
@@ -114,11 +113,17 @@ def _argocd(places: Set[Place], platform: Platform) -> list[Output]:
     folders = sorted({each.folder for each in places})
     home = _permitted_namespace(platform, {each.namespace for each in places})
     manifests = [argocd.app_project(platform), *(_application(folder, home, platform) for folder in folders)]
-    root = layout.of_platform([argocd.root_application(settings, paths.ARGOCD)], paths.ARGOCD)
-    return [
-        *layout.of_platform(manifests, paths.ARGOCD),
-        *(replace(output, path=f"{paths.ARGOCD}/root.yaml") for output in root),
-    ]
+    return [*layout.of_platform(manifests, paths.ARGOCD), *_root(settings)]
+
+
+def _root(settings: ArgoCD) -> list[Output]:
+    """The root Application, and its project unless the platform file names one that exists already."""
+    root = argocd.root_application(settings, paths.ARGOCD)
+    outputs = [Output(paths.ROOT, root, spec=None, source=PLATFORM_FILE)]
+    if settings.root_project is None:
+        project = argocd.root_project(settings)
+        outputs.append(Output(paths.ROOT_PROJECT, project, spec=None, source=PLATFORM_FILE))
+    return outputs
 
 
 def _application(folder: str, home: str, platform: Platform) -> Manifest:

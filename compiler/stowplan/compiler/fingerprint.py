@@ -20,7 +20,7 @@ _PARTS = 2
 
 
 class UnusualError(Exception):
-    """Something that only a whole run can judge: a link, a pipe, a file that is too large or cannot be read."""
+    """Something that only a whole run can judge: a link, a pipe, an empty folder, a file too large or unreadable."""
 
 
 def of_inputs(repo: Path, contents: dict[str, bytes] | None = None) -> str:
@@ -80,7 +80,7 @@ class Outputs:
 
 
 def outputs(out: Path) -> Outputs:
-    """What is there. Raises `UnusualError` for links and the like."""
+    """What is there. Raises `UnusualError` for links, empty folders and the like."""
     return _outputs(out, str)[1]
 
 
@@ -155,8 +155,11 @@ def _files(root: Path, top: str, part: int | None = None) -> Iterator[str]:
         while todo:
             parent = todo.pop()
             shared = part is not None and parent.count("/") == 1
+            # `tree` finds nothing wrong with hidden folders at the top.
+            empty = part is not None and bool(parent) and not parent.startswith(".")
             with os.scandir(f"{root}/{parent}") as entries:
                 for entry in entries:
+                    empty = False
                     if entry.is_dir(follow_symlinks=False):
                         if not shared or crc32(os.fsencode(entry.name)) % _PARTS == part:
                             todo.append(f"{parent}{entry.name}/")
@@ -166,6 +169,8 @@ def _files(root: Path, top: str, part: int | None = None) -> Iterator[str]:
                         yield f"{parent}{entry.name}"
                     else:
                         yield f"{parent}{entry.name}\0{entry.stat(follow_symlinks=False).st_size}"
+            if empty:
+                raise UnusualError(parent)
     except OSError as error:
         raise UnusualError(str(error)) from error
 

@@ -14,6 +14,9 @@ from stowplan.schema.meta import ObjectId
 ARGOCD, CLUSTER, CRDS = "argocd", "_cluster", "crds"
 """Folders beside those of the namespaces. Two of them could be names of namespaces: no spec may live in these."""
 
+ROOT, ROOT_PROJECT = f"{ARGOCD}/root.yaml", f"{ARGOCD}/root-project.yaml"
+"""What an admin applies once: the root Application and its AppProject. Their names do not depend on the platform."""
+
 _PART = r"[^./\\\x00-\x1f\x7f\ud800-\udfff][^/\\\x00-\x1f\x7f\ud800-\udfff]*"
 _SAFE = re.compile(rf"{_PART}(?:/{_PART})*")
 _ALL_SAFE = re.compile(rf"{_SAFE.pattern}(?:\n{_SAFE.pattern})*")

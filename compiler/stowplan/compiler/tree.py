@@ -72,6 +72,11 @@ class Tree:
         )
 
 
+def is_temporary(name: str) -> bool:
+    """Whether a file of that name is one that a run of ours writes and then renames."""
+    return name.startswith(TEMPORARY) and _TEMPORARY.fullmatch(name) is not None
+
+
 def exists(root: Path) -> bool:
     """Whether the output folder is there. Raises `NotADirectoryError` where a file or a link stands in its place."""
     try:
@@ -100,8 +105,7 @@ def scan(root: Path) -> Tree:
             for entry in entries:
                 name = entry.name
                 if entry.is_file(follow_symlinks=False):
-                    temporary = name.startswith(TEMPORARY) and _TEMPORARY.fullmatch(name)
-                    (leftovers if temporary else files).add(parent + name)
+                    (leftovers if is_temporary(name) else files).add(parent + name)
                 elif not entry.is_dir(follow_symlinks=False):
                     others.add(parent + name)
                 else:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from watchfiles import Change, watch
 
-from stowplan.compiler import last_run
+from stowplan.compiler import last_run, lock
 from stowplan.compiler.checks.object_index import ObjectIndex
 from stowplan.compiler.kept import Before, Kept
 from stowplan.compiler.memory import Memory
@@ -18,7 +18,7 @@ from stowplan.compiler.repository import PLATFORM_FILES, SPECS
 from stowplan.compiler.seen_files import SeenFiles
 from stowplan.compiler.source import Report
 from stowplan.compiler.standing import Standing
-from stowplan.compiler.tree import Seen, Tree, scan, seen_at
+from stowplan.compiler.tree import Seen, Tree, is_temporary, scan, seen_at
 from stowplan.compiler.write import WriteResult, write
 
 QUIET_MILLISECONDS = 20
@@ -133,11 +133,13 @@ class Watcher:
     def _is_foreign(self, path: str) -> bool:
         """An output that somebody else changed. All are compared again in the next round."""
         output = self._below_out(path)
-        if output is None or output.name.startswith("."):
+        if output is None or output.name == lock.NAME or is_temporary(output.name):
             return False
         known = output.as_posix()
         return known not in self._left or self._left[known] != seen_at(self.out / output)
 
     def _below_out(self, path: str) -> Path | None:
-        found, out = Path(os.path.realpath(path)), Path(os.path.realpath(self.out))
+        """The path relative to the output folder; None for a path elsewhere. A link there is not followed."""
+        folder, name = os.path.split(path)
+        found, out = Path(os.path.realpath(folder), name), Path(os.path.realpath(self.out))
         return found.relative_to(out) if found.is_relative_to(out) else None

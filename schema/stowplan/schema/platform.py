@@ -135,8 +135,9 @@ class ArgoCD(Model):
 
     name: DnsLabel = Field(default="stowplan", description="Name of the AppProject, and prefix of every Application.")
     namespace: DnsLabel = Field(default="argocd", description="Namespace that Argo CD runs in.")
-    root_project: DnsLabel = Field(
-        default="default", description="AppProject of the root Application, which manages the others."
+    root_project: DnsLabel | None = Field(
+        default=None,
+        description="An AppProject of yours for the root Application, which syncs the AppProjects and all Applications. Without it, Stowplan writes one, `<name>-root`, that allows only these two kinds, from `repoURL` into `namespace`.",
     )
     repo_url: str | None = Field(
         default=None,

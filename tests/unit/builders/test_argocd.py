@@ -38,7 +38,11 @@ def test_application_of_a_namespace() -> None:
             "destination": {"server": "https://kubernetes.default.svc", "namespace": "ml"},
             "project": "stowplan",
             "source": {
-                "directory": {"recurse": True},
+                "directory": {
+                    "exclude": "{.*,.*/**,**/.*,**/.*/**}",
+                    "include": "{*.yaml,**/*.yaml}",
+                    "recurse": True,
+                },
                 "path": "out/ml",
                 "repoURL": REPO,
                 "targetRevision": "HEAD",
@@ -77,6 +81,36 @@ def test_root_application_is_where_argocd_is() -> None:
     assert made["spec"]["project"] == "platform"
     assert made["spec"]["destination"] == {"server": "https://kubernetes.default.svc", "namespace": "argo"}
     assert "RespectIgnoreDifferences=true" not in made["spec"]["syncPolicy"]["syncOptions"]
+    assert made["spec"]["source"]["directory"]["include"] == "{*.yaml,**/*.yaml}"
+
+
+def test_root_application_has_a_project_of_its_own() -> None:
+    """Never `default`, in which everything is allowed."""
+    fields = settings(name="data", namespace="argo", destination={"name": "blue", "namespaces": ["ml"]})
+    assert argocd.root_application(fields, "argocd").body["spec"]["project"] == "data-root"
+    made = argocd.root_project(fields).body
+    assert (made["kind"], made["metadata"]["name"], made["metadata"]["namespace"]) == (
+        "AppProject",
+        "data-root",
+        "argo",
+    )
+    assert made["spec"] == {
+        "clusterResourceWhitelist": [],
+        "description": "Applications of Stowplan",
+        "destinations": [{"server": "https://kubernetes.default.svc", "namespace": "argo"}],
+        "namespaceResourceWhitelist": [
+            {"group": "argoproj.io", "kind": "AppProject"},
+            {"group": "argoproj.io", "kind": "Application"},
+        ],
+        "sourceRepos": [REPO],
+    }
+
+
+def test_projects_are_synced_before_the_applications_that_name_them() -> None:
+    """As when an upgrade moves the root Application from another project to its own."""
+    made = platform(argocd={"repoURL": REPO})
+    projects = [argocd.app_project(made), argocd.root_project(made.argocd)]
+    assert all(project.wave < argocd.root_application(made.argocd, "argocd").wave for project in projects)
 
 
 def test_project() -> None:

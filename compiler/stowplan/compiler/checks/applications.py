@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from functools import cache
 
+from stowplan.compiler import paths
 from stowplan.compiler.checks.facts import Fact, Project
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Object
@@ -27,7 +28,8 @@ def check(world: World) -> list[ObjectFinding]:
     """The size of each folder, the kinds that the project allows, and custom resources without their CRD."""
     large = [world.applications[name] for name, size in world.sizes.items() if size > _LARGE]
     found = [_too_large(members) for members in large]
-    for project in (project for part in world.parts for project in part.projects):
+    projects = (project for part in world.parts for project in part.projects)
+    for project in (each for each in projects if each.owner.path != paths.ROOT_PROJECT):
         refused = _refused(world.kinds, project)
         found += [_not_permitted(fact, project) for fact in world if _kind(fact) in refused] if refused else []
     return found + _dry_runs(world)

@@ -15,6 +15,7 @@ from stowplan.compiler.checks import (
     pod_security,
     protection,
     rbac,
+    reserved_folders,
     secrets,
     selectors,
 )
@@ -93,6 +94,7 @@ def _shape(objects: Objects, known: Definitions) -> list[ObjectFinding]:
         *custom_resources.check(objects, known),
         *crds.check(objects),
         *names.check(objects),
+        *reserved_folders.check(objects),
         *cluster_fields.check(objects),
         *ownership.check(objects),
         *selectors.check(objects),

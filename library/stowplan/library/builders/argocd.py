@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from stowplan.library import labels
+from stowplan.library.builders.metadata import EARLY_WAVE
 from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.platform import ArgoCD, GroupKind, Platform
 
@@ -10,6 +11,13 @@ API_VERSION = "argoproj.io/v1alpha1"
 IN_CLUSTER = "https://kubernetes.default.svc"
 
 _CASCADE = "resources-finalizer.argocd.argoproj.io"
+
+_DIRECTORY: Json = {"exclude": "{.*,.*/**,**/.*,**/.*/**}", "include": "{*.yaml,**/*.yaml}", "recurse": True}
+"""The files of a folder that Argo CD reads: those that end in `.yaml`, and nothing hidden.
+
+Without it Argo CD reads `.yml`, `.json` and `.jsonnet` too, in hidden folders as well. The globs match the path from
+the Application's folder, and `*` matches slashes too (Argo CD 3.2, `getPotentiallyValidManifestFile`, `util/glob`).
+"""
 
 _SYNC_OPTIONS = ("ApplyOutOfSyncOnly=true", "FailOnSharedResource=true", "ServerSideApply=true")
 
@@ -42,6 +50,7 @@ changes its engine leaves objects of the old one to prune."""
 _VOLUME = GroupKind(group="", kind="PersistentVolume", clusterScoped=True)
 _CRD = GroupKind(group="apiextensions.k8s.io", kind="CustomResourceDefinition", clusterScoped=True)
 _NAMESPACE = GroupKind(group="", kind="Namespace", clusterScoped=True)
+_ROOT_KINDS = (GroupKind(group="argoproj.io", kind="AppProject"), GroupKind(group="argoproj.io", kind="Application"))
 
 
 def allowed_kinds(platform: Platform) -> list[GroupKind]:
@@ -63,15 +72,42 @@ def app_project(platform: Platform) -> Manifest:
     """The project that all Applications but the root belong to."""
     argocd = platform.argocd
     kinds = allowed_kinds(platform)
+    destinations = [{**_cluster(argocd), "namespace": each} for each in sorted(argocd.destination.namespaces)]
+    return _project(argocd, argocd.name, "What Stowplan compiles", destinations, kinds)
+
+
+def root_project(argocd: ArgoCD) -> Manifest:
+    """The project of the root Application: from the one repository, AppProjects and Applications beside Argo CD.
+
+    In Argo CD's project `default`, whoever can write to the output could have anything applied with all rights.
+    """
+    destinations = [{"server": IN_CLUSTER, "namespace": argocd.namespace}]
+    return _project(argocd, _root(argocd), "Applications of Stowplan", destinations, _ROOT_KINDS)
+
+
+def _project(
+    argocd: ArgoCD, name: str, description: str, destinations: list[dict[str, str]], kinds: Iterable[GroupKind]
+) -> Manifest:
+    """An AppProject. It is synced before the Applications, which cannot be synced without their project.
+
+    An empty `clusterResourceWhitelist` allows no kind.
+    """
+    allowed = list(kinds)
+    metadata = _metadata(argocd, name)
+    metadata["annotations"][labels.SYNC_WAVE] = EARLY_WAVE
     spec: Json = {
-        "clusterResourceWhitelist": _whitelist(kind for kind in kinds if kind.cluster_scoped),
-        "description": "What Stowplan compiles",
-        "destinations": [{**_cluster(argocd), "namespace": each} for each in sorted(argocd.destination.namespaces)],
-        "namespaceResourceWhitelist": _whitelist(kind for kind in kinds if not kind.cluster_scoped),
+        "clusterResourceWhitelist": _whitelist(kind for kind in allowed if kind.cluster_scoped),
+        "description": description,
+        "destinations": destinations,
+        "namespaceResourceWhitelist": _whitelist(kind for kind in allowed if not kind.cluster_scoped),
         "sourceRepos": [argocd.repo_url],
     }
-    body = {"apiVersion": API_VERSION, "kind": "AppProject", "metadata": _metadata(argocd, argocd.name), "spec": spec}
-    return Manifest(body, stem=argocd.name)
+    return Manifest({"apiVersion": API_VERSION, "kind": "AppProject", "metadata": metadata, "spec": spec}, stem=name)
+
+
+def _root(argocd: ArgoCD) -> str:
+    """Name of the root Application, and of its project where Stowplan writes that."""
+    return f"{argocd.name}-root"
 
 
 def application(
@@ -97,19 +133,18 @@ def application(
 
 
 def root_application(argocd: ArgoCD, folder: str) -> Manifest:
-    """The Application that an admin applies once: it syncs the project and all other Applications, itself included.
+    """The Application that an admin applies once: it syncs the projects and all Applications, itself included.
 
     They live in the cluster that Argo CD runs in, wherever the objects go. `RespectIgnoreDifferences=true` must not
     stand here: with it Argo CD (seen in 3.2) copies what it does not compare, the status of each Application, into
     what it applies. Application has no status subresource, so a stale operation came back and stayed open for good.
     """
-    name = f"{argocd.name}-root"
     destination = {"server": IN_CLUSTER, "namespace": argocd.namespace}
-    metadata = _metadata(argocd, name)
+    metadata = _metadata(argocd, _root(argocd))
     return _application(
         argocd,
         metadata,
-        project=argocd.root_project,
+        project=argocd.root_project or _root(argocd),
         folder=folder,
         destination=destination,
         options=_SYNC_OPTIONS,
@@ -130,7 +165,7 @@ def _application(
         "destination": destination,
         "project": project,
         "source": {
-            "directory": {"recurse": True},
+            "directory": dict(_DIRECTORY),
             "path": "/".join(part for part in (argocd.path.strip("/"), folder) if part and part != "."),
             "repoURL": argocd.repo_url,
             "targetRevision": argocd.target_revision,
