@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -210,3 +211,95 @@ def test_plain_object_cannot_lie_where_the_root_application_syncs(repo: Path, na
     )
     assert codes("validate") == ["error SP507"]
     assert codes("synth") == ["error SP507"]
+
+
+def _changes(*arguments: str) -> list[dict[str, Any]]:
+    """What `diff` says to programs."""
+    found: list[dict[str, Any]] = json.loads(run("diff", *arguments, "--format", "json").stdout)["changes"]
+    return found
+
+
+@pytest.mark.parametrize("arguments", [(), ("--base", "HEAD")], ids=["folder", "commit"])
+def test_diff_names_a_foreign_entry(attacked: str, arguments: tuple[str, ...]) -> None:
+    (change,) = _changes(*arguments)
+    assert (change["action"], change["kind"], change["file"]) == ("foreign", "File", attacked)
+    assert [risk["danger"] for risk in change["risks"]] == ["security"]
+    assert attacked in change["risks"][0]["text"]
+    for shape in ("text", "markdown"):
+        assert "1 foreign" in run("diff", *arguments, "--format", shape).stdout
+
+
+def test_diff_names_foreign_entries_before_all_else(repo: Path) -> None:
+    spec = repo / "specs/imagenet.yaml"
+    spec.write_text(spec.read_text().replace("name: imagenet", "name: another"))
+    made = {"argocd/evil.yaml", "default/.h/evil.yaml", "crds/evil.yaml"}
+    for path in made:
+        _file(path)(repo / "out")
+    changes = _changes()
+    assert {each["file"] for each in changes[:3]} == made
+    assert len(changes) > 3
+    for lines in (run("diff").stdout.splitlines(), run("diff", "--format", "markdown").stdout.splitlines()):
+        first = next(line for line in lines if line.startswith(("foreign", "- ")))
+        assert "argocd/evil.yaml" in first
+
+
+def test_diff_names_each_of_many_foreign_entries(repo: Path) -> None:
+    for number in range(20):
+        _file(f"argocd/evil-{number}.yaml")(repo / "out")
+    for shape in ("text", "markdown"):
+        shown = run("diff", "--format", shape).stdout
+        assert all(f"argocd/evil-{number}.yaml" in shown for number in range(20))
+
+
+def test_diff_with_a_base_names_what_is_new_since(repo: Path) -> None:
+    for path in ("argocd/old.yaml", "argocd/edited.yaml", "argocd/ours.yaml"):
+        _file(path, HEADER + EVIL)(repo / "out")
+    _git(repo, "add", ".")
+    _git(repo, "commit", "--quiet", "--message", "Foreign files")
+    _file("argocd/edited.yaml", HEADER + EVIL.replace("default", "defaults"))(repo / "out")
+    assert [each["file"] for each in _changes("--base", "HEAD") if each["action"] == "foreign"] == [
+        "argocd/edited.yaml"
+    ]
+    assert len([each for each in _changes() if each["action"] == "foreign"]) == 3
+
+
+def test_diff_looks_into_folders_that_only_the_base_has(repo: Path) -> None:
+    """Their Applications are in the cluster, and sync what lies there until the root Application removes them."""
+    spec = repo / "specs/imagenet.yaml"
+    spec.write_text(spec.read_text().replace("metadata:", "metadata:\n  namespace: other"))
+    assert run("synth").exit_code == 0
+    _file("default/evil.yaml")(repo / "out")
+    assert [each["file"] for each in _changes("--base", "HEAD")][:1] == ["default/evil.yaml"]
+
+
+def test_diff_of_an_edit_names_no_file_of_ours(repo: Path) -> None:
+    spec = repo / "specs/imagenet.yaml"
+    spec.write_text(spec.read_text().replace("name: imagenet", "name: another"))
+    assert all(each["action"] != "foreign" for each in (*_changes(), *_changes("--base", "HEAD")))
+    assert run("synth").exit_code == 0
+    assert all(each["action"] != "foreign" for each in (*_changes(), *_changes("--base", "HEAD")))
+
+
+@pytest.mark.parametrize("name", ["evil.yaml", "README", "evil\n# x.yaml", "<img src=x>.yaml", "@everyone.yaml"])
+def test_hostile_file_names_are_shown_as_text(repo: Path, name: str) -> None:
+    _file(f"argocd/{name}")(repo / "out")
+    assert run("synth", "--check").exit_code == 1
+    shown = run("diff", "--format", "markdown").stdout
+    assert "\n# x" not in shown
+    assert "  - security: " in shown
+    assert run("diff").exit_code == 0
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser can read every file")
+def test_unreadable_entry_is_an_error_of_diff(repo: Path) -> None:
+    _file("argocd/evil.yaml")(repo / "out")
+    (repo / "out/argocd/evil.yaml").chmod(0)
+    found = run("diff")
+    assert (found.exit_code, "SP510" in found.stdout) == (1, True)
+
+
+def test_diff_of_an_output_that_is_a_file_is_an_error(repo: Path) -> None:
+    shutil.rmtree(repo / "out")
+    (repo / "out").write_text("mine")
+    found = run("diff")
+    assert (found.exit_code, "SP510" in found.stdout) == (1, True)

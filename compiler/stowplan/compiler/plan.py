@@ -50,10 +50,11 @@ class Plan:
     inventory: bytes
 
 
-def plan(files: Sequence[Rendered], tree: Tree, previous: Inventory) -> Plan:
+def plan(files: Sequence[Rendered], tree: Tree, previous: Inventory, elsewhere: Iterable[str] = ()) -> Plan:
     """What it takes to make `tree` hold exactly `files`, what stays of `previous`, and their inventory.
 
-    Nothing else of ours is to be there. Raises `OSError` where a file cannot be read.
+    Nothing else of ours is to be there. `elsewhere` are outputs of another version of the specs, whose folders count as
+    synced too. Raises `OSError` where a file cannot be read.
     """
     stays = previous.unread
     missing = frozenset() if tree.files.issuperset(stays) else stays.keys() - tree.files
@@ -77,7 +78,7 @@ def plan(files: Sequence[Rendered], tree: Tree, previous: Inventory) -> Plan:
         stale=tuple(path for path in gone if _has_header(path, tree)),
         disowned=tuple(path for path in gone if _exists(path, tree) and not _has_header(path, tree)),
         orphaned=tuple(sorted(orphaned)),
-        intruders=tuple(sorted(synced(foreign, (*contents, *stays)))),
+        intruders=tuple(sorted(_synced(foreign, (*contents, *stays, *elsewhere)))),
         blocked=tuple(sorted(blocked)),
         lost=_those(states, _State.LOST),
         inventory=own,
@@ -111,7 +112,7 @@ def _state(path: str, content: Content | None, tree: Tree) -> _State:
     return _State.SAME if same else _State.CHANGED
 
 
-def synced(paths: Sequence[str], outputs: Iterable[str]) -> Iterator[str]:
+def _synced(paths: Sequence[str], outputs: Iterable[str]) -> Iterator[str]:
     """Those of `paths` in the folders of `outputs` at the top, each of which an Application syncs."""
     folders = tuple({f"{path.partition('/')[0]}/" for path in outputs if "/" in path}) if paths else ()
     return (path for path in paths if path.startswith(folders))

@@ -38,7 +38,10 @@ def diff(repo: Repo = Path(), out: Out = None, *, base: Base = None, shape: Shap
     """
     from stowplan.compiler.difference.base import BaseError, at_commit, on_disk  # noqa: PLC0415 - start-up time
     from stowplan.compiler.difference.comparison import compare  # noqa: PLC0415
+    from stowplan.compiler.difference.foreign import foreign, without  # noqa: PLC0415
     from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415
+    from stowplan.compiler.tree import scan  # noqa: PLC0415
+    from stowplan.compiler.write import unusable  # noqa: PLC0415
 
     source = folder(repo)
     target = apart_from_specs(out or source / "out", source)
@@ -48,9 +51,13 @@ def diff(repo: Repo = Path(), out: Out = None, *, base: Base = None, shape: Shap
         Ending(source, report, compiled.texts, Format.TEXT).finish({})
     try:
         before = at_commit(target, base) if base else on_disk(target)
+        found = foreign(compiled.files, scan(target), compiled.committed, before if base else None)
     except BaseError as error:
         raise typer.BadParameter(str(error), param_hint="--base") from None
-    _print(compare(before, compiled.outputs), shape)
+    except OSError as error:
+        report.add(unusable(target, error))
+        Ending(repo, report, compiled.texts, Format.TEXT).finish({})
+    _print([*found, *compare(without(found, before, compiled.files), compiled.outputs)], shape)
 
 
 def _print(changes: "Sequence[Change]", shape: Shape) -> None:

@@ -11,8 +11,12 @@ from stowplan.schema.records import dataclass
 
 
 class Action(StrEnum):
-    """What happens to an object. A replaced one has the place of another, under another name."""
+    """What happens to an object. A replaced one has the place of another, under another name.
 
+    A foreign one is no output: it is an entry of the output folder that the specs do not make.
+    """
+
+    FOREIGN = "foreign"
     REMOVED = "removed"
     REPLACED = "replaced"
     CREATED = "created"
@@ -22,12 +26,12 @@ class Action(StrEnum):
 class Danger(StrEnum):
     """Kinds of risk, the worst first."""
 
+    SECURITY = "security"
     DATA = "data loss"
     RUN = "run"
     IMMUTABLE = "immutable"
     RIGHTS = "rights"
     CRD = "CRD"
-    SECURITY = "security"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,12 @@ _MEANING = re.compile(r"([\\`*_{}\[\]<>|~])")
 _CALLING = re.compile(r"(?<=[@#])|(?<=:/)|(?<=www)")
 """Behind what makes GitHub or GitLab call somebody, or refer to something."""
 _HEADINGS = {
+    Danger.SECURITY: "Security",
     Danger.DATA: "Data may be lost",
     Danger.RUN: "Runs and pods start or end",
     Danger.IMMUTABLE: "Fields that cannot change",
     Danger.RIGHTS: "New rights",
     Danger.CRD: "CRDs",
-    Danger.SECURITY: "Security",
 }
 
 

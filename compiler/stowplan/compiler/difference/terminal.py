@@ -9,7 +9,13 @@ from stowplan.compiler.difference.groups import Group, grouped
 from stowplan.compiler.difference.wording import field_line, others, summary, title
 from stowplan.compiler.emitter import visible
 
-_STYLES = {Action.REMOVED: "red", Action.REPLACED: "yellow", Action.CREATED: "green", Action.CHANGED: "cyan"}
+_STYLES = {
+    Action.FOREIGN: "bold red",
+    Action.REMOVED: "red",
+    Action.REPLACED: "yellow",
+    Action.CREATED: "green",
+    Action.CHANGED: "cyan",
+}
 MOST_FIELDS = 20
 """Fields of one object that are shown."""
 
