@@ -3,6 +3,7 @@
 One repository serves all tests. Each edits the specs of one namespace, so their order does not matter.
 """
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from tests.cluster.client import Client, Manifest, ref, true_conditions, wait_fo
 from tests.cluster.control_plane import Cluster
 from tests.cluster.git_server import serving
 from tests.cluster.plugin import Recorder
+from tests.cluster.shared import load_one
 from tests.cluster.user_repository import UserRepository
 
 NAMESPACE = "gitops"
@@ -174,7 +176,7 @@ def kinds(identities: set[Identity]) -> set[str]:
 
 @pytest.fixture(scope="module")
 def user(argocd_programs: Programs, cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[User]:
-    """A user after the first sync, to which an admin's part was to apply the root Application and the settings."""
+    """A user after the first sync. The admin applied Argo CD's settings, the root Application and its project."""
     folder = tmp_path_factory.mktemp("argocd")
     repository = UserRepository.create(folder, folder / "user.git")
     with (
@@ -189,8 +191,8 @@ def user(argocd_programs: Programs, cluster: Cluster, tmp_path_factory: pytest.T
         assert done.returncode == 0, done.stdout + done.stderr
         revision = repository.commit()
         settings = yaml.safe_load((repository.out / "argocd-cm.patch.txt").read_text(encoding="utf-8"))
-        (root,) = [item for item in repository.manifests("argocd") if item["metadata"]["name"] == "user-root"]
-        for manifest in (settings, root):
+        project, root = (load_one(repository.out / "argocd" / name) for name in ("root-project.yaml", "root.yaml"))
+        for manifest in (settings, project, root):
             cluster.admin.apply(manifest, manager="admin")
         user.await_sync(revision)
         yield user
@@ -201,6 +203,36 @@ def test_first_sync_brings_everything(user: User, record_property: Recorder) -> 
     for manifest in manifests:
         assert user.argocd.client.find(manifest) is not None, identity(manifest)
     record_property("objects synced by Argo CD", len(manifests))
+
+
+def test_nothing_is_read_but_yaml_files_that_are_not_hidden(user: User) -> None:
+    namespace = "gitops-broken"
+    names = {"hidden-file": ".x.yaml", "hidden-folder": ".h/x.yaml", "json": "x.json", "other-yaml": "x.yml"}
+    for name, path in names.items():
+        # JSON is YAML too.
+        manifest = json.dumps({**ref("v1", "ConfigMap", name, namespace), "data": {}})
+        user.repository.write(f"out/{namespace}/{path}", manifest)
+    user.await_sync(user.repository.commit())
+    for name, path in names.items():
+        assert user.argocd.client.find(ref("v1", "ConfigMap", name, namespace)) is None, path
+        (user.repository.out / namespace / path).unlink()
+    user.await_sync(user.repository.commit())
+
+
+def test_root_application_moves_from_the_default_project_to_its_own(user: User) -> None:
+    """As when Stowplan is upgraded from 0.1.0, whose root Application was in the project `default`."""
+    project = user.repository.out / "argocd" / "root-project.yaml"
+    root = user.repository.out / "argocd" / "root.yaml"
+    now = {path: path.read_text(encoding="utf-8") for path in (project, root)}
+    project.unlink()
+    root.write_text(now[root].replace("project: user-root", "project: default"), encoding="utf-8")
+    user.await_sync(user.repository.commit())
+    assert user.argocd.application("user-root")["spec"]["project"] == "default"
+    user.argocd.client.delete(ref(argocd.API_VERSION, "AppProject", "user-root", NAMESPACE))
+    for path, text in now.items():
+        path.write_text(text, encoding="utf-8")
+    user.await_sync(user.repository.commit())
+    assert user.argocd.application("user-root")["spec"]["project"] == "user-root"
 
 
 def test_application_is_healthy_once_agents_have_reported(user: User) -> None:

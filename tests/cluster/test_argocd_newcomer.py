@@ -235,7 +235,7 @@ def _install(newcomer: Newcomer) -> None:
     transcript.run(f"kubectl create namespace {NAMESPACE}")
     transcript.run("kubectl apply -f ../mnist-volume.yaml")
     transcript.run(f"kubectl patch configmap argocd-cm -n {ARGO_CD} --patch-file out/argocd-cm.patch.txt")
-    transcript.run("kubectl apply -f out/argocd/root.yaml")
+    transcript.run("kubectl apply -f out/argocd/root-project.yaml -f out/argocd/root.yaml")
 
 
 def _look(newcomer: Newcomer) -> None:

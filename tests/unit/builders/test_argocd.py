@@ -106,6 +106,13 @@ def test_root_application_has_a_project_of_its_own() -> None:
     }
 
 
+def test_project_of_the_root_application_is_never_pruned() -> None:
+    """Argo CD prunes before it applies: the root Application would be without a project when it has to leave it."""
+    annotations = argocd.root_project(settings()).body["metadata"]["annotations"]
+    assert annotations["argocd.argoproj.io/sync-options"] == "Prune=false,SkipDryRunOnMissingResource=true"
+    assert annotations["argocd.argoproj.io/compare-options"] == "IgnoreExtraneous"
+
+
 def test_projects_are_synced_before_the_applications_that_name_them() -> None:
     """As when an upgrade moves the root Application from another project to its own."""
     made = platform(argocd={"repoURL": REPO})

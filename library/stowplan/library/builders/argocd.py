@@ -79,10 +79,16 @@ def app_project(platform: Platform) -> Manifest:
 def root_project(argocd: ArgoCD) -> Manifest:
     """The project of the root Application: from the one repository, AppProjects and Applications beside Argo CD.
 
-    In Argo CD's project `default`, whoever can write to the output could have anything applied with all rights.
+    In Argo CD's project `default`, whoever can write to the output could have anything applied with all rights. The
+    project is never pruned: when the platform file names another one, Argo CD would remove this one before it moves the
+    root Application, which could not be synced any more.
     """
     destinations = [{"server": IN_CLUSTER, "namespace": argocd.namespace}]
-    return _project(argocd, _root(argocd), "Applications of Stowplan", destinations, _ROOT_KINDS)
+    made = _project(argocd, _root(argocd), "Applications of Stowplan", destinations, _ROOT_KINDS)
+    annotations = made.body["metadata"]["annotations"]
+    annotations[labels.COMPARE_OPTIONS] = "IgnoreExtraneous"
+    annotations[labels.SYNC_OPTIONS] = f"Prune=false,{annotations[labels.SYNC_OPTIONS]}"
+    return made
 
 
 def _project(
