@@ -86,7 +86,7 @@ def root_project(argocd: ArgoCD) -> Manifest:
     destinations = [{"server": IN_CLUSTER, "namespace": argocd.namespace}]
     made = _project(argocd, _root(argocd), "Applications of Stowplan", destinations, _ROOT_KINDS)
     annotations = made.body["metadata"]["annotations"]
-    annotations[labels.COMPARE_OPTIONS] = "IgnoreExtraneous"
+    annotations[labels.COMPARE_OPTIONS] = labels.IGNORE_EXTRANEOUS
     annotations[labels.SYNC_OPTIONS] = f"Prune=false,{annotations[labels.SYNC_OPTIONS]}"
     return made
 

@@ -1,0 +1,43 @@
+"""What is found in the output folder."""
+
+from pathlib import Path
+
+from stowplan.compiler.tree import Tree, scan
+
+
+def made(root: Path, *paths: str) -> Tree:
+    for path in paths:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text("")
+    return scan(root)
+
+
+def test_hidden_folders_are_looked_into_but_not_at_the_top(tmp_path: Path) -> None:
+    """`.git` lies at the top where the output has a repository of its own."""
+    tree = made(tmp_path, ".git/config", "ml/.h/a.yaml", "ml/b/.git/config", ".hidden")
+    assert tree.files == {"ml/.h/a.yaml", "ml/b/.git/config", ".hidden"}
+    assert tree.folders == {".git", "ml", "ml/.h", "ml/b", "ml/b/.git"}
+
+
+def test_empty_folders(tmp_path: Path) -> None:
+    (tmp_path / "ml/a/b").mkdir(parents=True)
+    (tmp_path / ".git/refs").mkdir(parents=True)
+    assert made(tmp_path, "ml/c.yaml").empty == {"ml/a/b"}
+
+
+def test_folder_is_no_longer_empty_after_a_file_came(tmp_path: Path) -> None:
+    (tmp_path / "ml/a/b").mkdir(parents=True)
+    (tmp_path / "ml/c").mkdir(parents=True)
+    before = scan(tmp_path)
+    made(tmp_path, "ml/a/b/x.yaml")
+    assert before.after(["ml/a/b/x.yaml"], []) == scan(tmp_path)
+
+
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "out/ml").mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/a.yaml").write_text("")
+    (tmp_path / "out/ml/folder").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "out/ml/.file").symlink_to(tmp_path / "elsewhere/a.yaml")
+    tree = scan(tmp_path / "out")
+    assert (tree.files, tree.others) == (frozenset(), {"ml/folder", "ml/.file"})
