@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from stowplan.library.names import is_dns_subdomain
 from stowplan.library.quantities import amount, larger
+from stowplan.schema import cache_directories
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 from stowplan.schema.platform import Amounts, ArgoCD, Platform, Resources
 from stowplan.schema.wording import describe, found_but
@@ -44,6 +45,8 @@ def findings(platform: Platform) -> Iterator[Finding]:
     yield from _egress(platform)
     if not is_dns_subdomain(platform.juicefs.csi_driver):
         yield _form(("juicefs", "csiDriver"), platform.juicefs.csi_driver, "a name such as csi.juicefs.com")
+    for index, prefix in enumerate(platform.juicefs.cache_directories):
+        yield from cache_directories.prefix_findings(prefix, ("juicefs", "cacheDirectories", index))
     yield from _engines(platform)
     for agent in ("runtime", "task", "control"):
         yield from _resources(getattr(platform.resources, agent), ("resources", agent))

@@ -15,6 +15,12 @@ _FIELDS: tuple[tuple[str, int, int, dict[str, int]], ...] = (
 )
 _WORDS = frozenset({"@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"})
 _EVERY = re.compile(r"@every (\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+", re.ASCII)
+_TERM = re.compile(r"(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)", re.ASCII)
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600}
+
+LEAST_SECONDS = 60
+"""The least interval: that of a schedule with five fields. Kubernetes would take `@every 1s`, since its parser does."""
+
 _PART = re.compile(r"(?P<low>\*|\?|\w+)(-(?P<high>\w+))?(/(?P<step>\d+))?", re.ASCII)
 
 
@@ -33,7 +39,12 @@ def problem(expression: str) -> Problem | None:
     if expression.startswith("@"):
         known = expression in _WORDS or _EVERY.fullmatch(expression)
         hint = f"Words are {', '.join(sorted(_WORDS))} and, for example, @every 6h."
-        return None if known else Problem(f'"{expression}" is not a word that cron knows.', hint)
+        if not known:
+            return Problem(f'"{expression}" is not a word that cron knows.', hint)
+        if expression not in _WORDS and _seconds(expression) < LEAST_SECONDS:
+            message = f'"{expression}" is less than a minute.'
+            return Problem(message, "Give at least @every 1m: runs that follow each other at once fill the namespace.")
+        return None
     fields = expression.split()
     if len(fields) != len(_FIELDS):
         hint = f"Write five fields ({', '.join(field[0] for field in _FIELDS)}), or a word such as @daily."
@@ -44,6 +55,11 @@ def problem(expression: str) -> Problem | None:
                 message = f'"{part}" does not fit the {name}, which goes from {low} to {high}.'
                 return Problem(message, _hint(name, low, high, words))
     return None
+
+
+def _seconds(expression: str) -> float:
+    """The interval of a sound `@every`."""
+    return sum(float(number) * _SECONDS[unit] for number, unit in _TERM.findall(expression))
 
 
 _LONGEST_MONTHS = dict(zip(range(1, 13), (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31), strict=True))

@@ -48,6 +48,11 @@ def standard(spec: SpecId, component: str) -> dict[str, str]:
     }
 
 
+def is_reserved(key: str) -> bool:
+    """Whether Stowplan alone gives this label its value: users' labels beside it count, but not in its place."""
+    return key in (NAME, COMPONENT, PART_OF, MANAGED_BY) or key.startswith("stowplan.dev/")
+
+
 def spec_selector(spec: SpecId) -> dict[str, str]:
     """Labels that select all pods of a spec in its namespace."""
     return {SPEC_KIND: spec.kind, SPEC_NAME: shorten(spec.name, LABEL_LIMIT)}

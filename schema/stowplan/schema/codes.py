@@ -56,7 +56,7 @@ SCHEMA = {
 REFERENCES = {
     "SP301": Code(_E, "Two specs have one identity"),
     "SP302": Code(_E, "A spec refers to one that does not exist"),
-    "SP303": Code(_E, "A Secret of another namespace cannot be used by a task"),
+    "SP303": Code(_E, "A Secret of another namespace cannot be used"),
     "SP304": Code(_E, "A Secret in the repository lacks a key"),
     "SP305": Code(_W, "Two datasets share a cache directory"),
     "SP306": Code(_E, "A job mounts a dataset of another namespace"),
@@ -66,6 +66,7 @@ REFERENCES = {
     "SP310": Code(_E, "Two jobs use the same ports of their nodes"),
     "SP320": Code(_W, "Two specs write to one place of a claim"),
     "SP321": Code(_E, "A claim is made by two specs"),
+    "SP322": Code(_E, "A claim's template asks for what is not its own"),
 }
 
 RULES = {
@@ -116,6 +117,9 @@ RULES = {
     "SP454": Code(_W, "A job waits for a step that its dataset does not take"),
     "SP455": Code(_E, "The dataset's driver does not know the task"),
     "SP456": Code(_E, "The dataset's driver does not know the option"),
+    "SP457": Code(_E, "A shell could read a string of a volume as its own syntax"),
+    "SP458": Code(_E, "A directory of a node may not be a cache"),
+    "SP459": Code(_E, "A variable may not be set for an agent"),
     "SP470": Code(_W, "Trainers that come and go need a fault-tolerant job"),
     "SP471": Code(_W, "The size of the job is fixed on this platform"),
     "SP472": Code(_W, "Trainers have no port of their own"),

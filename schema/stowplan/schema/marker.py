@@ -36,6 +36,11 @@ LOCK_FILE = f"{STATE_DIRECTORY}/lock"
 """Held by whoever writes to the dataset (sync, rmr), so that two runs never write at once."""
 
 
+def holds_state(path: str) -> bool:
+    """Whether a part of the path is the state directory, in any case: some file systems do not tell cases apart."""
+    return STATE_DIRECTORY in path.casefold().split("/")
+
+
 class Marker(Model):
     """The end of a run. A run that failed for good has one too: whoever waits for it then gives up."""
 

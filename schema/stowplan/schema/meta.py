@@ -91,9 +91,13 @@ _DIGEST = r"^sha256:[0-9a-f]{64}$"
 
 Digest = Annotated[str, Field(pattern=_DIGEST, max_length=71)]
 
+ENV_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]*\*?$"
+"""The name of an environment variable, or the beginning of names and `*`."""
+
 FORMS = {
     _DNS_LABEL: "lower-case letters, digits and -, with a letter or digit at both ends",
     _DIGEST: "sha256: and 64 hexadecimal digits in lower case",
+    ENV_PATTERN: "a name of letters, digits and _, with a * at its end for all names that begin so",
 }
 """The patterns of fields, in words."""
 

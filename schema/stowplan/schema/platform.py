@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from stowplan.schema.engines import Accelerator, Engines, Mxnet, Paddle
-from stowplan.schema.meta import Digest, DnsLabel, Model
+from stowplan.schema.meta import ENV_PATTERN, Digest, DnsLabel, Model
 
 KUBERNETES_VERSIONS = ("1.34", "1.35", "1.36", "1.37")
 """Supported minors, oldest first: the four newest that kubernetes-validate knows."""
@@ -91,6 +91,11 @@ class JuiceFS(Model):
         gt=0,
         description="Size in MiB of a node's cache when a SampleSet gives none. The default fits into the 5 GiB memory limit of the CSI driver's mount pods.",
     )
+    cache_directories: list[Annotated[str, Field(max_length=4096)]] = Field(
+        default_factory=list,
+        description="Directories of nodes, such as `/data`, that hold all caches: a SampleSet may use them and what is below. Without any, all but those of the system, such as `/etc` or `/var/lib/kubelet`. A cache in `memory` uses none.",
+        max_length=64,
+    )
     warmup_after_sync: bool = Field(
         default=True, description="Load a dataset into the caches of its nodes once it was synced."
     )
@@ -153,6 +158,13 @@ class ArgoCD(Model):
     )
 
 
+class SecretGrant(Model):
+    """A pair of namespaces: specs of the one may name volume and source Secrets of the other."""
+
+    spec_namespace: DnsLabel = Field(description="Namespace of the specs.")
+    secret_namespace: DnsLabel = Field(description="Namespace of the Secrets.")
+
+
 class Policy(Model):
     """What is refused, and what only warned about."""
 
@@ -173,7 +185,17 @@ class Policy(Model):
     )
     cross_namespace_tasks: bool = Field(
         default=False,
-        description="Let a sync run in the namespace of its Secret when that is not its SampleSet's.",
+        description="Let a sync run in the namespace of its Secret when that is not its SampleSet's. `crossNamespaceSecrets` must list the two namespaces.",
+    )
+    cross_namespace_secrets: list[SecretGrant] = Field(
+        default_factory=list,
+        description="Pairs of namespaces whose specs may use a Secret of another namespace: whoever may name the Secret of a volume can read, change and remove its data. Without any, `secretRef.namespace` is the spec's own.",
+        max_length=256,
+    )
+    executor_env: list[Annotated[str, Field(pattern=ENV_PATTERN, max_length=128)]] = Field(
+        default_factory=list,
+        description="Names of variables that `executor.env` of a DataCube may set beyond those of proxies, `HF_*`, `AWS_*` and the locale, such as `RUST_LOG`; `RUST_*` stands for all that begin so. A variable such as `LD_PRELOAD` runs foreign code in the agent.",
+        max_length=64,
     )
 
 

@@ -10,6 +10,7 @@ from stowplan.compiler.checks import (
     crds,
     custom_resources,
     images,
+    mount_options,
     names,
     ownership,
     pod_security,
@@ -104,6 +105,7 @@ def _shape(objects: Objects, known: Definitions) -> list[ObjectFinding]:
 def _security(objects: Objects, platform: Platform) -> list[ObjectFinding]:
     return [
         *secrets.check(objects),
+        *mount_options.check(objects, platform),
         *rbac.check(objects),
         *pod_security.check(objects, allow_root=platform.juicefs.task_user == 0),
         # The tag `latest` was reported where it stands, in the platform file.

@@ -49,15 +49,16 @@ def persistent_volume(
 
 
 def claim_from_template(name: str, origin: Origin, template: Mapping[str, Any]) -> Manifest:
-    """A claim that a user's template describes; it outlives the spec, like every claim."""
+    """A claim that a user's template describes; it outlives the spec, like every claim. Our labels win over the user's."""
     given = template.get("metadata") or {}
+    own = {key: value for key, value in (given.get("labels") or {}).items() if not labels.is_reserved(key)}
     meta = metadata(
         "PersistentVolumeClaim",
         name,
         origin,
         _COMPONENT,
         namespace=origin.spec.namespace,
-        extra_labels=given.get("labels") or {},
+        extra_labels=own,
         annotations={**(given.get("annotations") or {}), **_ANNOTATIONS},
     )
     spec = {"volumeMode": "Filesystem", **(template.get("spec") or {})}

@@ -1,7 +1,9 @@
 """Rules of claims that specs name, or describe by a template."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
+from stowplan.library import labels
 from stowplan.library.manifest import Json
 from stowplan.library.names import is_dns_subdomain
 from stowplan.library.quantities import amount
@@ -9,6 +11,23 @@ from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 
 WRITABLE = frozenset({"ReadWriteOnce", "ReadWriteMany", "ReadWriteOncePod"})
 _COPIED = frozenset({"labels", "annotations"})
+
+_OTHERS = (
+    "volume.kubernetes.io/",
+    "volume.beta.kubernetes.io/",
+    "pv.kubernetes.io/",
+    "argocd.argoproj.io/",
+    "stowplan.dev/",
+)
+"""Prefixes of annotations that the volume controllers, Argo CD or Stowplan set and read: `volume.kubernetes.io/selected-node`
+chooses the node of a claim, `argocd.argoproj.io/hook` lets Argo CD delete it."""
+
+
+class Identity(NamedTuple):
+    """Name and namespace of a claim."""
+
+    name: str
+    namespace: str
 
 
 def name_findings(name: str, path: FieldPath) -> Iterator[Finding]:
@@ -19,10 +38,14 @@ def name_findings(name: str, path: FieldPath) -> Iterator[Finding]:
         yield finding("SP210", path, message, hint)
 
 
-def template_findings(template: Json, name: str, path: FieldPath, *, owner: str) -> Iterator[Finding]:
+def template_findings(template: Json, claim: Identity, path: FieldPath, *, owner: str) -> Iterator[Finding]:
     """What is wrong with the template of a claim that data is written to; `owner` is what the spec is, in a word."""
-    yield from _metadata(template.get("metadata") or {}, name, (*path, "metadata"), owner)
-    yield from _spec(template.get("spec") or {}, (*path, "spec"))
+    metadata, spec = template.get("metadata") or {}, template.get("spec") or {}
+    yield from _metadata(metadata, claim.name, (*path, "metadata"), owner)
+    yield from _labels(metadata.get("labels") or {}, (*path, "metadata", "labels"))
+    yield from _annotations(metadata.get("annotations") or {}, (*path, "metadata", "annotations"))
+    yield from _spec(spec, (*path, "spec"))
+    yield from _data_source(spec.get("dataSourceRef") or {}, claim, (*path, "spec", "dataSourceRef", "namespace"))
 
 
 def _metadata(given: Json, name: str, path: FieldPath, owner: str) -> Iterator[Finding]:
@@ -30,6 +53,28 @@ def _metadata(given: Json, name: str, path: FieldPath, owner: str) -> Iterator[F
         if key != "name" or given[key] != name:
             message = f"`{key}` has no effect: the claim is {name}, in the namespace of the {owner}."
             yield finding("SP406", (*path, key), message, "Remove it.", anchor=Anchor.KEY)
+
+
+def _labels(given: Json, path: FieldPath) -> Iterator[Finding]:
+    for key in sorted(filter(labels.is_reserved, given)):
+        message = f"`{key}` has no effect: Stowplan sets this label itself."
+        yield finding("SP406", (*path, key), message, "Remove it.", anchor=Anchor.KEY)
+
+
+def _annotations(given: Json, path: FieldPath) -> Iterator[Finding]:
+    for key in sorted(given):
+        if key.startswith(_OTHERS):
+            message = f"The annotation `{key}` is for the volume controllers, Argo CD or Stowplan, not for a template."
+            hint = "Remove it; the storage class is `spec.storageClassName`."
+            yield finding("SP322", (*path, key), message, hint, anchor=Anchor.KEY)
+
+
+def _data_source(reference: Json, claim: Identity, path: FieldPath) -> Iterator[Finding]:
+    """A claim that would be filled with the data of another namespace."""
+    namespace = reference.get("namespace")
+    if namespace and namespace != claim.namespace:
+        message = f"The claim would be filled from namespace {namespace}; allowed is {claim.namespace}, its own."
+        yield finding("SP322", path, message, f"Remove it, and take a source in {claim.namespace}.")
 
 
 def _spec(spec: Json, path: FieldPath) -> Iterator[Finding]:

@@ -44,7 +44,7 @@ def lower(model: DataCube, context: Context) -> Lowered:
         return Lowered(Unit(spec, ()), tuple(found))
     arguments, found = data_cube_arguments.understood(remote(model).type, options_of(model).extra_args or [])
     variables, amounts = data_cube_env.of_cube(model), data_cube_pod.resources(model, context)
-    found += _findings(model, arguments, variables, amounts)
+    found += _findings(model, arguments, variables, amounts, context)
     if has_errors(found):
         return Lowered(Unit(spec, ()), tuple(found))
     found += [*data_cube_rules.defaults(model), *data_cube_pod.defaults(model)]
@@ -53,11 +53,13 @@ def lower(model: DataCube, context: Context) -> Lowered:
     return Lowered(unit, tuple(found))
 
 
-def _findings(model: DataCube, arguments: Arguments, variables: list[Variable], amounts: Amounts) -> list[Finding]:
-    certificates = remote(model).ca_bundle is not None
+def _findings(
+    model: DataCube, arguments: Arguments, variables: list[Variable], amounts: Amounts, context: Context
+) -> list[Finding]:
+    certificates, allowed = remote(model).ca_bundle is not None, context.platform.policy.executor_env
     return [
-        *data_cube_rules.findings(model, arguments),
-        *data_cube_env.findings(variables, certificates=certificates),
+        *data_cube_rules.findings(model, arguments, context.namespace(model.metadata.namespace)),
+        *data_cube_env.findings(variables, certificates=certificates, allowed=allowed),
         *data_cube_pod.findings(model, amounts),
         *data_cube_config.part_size_findings(model, amounts, arguments),
         *schedules.findings(model.spec.schedule, model.spec.time_zone, model.metadata.annotations),

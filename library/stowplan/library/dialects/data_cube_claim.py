@@ -21,15 +21,15 @@ def of_cube(model: DataCube) -> ClaimReference:
     return side.pvc or _NOTHING
 
 
-def findings(model: DataCube) -> list[Finding]:
-    """What is wrong with the claim. Exactly one side must be one."""
+def findings(model: DataCube, namespace: str) -> list[Finding]:
+    """What is wrong with the claim, in the namespace of the cube. Exactly one side must be one."""
     base: FieldPath = ("spec", side_of(model), "pvc")
     claim = of_cube(model)
     return [
         *_name(claim, base),
         *_sub_path(claim, base),
         *_read_only(model, claim, base),
-        *_template(model, claim, base),
+        *_template(model, claim, base, namespace),
     ]
 
 
@@ -56,11 +56,12 @@ def _read_only(model: DataCube, claim: ClaimReference, base: FieldPath) -> Itera
         yield finding("SP499", (*base, "readOnly"), message, "Remove it.")
 
 
-def _template(model: DataCube, claim: ClaimReference, base: FieldPath) -> Iterator[Finding]:
+def _template(model: DataCube, claim: ClaimReference, base: FieldPath, namespace: str) -> Iterator[Finding]:
     if claim.template is None:
         return
     if side_of(model) == "source":
         message = "A source must hold data already, so its template makes no claim."
         yield finding("SP406", (*base, "template"), message, "Remove it.", anchor=Anchor.KEY)
         return
-    yield from claim_rules.template_findings(claim.template, claim.name or "", (*base, "template"), owner="cube")
+    identity = claim_rules.Identity(claim.name or "", namespace)
+    yield from claim_rules.template_findings(claim.template, identity, (*base, "template"), owner="cube")

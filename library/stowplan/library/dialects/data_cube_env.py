@@ -1,7 +1,7 @@
 """The environment of a DataCube's agent: options and the user's own variables, in an order that resolves references."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from stowplan.library.dialects import git_url, variable_references
@@ -21,6 +21,17 @@ OF_THE_KUBELET = frozenset({"KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"
 
 _SECRET_NAME = re.compile(r"(^|_)(API_KEY|PASSWD|PASSWORD|SECRET|SECRET_ACCESS_KEY|TOKEN)$", re.IGNORECASE)
 """Names of variables whose value is secret, such as HF_TOKEN."""
+
+
+_ALLOWED = re.compile(
+    r"([A-Za-z0-9]+_)*PROXY|PROXY_[A-Z0-9_]+|([a-z0-9]+_)*proxy|HF_[A-Z0-9_]+|AWS_[A-Z0-9_]+|TZ|LANG|LANGUAGE|LC_[A-Z]+"
+)
+"""Names that `executor.env` may have: proxies and what their addresses are put together from, settings of the Hub and
+of AWS, time zone and locale. It is a list of what is allowed, since no list of what is not could be complete: loaders,
+interpreters, TLS libraries and Git each run code, or trust servers, by variables of their own."""
+
+_FILES = frozenset({*CA_ENV, "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"})
+"""Names that `_ALLOWED` would take, or users expect, but which make the agent trust, or run, what a file says."""
 
 
 class Variable(NamedTuple):
@@ -52,9 +63,14 @@ def of_cube(model: DataCube) -> list[Variable]:
     return found
 
 
-def findings(variables: list[Variable], *, certificates: bool) -> list[Finding]:
-    """Names that clash, values that are secret, and references that lead nowhere or in a circle."""
+def findings(variables: list[Variable], *, certificates: bool, allowed: Sequence[str] = ()) -> list[Finding]:
+    """Names that clash or are not allowed, values that are secret, and references that lead nowhere or in a circle.
+
+    `allowed` is `policy.executorEnv` of the platform.
+    """
     found = [*_clashes(variables, certificates=certificates), *_secrets(variables)]
+    clashing = {each.path for each in found}
+    found += (each for each in _refused(variables, allowed) if each.path not in clashing)
     if not any("$(" in each.value for each in variables):
         return found
     return [*found, *_dangling(variables)] or _circles(variables)
@@ -80,6 +96,26 @@ def _clashes(variables: list[Variable], *, certificates: bool) -> Iterator[Findi
 
 def _word(variable: Variable) -> str:
     return f"the option `{variable.option}`" if variable.option else f"`{variable.name}` of `executor.env`"
+
+
+def _refused(variables: list[Variable], allowed: Sequence[str]) -> Iterator[Finding]:
+    """Variables of the user's own that the agent may not be given."""
+    for each in variables:
+        known = _ALLOWED.fullmatch(each.name) and each.name not in _FILES
+        if each.option or known or any(_matches(each.name, pattern) for pattern in allowed):
+            continue
+        message = (
+            f"The variable {each.name} may not be set for the agent; allowed are *_PROXY, PROXY_*, HF_*, AWS_*, TZ, LANG "
+            "and LC_*."
+        )
+        hint = "Remove it, or list it in `policy.executorEnv` of the platform file."
+        if each.name in CA_ENV:
+            hint = "Give the certificates as `caBundle` of the remote side."
+        yield finding("SP459", (*each.path, "name"), message, hint)
+
+
+def _matches(name: str, pattern: str) -> bool:
+    return name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
 
 
 def _secrets(variables: list[Variable]) -> Iterator[Finding]:

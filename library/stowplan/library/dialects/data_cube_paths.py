@@ -4,7 +4,7 @@ import re
 
 from stowplan.library.dialects.source_uri import carries_credentials
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
-from stowplan.schema.marker import STATE_DIRECTORY
+from stowplan.schema.marker import STATE_DIRECTORY, holds_state
 
 LONGEST = 4096
 """Bytes of a path on Linux."""
@@ -35,8 +35,8 @@ def _problem(path: str) -> tuple[str, str] | None:
         (".." in path.split("/"), f'"{path}" could leave the claim.', "Remove the `..`."),
         ("$(" in path, f'"{path}" holds a reference to a variable, and a path has none.', "Write it out."),
         (
-            canonical(path).partition("/")[0] == STATE_DIRECTORY,
-            f'"{path}" is where the agent keeps its own state.',
+            holds_state(path),
+            f'"{path}" holds `{STATE_DIRECTORY}`, where the agents keep their own state.',
             "Choose another directory.",
         ),
     )

@@ -41,13 +41,13 @@ def sides(model: DataCube) -> list[Finding]:
     return [finding("SP490", ("spec", "sink", "type"), message, hint)]
 
 
-def findings(model: DataCube, arguments: Arguments) -> list[Finding]:
-    """What is wrong with a cube that has one claim."""
+def findings(model: DataCube, arguments: Arguments, namespace: str) -> list[Finding]:
+    """What is wrong with a cube that has one claim; `namespace` is that of the cube."""
     return [
         *data_cube_options.findings(model.spec.source, "source", ("spec", "source")),
         *data_cube_options.findings(model.spec.sink, "sink", ("spec", "sink")),
         *_blocks(model),
-        *data_cube_claim.findings(model),
+        *data_cube_claim.findings(model, namespace),
         *data_cube_remote.findings(model, remote(model), remote_side(model)),
         *_mirror(model, arguments),
         *_overridden(model, arguments),

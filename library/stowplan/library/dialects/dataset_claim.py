@@ -21,14 +21,15 @@ def of_set(model: SampleSet) -> Claim:
     return Claim(given.name or model.metadata.name, data_cube_paths.canonical(given.sub_path or ""), template)
 
 
-def findings(model: SampleSet) -> Iterator[Finding]:
-    """What is wrong with a SampleSet that is a plain claim."""
+def findings(model: SampleSet, namespace: str) -> Iterator[Finding]:
+    """What is wrong with a SampleSet that is a plain claim; `namespace` is that of the SampleSet."""
     claim, given = of_set(model), _given(model)
     yield from claim_rules.name_findings(claim.name, (*_BASE, "name") if given.name else ("metadata", "name"))
     if given.sub_path:
         yield from data_cube_paths.sub_path(given.sub_path, (*_BASE, "subPath"))
     if given.template is not None:
-        yield from claim_rules.template_findings(given.template, claim.name, TEMPLATE, owner="dataset")
+        identity = claim_rules.Identity(claim.name, namespace)
+        yield from claim_rules.template_findings(given.template, identity, TEMPLATE, owner="dataset")
     yield from _without_effect(model)
 
 

@@ -3,6 +3,10 @@
 from collections.abc import Sequence
 
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
+from stowplan.schema.marker import STATE_DIRECTORY, holds_state
+
+_CONTROL = frozenset(map(chr, (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)))
+"""Control characters of ASCII and of Latin-1, and Unicode's ends of lines."""
 
 
 def relative(path: str) -> str:
@@ -12,7 +16,7 @@ def relative(path: str) -> str:
 
 
 def findings(paths: Sequence[str], base: FieldPath) -> list[Finding]:
-    """One finding for each path that is empty, leaves the dataset or holds a control character."""
+    """One finding for each path that is empty, leaves the dataset, or holds a control character or our state."""
     return [problem for index, path in enumerate(paths) for problem in one(path, (*base, index))]
 
 
@@ -22,6 +26,9 @@ def one(path: str, at: FieldPath) -> list[Finding]:
         return [finding("SP405", at, f'"{path}" names nothing below the root of the dataset.', "Name a path.")]
     if ".." in path.split("/"):
         return [finding("SP405", at, f'"{path}" could leave the dataset.', "Remove the `..`.")]
-    if any(ord(character) < 32 for character in path):
+    if not _CONTROL.isdisjoint(path):
         return [finding("SP405", at, "The path holds a control character.", "Remove it.")]
+    if holds_state(path):
+        message = f'"{path}" holds `{STATE_DIRECTORY}`, where the agents keep their own state.'
+        return [finding("SP405", at, message, "Choose another path.")]
     return []

@@ -187,6 +187,10 @@ def _home(task: DataTask, context: Context) -> tuple[str, list[Finding]]:
     if task.operation != "sync" or not task.source:
         return task.namespace, []
     path: FieldPath = ("spec", "secretRef", "namespace")
+    if STORAGE_DRIVERS[task.dataset.driver].cached:
+        refused = secrets.elsewhere(task.namespace, task.source.secret, context.platform, path)
+        if refused:
+            return task.namespace, refused
     return sync_place.namespace(task.dataset, task.source, context, path)
 
 

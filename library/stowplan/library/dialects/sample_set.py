@@ -28,10 +28,11 @@ def lower(model: SampleSet, context: Context) -> Lowered:
     driver = STORAGE_DRIVERS[dataset.driver]
     found = [*_secret_names(model), *_filled(model), *_source(model), *_warmup(model, dataset), *_dead(model)]
     found += [*_required(model), *_name(spec.name)] if driver.cached else []
-    found += dataset_claim.of_another_driver(model) if driver.cached else dataset_claim.findings(model)
+    found += dataset_claim.of_another_driver(model) if driver.cached else dataset_claim.findings(model, spec.namespace)
     found += driver.validate(dataset, context.site)
+    refused = _elsewhere(dataset, context) if driver.cached else []
     home, problems = _sync_namespace(dataset, context)
-    found += problems
+    found += refused or problems
     if has_errors(found):
         return Lowered(Unit(spec, ()), tuple(found))
     manifests = tuple(_manifests(model, dataset, home, context.site))
@@ -153,6 +154,16 @@ def _dead(model: SampleSet) -> list[Finding]:
         for index, level in enumerate(levels)
         if level.medium_type
     ]
+
+
+def _elsewhere(dataset: CachedDataset, context: Context) -> list[Finding]:
+    """Secrets of another namespace that the platform does not list; the source's is often the volume's."""
+    home, platform = dataset.names.namespace, context.platform
+    found = secrets.elsewhere(home, dataset.volume_secret, platform, ("spec", "secretRef", "namespace"))
+    if dataset.source and dataset.source.secret.namespace != dataset.volume_secret.namespace:
+        path = ("spec", "source", "secretRef", "namespace")
+        found += secrets.elsewhere(home, dataset.source.secret, platform, path)
+    return found
 
 
 def _sync_namespace(dataset: CachedDataset, context: Context) -> tuple[str, list[Finding]]:

@@ -30,6 +30,19 @@ def resolve(reference: SecretReference | None, fallback: SecretName) -> SecretNa
     return SecretName(reference.namespace or fallback.namespace, reference.name or fallback.name)
 
 
+def elsewhere(home: str, secret: SecretName, platform: Platform, path: FieldPath) -> list[Finding]:
+    """A Secret of another namespace than `home`, which is the spec's, that the platform does not list."""
+    pairs = ((each.spec_namespace, each.secret_namespace) for each in platform.policy.cross_namespace_secrets)
+    if not secret.name or secret.namespace == home or (home, secret.namespace) in pairs:
+        return []
+    message = f"Secret {secret.name} is in namespace {secret.namespace}; specs of {home} may use those of {home} alone."
+    hint = (
+        f"Create the Secret in {home}, or list `specNamespace: {home}` and `secretNamespace: {secret.namespace}` in "
+        "`policy.crossNamespaceSecrets` of the platform file."
+    )
+    return [finding("SP303", path, message, hint)]
+
+
 def volume_reference(secret: SecretName) -> ExternalReference:
     """The volume Secret and the keys that it must have."""
     return ExternalReference("Secret", secret.namespace, secret.name, VOLUME_SECRET_KEYS)

@@ -1,6 +1,9 @@
 """Where and how large a node's cache is."""
 
+from collections.abc import Sequence
+
 from stowplan.library.ir import CachedDataset, Site
+from stowplan.schema import cache_directories
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, Severity, finding
 from stowplan.schema.records import dataclass
 
@@ -9,9 +12,6 @@ MOUNT: FieldPath = ("spec", "csi", "juiceFSMountOptions")
 
 MEMORY = "memory"
 """JuiceFS' word for a cache in the client's own memory, instead of directories."""
-
-_FORBIDDEN = frozenset(",=*?[]\\ \t\r\n")
-"""Characters that break a mount option (`,`, `=`, space) or are wildcards, which the CSI driver cannot mount."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,9 @@ def default_directory(name: str) -> str:
 
 def findings(dataset: CachedDataset, site: Site) -> list[Finding]:
     """What is wrong with, or worth knowing of, the cache's directories and size."""
-    found = [*_tiers(dataset), *_directories_of_option(dataset), *_precedence(dataset)]
+    allowed = site.platform.juicefs.cache_directories
+    found = [*_tiers(dataset, allowed), *_directories_of_option(dataset, allowed), *_default(dataset, allowed)]
+    found += _precedence(dataset)
     if not any(tier.size_mib for tier in dataset.tiers) and not dataset.options.cache_size:
         size = site.platform.juicefs.cache_size
         message = f"No cache size is given, so each node caches up to {size} MiB; the old operator set no limit."
@@ -53,7 +55,7 @@ def findings(dataset: CachedDataset, site: Site) -> list[Finding]:
     return found
 
 
-def _tiers(dataset: CachedDataset) -> list[Finding]:
+def _tiers(dataset: CachedDataset, allowed: Sequence[str]) -> list[Finding]:
     found = []
     for index, tier in enumerate(dataset.tiers):
         path = (*LEVELS, index)
@@ -63,29 +65,23 @@ def _tiers(dataset: CachedDataset) -> list[Finding]:
         if not tier.directories:
             message = "The tier has no path, so it adds its size to the others but no directory."
             found.append(finding("SP406", path, message, "Give `path`, or add the size to another tier."))
-        found += [problem for d in tier.directories for problem in _directory(d, (*path, "path"))]
+        found += [each for d in tier.directories for each in cache_directories.findings(d, (*path, "path"), allowed)]
     return found
 
 
-def _directories_of_option(dataset: CachedDataset) -> list[Finding]:
+def _directories_of_option(dataset: CachedDataset, allowed: Sequence[str]) -> list[Finding]:
     option = dataset.options.cache_dir
     if not option or option == MEMORY:
         return []
-    return [problem for d in option.split(":") if d for problem in _directory(d, (*MOUNT, "cache-dir"))]
+    path = (*MOUNT, "cache-dir")
+    return [each for d in option.split(":") if d for each in cache_directories.findings(d, path, allowed)]
 
 
-def _directory(directory: str, path: FieldPath) -> list[Finding]:
-    forbidden = " ".join(map(ascii, sorted(_FORBIDDEN & set(directory))))
-    if not directory.startswith("/"):
-        message = f'"{directory}" is not an absolute path of the node; several are joined by ":".'
-        return [finding("SP405", path, message, "Give a path such as /data/cache.")]
-    if forbidden:
-        message = f'"{directory}" holds {forbidden}, which a mount option cannot carry.'
-        return [finding("SP405", path, message, "Give a path without blanks, wildcards and signs.")]
-    if ".." in directory.split("/") or not directory.strip("/"):
-        hint = "Name a directory for this cache alone, without `..`."
-        return [finding("SP405", path, f'"{directory}" could be anything on the node.', hint)]
-    return []
+def _default(dataset: CachedDataset, allowed: Sequence[str]) -> list[Finding]:
+    """The platform's list holds for the default directory too."""
+    if dataset.options.cache_dir or any(tier.directories for tier in dataset.tiers):
+        return []
+    return cache_directories.findings(default_directory(dataset.names.name), ("spec", "cache"), allowed)
 
 
 def _precedence(dataset: CachedDataset) -> list[Finding]:
@@ -99,7 +95,7 @@ def _precedence(dataset: CachedDataset) -> list[Finding]:
         if value and overruled:
             message = f'"{key}" has no effect beside `cache.levels`, which takes precedence.'
             found.append(finding("SP406", (*MOUNT, key), message, "Remove one of the two.", anchor=Anchor.KEY))
-    if dataset.options.cache_dir and not has_directories and not _directories_of_option(dataset):
+    if dataset.options.cache_dir and not has_directories and not _directories_of_option(dataset, ()):
         message = "The directory is used as it stands; the old operator appended the dataset's name to it."
         if dataset.names.profile == "upstream":
             hint = "An adopted volume keeps the old directory: write here what it has, or re-create the volume."

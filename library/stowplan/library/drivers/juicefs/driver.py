@@ -14,8 +14,9 @@ class JuiceFSDriver:
     cached = True
 
     def validate(self, dataset: CachedDataset, site: Site) -> list[Finding]:
-        keys = sync.keys(dataset.source, ("spec", "source", "uri"))
-        return [*cache.findings(dataset, site), *mount.findings(dataset, site), *keys]
+        path = ("spec", "source", "uri")
+        source = [*sync.keys(dataset.source, path), *sync.address(dataset.source, path)]
+        return [*cache.findings(dataset, site), *mount.findings(dataset, site), *source]
 
     def validate_task(self, task: DataTask, site: Site) -> list[Finding]:
         return [*sync.findings(task, site), *tasks.findings(task, site)]

@@ -1,21 +1,16 @@
 """Options of the JuiceFS mount, as the CSI driver wants them: one `key=value` or bare key each, sorted."""
 
-import re
-
 from stowplan.library.drivers.juicefs import cache
 from stowplan.library.drivers.juicefs.cache import MOUNT
 from stowplan.library.drivers.juicefs.options import Value, client_version, fate_findings, given
 from stowplan.library.ir import CachedDataset, Site
 from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.juicefs import MOUNT_OPTIONS, MountOptions, Option
+from stowplan.schema.marker import STATE_DIRECTORY, holds_state
+from stowplan.schema.option_forms import MOUNT_FORMS, RATIO
 
 DEFAULT_FREE_SPACE_RATIO = "0.1"
 """JuiceFS' own default, written out so that a reviewer sees when the cache stops growing."""
-
-_FORBIDDEN = frozenset(",= \t\r\n")
-"""The CSI driver splits options at commas, trims blanks and refuses a second `=`."""
-
-_NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?|\.[0-9]+", re.ASCII)
 
 _RESOLVED = ("cache-dir", "cache-size", "free-space-ratio")
 
@@ -52,9 +47,9 @@ def findings(dataset: CachedDataset, site: Site) -> list[Finding]:
 
 def _value(key: str, value: Value) -> list[Finding]:
     path = (*MOUNT, key)
-    if isinstance(value, str) and key not in _RESOLVED and _FORBIDDEN & set(value):
-        message = f'"{value}" holds a comma, a blank or "=", which a mount option cannot carry.'
-        return [finding("SP206", path, message, "Give a value without them.")]
+    if isinstance(value, str) and key not in _RESOLVED and (form := MOUNT_FORMS.get(key)) and not form.fits(value):
+        message = f"Found {ascii(value)} for `{key}`; allowed is {form.words}."
+        return [finding("SP206", path, message, f"Give {form.words}.")]
     if value == 0 and not isinstance(value, bool):
         message = f'"{key}" is passed on as 0; the old operator dropped zeros and left JuiceFS\'s default.'
         return [finding("SP411", path, message, "Remove it if you want the default.")]
@@ -65,17 +60,22 @@ def _ratio(options: MountOptions) -> list[Finding]:
     text = options.free_space_ratio
     if not text:
         return []
-    if _NUMBER.fullmatch(text) and float(text) < 1:
+    if RATIO.fits(text) and float(text) < 1:
         return []
     message = f'"{text}" is not a number from 0 to below 1.'
     return [finding("SP205", (*MOUNT, "free-space-ratio"), message, 'Give a share such as "0.2".')]
 
 
 def _sub_dir(options: MountOptions) -> list[Finding]:
-    if ".." not in (options.sub_dir or "").split("/"):
-        return []
-    message = f'"{options.sub_dir}" could leave the volume.'
-    return [finding("SP405", (*MOUNT, "sub-dir"), message, "Remove the `..`.")]
+    parts = (options.sub_dir or "").split("/")
+    path = (*MOUNT, "sub-dir")
+    if ".." in parts:
+        message = f'"{options.sub_dir}" could leave the volume.'
+        return [finding("SP405", path, message, "Remove the `..`.")]
+    if holds_state(options.sub_dir or ""):
+        message = f'"{options.sub_dir}" holds `{STATE_DIRECTORY}`, where the agents keep their own state.'
+        return [finding("SP405", path, message, "Choose another directory.")]
+    return []
 
 
 def _risks(options: MountOptions) -> list[Finding]:

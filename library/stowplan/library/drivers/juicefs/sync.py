@@ -7,6 +7,7 @@ from stowplan.library.ir import CachedDataset, DataTask, Site, Source
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.juicefs import STORAGES, SYNC_OPTIONS, Fate, Option, SyncOptions
 from stowplan.schema.juicefs_sync import KEY_VARIABLES, is_ignored
+from stowplan.schema.option_forms import PATTERN, SYNC_FORMS
 
 SYNC: FieldPath = ("spec", "syncOptions")
 _ENDS = ("source", "destination")
@@ -56,7 +57,8 @@ def findings(task: DataTask, site: Site) -> list[Finding]:
         path, hint = (*SYNC, "include"), "Add `exclude`, or remove `include`."
         found = [other for other in found if other.path != path]
         found.append(finding("SP406", path, message, hint, anchor=Anchor.KEY))
-    found += [*_ignored(options), *keys(task.source, (*SYNC, "source"))]
+    found += [*_forms(options), *_ignored(options)]
+    found += [*keys(task.source, (*SYNC, "source")), *address(task.source, (*SYNC, "source"))]
     if options.delete_src:
         message = "`delete-src` deletes at the source what was copied; another run cannot bring it back."
         hint = "Remove it unless the dataset is to be the only copy."
@@ -76,6 +78,26 @@ def keys(source: Source | None, path: FieldPath) -> list[Finding]:
     others = ", ".join(sorted(KEY_VARIABLES))
     hint = f"Name a Secret without `access-key` and `secret-key`, or use one of {others} if the storage speaks it."
     return [finding("SP419", path, message, hint)]
+
+
+def address(source: Source | None, path: FieldPath) -> list[Finding]:
+    """A source whose URI holds a character that is not allowed. The message leaves the URI out: it may hold a secret."""
+    form = SYNC_FORMS["source"]
+    if not source or form.fits(source.uri):
+        return []
+    refused = " ".join(ascii(each) for each in sorted(set(source.uri)) if not form.fits(each))
+    message = f"The URI holds {refused}; allowed are {form.words}."
+    return [finding("SP402", path, message, "Percent-encode it: JuiceFS decodes the path of the URI.")]
+
+
+def _forms(options: SyncOptions) -> Iterator[Finding]:
+    """Values that do not have the form of their option."""
+    for key, value in given(options):
+        form = SYNC_FORMS.get(key)
+        if form and key != "source" and isinstance(value, str) and not form.fits(value):
+            message = f"Found {ascii(value)} for `{key}`; allowed is {form.words}."
+            hint = "Write `?` for any other character." if form is PATTERN else f"Give {form.words}."
+            yield finding("SP405" if key == "destination" else "SP206", (*SYNC, key), message, hint)
 
 
 def _ignored(options: SyncOptions) -> Iterator[Finding]:

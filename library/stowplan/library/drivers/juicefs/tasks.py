@@ -18,6 +18,7 @@ from stowplan.schema.agent_config import (
 )
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 from stowplan.schema.juicefs import CREDENTIAL_KEYS
+from stowplan.schema.option_forms import PATH
 
 _OPTIONAL_VOLUME_KEYS = ("storage", "bucket", *CREDENTIAL_KEYS, "envs")
 
@@ -101,7 +102,10 @@ def _cleared(task: DataTask, site: Site) -> list[Finding]:
     found = []
     known = cache.resolve(task.dataset, site).directories
     for index, path in enumerate(task.paths):
-        if not any(_covers(directory, path) for directory in known):
+        if not PATH.fits(path.removesuffix("/*")):
+            message = f"Found {ascii(path)}; allowed is {PATH.words}."
+            found.append(finding("SP405", (*base, index), message, "Name a cache directory, or none to clear all."))
+        elif not any(_covers(directory, path) for directory in known):
             message = f'"{path}" lies in no cache directory of {task.dataset.names.name}: {", ".join(known)}.'
             hint = "Name one of these directories, or none to clear all."
             found.append(finding("SP416", (*base, index), message, hint))
