@@ -21,7 +21,9 @@ SPECS = f"""\
 kind: Platform
 defaultNamespace: {HOME}
 images: {{registry: registry.example.com/ml, tag: "1"}}
-policy: {{crossNamespaceTasks: true}}
+policy:
+  crossNamespaceTasks: true
+  crossNamespaceSecrets: [{{specNamespace: {HOME}, secretNamespace: {VAULT}}}]
 reporter: false
 ---
 apiVersion: batch.paddlepaddle.org/v1alpha1

@@ -81,7 +81,7 @@ def test_no_character_outside_the_list_passes(tmp_path: Path, character: str) ->
 
 
 def test_shell_syntax_in_a_cache_level_is_an_error(tmp_path: Path) -> None:
-    assert codes(tmp_path, DATASET + f"  cache: {{levels: [{{path: \"{ATTACK}\", cacheSize: 1}}]}}\n") == {"SP405"}
+    assert codes(tmp_path, DATASET + f'  cache: {{levels: [{{path: "{ATTACK}", cacheSize: 1}}]}}\n') == {"SP405"}
 
 
 @pytest.mark.parametrize(

@@ -37,14 +37,7 @@ def problem(expression: str) -> Problem | None:
     if expression.startswith(("TZ=", "CRON_TZ=")):
         return Problem("A time zone cannot stand in the schedule.", "Write it into `timeZone`.")
     if expression.startswith("@"):
-        known = expression in _WORDS or _EVERY.fullmatch(expression)
-        hint = f"Words are {', '.join(sorted(_WORDS))} and, for example, @every 6h."
-        if not known:
-            return Problem(f'"{expression}" is not a word that cron knows.', hint)
-        if expression not in _WORDS and _seconds(expression) < LEAST_SECONDS:
-            message = f'"{expression}" is less than a minute.'
-            return Problem(message, "Give at least @every 1m: runs that follow each other at once fill the namespace.")
-        return None
+        return _problem_of_word(expression)
     fields = expression.split()
     if len(fields) != len(_FIELDS):
         hint = f"Write five fields ({', '.join(field[0] for field in _FIELDS)}), or a word such as @daily."
@@ -54,6 +47,18 @@ def problem(expression: str) -> Problem | None:
             if not _fits(part, low, high, words):
                 message = f'"{part}" does not fit the {name}, which goes from {low} to {high}.'
                 return Problem(message, _hint(name, low, high, words))
+    return None
+
+
+def _problem_of_word(expression: str) -> Problem | None:
+    if expression in _WORDS:
+        return None
+    if not _EVERY.fullmatch(expression):
+        hint = f"Words are {', '.join(sorted(_WORDS))} and, for example, @every 6h."
+        return Problem(f'"{expression}" is not a word that cron knows.', hint)
+    if _seconds(expression) < LEAST_SECONDS:
+        message = f'"{expression}" is less than a minute.'
+        return Problem(message, "Give at least @every 1m, which is as often as five fields can say.")
     return None
 
 

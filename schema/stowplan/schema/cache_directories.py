@@ -41,7 +41,7 @@ def findings(directory: str, path: FieldPath, allowed: Sequence[str]) -> list[Fi
         message = f'"{directory}" is not an absolute path of the node; several are joined by ":".'
         return [finding("SP405", path, message, "Give a path such as /data/cache.")]
     if not PATH.fits(directory):
-        message = f"Found {ascii(directory)}; allowed is {PATH.words}."
+        message = f"Found {directory!a}; allowed is {PATH.words}."
         return [finding("SP405", path, message, "Give a path without blanks, wildcards and other signs.")]
     if ".." in directory.split("/") or clean == "/":
         hint = "Name a directory for this cache alone, without `..`."
@@ -59,7 +59,7 @@ def findings(directory: str, path: FieldPath, allowed: Sequence[str]) -> list[Fi
 def prefix_findings(prefix: str, path: FieldPath) -> list[Finding]:
     """What is wrong with one entry of `juicefs.cacheDirectories`."""
     if not prefix.startswith("/") or not PATH.fits(prefix) or ".." in prefix.split("/"):
-        message = f"Found {ascii(prefix)}; allowed is an absolute path of letters, digits and . _ / @ % + : - without `..`."
+        message = f"Found {prefix!a}; allowed is {PATH.words}, which begins with / and has no `..`."
         return [finding("SP206", path, message, "Give a directory such as /var/cache.")]
     clean = normal(prefix)
     if system := next((each for each in SYSTEM if _within(clean, each) and not _within(clean, SHARED_MEMORY)), None):

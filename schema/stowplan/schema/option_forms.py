@@ -70,6 +70,7 @@ SYNC_FORMS: Mapping[str, Form] = {
 """By option of `SyncOptions`: every string that reaches `juicefs sync`."""
 
 MOUNT_OPTION = _form(
-    r"-{0,2}[A-Za-z0-9][A-Za-z0-9._-]*(=[A-Za-z0-9._/@%+:,=-]*)?", "NAME or NAME=VALUE with values of letters, digits and . _ / @ % + : , = -"
+    r"-{0,2}[A-Za-z0-9][A-Za-z0-9._-]*(=[A-Za-z0-9._/@%+:,=-]*)?",
+    "NAME or NAME=VALUE with values of letters, digits and . _ / @ % + : , = -",
 )
 """One entry of a volume's `mountOptions`, of any driver."""

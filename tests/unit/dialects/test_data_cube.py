@@ -47,7 +47,8 @@ def cube(spec: dict[str, Any]) -> DataCube:
 
 
 def compiled(spec: dict[str, Any], **platform: Any) -> Lowered:
-    return lower(cube(spec), context(**platform))
+    policy = {"executorEnv": ["HOST", "DOMAIN", "REF_OF"]}
+    return lower(cube(spec), context(**{"policy": policy, **platform}))
 
 
 def pod(result: Lowered) -> Json:

@@ -12,7 +12,7 @@ from stowplan.schema.option_forms import MOUNT_OPTION, PATH, WORD
 from stowplan.schema.platform import Platform
 
 _HINT = "Give a value without signs that a shell knows; quote nothing."
-_CSI: FieldPath = ("spec", "csi")
+_CSI = ("spec", "csi")
 _SECRETS = (
     "controllerExpandSecretRef",
     "controllerPublishSecretRef",
@@ -62,7 +62,7 @@ def _of_juicefs(obj: Object, platform: Platform) -> Iterator[ObjectFinding]:
 
 
 def _unfit(obj: Object, path: FieldPath, value: str, allowed: str) -> ObjectFinding:
-    return about(obj, "SP457", path, f"Found {ascii(value)}; allowed is {allowed}.", _HINT)
+    return about(obj, "SP457", path, f"Found {value!a}; allowed is {allowed}.", _HINT)
 
 
 def _directories(obj: Object, option: str, path: FieldPath, platform: Platform) -> Iterator[ObjectFinding]:

@@ -49,7 +49,7 @@ def persistent_volume(
 
 
 def claim_from_template(name: str, origin: Origin, template: Mapping[str, Any]) -> Manifest:
-    """A claim that a user's template describes; it outlives the spec, like every claim. Our labels win over the user's."""
+    """A claim that a user's template describes, with our labels; it outlives the spec, like every claim."""
     given = template.get("metadata") or {}
     own = {key: value for key, value in (given.get("labels") or {}).items() if not labels.is_reserved(key)}
     meta = metadata(

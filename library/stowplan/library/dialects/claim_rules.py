@@ -17,10 +17,14 @@ _OTHERS = (
     "volume.beta.kubernetes.io/",
     "pv.kubernetes.io/",
     "argocd.argoproj.io/",
+    "link.argocd.argoproj.io/",
     "stowplan.dev/",
 )
-"""Prefixes of annotations that the volume controllers, Argo CD or Stowplan set and read: `volume.kubernetes.io/selected-node`
-chooses the node of a claim, `argocd.argoproj.io/hook` lets Argo CD delete it."""
+"""Prefixes of annotations that the volume controllers, Argo CD or Stowplan set and read:
+`volume.kubernetes.io/selected-node` chooses the node of a claim, `argocd.argoproj.io/hook` lets Argo CD delete it."""
+
+_OURS = frozenset({labels.SYNC_OPTIONS, labels.COMPARE_OPTIONS, labels.SOURCE})
+"""Annotations that every claim of ours has, with values of ours."""
 
 
 class Identity(NamedTuple):
@@ -63,7 +67,10 @@ def _labels(given: Json, path: FieldPath) -> Iterator[Finding]:
 
 def _annotations(given: Json, path: FieldPath) -> Iterator[Finding]:
     for key in sorted(given):
-        if key.startswith(_OTHERS):
+        if key in _OURS:
+            message = f"`{key}` has no effect: Stowplan sets this annotation itself."
+            yield finding("SP406", (*path, key), message, "Remove it.", anchor=Anchor.KEY)
+        elif key.startswith(_OTHERS):
             message = f"The annotation `{key}` is for the volume controllers, Argo CD or Stowplan, not for a template."
             hint = "Remove it; the storage class is `spec.storageClassName`."
             yield finding("SP322", (*path, key), message, hint, anchor=Anchor.KEY)

@@ -105,8 +105,8 @@ def _refused(variables: list[Variable], allowed: Sequence[str]) -> Iterator[Find
         if each.option or known or any(_matches(each.name, pattern) for pattern in allowed):
             continue
         message = (
-            f"The variable {each.name} may not be set for the agent; allowed are *_PROXY, PROXY_*, HF_*, AWS_*, TZ, LANG "
-            "and LC_*."
+            f"The variable {each.name} may not be set for the agent; allowed are *_PROXY, PROXY_*, HF_*, AWS_*, TZ, "
+            "LANG and LC_*."
         )
         hint = "Remove it, or list it in `policy.executorEnv` of the platform file."
         if each.name in CA_ENV:

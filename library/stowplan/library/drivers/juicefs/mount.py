@@ -48,7 +48,7 @@ def findings(dataset: CachedDataset, site: Site) -> list[Finding]:
 def _value(key: str, value: Value) -> list[Finding]:
     path = (*MOUNT, key)
     if isinstance(value, str) and key not in _RESOLVED and (form := MOUNT_FORMS.get(key)) and not form.fits(value):
-        message = f"Found {ascii(value)} for `{key}`; allowed is {form.words}."
+        message = f"Found {value!a} for `{key}`; allowed is {form.words}."
         return [finding("SP206", path, message, f"Give {form.words}.")]
     if value == 0 and not isinstance(value, bool):
         message = f'"{key}" is passed on as 0; the old operator dropped zeros and left JuiceFS\'s default.'

@@ -81,7 +81,7 @@ def keys(source: Source | None, path: FieldPath) -> list[Finding]:
 
 
 def address(source: Source | None, path: FieldPath) -> list[Finding]:
-    """A source whose URI holds a character that is not allowed. The message leaves the URI out: it may hold a secret."""
+    """A source whose URI holds a character that is not allowed. The message hides the URI, which may hold a secret."""
     form = SYNC_FORMS["source"]
     if not source or form.fits(source.uri):
         return []
@@ -95,7 +95,7 @@ def _forms(options: SyncOptions) -> Iterator[Finding]:
     for key, value in given(options):
         form = SYNC_FORMS.get(key)
         if form and key != "source" and isinstance(value, str) and not form.fits(value):
-            message = f"Found {ascii(value)} for `{key}`; allowed is {form.words}."
+            message = f"Found {value!a} for `{key}`; allowed is {form.words}."
             hint = "Write `?` for any other character." if form is PATTERN else f"Give {form.words}."
             yield finding("SP405" if key == "destination" else "SP206", (*SYNC, key), message, hint)
 

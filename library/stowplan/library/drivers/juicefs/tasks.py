@@ -103,7 +103,7 @@ def _cleared(task: DataTask, site: Site) -> list[Finding]:
     known = cache.resolve(task.dataset, site).directories
     for index, path in enumerate(task.paths):
         if not PATH.fits(path.removesuffix("/*")):
-            message = f"Found {ascii(path)}; allowed is {PATH.words}."
+            message = f"Found {path!a}; allowed is {PATH.words}."
             found.append(finding("SP405", (*base, index), message, "Name a cache directory, or none to clear all."))
         elif not any(_covers(directory, path) for directory in known):
             message = f'"{path}" lies in no cache directory of {task.dataset.names.name}: {", ".join(known)}.'
