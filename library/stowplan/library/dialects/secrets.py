@@ -33,7 +33,10 @@ def resolve(reference: SecretReference | None, fallback: SecretName) -> SecretNa
 def elsewhere(home: str, secret: SecretName, platform: Platform, path: FieldPath) -> list[Finding]:
     """A Secret of another namespace than `home`, which is the spec's, that the platform does not list."""
     pairs = ((each.spec_namespace, each.secret_namespace) for each in platform.policy.cross_namespace_secrets)
-    if not secret.name or secret.namespace == home or (home, secret.namespace) in pairs:
+    # One that cannot be the name of a namespace was reported before.
+    if not secret.name or secret.namespace == home or not is_dns_label(secret.namespace):
+        return []
+    if (home, secret.namespace) in pairs:
         return []
     message = f"Secret {secret.name} is in namespace {secret.namespace}; specs of {home} may use those of {home} alone."
     hint = (

@@ -83,10 +83,11 @@ def keys(source: Source | None, path: FieldPath) -> list[Finding]:
 def address(source: Source | None, path: FieldPath) -> list[Finding]:
     """A source whose URI holds a character that is not allowed. The message hides the URI, which may hold a secret."""
     form = SYNC_FORMS["source"]
-    if not source or form.fits(source.uri):
+    # Blanks and control characters were reported before.
+    refused = [each for each in sorted(set(source.uri)) if not form.fits(each)] if source else []
+    if not refused or any(each.isspace() or each < " " for each in refused):
         return []
-    refused = " ".join(ascii(each) for each in sorted(set(source.uri)) if not form.fits(each))
-    message = f"The URI holds {refused}; allowed are {form.words}."
+    message = f"The URI holds {' '.join(map(ascii, refused))}; allowed are {form.words}."
     return [finding("SP402", path, message, "Percent-encode it: JuiceFS decodes the path of the URI.")]
 
 
