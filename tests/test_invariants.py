@@ -14,7 +14,7 @@ from stowplan.compiler.model import Output
 from stowplan.compiler.render import render
 from stowplan.library.builders.reporter import NAME as REPORTER
 from stowplan.library.names import HASH_LENGTH
-from tests.repositories import CASES, EXAMPLES, Result, case, example
+from tests.repositories import CASES, EXAMPLES, REPOSITORY, Result, case, example
 from tests.repositories import compiled as compiled_repository
 
 ALL = [*(f"example-{name}" for name in EXAMPLES), *(f"case-{name}" for name in CASES)]
@@ -32,6 +32,7 @@ SECRET_OPTIONS = {"TOKEN", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY", "S3_SESSI
 """Options of DataCubes, as variables, that no pod has in the open; the others are the users' own words."""
 UNPRIVILEGED_VOLUMES = {"configMap", "emptyDir", "persistentVolumeClaim", "projected", "secret"}
 ROOT_TASKS = "case-platform-root-tasks"
+SHELL_SYNTAX = set(";&|<>$`'\"(){}!*?[]~#\\ \t\n")
 TRAINING = {"MxJob", "PaddleJob", "TrainingJob"}
 """Kinds whose pods are the users' templates; only the containers of our agents in them are ours."""
 
@@ -176,6 +177,23 @@ def test_data_outlives_its_objects(name: str) -> None:
     assert all(
         volume["spec"]["persistentVolumeReclaimPolicy"] == "Retain" for volume in of_kind(name, "PersistentVolume")
     )
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_no_mount_option_means_anything_to_a_shell(name: str) -> None:
+    """The CSI driver joins them into a command line for `sh -c`, in a privileged container."""
+    for volume in of_kind(name, "PersistentVolume"):
+        for option in volume["spec"].get("mountOptions", ()):
+            assert not SHELL_SYNTAX & set(option), option
+
+
+def test_no_committed_mount_option_means_anything_to_a_shell() -> None:
+    """In what Argo CD syncs, whatever compiled it."""
+    files = sorted((REPOSITORY / "out").glob("**/persistentvolume-*.yaml"))
+    assert files
+    for file in files:
+        for option in yaml.safe_load(file.read_text())["spec"].get("mountOptions", ()):
+            assert not SHELL_SYNTAX & set(option), (file, option)
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -6,6 +6,7 @@ not given. Values lose trailing newlines before use; one that holds a newline in
 literal (`s3-uri`, `files`, `repo-type`) and what never is secret stands here itself.
 """
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
@@ -25,6 +26,9 @@ CA_ENV = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE", "GIT_SSL_CAINF
 
 PROXY_ENV = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
 """Variables of a proxy, in either case. They are users' and reach the remote side only, never the API server."""
+
+NO_REF = re.compile(r"^[-/.]|\.\.|@\{|//|/\.|[\s~^:?*\[\\\x00-\x1f\x7f]|(\.lock|/|\.)$")
+"""Finds what no name of a branch or tag can hold (`git check-ref-format`): such a text could be an option of Git."""
 
 LOCK_DIRECTORY = f"{STATE_DIRECTORY}/locks"
 

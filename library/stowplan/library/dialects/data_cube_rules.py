@@ -6,8 +6,10 @@ from typing import Any
 from stowplan.library.dialects import data_cube_arguments, data_cube_claim, data_cube_options, data_cube_remote
 from stowplan.library.dialects.data_cube_arguments import Arguments
 from stowplan.library.dialects.data_cube_options import Side
+from stowplan.library.dialects.variable_references import references
 from stowplan.schema.data_cube import DataCube, DataReference, ExecutorOptions
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.transfer_config import NO_REF
 
 _NO_OPTIONS = ExecutorOptions()
 
@@ -49,6 +51,7 @@ def findings(model: DataCube, arguments: Arguments, namespace: str) -> list[Find
         *_blocks(model),
         *data_cube_claim.findings(model, namespace),
         *data_cube_remote.findings(model, remote(model), remote_side(model)),
+        *_ref(model, arguments),
         *_mirror(model, arguments),
         *_overridden(model, arguments),
     ]
@@ -79,6 +82,19 @@ def _certificates(reference: DataReference, path: FieldPath) -> Iterator[Finding
         if (bundle.secret_key_ref or bundle.config_map_key_ref or {}).get("optional"):
             message = "Without the certificates nothing could be trusted, so the pod waits until they are there."
             yield finding("SP406", (*path, key, "optional"), message, "Remove it.", anchor=Anchor.KEY)
+
+
+def _ref(model: DataCube, arguments: Arguments) -> Iterator[Finding]:
+    """A branch or tag whose name Git does not allow. One that refers to variables is left to the agent."""
+    reference, base = remote(model), ("spec", remote_side(model))
+    named = [(data_cube_options.literal(reference, "ref"), data_cube_options.path_of(reference, "ref", base))]
+    if "ref" in arguments.places:
+        path: FieldPath = (*data_cube_arguments.BASE, arguments.places["ref"])
+        named.append((str(arguments.settings["ref"]), path))
+    for name, path in named:
+        if reference.type == "git" and not references(name) and NO_REF.search(name):
+            message = f"{name!a} can be neither a branch nor a tag nor a commit."
+            yield finding("SP494", path, message, "Give a name as `git branch` shows it.")
 
 
 def _mirror(model: DataCube, arguments: Arguments) -> Iterator[Finding]:

@@ -1,19 +1,15 @@
 """What a transfer with a Git repository is told."""
 
-import re
 import shutil
 from dataclasses import dataclass
 
 from stowplan.agents.transfer.engine import PROTECTED
 from stowplan.agents.transfer.git.address import Address, Credentials, split
 from stowplan.agents.transfer.settings import Settings, SettingsError
-from stowplan.schema.transfer_config import GitEndpoint
+from stowplan.schema.transfer_config import NO_REF, GitEndpoint
 
 USERNAME = "oauth2"
 """Beside a token, where nobody says otherwise: most servers look at the token alone."""
-
-_NO_REF = re.compile(r"^[-/.]|\.\.|@\{|//|/\.|[\s~^:?*\[\\\x00-\x1f\x7f]|(\.lock|/|\.)$")
-"""What no name of a branch or tag can be (`git check-ref-format`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +43,7 @@ def git_settings(common: Settings) -> GitSettings:
     if name in ("", ".", "..", ".git") or len(name.encode()) > 255 or (not common.local.path and name in PROTECTED):
         raise SettingsError(f"The last segment of {address.url} is no name for a directory")
     ref = common.values.optional(remote.ref_env)
-    if ref is not None and _NO_REF.search(ref):
+    if ref is not None and NO_REF.search(ref):
         raise SettingsError(f"The value of {remote.ref_env} is neither a branch nor a tag nor a commit")
     return GitSettings(common, remote, address, _credentials(common, remote, inside), ref)
 
