@@ -154,7 +154,8 @@ class Executor(Model):
 
     options: ExecutorOptions | None = Field(default=None, description="How the transfer is carried out.")
     env: list[EnvVar] | None = Field(
-        default=None, description="More environment variables, such as `HTTPS_PROXY`: Kubernetes' type."
+        default=None,
+        description="More environment variables: `*_PROXY`, `PROXY_*`, `HF_*`, `AWS_*`, `TZ`, `LANG` and `LC_*`, and those of the platform's `policy.executorEnv`. Kubernetes' type.",
     )
     security_context: PodSecurityContext | None = Field(
         default=None, description="User and groups of the pod: Kubernetes' type. It cannot run as root."

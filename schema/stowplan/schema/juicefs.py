@@ -119,7 +119,7 @@ class MountOptions(Model):
     cache_dir: str | None = Field(
         default=None,
         alias="cache-dir",
-        description="Absolute host directories of the cache, joined by `:`. `cache.levels` takes precedence.",
+        description="Absolute host directories of the cache, joined by `:`, none of them one of the system. `cache.levels` takes precedence.",
     )
     cache_size: int | None = Field(
         default=None,
@@ -181,7 +181,7 @@ class MountOptions(Model):
     sub_dir: str | None = Field(
         default=None,
         alias="sub-dir",
-        description="Directory of the volume to mount as its root. JuiceFS calls it `subdir`; the old operator's spelling never reached JuiceFS.",
+        description="Directory of the volume to mount as its root. JuiceFS calls it `subdir`; the old operator's spelling never reached JuiceFS. Letters, digits and `._/@%+:-`.",
     )
     read_only: bool | None = Field(
         default=None,

@@ -146,7 +146,8 @@ class SecretReference(Model):
 
     name: str | None = Field(default=None, description="Name of the Secret.")
     namespace: str | None = Field(
-        default=None, description="Namespace of the Secret. Without it, the namespace of this object."
+        default=None,
+        description="Namespace of the Secret. Without it, the namespace of this object; another one only where the platform lists the two in `policy.crossNamespaceSecrets`.",
     )
 
 

@@ -36,7 +36,9 @@ class CacheLevel(Model):
         default=None, description="What the tier is made of. For readers only: it changes nothing."
     )
     path: str | None = Field(
-        default=None, min_length=1, description="Absolute host directories of this tier, joined by `:`."
+        default=None,
+        min_length=1,
+        description="Absolute host directories of this tier, joined by `:`, none of them one of the system. The platform may narrow them to a list, `juicefs.cacheDirectories`.",
     )
     cache_size: int | None = Field(
         default=None,
