@@ -128,6 +128,19 @@ def test_the_agents_own_directory_is_reserved_in_any_case(tmp_path: Path, path: 
     assert codes(tmp_path, cube(pvc={"subPath": path})) == ["SP405"]
 
 
+@pytest.mark.parametrize("ref", ["-f", "--upload-pack=id", "a b", "a\nb", "a..b", "../x"])
+@pytest.mark.parametrize("by_flag", [False, True])
+def test_a_ref_that_could_be_an_option_of_git_is_refused(tmp_path: Path, ref: str, by_flag: bool) -> None:  # noqa: FBT001
+    spec = yaml.safe_load(cube())
+    options = [{"name": "url", "value": "https://git.example.com/ml/train.git"}]
+    spec["spec"]["source"] = {"type": "git", "options": options}
+    if by_flag:
+        spec["spec"]["executor"] = {"options": {"extraArgs": [f"--branch={ref}"]}}
+    else:
+        options.append({"name": "ref", "value": ref})
+    assert "SP494" in codes(tmp_path, yaml.safe_dump(spec))
+
+
 @pytest.mark.parametrize("interval", ["1s", "59s", "1ms", "0h", "0.5m", "59999ms"])
 def test_a_schedule_has_at_least_a_minute(interval: str) -> None:
     assert cron.problem(f"@every {interval}") is not None

@@ -133,6 +133,13 @@ def test_a_plain_volume_is_held_to_the_same_list(tmp_path: Path, spec: dict[str,
     assert codes(tmp_path, with_volume(**spec)) & {"SP457", "SP458"}
 
 
+def test_a_driver_of_another_name_does_not_free_the_usual_one(tmp_path: Path) -> None:
+    text = with_volume(mountOptions=["cache-dir=/etc"]).replace(
+        "kind: Platform", "kind: Platform\njuicefs: {csiDriver: a.b}"
+    )
+    assert codes(tmp_path, text) == {"SP458"}
+
+
 def test_a_volume_of_another_driver_is_held_to_the_list_too(tmp_path: Path) -> None:
     assert codes(tmp_path, with_volume("csi.example.com", mountOptions=["a;b"])) == {"SP457"}
 

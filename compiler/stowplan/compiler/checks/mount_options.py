@@ -9,10 +9,11 @@ from stowplan.library.manifest import Json
 from stowplan.schema import cache_directories
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.option_forms import MOUNT_OPTION, PATH, WORD
-from stowplan.schema.platform import Platform
+from stowplan.schema.platform import JuiceFS, Platform
 
 _HINT = "Give a value without signs that a shell knows; quote nothing."
 _CSI = ("spec", "csi")
+_JUICEFS = JuiceFS().csi_driver
 _SECRETS = (
     "controllerExpandSecretRef",
     "controllerPublishSecretRef",
@@ -30,7 +31,7 @@ def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
     found = [each for obj in objects.of_kind("StorageClass") for each in _options(obj, obj.body, ("mountOptions",))]
     for obj in objects.of_kind("PersistentVolume"):
         found += _options(obj, mapping(obj.body, "spec"), ("spec", "mountOptions"))
-        if mapping(obj.body, *_CSI).get("driver") == platform.juicefs.csi_driver:
+        if mapping(obj.body, *_CSI).get("driver") in (_JUICEFS, platform.juicefs.csi_driver):
             found += _of_juicefs(obj, platform)
     return found
 
