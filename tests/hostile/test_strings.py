@@ -46,7 +46,7 @@ def job(kind: str, **options: Any) -> Document:
 
 
 def cube(kind: str, *options: tuple[str, str], **executor: Any) -> Document:
-    remote = {"type": kind, "options": [{"name": name, "value": value} for name, value in options]}
+    remote: Document = {"type": kind, "options": [{"name": name, "value": value} for name, value in options]}
     if kind == "s3":
         remote["s3"] = {"anonymous": True}
     return {
