@@ -158,6 +158,22 @@ def test_a_storage_class_is_held_to_the_same_list(tmp_path: Path) -> None:
         "mountOptions": [f"subdir={ATTACK}"],
     }
     assert codes(tmp_path, f"{PLATFORM}---\n{yaml.safe_dump(body)}") == {"SP457"}
+    (tmp_path / "parameters").mkdir()
+    body |= {"mountOptions": [], "parameters": {"mountOptions": "ro,cache-dir=/etc"}}
+    assert codes(tmp_path / "parameters", f"{PLATFORM}---\n{yaml.safe_dump(body)}") == {"SP458"}
+
+
+@pytest.mark.parametrize(("options", "code"), [(f"subdir={ATTACK}", "SP457"), ("cache-dir=/etc", "SP458")])
+def test_a_volume_in_a_pod_template_is_held_to_the_same_list(tmp_path: Path, options: str, code: str) -> None:
+    csi = {"driver": "csi.juicefs.com", "volumeAttributes": {"mountOptions": options}}
+    pod = {"containers": [{"name": "paddle", "image": "paddle:1"}], "volumes": [{"name": "data", "csi": csi}]}
+    body = {
+        "apiVersion": "batch.paddlepaddle.org/v1",
+        "kind": "PaddleJob",
+        "metadata": {"name": "train", "namespace": "ml"},
+        "spec": {"worker": {"replicas": 1, "template": {"spec": pod}}},
+    }
+    assert codes(tmp_path, yaml.safe_dump(body)) == {code}
 
 
 def test_a_secret_of_another_namespace_is_refused_in_a_plain_volume_of_juicefs(tmp_path: Path) -> None:

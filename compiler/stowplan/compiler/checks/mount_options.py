@@ -26,14 +26,32 @@ _SECRETS = (
 def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
     """Mount options of all volumes and storage classes, and whatever else of a volume the JuiceFS driver uses.
 
-    Datasets have no others: this is for volumes that users pass through, and for those of constructs.
+    Datasets have no others: this is for volumes that users pass through, for those in users' pod templates, and for
+    those of constructs.
     """
-    found = [each for obj in objects.of_kind("StorageClass") for each in _options(obj, obj.body, ("mountOptions",))]
+    drivers = (_JUICEFS, platform.juicefs.csi_driver)
+    found: list[ObjectFinding] = []
+    for obj in objects.of_kind("StorageClass"):
+        found += _options(obj, obj.body, ("mountOptions",))
+        if obj.body.get("provisioner") in drivers:
+            found += _attributes(obj, mapping(obj.body, "parameters"), ("parameters",), platform)
     for obj in objects.of_kind("PersistentVolume"):
         found += _options(obj, mapping(obj.body, "spec"), ("spec", "mountOptions"))
-        if mapping(obj.body, *_CSI).get("driver") in (_JUICEFS, platform.juicefs.csi_driver):
+        if mapping(obj.body, *_CSI).get("driver") in drivers:
             found += _of_juicefs(obj, platform)
+    if b'"volumeAttributes"' in objects.text:
+        for obj in objects.with_pods:
+            for csi, path in _in_pods(obj):
+                if csi.get("driver") in drivers:
+                    found += _attributes(obj, mapping(csi, "volumeAttributes"), (*path, "volumeAttributes"), platform)
     return found
+
+
+def _in_pods(obj: Object) -> Iterator[tuple[Json, FieldPath]]:
+    """The volumes that pod templates describe themselves, with their paths."""
+    for pod in obj.pods:
+        for index, volume in enumerate(pod.volumes):
+            yield mapping(volume, "csi"), (*pod.spec_path, "volumes", index, "csi")
 
 
 def _options(obj: Object, holder: Json, path: FieldPath) -> Iterator[ObjectFinding]:
@@ -43,23 +61,23 @@ def _options(obj: Object, holder: Json, path: FieldPath) -> Iterator[ObjectFindi
 
 
 def _of_juicefs(obj: Object, platform: Platform) -> Iterator[ObjectFinding]:
-    """What the JuiceFS CSI driver reads: it takes mount options from two places (`pkg/juicefs`, `Settings`)."""
     csi = mapping(obj.body, *_CSI)
     if not WORD.fits(csi["volumeHandle"]):
         yield _unfit(obj, (*_CSI, "volumeHandle"), csi["volumeHandle"], WORD.words)
-    attributes = mapping(csi, "volumeAttributes")
-    at: FieldPath = (*_CSI, "volumeAttributes")
-    if (place := attributes.get("subPath")) and not PATH.fits(place):
-        yield _unfit(obj, (*at, "subPath"), place, PATH.words)
-    more = [each.strip() for each in attributes.get("mountOptions", "").split(",") if each.strip()]
-    for option in more:
-        if not MOUNT_OPTION.fits(option):
-            yield _unfit(obj, (*at, "mountOptions"), option, MOUNT_OPTION.words)
     for index, option in enumerate(mapping(obj.body, "spec").get("mountOptions") or ()):
         yield from _directories(obj, option, ("spec", "mountOptions", index), platform)
-    for option in more:
-        yield from _directories(obj, option, (*at, "mountOptions"), platform)
+    yield from _attributes(obj, mapping(csi, "volumeAttributes"), (*_CSI, "volumeAttributes"), platform)
     yield from _secrets(obj, platform)
+
+
+def _attributes(obj: Object, attributes: Json, at: FieldPath, platform: Platform) -> Iterator[ObjectFinding]:
+    """The JuiceFS driver takes mount options from a volume's attributes too, joined by commas (`NodePublishVolume`)."""
+    if (place := attributes.get("subPath")) and not PATH.fits(place):
+        yield _unfit(obj, (*at, "subPath"), place, PATH.words)
+    for option in filter(None, map(str.strip, attributes.get("mountOptions", "").split(","))):
+        if not MOUNT_OPTION.fits(option):
+            yield _unfit(obj, (*at, "mountOptions"), option, MOUNT_OPTION.words)
+        yield from _directories(obj, option, (*at, "mountOptions"), platform)
 
 
 def _unfit(obj: Object, path: FieldPath, value: str, allowed: str) -> ObjectFinding:
