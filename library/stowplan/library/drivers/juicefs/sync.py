@@ -87,7 +87,7 @@ def address(source: Source | None, path: FieldPath) -> list[Finding]:
     refused = [each for each in sorted(set(source.uri)) if not form.fits(each)] if source else []
     if not refused or any(each.isspace() or each < " " for each in refused):
         return []
-    message = f"The URI holds {' '.join(map(ascii, refused))}; allowed are {form.words}."
+    message = f"The URI holds {' '.join(map(ascii, refused))}; allowed is {form.words}."
     return [finding("SP402", path, message, "Percent-encode it: JuiceFS decodes the path of the URI.")]
 
 
