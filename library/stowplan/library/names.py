@@ -64,6 +64,14 @@ def with_hash(stem: str, suffix: str, limit: int = LABEL_LIMIT) -> str:
     return f"{shorten(stem, limit - len(suffix) - 1)}-{suffix}"
 
 
+_HASH = re.compile(rf"-[a-z2-7]{{{HASH_LENGTH}}}\Z")
+
+
+def without_hash(name: str) -> str:
+    """`name` without the hash that `with_hash` put at its end; `name` itself where there is none."""
+    return _HASH.sub("", name)
+
+
 @dataclass(frozen=True, slots=True)
 class SampleSetNames:
     """Names of the objects of one SampleSet. Claim, Service and StatefulSet keep those of paddle-operator."""

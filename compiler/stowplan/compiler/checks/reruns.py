@@ -1,6 +1,5 @@
 """Would an edit end a run and start another one?"""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -11,11 +10,10 @@ from stowplan.compiler.checks.world import World
 from stowplan.compiler.manifest_fields import annotation, mapping
 from stowplan.library import labels
 from stowplan.library.manifest import Json
-from stowplan.library.names import HASH_LENGTH
+from stowplan.library.names import without_hash
 from stowplan.schema.diagnostics import Severity
 from stowplan.schema.meta import RUN_ANNOTATION, ObjectId, SpecId
 
-_HASH = re.compile(rf"-[a-z2-7]{{{HASH_LENGTH}}}$")
 _RUNS = ("Job", "JobSet")
 _Stem = tuple[str, str, str, str]
 """Namespace, name without the hash, kind and name of the spec."""
@@ -57,7 +55,7 @@ def check(
     old = {
         _stem(known, mapping(body, "metadata", "labels")): known
         for known, body in previous.items()
-        if known.kind in _RUNS and _HASH.search(known.name) and not world.exists(known)
+        if known.kind in _RUNS and without_hash(known.name) != known.name and not world.exists(known)
     }
     replaced = ([(old[run.stem], run) for run in runs if run.stem in old] for runs in new)
     return [_finding(jobs, severity) for jobs in replaced if jobs]
@@ -80,7 +78,7 @@ def _finding(jobs: Sequence[tuple[ObjectId, Run]], severity: Severity) -> Object
 def _stem(own: ObjectId, found: Json) -> _Stem:
     """`found` are its labels."""
     kind, name = str(found.get(labels.SPEC_KIND, "")), str(found.get(labels.SPEC_NAME, ""))
-    return own.namespace, _HASH.sub("", own.name), kind, name
+    return own.namespace, without_hash(own.name), kind, name
 
 
 def _deletes(resource: Object | None) -> bool:
