@@ -7,6 +7,10 @@ import pytest
 pytest_plugins = ["tests.agents.plugin", "tests.cluster.plugin"]
 
 
+os.environ.pop("CI", None)
+"""Commands that tests run are not run by a CI service, even if the tests are. Tests about that set the variable."""
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int | None:
     """What `-n auto` means: one more than there are cores, since most of the time tests wait for other programs."""

@@ -11,6 +11,8 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.hostile.forged_runs import FILES, Repository
+
 
 @dataclass(frozen=True)
 class Case:
@@ -192,3 +194,28 @@ def _another_run(repo: Path) -> Iterator[None]:
 
 
 BUILT["SP509-another-run"] = Case(_another_run, "synth .")
+
+
+@case("SP519-forged-config-map", "synth .")
+def _forged_config_map(repo: Path) -> None:
+    """The inventory lists a file of a run that no spec compiles to."""
+    forged = Repository(repo)
+    (repo / "specs/imagenet.yaml").write_text(FILES["specs/imagenet.yaml"])
+    assert forged.run("synth").exit_code == 0
+    labels = {"stowplan.dev/kind": "SampleSet", "stowplan.dev/name": "imagenet"}
+    meta = {"name": "imagenet-more-aaaaaaaa", "namespace": "ml", "labels": labels}
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": {"a": "b"}}
+    forged.forge("ml/sampleset-imagenet/configmap-imagenet-more.yaml", body)
+
+
+@contextmanager
+def _in_ci(repo: Path) -> Iterator[None]:
+    (repo / "specs").mkdir()
+    os.environ["CI"] = "true"
+    try:
+        yield
+    finally:
+        del os.environ["CI"]
+
+
+BUILT["SP526-no-base"] = Case(_in_ci, "synth . --check")

@@ -10,6 +10,7 @@ from stowplan.compiler.render import Rendered, Renderings
 from stowplan.compiler.source import Report
 from stowplan.compiler.tree import Tree
 from stowplan.compiler.write import WriteResult, write
+from stowplan.library.labels import spec_selector
 from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.meta import SpecId
 
@@ -36,7 +37,10 @@ def output(
     source: str = "specs/a.yaml",
 ) -> Output:
     name = path.rpartition("/")[2].removesuffix(".yaml")
-    manifest = Manifest(body or config_map(name), name, run=run)
+    body = body or config_map(name)
+    if run and spec:
+        body = {**body, "metadata": {**body["metadata"], "labels": spec_selector(spec)}}
+    manifest = Manifest(body, name, run=run)
     return Output(path, manifest, spec, source, digest)
 
 

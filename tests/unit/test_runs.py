@@ -11,11 +11,15 @@ from stowplan.compiler.previous import previous
 from stowplan.compiler.render import Renderings, entry_of, render
 from stowplan.compiler.runs import Kept, Recompile, keep, starts, without_recompiled
 from stowplan.compiler.tree import seen
+from stowplan.compiler.vouching import Base, vouchers
 from stowplan.schema.meta import ObjectId, SpecId
 from tests.unit.outputs import SPEC, config_map, files, job, last_inventory, output, written
 
 OTHER = SpecId("SampleJob", "ml", "warm")
 NONE = Recompile()
+FOLDER = "ml/sampleset-imagenet"
+JOB_FILE, CONFIG_FILE = f"{FOLDER}/job-sync.yaml", f"{FOLDER}/configmap-sync.yaml"
+WARM_FILE = "ml/samplejob-warm/job-warm.yaml"
 
 
 @pytest.fixture
@@ -23,7 +27,7 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def run(name: str, value: str, *, path: str = "ml/job-sync.yaml", spec: SpecId = SPEC, digest: str = "d1") -> Output:
+def run(name: str, value: str, *, path: str = JOB_FILE, spec: SpecId = SPEC, digest: str = "d1") -> Output:
     return output(path, job(name, value), spec=spec, digest=digest, run=True)
 
 
@@ -31,8 +35,13 @@ def custom_resource(*, spec: SpecId = SPEC, digest: str = "d1") -> Output:
     return output(f"ml/{spec.name}.yaml", config_map(spec.name), spec=spec, digest=digest)
 
 
-def kept(out: Path, outputs: Iterable[Output], recompile: Recompile = NONE) -> Kept:
-    return keep(tuple(outputs), last_inventory(out), seen(out), recompile, Renderings())
+def kept(out: Path, outputs: Iterable[Output], recompile: Recompile = NONE, base: Base | None = None) -> Kept:
+    return keep(tuple(outputs), last_inventory(out), seen(out), recompile, Renderings(), base=base)
+
+
+def reviewed(out: Path) -> Base:
+    """The output folder as it is, as a base commit."""
+    return Base("main", vouchers(files(out)))
 
 
 def started(out: Path, found: Kept) -> tuple[ObjectId, ...]:
@@ -49,18 +58,18 @@ def job_id(name: str) -> ObjectId:
 
 
 def test_a_newer_compiler_keeps_the_run_of_an_unchanged_spec_byte_for_byte(out: Path) -> None:
-    written(out, [custom_resource(), run("sync-1", "old")])
+    written(out, [custom_resource(), run("sync-oldhash2", "old")])
     clean = files(out)
-    found = kept(out, [custom_resource(), run("sync-2", "new")])
-    assert values(found) == {"ml/imagenet.yaml": "1", "ml/job-sync.yaml": "old"}
+    found = kept(out, [custom_resource(), run("sync-newhash2", "new")])
+    assert values(found) == {"ml/imagenet.yaml": "1", JOB_FILE: "old"}
     assert (started(out, found), found.diagnostics) == ((), ())
     result, _ = written(out, found.outputs)
-    assert result.unchanged == ("inventory.jsonl", "ml/imagenet.yaml", "ml/job-sync.yaml")
+    assert result.unchanged == ("inventory.jsonl", "ml/imagenet.yaml", JOB_FILE)
     assert files(out) == clean
 
 
 def test_a_kept_output_says_what_the_committed_file_says(out: Path) -> None:
-    old, new = run("sync-1", "old"), run("sync-2", "new")
+    old, new = run("sync-oldhash2", "old"), run("sync-newhash2", "new")
     written(out, [old])
     (found,) = kept(out, [new]).outputs
     assert found.manifest.body == old.manifest.body
@@ -69,119 +78,135 @@ def test_a_kept_output_says_what_the_committed_file_says(out: Path) -> None:
 
 
 def test_files_that_are_not_part_of_a_run_are_always_compiled_anew(out: Path) -> None:
-    written(out, [output("ml/service.yaml", config_map("s", "old")), run("sync-1", "old")])
-    found = kept(out, [output("ml/service.yaml", config_map("s", "new")), run("sync-1", "new")])
-    assert values(found) == {"ml/job-sync.yaml": "old", "ml/service.yaml": "new"}
+    written(out, [output(f"{FOLDER}/configmap-s.yaml", config_map("s-hash2222", "old")), run("sync-oldhash2", "old")])
+    found = kept(
+        out, [output(f"{FOLDER}/configmap-s.yaml", config_map("s-hash2222", "new")), run("sync-oldhash2", "new")]
+    )
+    assert values(found) == {JOB_FILE: "old", f"{FOLDER}/configmap-s.yaml": "new"}
 
 
 def test_a_changed_spec_starts_its_run_anew(out: Path) -> None:
-    written(out, [custom_resource(), run("sync-1", "old")])
-    found = kept(out, [custom_resource(digest="d2"), run("sync-2", "new", digest="d2")])
-    assert values(found)["ml/job-sync.yaml"] == "new"
-    assert started(out, found) == (job_id("sync-2"),)
+    written(out, [custom_resource(), run("sync-oldhash2", "old")])
+    found = kept(out, [custom_resource(digest="d2"), run("sync-newhash2", "new", digest="d2")])
+    assert values(found)[JOB_FILE] == "new"
+    assert started(out, found) == (job_id("sync-newhash2"),)
 
 
-def test_files_of_a_run_that_the_compiler_no_longer_makes_stay(out: Path) -> None:
-    settings = output("ml/configmap-sync.yaml", config_map("sync-1", "old"), run=True)
-    written(out, [custom_resource(), run("sync-1", "old"), settings])
-    found = kept(out, [custom_resource(), run("sync-2", "new", path="ml/job-other.yaml")])
-    assert values(found) == {"ml/configmap-sync.yaml": "old", "ml/imagenet.yaml": "1", "ml/job-sync.yaml": "old"}
-    assert kept(out, [custom_resource()]).outputs == found.outputs
+def test_files_of_a_run_that_the_compiler_no_longer_makes_are_kept_where_a_base_has_them(out: Path) -> None:
+    settings = output(CONFIG_FILE, config_map("sync-oldhash2", "old"), run=True)
+    written(out, [custom_resource(), run("sync-oldhash2", "old"), settings])
+    base = reviewed(out)
+    found = kept(out, [custom_resource(), run("sync-newhash2", "new", path=f"{FOLDER}/job-other.yaml")], base=base)
+    assert found.diagnostics == ()
+    assert values(found) == {CONFIG_FILE: "old", "ml/imagenet.yaml": "1", JOB_FILE: "old"}
+    assert kept(out, [custom_resource()], base=base) == found
+    refused = kept(out, [custom_resource()])
+    assert [(each.code, each.severity) for each in refused.diagnostics] == [("SP519", "error")] * 2
 
 
 def test_a_file_that_a_newer_compiler_counts_to_the_run_stays_with_it(out: Path) -> None:
-    service = output("ml/service.yaml", config_map("s", "old"))
-    written(out, [service, run("sync-1", "old")])
-    found = kept(out, [output("ml/service.yaml", config_map("s", "new"), run=True), run("sync-2", "new")])
-    assert values(found) == {"ml/job-sync.yaml": "old", "ml/service.yaml": "old"}
+    service = output(f"{FOLDER}/configmap-s.yaml", config_map("s-hash2222", "old"))
+    written(out, [service, run("sync-oldhash2", "old")])
+    found = kept(
+        out,
+        [output(f"{FOLDER}/configmap-s.yaml", config_map("s-hash2222", "new"), run=True), run("sync-newhash2", "new")],
+    )
+    assert values(found) == {JOB_FILE: "old", f"{FOLDER}/configmap-s.yaml": "old"}
 
 
 def test_a_file_that_a_newer_compiler_counts_out_of_the_run_is_compiled_anew(out: Path) -> None:
-    written(out, [output("ml/service.yaml", config_map("s", "old"), run=True), run("sync-1", "old")])
-    found = kept(out, [output("ml/service.yaml", config_map("s", "new")), run("sync-2", "new")])
-    assert values(found) == {"ml/job-sync.yaml": "old", "ml/service.yaml": "new"}
+    written(
+        out,
+        [output(f"{FOLDER}/configmap-s.yaml", config_map("s-hash2222", "old"), run=True), run("sync-oldhash2", "old")],
+    )
+    found = kept(
+        out, [output(f"{FOLDER}/configmap-s.yaml", config_map("s-hash2222", "new")), run("sync-newhash2", "new")]
+    )
+    assert values(found) == {JOB_FILE: "old", f"{FOLDER}/configmap-s.yaml": "new"}
 
 
 def test_a_first_run_of_an_unchanged_spec_starts(out: Path) -> None:
     written(out, [custom_resource()])
-    found = kept(out, [custom_resource(), run("sync-1", "new"), output("ml/c.yaml", config_map("c"), run=True)])
+    found = kept(out, [custom_resource(), run("sync-oldhash2", "new"), output("ml/c.yaml", config_map("c"), run=True)])
     assert len(found.outputs) == 3
-    assert started(out, found) == (job_id("sync-1"),)
+    assert started(out, found) == (job_id("sync-oldhash2"),)
 
 
 @pytest.mark.parametrize("edit", [b"", b"garbage", b"# Generated by Stowplan from specs/a.yaml. Do not edit.\n", None])
 def test_a_run_that_was_edited_or_deleted_is_compiled_anew_as_a_whole(out: Path, edit: bytes | None) -> None:
-    settings = output("ml/configmap-sync.yaml", config_map("sync-1", "old"), run=True)
-    other = run("warm-1", "old", path="ml/job-warm.yaml", spec=OTHER)
-    written(out, [run("sync-1", "old"), settings, other])
-    path = out / "ml/configmap-sync.yaml"
+    settings = output(CONFIG_FILE, config_map("sync-oldhash2", "old"), run=True)
+    other = run("warm-oldhash2", "old", path=WARM_FILE, spec=OTHER)
+    written(out, [run("sync-oldhash2", "old"), settings, other])
+    path = out / CONFIG_FILE
     path.unlink() if edit is None else path.write_bytes(edit)
-    new = output("ml/configmap-sync.yaml", config_map("sync-2", "new"), run=True)
-    found = kept(out, [run("sync-2", "new"), new, run("warm-2", "new", path="ml/job-warm.yaml", spec=OTHER)])
-    assert values(found) == {"ml/configmap-sync.yaml": "new", "ml/job-sync.yaml": "new", "ml/job-warm.yaml": "old"}
-    assert started(out, found) == (job_id("sync-2"),)
-    assert [(each.code, each.location.file) for each in found.diagnostics] == [("SP513", "out/ml/configmap-sync.yaml")]
+    new = output(CONFIG_FILE, config_map("sync-newhash2", "new"), run=True)
+    found = kept(out, [run("sync-newhash2", "new"), new, run("warm-newhash2", "new", path=WARM_FILE, spec=OTHER)])
+    assert values(found) == {CONFIG_FILE: "new", JOB_FILE: "new", WARM_FILE: "old"}
+    assert started(out, found) == (job_id("sync-newhash2"),)
+    assert [(each.code, each.location.file) for each in found.diagnostics] == [("SP513", f"out/{CONFIG_FILE}")]
 
 
 def test_a_hand_edit_of_the_same_length_is_seen(out: Path) -> None:
-    written(out, [run("sync-1", "old")])
-    path = out / "ml/job-sync.yaml"
+    written(out, [run("sync-oldhash2", "old")])
+    path = out / JOB_FILE
     path.write_bytes(path.read_bytes().replace(b"value: old", b"value: bad"))
-    assert values(kept(out, [run("sync-2", "new")])) == {"ml/job-sync.yaml": "new"}
+    assert values(kept(out, [run("sync-newhash2", "new")])) == {JOB_FILE: "new"}
 
 
 def test_a_committed_run_behind_a_link_is_not_read(out: Path, tmp_path: Path) -> None:
-    written(out, [run("sync-1", "old")])
+    written(out, [run("sync-oldhash2", "old")])
     (out / "ml").rename(tmp_path / "elsewhere")
     (out / "ml").symlink_to(tmp_path / "elsewhere")
-    assert values(kept(out, [run("sync-2", "new")])) == {"ml/job-sync.yaml": "new"}
+    assert values(kept(out, [run("sync-newhash2", "new")])) == {JOB_FILE: "new"}
 
 
 @pytest.mark.parametrize("name", ["imagenet", "ml/imagenet", "SampleSet ml/imagenet", None])
 def test_a_run_is_renewed_on_request(out: Path, name: str | None) -> None:
-    written(out, [run("sync-1", "old"), run("warm-1", "old", path="ml/job-warm.yaml", spec=OTHER)])
+    written(out, [run("sync-oldhash2", "old"), run("warm-oldhash2", "old", path=WARM_FILE, spec=OTHER)])
     recompile = Recompile(names=frozenset({name})) if name else Recompile(everything=True)
-    found = kept(out, [run("sync-2", "new"), run("warm-1", "new", path="ml/job-warm.yaml", spec=OTHER)], recompile)
-    expected = {"ml/job-sync.yaml": "new", "ml/job-warm.yaml": "old" if name else "new"}
+    found = kept(out, [run("sync-newhash2", "new"), run("warm-oldhash2", "new", path=WARM_FILE, spec=OTHER)], recompile)
+    expected = {JOB_FILE: "new", WARM_FILE: "old" if name else "new"}
     assert values(found) == expected
-    assert started(out, found) == (job_id("sync-2"),)
+    assert started(out, found) == (job_id("sync-newhash2"),)
 
 
 def suspended(name: str, *, digest: str, suspend: bool) -> Output:
     body = {**job(name, "same"), "spec": {"value": "same", "suspend": suspend}}
-    return output("ml/job-sync.yaml", body, spec=SPEC, digest=digest, run=True)
+    return output(JOB_FILE, body, spec=SPEC, digest=digest, run=True)
 
 
 @pytest.mark.parametrize(
     ("before", "after", "starting"), [(True, False, True), (True, True, False), (False, True, False)]
 )
 def test_a_suspended_run_starts_when_it_is_resumed(out: Path, *, before: bool, after: bool, starting: bool) -> None:
-    written(out, [suspended("sync-1", digest="d1", suspend=before)])
-    found = kept(out, [suspended("sync-1", digest="d2", suspend=after)])
-    assert started(out, found) == ((job_id("sync-1"),) if starting else ())
+    written(out, [suspended("sync-oldhash2", digest="d1", suspend=before)])
+    found = kept(out, [suspended("sync-oldhash2", digest="d2", suspend=after)])
+    assert started(out, found) == ((job_id("sync-oldhash2"),) if starting else ())
 
 
 def test_a_run_that_is_renewed_on_request_is_not_taken_for_a_surprise(out: Path) -> None:
-    written(out, [custom_resource(), run("sync-1", "old"), run("warm-1", "old", path="ml/job-warm.yaml", spec=OTHER)])
+    written(
+        out, [custom_resource(), run("sync-oldhash2", "old"), run("warm-oldhash2", "old", path=WARM_FILE, spec=OTHER)]
+    )
     last = last_inventory(out)
     left = without_recompiled(
         previous((), last, seen(out), Renderings()), last, Recompile(names=frozenset({"imagenet"}))
     )
-    assert [known.name for known in left] == ["imagenet", "warm-1"]
+    assert [known.name for known in left] == ["imagenet", "warm-oldhash2"]
 
 
 def test_the_committed_object_is_known_where_the_new_one_cannot_be_written(out: Path) -> None:
     """The checks that follow say what is wrong with it."""
-    written(out, [custom_resource(), run("sync-1", "old")])
-    outputs = [custom_resource(), run("sync-1", "half a pair: \ud800")]
+    written(out, [custom_resource(), run("sync-oldhash2", "old")])
+    outputs = [custom_resource(), run("sync-oldhash2", "half a pair: \ud800")]
     found = keep(outputs, last_inventory(out), seen(out), Recompile(everything=True), Renderings())
     assert found.outputs == tuple(outputs)
     before = previous(found.outputs, last_inventory(out), seen(out), Renderings())
-    assert before[job_id("sync-1")] == job("sync-1", "old")
+    assert before[job_id("sync-oldhash2")] == run("sync-oldhash2", "old").manifest.body
 
 
 def test_each_output_is_rendered_once(out: Path) -> None:
-    outputs = [custom_resource(), run("sync-1", "old")]
+    outputs = [custom_resource(), run("sync-oldhash2", "old")]
     written(out, outputs)
     tree, last, renderings = seen(out), last_inventory(out), Renderings()
     found = keep(outputs, last, tree, NONE, renderings)
@@ -200,17 +225,20 @@ def test_names_that_no_spec_has_are_told() -> None:
 
 def test_an_output_folder_that_is_a_file_has_no_runs(out: Path) -> None:
     out.write_text("mine")
-    assert started(out, keep([run("sync-1", "new")], Inventory(), seen(out), NONE, Renderings())) == (job_id("sync-1"),)
+    assert started(out, keep([run("sync-oldhash2", "new")], Inventory(), seen(out), NONE, Renderings())) == (
+        job_id("sync-oldhash2"),
+    )
 
 
 def forged(out: Path, content: bytes) -> Inventory:
     """An inventory that lists `content` as the committed run of the spec, with the right digest."""
-    (out / "ml").mkdir(parents=True)
-    (out / "ml/job-sync.yaml").write_bytes(content)
-    return Inventory((entry_of(run("sync-1", "x"), content),))
+    (out / FOLDER).mkdir(parents=True)
+    (out / JOB_FILE).write_bytes(content)
+    return Inventory((entry_of(run("sync-oldhash2", "x"), content),))
 
 
-JOB = b"apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: sync-1\n  namespace: ml\n"
+JOB = b"apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: sync-oldhash2\n  namespace: ml\n"
+LABELS = b"  labels:\n    stowplan.dev/kind: SampleSet\n    stowplan.dev/name: imagenet\n"
 
 
 @pytest.mark.parametrize(
@@ -222,8 +250,8 @@ JOB = b"apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: sync-1\n  namespace:
         b"- 1",
         b"kind: Job",
         JOB + b"---\n" + JOB,
-        JOB.replace(b"sync-1", b"other"),
-        JOB.replace(b"sync-1", b"[1]"),
+        JOB.replace(b"sync-oldhash2", b"other"),
+        JOB.replace(b"sync-oldhash2", b"[1]"),
         JOB.replace(b"Job", b"CronJob"),
         JOB + b"x: &a {}\ny: *a\n",
         JOB + b"x: 2020-01-01\n",
@@ -240,16 +268,16 @@ JOB = b"apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: sync-1\n  namespace:
     ids=lambda content: ascii(content)[:60],
 )
 def test_a_forged_run_that_our_emitter_cannot_have_written_is_refused(out: Path, content: bytes) -> None:
-    found = keep([run("sync-2", "new")], forged(out, content), seen(out), NONE, Renderings())
-    assert values(found) == {"ml/job-sync.yaml": "new"}
+    found = keep([run("sync-newhash2", "new")], forged(out, content), seen(out), NONE, Renderings())
+    assert values(found) == {JOB_FILE: "new"}
     assert [each.code for each in found.diagnostics] == ["SP513"]
 
 
 def test_what_the_forger_would_have_to_write_is_accepted(out: Path) -> None:
     """Shows that the cases above differ from a real run only by what they forge."""
-    last = forged(out, JOB + b"spec:\n  value: old\n")
-    found = keep([run("sync-2", "new")], last, seen(out), NONE, Renderings())
-    assert values(found) == {"ml/job-sync.yaml": "old"}
+    last = forged(out, JOB + LABELS + b"spec:\n  value: old\n")
+    found = keep([run("sync-newhash2", "new")], last, seen(out), NONE, Renderings())
+    assert values(found) == {JOB_FILE: "old"}
 
 
 def test_outputs_come_back_sorted_by_path_whatever_their_order(out: Path) -> None:

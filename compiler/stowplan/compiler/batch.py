@@ -7,7 +7,7 @@ it are files, and what the checks across specs need to know.
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
-from stowplan.compiler import layout, runs
+from stowplan.compiler import compiler_mark, layout, runs
 from stowplan.compiler.checks import local
 from stowplan.compiler.checks.custom_resources import Definitions
 from stowplan.compiler.checks.local import Checked
@@ -82,7 +82,8 @@ def compile_specs(part: Packed | Sequence[Spec], setting: Setting) -> Batch:
         return Batch(lowered)
     if setting.memory is not None and setting.units is None:
         setting.memory.send(units)
-    batch = finish(layout.of_specs(units, specs), setting, [spec.id for spec in specs], lowered)
+    outputs = layout.of_specs(units, specs, compiler_mark.marks(specs, setting.context))
+    batch = finish(outputs, setting, [spec.id for spec in specs], lowered)
     if setting.memory is not None:
         setting.memory.finish()
     return batch
@@ -105,7 +106,7 @@ def finish(
         checked = local.check(outputs, platform, setting.definitions, {})
         return Batch(lowered, tuple(outputs) if setting.keep_objects else (), checked=tuple(checked))
     own, renderings = Inventory(committed.entries(specs)), Renderings()
-    kept = runs.keep(outputs, own, committed.tree, setting.recompile, renderings)
+    kept = runs.keep(outputs, own, committed.tree, setting.recompile, renderings, base=committed.base)
     written = previous(kept.outputs, own, committed.tree, renderings)
     before = {**committed.strays, **written}
     meant = runs.without_recompiled(before, Inventory((*own.entries, *committed.gone)), setting.recompile)

@@ -8,6 +8,7 @@ from stowplan.compiler.entries import Entry
 from stowplan.compiler.inventory import Inventory
 from stowplan.compiler.previous import body_of, unlisted
 from stowplan.compiler.tree import Tree
+from stowplan.compiler.vouching import Base
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId, SpecId
 from stowplan.schema.records import dataclass
@@ -24,9 +25,11 @@ class Committed:
     """What the last run wrote of specs that are gone."""
     strays: Mapping[ObjectId, Json] = field(default_factory=dict)
     """Their objects, and those of our files that the inventory does not list."""
+    base: Base | None = None
+    """What vouches for runs, where a base commit is given."""
 
     @classmethod
-    def of(cls, inventory: Inventory, tree: Tree, specs: Collection[SpecId]) -> "Committed":
+    def of(cls, inventory: Inventory, tree: Tree, specs: Collection[SpecId], base: Base | None = None) -> "Committed":
         """`specs` are those of this run."""
         by_spec: defaultdict[SpecId | None, list[Entry]] = defaultdict(list)
         for entry in inventory.entries:
@@ -40,7 +43,7 @@ class Committed:
         strays = {entry.id: body for entry in gone if (body := body_of(entry, tree)) is not None}
         for lost, body in unlisted(inventory, tree):
             strays.setdefault(lost, body)
-        return cls(inventory, tree, {spec: tuple(entries) for spec, entries in by_spec.items()}, gone, strays)
+        return cls(inventory, tree, {spec: tuple(entries) for spec, entries in by_spec.items()}, gone, strays, base)
 
     def entries(self, specs: Iterable[SpecId | None]) -> tuple[Entry, ...]:
         """What the last run wrote of these specs."""

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 class Entry(NamedTuple):
-    """One file that a run wrote. `sha256` and `size` (bytes) are those of the whole file, header included."""
+    """One file that a run wrote. `sha256` and `size` (bytes) are those of the whole file, header included.
+
+    `compiled` says what compiled a file of a run (see `compiler_mark`). It is empty in inventories of version 0.1.0.
+    """
 
     path: str
     id: ObjectId
@@ -28,13 +31,15 @@ class Entry(NamedTuple):
     wave: int
     run: bool
     externals: tuple[ExternalReference, ...] = ()
+    compiled: str = ""
 
 
 def to_line(entry: Entry) -> str:
     """The line of an entry, without a line break."""
-    path, (group, kind, namespace, name), sha256, size, spec, digest, wave, run, externals = entry
+    path, (group, kind, namespace, name), sha256, size, spec, digest, wave, run, externals, compiled = entry
+    first = f'"compiled": {_quoted(compiled)}, ' if compiled else ""
     return (
-        f'{{"externals": {_externals(externals) if externals else "[]"}, "id": {{"group": {_quoted(group)},'
+        f'{{{first}"externals": {_externals(externals) if externals else "[]"}, "id": {{"group": {_quoted(group)},'
         f' "kind": {_quoted(kind)}, "name": {_quoted(name)}, "namespace": {_quoted(namespace)}}},'
         f' "path": {_quoted(path)}, "run": {"true" if run else "false"}, "sha256": {_quoted(sha256)}, "size": {size},'
         f' "spec": {_spec(spec)}, "spec_digest": {_quoted(digest)}, "wave": {wave}}}'
@@ -92,14 +97,14 @@ def from_lines(lines: Iterable[bytes], first: int = 1) -> Iterator[tuple[int, En
             if text:
                 yield number, _from_json(line)
             continue
-        externals, group, kind, name, namespace, path, run, sha256, size, spec, digest, wave = found.groups()
+        compiled, externals, group, kind, name, namespace, path, run, sha256, size, spec, digest, wave = found.groups()
         if externals not in references:
             references[externals] = _read_externals(externals)
         if spec not in specs:
             specs[spec] = _read_spec(spec)
         known = _new(ObjectId, (intern(group), intern(kind), intern(namespace), name))
         own = path, known, sha256, int(size), specs[spec], intern(digest), int(wave), run == "true"
-        yield number, _new(Entry, (*own, references[externals]))
+        yield number, _new(Entry, (*own, references[externals], intern(compiled or "")))
 
 
 _new = tuple.__new__
@@ -116,7 +121,7 @@ _REFERENCE = (
 )
 _PLAIN_REFERENCE = _REFERENCE.replace("((?:", "(?:(?:").replace("(" + _TEXT + ")", _TEXT)
 _USUAL = re.compile(
-    rf'\{{"externals": (\[(?:{_PLAIN_REFERENCE}(?:, {_PLAIN_REFERENCE})*)?\]),'
+    rf'\{{(?:"compiled": "({_TEXT})", )?"externals": (\[(?:{_PLAIN_REFERENCE}(?:, {_PLAIN_REFERENCE})*)?\]),'
     rf' "id": \{{"group": "({_TEXT})", "kind": "({_TEXT})", "name": "({_TEXT})", "namespace": "({_TEXT})"\}},'
     rf' "path": "({_PART}(?:/{_PART})*)", "run": (true|false), "sha256": "({_TEXT})", "size": ({_INTEGER}),'
     rf' "spec": (null|{_SPEC}), "spec_digest": "({_TEXT})", "wave": ({_INTEGER})\}}'
@@ -167,6 +172,7 @@ class _Record:
     wave: int
     run: bool
     externals: tuple[_Reference, ...] = ()
+    compiled: str = ""
 
 
 def _from_json(line: bytes) -> Entry | None:
@@ -187,6 +193,7 @@ def _from_json(line: bytes) -> Entry | None:
         found.wave,
         found.run,
         tuple(ExternalReference(each.kind, each.namespace, each.name, each.keys) for each in found.externals),
+        found.compiled,
     )
 
 

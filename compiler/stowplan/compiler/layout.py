@@ -9,14 +9,21 @@ from stowplan.compiler.paths import CLUSTER
 from stowplan.compiler.source import PLATFORM_FILE
 from stowplan.library.manifest import Manifest, Unit
 from stowplan.library.names import FILE_LIMIT, shorten
+from stowplan.schema.meta import SpecId
 
 
-def of_specs(units: Sequence[Unit], specs: Sequence[Spec]) -> list[Output]:
+def of_specs(units: Sequence[Unit], specs: Sequence[Spec], marks: Sequence[str] = ()) -> list[Output]:
     """`<namespace>/<spec kind>-<spec name>/<object kind>-<object name>.yaml`, and `_cluster/` for what has none.
 
-    `units` are those of `specs`, in the same order.
+    `units` and `marks` (see `compiler_mark`) are those of `specs`, in the same order; without `marks` all are empty.
     """
-    return [output for unit, spec in zip(units, specs, strict=True) for output in _of_spec(unit, spec)]
+    parts = zip(units, specs, marks or [""] * len(specs), strict=True)
+    return [output for unit, spec, mark in parts for output in _of_spec(unit, spec, mark)]
+
+
+def folder(spec: SpecId) -> str:
+    """Name of the folder that holds the objects of a spec in one namespace: `<spec kind>-<spec name>`."""
+    return f"{spec.kind.lower()}-{shorten(spec.name, FILE_LIMIT)}"
 
 
 def of_extensions(additions: Iterable[Addition]) -> list[Output]:
@@ -48,16 +55,17 @@ def of_platform(manifests: Iterable[Manifest], folder: str) -> list[Output]:
     ]
 
 
-def _of_spec(unit: Unit, spec: Spec) -> Iterator[Output]:
-    folder = f"{spec.id.kind.lower()}-{shorten(spec.id.name, FILE_LIMIT)}"
+def _of_spec(unit: Unit, spec: Spec, mark: str) -> Iterator[Output]:
+    own = folder(spec.id)
     for manifest in unit.manifests:
         yield Output(
-            path=_path(manifest, folder),
+            path=_path(manifest, own),
             manifest=manifest,
             spec=spec.id,
             source=spec.document.file,
             spec_digest=spec.digest,
             externals=unit.externals,
+            compiled=mark,
         )
 
 

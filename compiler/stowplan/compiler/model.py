@@ -75,6 +75,8 @@ class Output:
     source: str
     spec_digest: str = ""
     externals: tuple[ExternalReference, ...] = ()
+    compiled: str = ""
+    """What compiled a file of a run, see `compiler_mark`; for a kept file, what the inventory says."""
     kept: bytes = b""
     """The committed file, where a run is kept as it is; `manifest` then holds what that file says."""
 

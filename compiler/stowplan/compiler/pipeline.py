@@ -39,6 +39,7 @@ from stowplan.compiler.source import Diagnostic, Report
 from stowplan.compiler.spool import Spool
 from stowplan.compiler.standing import Standing
 from stowplan.compiler.tree import Tree
+from stowplan.compiler.vouching import Base
 from stowplan.library.dialects.context import Context
 from stowplan.schema.meta import ObjectId, SpecId
 from stowplan.schema.records import dataclass
@@ -113,16 +114,17 @@ def compile_repository(
     memory: Memory | None = None,
     before: Before = Before(),  # noqa: B008 - frozen
     keep_objects: bool = True,
+    base: Base | None = None,
 ) -> Compiled:
     """The output of the repository in `repo`, given what `out` holds already. `memory` serves the next call.
 
-    Where it is known what the last run kept, specs that did not change are not compiled, and their files come without
-    contents.
+    `base` vouches for committed runs that are not what the specs compile to now. Where it is known what the last run
+    kept, specs that did not change are not compiled, and their files come without contents.
     """
     if memory is not None:
-        return _compile(repo, out, report, recompile, memory, before=before, keep_objects=keep_objects)
+        return _compile(repo, out, report, recompile, memory, before=before, keep_objects=keep_objects, base=base)
     with closing(Memory(lasting=False)) as own:
-        return _compile(repo, out, report, recompile, own, before=before, keep_objects=keep_objects)
+        return _compile(repo, out, report, recompile, own, before=before, keep_objects=keep_objects, base=base)
 
 
 def _compile(
@@ -134,6 +136,7 @@ def _compile(
     *,
     before: Before,
     keep_objects: bool,
+    base: Base | None,
 ) -> Compiled:
     before = before.settled(out)
     tree = before.tree or Tree(out)
@@ -149,7 +152,7 @@ def _compile(
         reading.context,
         local.definitions(others, program.platform.kubernetes_version),
         keep_objects,
-        Committed.of(found, tree, [each.id for each in reading.facts]),
+        Committed.of(found, tree, [each.id for each in reading.facts], base),
         recompile,
         memory,
         {unit.spec: unit for unit in extended.units} if extended else None,

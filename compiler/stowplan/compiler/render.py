@@ -98,6 +98,7 @@ def entry_of(output: Output, content: bytes) -> Entry:
         manifest.wave,
         manifest.run,
         output.externals,
+        output.compiled if manifest.run else "",
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from hashlib import sha256
 from pathlib import PurePosixPath
 
-from stowplan.compiler import paths
+from stowplan.compiler import acceptance, paths
 from stowplan.compiler.entries import Entry
 from stowplan.compiler.inventory import Inventory
 from stowplan.compiler.model import Output
@@ -18,8 +18,9 @@ from stowplan.compiler.render import Renderings
 from stowplan.compiler.reread import reread
 from stowplan.compiler.source import Diagnostic, diagnose_at
 from stowplan.compiler.tree import Tree
+from stowplan.compiler.vouching import Base
 from stowplan.library.manifest import Json
-from stowplan.schema.diagnostics import finding
+from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.meta import ObjectId, SpecId
 from stowplan.schema.records import dataclass
 
@@ -54,12 +55,21 @@ class Kept:
 
 
 def keep(
-    outputs: Sequence[Output], previous: Inventory, tree: Tree, recompile: Recompile, renderings: Renderings
+    outputs: Sequence[Output],
+    previous: Inventory,
+    tree: Tree,
+    recompile: Recompile,
+    renderings: Renderings,
+    *,
+    base: Base | None = None,
 ) -> Kept:
     """Put the committed run manifests of unchanged specs in place of those compiled now.
 
     All files of a spec's run are kept, or none: where one is missing or is not what the inventory says (SP513), a Job
     and its ConfigMap might no longer fit. Files that are no part of a run are always those compiled now.
+
+    A kept file that is not accepted (see `acceptance`) is SP519: an error, since neither to keep the file nor to start
+    the run anew is safe.
     """
     committed = _committed(previous)
     fixed = {output.path for output in outputs if not output.manifest.run}
@@ -72,6 +82,8 @@ def keep(
         problems += [_changed_by_hand(tree, path) for path in lost]
         runs = [output for output in found.values() if output]
         keeps = bool(runs) and not lost
+        refused = _refused({output.path: output for output in runs}, entries, own, base) if keeps else {}
+        problems += [diagnose_at(paths.location(tree.root, path), each) for path, each in refused.items()]
         chosen += [output for output in own if not (keeps and output.manifest.run)] + (runs if keeps else [])
     ordered = tuple(sorted(chosen, key=lambda output: (output.path, output.manifest.id)))
     return Kept(ordered, tuple(problems))
@@ -159,9 +171,22 @@ def _kept(entry: Entry, own: list[Output], tree: Tree, renderings: Renderings) -
         spec=entry.spec,
         source=own[0].source,
         spec_digest=entry.spec_digest,
-        externals=entry.externals,
+        externals=own[0].externals,
+        compiled=entry.compiled,
         kept=content,
     )
+
+
+def _refused(
+    found: Mapping[str, Output], entries: Sequence[Entry], own: Sequence[Output], base: Base | None
+) -> dict[str, Finding]:
+    """SP519 by path, for each kept file that differs from the fresh rendering and is not accepted."""
+    refusals = (
+        (entry.path, acceptance.refusal(entry, found[entry.path].manifest, own, base))
+        for entry in entries
+        if found[entry.path].kept
+    )
+    return {path: refusal for path, refusal in refusals if refusal}
 
 
 def _changed_by_hand(tree: Tree, path: str) -> Diagnostic:

@@ -36,9 +36,11 @@ def diff(repo: Repo = Path(), out: Out = None, *, base: Base = None, shape: Shap
 
     Example: stowplan diff --base origin/main --format markdown
     """
-    from stowplan.compiler.difference.base import BaseError, at_commit, on_disk  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.commit import BaseError  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.difference.base import at_commit, on_disk  # noqa: PLC0415
     from stowplan.compiler.difference.comparison import compare  # noqa: PLC0415
     from stowplan.compiler.difference.foreign import foreign, without  # noqa: PLC0415
+    from stowplan.compiler.difference.unvouched import judged  # noqa: PLC0415
     from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415
     from stowplan.compiler.tree import scan  # noqa: PLC0415
     from stowplan.compiler.write import unusable  # noqa: PLC0415
@@ -46,17 +48,17 @@ def diff(repo: Repo = Path(), out: Out = None, *, base: Base = None, shape: Shap
     source = folder(repo)
     target = apart_from_specs(out or source / "out", source)
     report = Report()
-    compiled = compile_repository(source, target, report)
-    if report.failed:
-        Ending(source, report, compiled.texts, Format.TEXT).finish({})
     try:
         before = at_commit(target, base) if base else on_disk(target)
+        compiled = compile_repository(source, target, report, base=judged(before, base))
+        if report.failed:
+            Ending(source, report, compiled.texts, Format.TEXT).finish({})
         found = foreign(compiled.files, scan(target), compiled.committed, before if base else None)
     except BaseError as error:
         raise typer.BadParameter(str(error), param_hint="--base") from None
     except OSError as error:
         report.add(unusable(target, error))
-        Ending(repo, report, compiled.texts, Format.TEXT).finish({})
+        Ending(source, report, {}, Format.TEXT).finish({})
     _print([*found, *compare(without(found, before, compiled.files), compiled.outputs)], shape)
 
 

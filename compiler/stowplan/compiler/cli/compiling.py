@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from stowplan.compiler.cli.bases import base_missing, in_ci, vouching_base
 from stowplan.compiler.cli.ending import Ending, busy
 from stowplan.compiler.cli.options import Format, FormatOption, Out, Repo, apart_from_specs, folder
 from stowplan.compiler.source import Report
@@ -53,17 +54,27 @@ def synth(
             "`SampleSet ml/imagenet`; `all` for every spec. Their Jobs may start again.",
         ),
     ] = None,
+    base: Annotated[
+        str | None,
+        typer.Option(
+            "--base",
+            metavar="REV",
+            help="Reviewed commit, such as the tip of the branch that a pull request is for. A run that is kept must"
+            " be what the specs compile to now, or be in the output of this commit. In CI, `--check` needs it.",
+        ),
+    ] = None,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
     """Compile all specs into the output folder.
 
-    Example: stowplan synth my-repo --check
+    Example: stowplan synth my-repo --check --base origin/main
     """
     source = folder(repo)
     target = apart_from_specs(out or source / "out", source)
+    vouched = vouching_base(target, base)
     from stowplan.compiler import last_synth  # noqa: PLC0415 - start-up time
 
-    look = last_synth.Look() if check else last_synth.look(source, target)
+    look = last_synth.Look() if check or vouched else last_synth.look(source, target)
     if look.unchanged and not recompile:
         _end_unchanged(look.unchanged, source, look.contents, target, output_format)
 
@@ -75,7 +86,9 @@ def synth(
     names = frozenset(recompile or ())
     renewed = Recompile("all" in names, names - {"all"})
     with busy("Compiling"):
-        compiled = compile_repository(source, target, report, renewed, before=before, keep_objects=False)
+        compiled = compile_repository(source, target, report, renewed, before=before, keep_objects=False, base=vouched)
+    if check and base is None and in_ci():
+        report.add(base_missing(target))
     extra: dict[str, Any] = {"objects": compiled.objects}
     lines: list[str] = []
     if not report.failed:

@@ -5,10 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from stowplan.compiler.difference.change import Action, Change, Pair
+from stowplan.compiler.difference.change import Action, Change, Pair, Risk
 from stowplan.compiler.difference.fields import Field, differences
 from stowplan.compiler.difference.pods import Pods
 from stowplan.compiler.difference.risks import risks
+from stowplan.compiler.difference.unvouched import unvouched
 from stowplan.compiler.manifest_fields import annotation, identity
 from stowplan.compiler.model import Output
 from stowplan.compiler.render import carries_header, render
@@ -25,7 +26,8 @@ def compare(before: Mapping[str, bytes], outputs: Sequence[Output]) -> list[Chan
     pairs = [pair for pair in _pairs(before, outputs) if pair.before != pair.after]
     names = _Renaming(pairs)
     pods = Pods.of(output.manifest.body for output in outputs)
-    changes = (_change(pair, names, pods) for pair in pairs)
+    forged = unvouched(before, outputs)
+    changes = (_change(pair, names, pods, forged.get(pair.path)) for pair in pairs)
     return sorted((change for change in changes if _matters(change)), key=lambda change: change.rank)
 
 
@@ -83,10 +85,11 @@ class _Renaming:
         return value
 
 
-def _change(pair: Pair, names: _Renaming, pods: Pods) -> Change:
+def _change(pair: Pair, names: _Renaming, pods: Pods, forged: Risk | None) -> Change:
     old = identity(pair.before) if pair.before else None
     new = identity(pair.after) if pair.after else None
-    return Change(pair.action, pair.path, pair.source, old, new, tuple(_fields(pair, names)), risks(pair, pods))
+    found = (*([forged] if forged else ()), *risks(pair, pods))
+    return Change(pair.action, pair.path, pair.source, old, new, tuple(_fields(pair, names)), found)
 
 
 def _fields(pair: Pair, names: _Renaming) -> Iterator[Field]:

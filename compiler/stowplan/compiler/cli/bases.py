@@ -1,0 +1,48 @@
+"""The base commit of `synth`: given by `--base`, and needed by `--check` in CI."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from stowplan.compiler.source import Diagnostic
+
+if TYPE_CHECKING:
+    from stowplan.compiler.vouching import Base
+
+
+def vouching_base(out: Path, revision: str | None) -> "Base | None":
+    """What a commit vouches for; None without a commit. One that cannot be read is wrong usage."""
+    if revision is None:
+        return None
+    from stowplan.compiler import vouching  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.commit import BaseError  # noqa: PLC0415
+
+    try:
+        return vouching.at_commit(out, revision)
+    except BaseError as error:
+        raise typer.BadParameter(str(error), param_hint="--base") from None
+
+
+def in_ci() -> bool:
+    """Whether the environment variable CI is set, as GitHub, GitLab and most other services do."""
+    return os.environ.get("CI", "").lower() not in ("", "false", "0")
+
+
+def base_missing(out: Path) -> Diagnostic:
+    """SP526."""
+    from stowplan.compiler import paths  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.source import diagnose_at  # noqa: PLC0415
+    from stowplan.schema.diagnostics import finding  # noqa: PLC0415
+
+    message = (
+        "In CI, `--check` needs a base commit: without one, a run that was never compiled could pass for one that is"
+        " kept."
+    )
+    hint = (
+        'On GitHub give `--base "origin/$GITHUB_BASE_REF"` in pull requests and `--base HEAD^1` after a push to the'
+        ' main branch, on GitLab `--base "$CI_MERGE_REQUEST_DIFF_BASE_SHA"`, elsewhere the commit that the change is'
+        " merged into; fetch the whole history (`fetch-depth: 0`, `GIT_DEPTH: 0`)."
+    )
+    return diagnose_at(paths.location(out), finding("SP526", (), message, hint))
