@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from stowplan.compiler import own_files
 from stowplan.compiler.emitter import emit
 from stowplan.schema import crd, crd_data, json_schema
 
@@ -40,10 +41,14 @@ def data() -> dict[str, str]:
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> None:
-    """Write `files` into `folder`, which is made if need be. `OSError` when that fails."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write `files` into `folder`, which is made if need be. Links are not followed. `OSError` when that fails.
+
+    Links above `folder` are where the user wants them if the path is absolute; a relative one may lead through a
+    repository that others write to.
+    """
+    own_files.make_folder(folder, folder.parent if folder.is_absolute() else Path())
     for name, text in files.items():
-        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+        own_files.replace(folder / name, text.encode())
 
 
 def write(root: Path) -> None:

@@ -113,7 +113,7 @@ def write(record: Path, last: LastRun, kept: "Kept | None", known: "Kept | None"
 
     `known` is what was kept before. Raises `OSError`.
     """
-    record.parent.mkdir(parents=True, exist_ok=True)
+    _make_private(record.parent)
     if kept:
         from stowplan.compiler import kept_file  # noqa: PLC0415 - start-up time
 
@@ -122,6 +122,14 @@ def write(record: Path, last: LastRun, kept: "Kept | None", known: "Kept | None"
     temporary.write_bytes(json.dumps(asdict(last)).encode())
     temporary.replace(record)
     _let_go(record.parent)
+
+
+def _make_private(folder: Path) -> None:
+    """Make a folder and those above it, readable by their owner alone. Folders that are there stay as they are."""
+    if not folder.exists():
+        _make_private(folder.parent)
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
 
 
 def _let_go(folder: Path) -> None:

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from stowplan.compiler.temporary_folder import TemporaryFolder
 from stowplan.library.manifest import Unit
 from stowplan.schema.meta import SpecId
 
@@ -21,7 +21,7 @@ class Memory:
 
     def __init__(self, *, lasting: bool = True) -> None:
         self._known: dict[SpecId, Unit] | None = {} if lasting else None
-        self._packages: TemporaryDirectory[str] | None = None
+        self._packages: TemporaryFolder | None = None
         self._composer: Composer | None = None
 
     @property
@@ -34,8 +34,8 @@ class Memory:
         if self._packages is None:
             from stowplan.library.composition import unpack  # noqa: PLC0415 - start-up time
 
-            self._packages = TemporaryDirectory(prefix="stowplan-npm-")
-            unpack(Path(self._packages.name))
+            self._packages = TemporaryFolder("stowplan-npm-")
+            unpack(self._packages.path)
 
     def start(self) -> None:
         """Start Node before there is a unit, in a process that will wait for one."""
@@ -59,7 +59,7 @@ class Memory:
             from stowplan.library.composition import Composer  # noqa: PLC0415 - start-up time
 
             self.prepare()
-            self._composer = Composer(Path(self._packages.name if self._packages else ""))
+            self._composer = Composer(self._packages.path if self._packages else Path())
         return self._composer
 
     def close(self) -> None:
@@ -67,5 +67,5 @@ class Memory:
         if self._composer is not None:
             self._composer.close()
         if self._packages is not None:
-            self._packages.cleanup()
+            self._packages.remove()
         self._composer = self._packages = None

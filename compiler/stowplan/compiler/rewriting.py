@@ -4,10 +4,12 @@ import os
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from stat import S_IMODE
 
-from stowplan.compiler import load
+from stowplan.compiler import load, own_files
+from stowplan.compiler.emitter import visible
 from stowplan.compiler.migration import migrate
-from stowplan.compiler.source import START, Location, Report, diagnose_at
+from stowplan.compiler.source import START, Diagnostic, Location, Report, diagnose_at
 from stowplan.schema.diagnostics import finding
 from stowplan.schema.records import dataclass
 
@@ -50,17 +52,20 @@ def _below(folder: Path) -> Iterator[Path]:
 
 
 def _replace(path: Path, text: str, report: Report) -> None:
-    """In one step, with the mode of the old file; through a link, the file that it leads to."""
-    path = path.resolve()
-    temporary = path.with_name(f".{path.name}.stowplan")
+    """In one step, with the mode of the old file; through a link, the file that it leads to, if that is near."""
+    target, folder = path.resolve(), path.parent.resolve()
+    if not target.is_relative_to(folder):
+        message = f"The file is a link that leads out of its folder, to {visible(str(target))}: nothing was rewritten."
+        report.add(_found("SP109", path, message, "Name the file itself if it is to be rewritten."))
+        return
     try:
-        content, mode = path.read_bytes(), path.stat().st_mode
+        content, mode = target.read_bytes(), target.stat().st_mode
         mark = BOM_UTF8 if content.startswith(BOM_UTF8) else b""
-        temporary.write_bytes(mark + text.encode())
-        temporary.chmod(mode)
-        temporary.replace(path)
+        own_files.replace(target, mark + text.encode(), S_IMODE(mode))
     except OSError as error:
         message = f"The file could not be rewritten: {error.strerror}."
-        found = finding("SP112", (), message, "Give yourself the right to write it.")
-        report.add(diagnose_at(Location(path.name, START.line, START.column), found))
-        temporary.unlink(missing_ok=True)
+        report.add(_found("SP112", path, message, "Give yourself the right to write it."))
+
+
+def _found(code: str, path: Path, message: str, hint: str) -> Diagnostic:
+    return diagnose_at(Location(path.name, START.line, START.column), finding(code, (), message, hint))

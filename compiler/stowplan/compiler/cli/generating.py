@@ -56,6 +56,6 @@ def _write_files(folder: Path, files: dict[str, str]) -> None:
     try:
         write_files(folder, files)
     except OSError as error:
-        raise typer.BadParameter(f"{folder}: {error.strerror}.", param_hint="FOLDER") from None
+        raise typer.BadParameter(f"{error.filename or folder}: {error.strerror}.", param_hint="FOLDER") from None
     for name in sorted(files):
         typer.echo(str(folder / name))

@@ -5,7 +5,7 @@ from importlib.metadata import version
 from pathlib import Path
 from string import Template
 
-from stowplan.compiler import export
+from stowplan.compiler import export, own_files
 from stowplan.compiler.starter import installation
 
 SCHEMAS = ".schemas"
@@ -42,13 +42,13 @@ def files() -> dict[str, str]:
 def write(folder: Path) -> tuple[list[str], list[str]]:
     """Writes each file that is not there yet; gives the paths that were written and those that were left alone.
 
-    `OSError` where a folder cannot be made or a file cannot be written.
+    `OSError` where a folder cannot be made or is a link, or a file cannot be written.
     """
     written: list[str] = []
     kept: list[str] = []
     for path, text in sorted(files().items()):
         place = folder / path
-        place.parent.mkdir(parents=True, exist_ok=True)
+        own_files.make_folder(place.parent, folder)
         try:
             # Exclusive creation also refuses a link that leads nowhere.
             with place.open("x", encoding="utf-8", newline="\n") as file:

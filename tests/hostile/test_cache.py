@@ -1,0 +1,141 @@
+"""The cache in `~/.cache/stowplan`: whatever it holds, a command does what it does with an empty one.
+
+Tests that are expected to fail show what the cache gets wrong today. They hold what its replacement must get right.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from stat import S_IMODE
+
+import pytest
+
+from tests.hostile.forged_runs import FILES, Repository
+
+Ended = subprocess.CompletedProcess[str]
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repository:
+    for name, text in FILES.items():
+        (tmp_path / "repo" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "repo" / name).write_text(text)
+    return Repository(tmp_path / "repo")
+
+
+@pytest.fixture
+def cache(repo: Repository) -> Path:
+    return repo.folder.with_name("cache")
+
+
+def stowplan(command: str, repo: Repository, cache: Path) -> Ended:
+    """In a process of its own, which may hang or crash. `TimeoutExpired` after some time."""
+    program = "from stowplan.compiler.cli import main; main()"
+    arguments = [sys.executable, "-c", program, command, str(repo.folder)]
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+    return subprocess.run(arguments, env=environment, capture_output=True, text=True, check=False, timeout=30)
+
+
+def told(ended: Ended) -> tuple[int, str, str]:
+    return ended.returncode, ended.stdout, ended.stderr
+
+
+def records(cache: Path) -> list[Path]:
+    found = [path for path in (cache / "stowplan/runs").iterdir() if not path.suffix]
+    assert found
+    return found
+
+
+def test_cache_is_readable_by_its_owner_alone(repo: Repository, cache: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        stowplan("validate", repo, cache / "new")
+    finally:
+        os.umask(before)
+    folders = [cache, cache / "new", cache / "new/stowplan", cache / "new/stowplan/runs"]
+    assert [S_IMODE(folder.stat().st_mode) for folder in folders] == [0o700] * 4
+
+
+def test_folders_that_are_there_keep_their_mode(repo: Repository, cache: Path) -> None:
+    cache.mkdir(mode=0o755)
+    cache.chmod(0o755)
+    stowplan("validate", repo, cache)
+    assert S_IMODE(cache.stat().st_mode) == 0o755
+    assert S_IMODE((cache / "stowplan").stat().st_mode) == 0o700
+
+
+@pytest.mark.xfail(strict=True, reason="Outputs are known by their sizes, so an older output of equal sizes passes.")
+def test_output_of_an_older_commit_is_compiled_anew(repo: Repository, cache: Path) -> None:
+    repo.git("init", "-q", "-b", "main")
+    stowplan("synth", repo, cache)
+    repo.commit("One image")
+    repo.edit("specs/train.yaml", "train:1", "train:2")
+    stowplan("synth", repo, cache)
+    repo.commit("Another image")
+    repo.git("checkout", "-q", "HEAD~1", "--", "out")
+    assert stowplan("synth", repo, cache).returncode == 0
+    assert "train:2" in (repo.out / "ml/paddlejob-train/job-train-paddlejob-worker.yaml").read_text()
+    assert repo.git("status", "--porcelain") == ""
+
+
+@pytest.mark.xfail(strict=True, reason="Outputs are known by their sizes, so an edit that keeps the size passes.")
+def test_edit_by_hand_that_keeps_the_size_is_seen(repo: Repository, cache: Path) -> None:
+    stowplan("synth", repo, cache)
+    path = repo.out / "ml/sampleset-imagenet/sampleset-imagenet.yaml"
+    clean = path.read_bytes()
+    path.write_bytes(clean.replace(b"name: imagenet", b"name: imagenot", 1))
+    stowplan("synth", repo, cache)
+    assert path.read_bytes() == clean
+
+
+def replaced(content: bytes) -> Callable[[Path], object]:
+    def put(record: Path) -> None:
+        record.write_bytes(content)
+
+    return put
+
+
+def pipe(record: Path) -> None:
+    record.unlink()
+    os.mkfifo(record)
+
+
+@pytest.mark.xfail(strict=True, reason="Records are read without a look at what they are or how deep they nest.")
+@pytest.mark.parametrize(
+    ("command", "put"),
+    [("synth", replaced(b"[" * 100_000)), ("validate", replaced(b"[" * 100_000)), ("synth", pipe)],
+    ids=["synth, deep nesting", "validate, deep nesting", "synth, pipe"],
+)
+def test_broken_record_is_passed_over(
+    repo: Repository, cache: Path, command: str, put: Callable[[Path], object]
+) -> None:
+    stowplan(command, repo, cache)
+    expected = told(stowplan(command, repo, cache))
+    for record in records(cache):
+        put(record)
+    assert told(stowplan(command, repo, cache)) == expected
+
+
+@pytest.mark.xfail(strict=True, reason="Findings are taken from the record, which anyone may have written.")
+def test_forged_record_does_not_hide_errors(repo: Repository, cache: Path) -> None:
+    repo.edit("specs/train.yaml", "replicas: 1", "replicas: none")
+    expected = told(stowplan("validate", repo, cache))
+    assert expected[0] == 1
+    for record in records(cache):
+        record.write_text(json.dumps({**json.loads(record.read_text()), "diagnostics": []}))
+    assert told(stowplan("validate", repo, cache)) == expected
+
+
+@pytest.mark.xfail(strict=True, reason="What was compiled is kept as a pickle, and deep tuples overflow the stack.")
+def test_pickle_that_crashes_the_interpreter_is_not_read(repo: Repository, cache: Path) -> None:
+    stowplan("synth", repo, cache)
+    kept = list((cache / "stowplan/runs").glob("*.kept"))
+    assert kept
+    for path in kept:
+        # A frozenset of a tuple that holds a tuple, and so on, a million deep: its hash is recursive.
+        path.write_bytes(b"\x80\x04()" + b"\x85" * 1_000_000 + b"\x91.")
+    repo.edit("specs/train.yaml", "replicas: 1", "replicas: 2")
+    assert stowplan("synth", repo, cache).returncode == 0
