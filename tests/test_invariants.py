@@ -10,8 +10,10 @@ import pytest
 import yaml
 from ruamel.yaml import YAML
 
+from stowplan.compiler.acceptance import refusal
 from stowplan.compiler.model import Output
-from stowplan.compiler.render import render
+from stowplan.compiler.render import entry_of, render
+from stowplan.compiler.vouching import RUN_KINDS, Base, Voucher
 from stowplan.library.builders.reporter import NAME as REPORTER
 from stowplan.library.names import HASH_LENGTH
 from tests.repositories import CASES, EXAMPLES, REPOSITORY, Result, case, example
@@ -153,6 +155,21 @@ def test_names_of_a_run_end_alike(name: str) -> None:
         endings = {manifest.name[-HASH_LENGTH:] for manifest in own if manifest.run}
         assert len(endings) == 1
         assert not endings & {manifest.name[-HASH_LENGTH:] for manifest in own if not manifest.run}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_files_of_a_run_have_the_form_by_which_kept_ones_are_known(name: str) -> None:
+    outputs = compiled(name).outputs
+    for output in outputs:
+        if output.manifest.run:
+            entry, own = entry_of(output, render(output)), [each for each in outputs if each.spec == output.spec]
+            base = Base("main", frozenset({Voucher.of(entry)}))
+            assert refusal(entry, output.manifest, own, base) is None
+
+
+def test_every_kind_that_may_be_kept_is_part_of_some_run() -> None:
+    runs = [output.id for name in ALL for output in compiled(name).outputs if output.manifest.run]
+    assert {(known.group, known.kind) for known in runs} == RUN_KINDS
 
 
 @pytest.mark.parametrize("name", ALL)
