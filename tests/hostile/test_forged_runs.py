@@ -10,10 +10,13 @@ from typing import Any
 
 import pytest
 
+from stowplan.compiler import inventory
+from stowplan.compiler.inventory import Inventory
 from stowplan.library.manifest import Json
 from tests.hostile.forged_runs import FILES, SYNC, Repository, container, older
 
 FOLDER = "ml/sampleset-imagenet"
+CONFIG = f"{FOLDER}/configmap-imagenet-sampleset-sync.yaml"
 LABELS = {"stowplan.dev/kind": "SampleSet", "stowplan.dev/name": "imagenet"}
 
 
@@ -288,6 +291,41 @@ def test_inventory_of_the_first_version_is_enough(repo: Repository) -> None:
     assert (done.exit_code, "starts when synced" in done.output) == (0, False)
     assert repo.git("status", "--porcelain").split() == ["M", "out/inventory.jsonl"]
     assert repo.check("HEAD").exit_code == 0
+
+
+def remove(repo: Repository, path: str) -> None:
+    (repo.out / path).unlink()
+    known = repo.entries()
+    del known[path]
+    (repo.out / inventory.NAME).write_bytes(inventory.render(Inventory(tuple(known.values()))))
+
+
+@pytest.mark.parametrize("base", ["HEAD", None])
+def test_run_that_lacks_a_file_is_a_difference(repo: Repository, base: str | None) -> None:
+    remove(repo, CONFIG)
+    done = repo.check(base)
+    assert done.exit_code == 1
+    assert repo.run("synth").exit_code == 0
+    assert repo.git("status", "--porcelain") == ""
+
+
+def test_old_run_that_lacks_a_file_of_the_base_is_refused(repo: Repository) -> None:
+    older(repo)
+    repo.commit("Compiled by another version")
+    remove(repo, CONFIG)
+    repo.commit("Take away what the run reads")
+    done = repo.check("HEAD^")
+    assert done.exit_code == 1
+    assert "SP519" in done.output
+
+
+def test_run_of_another_engine_is_kept_where_the_base_has_it(repo: Repository) -> None:
+    repo.edit("stowplan.yaml", "argocd:", "engines: {jobs: jobset}\nargocd:")
+    assert "SP519" in repo.run("synth").output
+    assert repo.run("synth", "--base", "HEAD").exit_code == 0
+    repo.commit("Change the engine")
+    assert (repo.out / "ml/paddlejob-train/job-train-paddlejob-worker.yaml").is_file()
+    assert repo.check("HEAD^").exit_code == 0
 
 
 def test_new_run_is_accepted_as_it_is_compiled(repo: Repository) -> None:

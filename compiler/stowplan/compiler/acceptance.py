@@ -38,6 +38,20 @@ def refusal(entry: Entry, manifest: Manifest, fresh: Sequence[Output], base: Bas
     return None
 
 
+def gaps(kept: Sequence[Output], fresh: Sequence[Output], base: Base | None) -> dict[str, Finding]:
+    """SP519 by path, for files of a run that the base has and `kept` has not. `fresh` is as for `refusal`."""
+    spec = fresh[0].spec
+    if base is None or spec is None:
+        return {}
+    present = {*(output.path for output in kept), *(output.path for output in fresh if not output.manifest.run)}
+    missing = sorted(base.paths.get((spec, fresh[0].spec_digest), frozenset()) - present)
+    return {path: _finding(_GAP.format(base.revision, spec), _way_out(spec, base), base) for path in missing}
+
+
+_GAP = (
+    "The base commit {} has this file of the run of {}, and the output does not. A run is kept as a whole or not at"
+    " all."
+)
 _NOT_IN_BASE = (
     "This file belongs to a run that is kept, but it is neither what the specs compile to now nor what the base"
     " commit {} has."

@@ -66,7 +66,8 @@ def keep(
     """Put the committed run manifests of unchanged specs in place of those compiled now.
 
     All files of a spec's run are kept, or none: where one is missing or is not what the inventory says (SP513), a Job
-    and its ConfigMap might no longer fit. Files that are no part of a run are always those compiled now.
+    and its ConfigMap might no longer fit. None is kept where all of them are what is compiled now. Files that are no
+    part of a run are always those compiled now.
 
     A kept file that is not accepted (see `acceptance`) is SP519: an error, since neither to keep the file nor to start
     the run anew is safe.
@@ -81,8 +82,9 @@ def keep(
         lost = [path for path, output in found.items() if output is None]
         problems += [_changed_by_hand(tree, path) for path in lost]
         runs = [output for output in found.values() if output]
-        keeps = bool(runs) and not lost
-        refused = _refused({output.path: output for output in runs}, entries, own, base) if keeps else {}
+        # A run whose files are all as they are compiled now is the present one, with whatever else belongs to it.
+        keeps = not lost and any(output.kept for output in runs)
+        refused = _refused(runs, entries, own, base) if keeps else {}
         problems += [diagnose_at(paths.location(tree.root, path), each) for path, each in refused.items()]
         chosen += [output for output in own if not (keeps and output.manifest.run)] + (runs if keeps else [])
     ordered = tuple(sorted(chosen, key=lambda output: (output.path, output.manifest.id)))
@@ -178,15 +180,15 @@ def _kept(entry: Entry, own: list[Output], tree: Tree, renderings: Renderings) -
 
 
 def _refused(
-    found: Mapping[str, Output], entries: Sequence[Entry], own: Sequence[Output], base: Base | None
+    kept: Sequence[Output], entries: Sequence[Entry], own: Sequence[Output], base: Base | None
 ) -> dict[str, Finding]:
-    """SP519 by path, for each kept file that differs from the fresh rendering and is not accepted."""
-    refusals = (
-        (entry.path, acceptance.refusal(entry, found[entry.path].manifest, own, base))
-        for entry in entries
-        if found[entry.path].kept
-    )
-    return {path: refusal for path, refusal in refusals if refusal}
+    """SP519 by path: for each kept file that is neither as it is compiled now nor accepted, and for each that lacks."""
+    found = {
+        entry.path: acceptance.refusal(entry, output.manifest, own, base)
+        for entry, output in zip(entries, kept, strict=True)
+        if output.kept
+    }
+    return {path: refusal for path, refusal in found.items() if refusal} | acceptance.gaps(kept, own, base)
 
 
 def _changed_by_hand(tree: Tree, path: str) -> Diagnostic:

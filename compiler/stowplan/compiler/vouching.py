@@ -4,7 +4,9 @@ A base commit is one that was reviewed and merged, such as the tip of the branch
 it was merged, each of its runs was either what the compiler of that time made, or vouched for by the base of then.
 """
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import field
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -45,10 +47,14 @@ class Voucher(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The runs of a commit. `severity` is that of SP519, for runs that are not among them."""
+    """The runs of a commit. `severity` is that of SP519, for runs that are not among them.
+
+    `paths` are those of each run, by its spec and the digest of that.
+    """
 
     revision: str
     vouchers: frozenset[Voucher]
+    paths: Mapping[tuple[SpecId | None, str], frozenset[str]] = field(default_factory=dict)
     severity: Severity = Severity.ERROR
 
 
@@ -56,17 +62,25 @@ def at_commit(out: Path, revision: str) -> Base:
     """The runs in the output folder of a commit; none where it has no such folder. Raises `commit.BaseError`."""
     folder = commit.at_commit(out, revision)
     listed = folder.read([inventory.NAME])
-    runs = [entry.path for entry in _entries(listed) if (entry.id.group, entry.id.kind) in RUN_KINDS]
-    return Base(revision, vouchers(listed | folder.read(runs)))
+    kinds = [entry.path for entry in _entries(listed) if (entry.id.group, entry.id.kind) in RUN_KINDS]
+    found = list(_sound(listed | folder.read(kinds)))
+    paths: defaultdict[tuple[SpecId | None, str], set[str]] = defaultdict(set)
+    for entry in found:
+        if entry.run:
+            paths[entry.spec, entry.spec_digest].add(entry.path)
+    own = {run: frozenset(each) for run, each in paths.items()}
+    return Base(revision, frozenset(map(Voucher.of, found)), own)
 
 
 def vouchers(files: Mapping[str, bytes]) -> frozenset[Voucher]:
     """The files of an output folder, by path, that are what the inventory among them says."""
-    return frozenset(
-        Voucher.of(entry)
-        for entry in _entries(files)
-        if entry.path in files and sha256(files[entry.path]).hexdigest() == entry.sha256
-    )
+    return frozenset(map(Voucher.of, _sound(files)))
+
+
+def _sound(files: Mapping[str, bytes]) -> Iterator[Entry]:
+    for entry in _entries(files):
+        if entry.path in files and sha256(files[entry.path]).hexdigest() == entry.sha256:
+            yield entry
 
 
 def _entries(files: Mapping[str, bytes]) -> tuple[Entry, ...]:

@@ -11,7 +11,7 @@ from stowplan.schema.diagnostics import Severity
 
 def judged(before: Mapping[str, bytes], revision: str | None) -> Base:
     """The files to compare with as a base that refuses nothing, so that what nobody vouches for is shown."""
-    return Base(revision or "the output folder", vouchers(before), Severity.WARNING)
+    return Base(revision or "the output folder", vouchers(before), severity=Severity.WARNING)
 
 
 def unvouched(before: Mapping[str, bytes], outputs: Iterable[Output]) -> dict[str, Risk]:
