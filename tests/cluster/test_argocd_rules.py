@@ -15,6 +15,7 @@ from stowplan.compiler.checks.world import World
 from stowplan.compiler.model import Output
 from stowplan.compiler.sync_plan import Gate, SyncPlan, plan
 from stowplan.library.manifest import Manifest as Built
+from stowplan.schema.platform import Platform
 from tests.cluster import argocd
 from tests.cluster.argocd import SECONDS, Programs
 from tests.cluster.client import Client, Manifest, ref, wait_for
@@ -71,7 +72,7 @@ def checked(namespace: str, *bodies: Manifest) -> list[Object]:
 
 
 def world(objects: list[Object]) -> World:
-    return World([facts_of(None, objects, [], "1.34")])
+    return World([facts_of(None, objects, [], Platform())])
 
 
 def unprotected(objects: list[Object]) -> list[str]:

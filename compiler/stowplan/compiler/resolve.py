@@ -6,14 +6,14 @@ from fnmatch import fnmatchcase
 from functools import cache, partial
 from operator import attrgetter
 
-from stowplan.compiler import graph, paths, spec_facts
+from stowplan.compiler import graph, paths, spec_facts, system_namespaces
 from stowplan.compiler.model import Program, Spec
 from stowplan.compiler.source import Document, Report
 from stowplan.compiler.spec_facts import SpecFacts
 from stowplan.library.dialects.context import Context
 from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.meta import SpecId
-from stowplan.schema.platform import ArgoCD
+from stowplan.schema.platform import ArgoCD, Platform
 
 
 def resolve(program: Program, report: Report) -> Program:
@@ -41,7 +41,7 @@ def resolve_beside(
         spec = own.get((each.file, each.index))
         return spec.document if spec else read(each)
 
-    unique = _unique(facts, program.platform.argocd, document_of, report)
+    unique = _unique(facts, program.platform, document_of, report)
     sound = [unique[identity] for identity in sorted(unique)]
     graph.check(program, sound, document_of, report)
     resolved = tuple(_with_references(each, unique) for each in sound)
@@ -59,11 +59,12 @@ def _no_document(_spec: SpecFacts) -> Document:
 
 
 def _unique(
-    facts: Sequence[SpecFacts], argocd: ArgoCD, document_of: graph.DocumentOf, report: Report
+    facts: Sequence[SpecFacts], platform: Platform, document_of: graph.DocumentOf, report: Report
 ) -> dict[SpecId, SpecFacts]:
     """The first spec of each identity; what is wrong with identities is reported."""
     unique: dict[SpecId, SpecFacts] = {}
-    is_synced = cache(partial(_is_synced, argocd=argocd))
+    is_synced = cache(partial(_is_synced, argocd=platform.argocd))
+    refused = cache(partial(system_namespaces.refused, platform=platform))
     for each in facts:
         first = unique.setdefault(each.id, each)
         found = []
@@ -71,8 +72,10 @@ def _unique(
             found.append(_duplicate(each.id, document_of(first)))
         if each.id.namespace in (paths.ARGOCD, paths.CRDS):
             found.append(_reserved(each.id))
+        elif problem := refused(each.id.namespace):
+            found.append(finding("SP615", ("metadata", "namespace"), *problem))
         if not is_synced(each.id.namespace):
-            found.append(_out_of_reach(each.id, argocd))
+            found.append(_out_of_reach(each.id, platform.argocd))
         if found:
             report.add_findings(document_of(each), found)
     return unique

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from stowplan.compiler import kinds, placeholders, platform_file, secret_keys
+from stowplan.compiler import kinds, placeholders, platform_file, secret_keys, system_namespaces
 from stowplan.compiler.ascii_json import ascii_json
 from stowplan.compiler.keyed_lists import LIST_MAP_KEYS
 from stowplan.compiler.kubernetes_schemas import definition_problems
@@ -147,7 +147,7 @@ def _foreign(document: Document, platform: Platform) -> list[Finding]:
         message = f"A Platform stands among the specs; the platform file is {PLATFORM_FILE} beside the specs folder."
         return [finding("SP113", ("kind",), message, "Move it there.")]
     if kinds.allowed(platform, version, kind):
-        return _plain(data)
+        return [*_plain(data), *_of_the_system(data, platform)]
     if kinds.is_built_in(platform.kubernetes_version, version, kind):
         message = f"{kind} is a plain Kubernetes object, not a spec."
         hint = "Keep it outside the specs folder, or list its kind in `passThrough` of the platform file."
@@ -180,3 +180,15 @@ def _plain(data: dict[str, Any]) -> list[Finding]:
         return []
     path: FieldPath = ("metadata", "name")
     return [finding("SP202", path, f'The field "{dotted(path)}" is missing.', "Add the name of the object.")]
+
+
+def _of_the_system(data: dict[str, Any], platform: Platform) -> Iterator[Finding]:
+    """A plain object in a namespace of the system, or the Namespace itself, whose labels decide what may run there."""
+    metadata = data.get("metadata")
+    given = metadata if isinstance(metadata, dict) else {}
+    field = "name" if (data["apiVersion"], data["kind"]) == ("v1", "Namespace") else "namespace"
+    if field == "namespace" and not kinds.is_namespaced(platform, data["apiVersion"], data["kind"]):
+        return
+    problem = system_namespaces.refused(str(given.get(field) or platform.default_namespace), platform)
+    if problem:
+        yield finding("SP615", ("metadata", field), *problem)

@@ -198,7 +198,14 @@ POLICY = {
     "SP605": Code(_E, "A pod breaks the restricted profile"),
     "SP606": Code(_I, "The agent images are local"),
     "SP607": Code(_W, "An image is not pinned"),
+    "SP608": Code(_E, "An agent image has no digest"),
+    "SP609": Code(_E, "A link for Argo CD is no web address"),
+    "SP610": Code(_E, "A spec may not change how Argo CD syncs it"),
     "SP613": Code(_E, "A training pod does not fit its namespace's Pod Security level"),
+    "SP614": Code(_E, "A pod asks for more than the platform allows"),
+    "SP615": Code(_E, "The namespace belongs to the system"),
+    "SP616": Code(_E, "A pod may not use this service account"),
+    "SP617": Code(_E, "A job may not use this priority class"),
     "SP620": Code(_E, "A transfer may not have these rights"),
 }
 

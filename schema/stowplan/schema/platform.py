@@ -6,6 +6,7 @@ from pydantic import Field
 
 from stowplan.schema.engines import Accelerator, Engines, Mxnet, Paddle
 from stowplan.schema.meta import ENV_PATTERN, Digest, DnsLabel, Model
+from stowplan.schema.pod_grants import PodGrant, PodLevel
 
 KUBERNETES_VERSIONS = ("1.34", "1.35", "1.36", "1.37")
 """Supported minors, oldest first: the four newest that kubernetes-validate knows."""
@@ -37,6 +38,9 @@ class Images(Model):
     )
     digests: Digests = Field(
         default=Digests(), description="Digests of the agent images, by agent. They take precedence over `tag`."
+    )
+    require_digests: bool = Field(
+        default=False, description="Refuse to compile agent images without a digest. Without it, a tag is enough."
     )
 
 
@@ -82,6 +86,10 @@ class JuiceFS(Model):
         description="Version of the JuiceFS client in the CSI driver and the cache agent. Newer options are refused.",
     )
     csi_driver: str = Field(default="csi.juicefs.com", description="Name of the CSI driver.", max_length=63)
+    csi_namespace: DnsLabel = Field(
+        default="kube-system",
+        description="Namespace that the CSI driver runs in. Specs may not be there, unless `policy.namespaces` lists it.",
+    )
     task_user: Literal[0, 65532] = Field(
         default=65532,
         description="User id of task pods. 0 is for volumes whose files the old privileged runtime wrote as root; their namespace must then allow it.",
@@ -181,7 +189,31 @@ class Policy(Model):
     )
     pod_security: Literal["ignore", "warn", "error"] = Field(
         default="error",
-        description="What it is when a training job's own pod template does not fit the Pod Security level of a namespace that is part of the output.",
+        description="What it is when the cluster would refuse a training pod because of the Pod Security level of a Namespace in the output. `podSecurityLevel` holds whatever is chosen here.",
+    )
+    pod_security_level: PodLevel = Field(
+        default="baseline",
+        description="The most that pod templates of training jobs and of plain objects may ask for, in any namespace: a level of the Pod Security Standards. `privileged` allows everything.",
+    )
+    allow: list[PodGrant] = Field(
+        default_factory=list,
+        max_length=32,
+        description="What pod templates may ask for beyond `podSecurityLevel`, one rule of the Pod Security Standards each, such as `hostNetwork` (with the host ports of these pods) or `hostPath`. `nodeName` lets a template choose its node without the scheduler.",
+    )
+    namespaces: list[DnsLabel] = Field(
+        default_factory=list,
+        max_length=256,
+        description="Namespaces of the system that specs and plain objects may be in nevertheless: `kube-*`, `argocd.namespace` and `juicefs.csiNamespace` are refused without an entry here. Others need none.",
+    )
+    service_accounts: list[Annotated[str, Field(min_length=1, max_length=253)]] = Field(
+        default_factory=list,
+        max_length=256,
+        description="The only service accounts that pod templates may name, besides `default`. Without any, all but those of Stowplan's own agents.",
+    )
+    priority_classes: list[Annotated[str, Field(min_length=1, max_length=253)]] = Field(
+        default_factory=list,
+        max_length=256,
+        description="The only priority classes that jobs may name. Without any, all but `system-*`, which are always refused.",
     )
     cross_namespace_tasks: bool = Field(
         default=False,
@@ -206,7 +238,7 @@ class Namespaces(Model):
         default=False,
         description="Write a Namespace for each namespace that specs use, except `default` and `kube-*`.",
     )
-    pod_security: Literal["restricted", "baseline", "privileged"] = Field(
+    pod_security: PodLevel = Field(
         default="restricted", description="Pod Security level that these Namespaces enforce."
     )
 

@@ -13,6 +13,7 @@ from stowplan.compiler.model import Output
 from stowplan.library.manifest import ExternalReference, Json, Manifest
 from stowplan.schema.diagnostics import dotted
 from stowplan.schema.meta import SpecId
+from stowplan.schema.platform import Platform
 
 SPEC = SpecId("SampleSet", "ml", "imagenet")
 GONE = object()
@@ -157,7 +158,7 @@ def objects(*made: Json | Output) -> Objects:
 
 def world(*made: Json | Output) -> World:
     """The facts of outputs, none of them left out."""
-    return World([facts_of(None, _read(made), [], "1.34")])
+    return World([facts_of(None, _read(made), [], Platform())])
 
 
 def _read(made: Iterable[Json | Output]) -> list[Object]:

@@ -24,6 +24,7 @@ from stowplan.compiler.source import Diagnostic, Report
 from stowplan.compiler.validate import validate
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId, SpecId
+from stowplan.schema.platform import Platform
 from tests.repositories import CASES, EXAMPLES, REPOSITORY, lay_out
 from tests.unit.checks.test_check import compiled as outputs_of
 
@@ -128,7 +129,7 @@ def test_slices_of_any_size_say_the_same(name: str) -> None:
             assert diagnostics(program, parts, previous) == report.diagnostics
     # And so does what a spec has for itself, which is left out of its facts.
     world = World(part.facts for part in checked_in_slices(outputs, program, {}, 1))
-    every = World(_facts(some, program.platform.kubernetes_version) for some in slices(outputs, 1))
+    every = World(_facts(some, program.platform) for some in slices(outputs, 1))
     found, more = (shared.check(each, [], program.platform, {}) for each in (world, every))
     assert set(found) == set(more)
 
@@ -143,9 +144,9 @@ def test_the_changed_past_of_the_cases_has_findings() -> None:
     assert codes >= {"SP540", "SP541", "SP542"}
 
 
-def _facts(outputs: Sequence[Output], kubernetes: str) -> Facts:
+def _facts(outputs: Sequence[Output], platform: Platform) -> Facts:
     """All facts of a spec's outputs."""
     objects = [read(each) for each in outputs]
-    wrong = {found.object for found in conformance.check(objects, kubernetes)}
+    wrong = {found.object for found in conformance.check(objects, platform.kubernetes_version)}
     fit, unfit = ([each for each in objects if (each.id in wrong) is is_wrong] for is_wrong in (False, True))
-    return facts_of(None, fit, unfit, kubernetes)
+    return facts_of(None, fit, unfit, platform)

@@ -32,17 +32,18 @@ from stowplan.compiler.manifest_fields import mapping
 from stowplan.compiler.sync_plan import HOOK, PHASES, SYNC, Gate, gate_of, phase_of
 from stowplan.library.manifest import ExternalReference
 from stowplan.schema.meta import ObjectId, SpecId
+from stowplan.schema.platform import Platform
 
 
-def facts_of(spec: SpecId | None, fit: Sequence[Object], unfit: Sequence[Object], kubernetes: str) -> Facts:
+def facts_of(spec: SpecId | None, fit: Sequence[Object], unfit: Sequence[Object], platform: Platform) -> Facts:
     """The facts of all objects of a spec, or of those that no spec made.
 
     What a spec has for itself is left out: references and selectors that lead to objects of the same spec.
     """
-    found = _Found()
+    found = _Found(platform)
     found.externals = {(each.kind, each.namespace, each.name) for given in _externals(fit) for each in given}
     sound = _facts(fit, sound=True)
-    built_in = applications.built_in(kubernetes)
+    built_in = applications.built_in(platform.kubernetes_version)
     for fact, obj in zip(sound, fit, strict=True):
         found.add(fact, obj, custom=obj.kind not in built_in)
     own = {fact.id: fact for fact in sound} if spec else {}
@@ -80,7 +81,8 @@ def _unmatched(spec: SpecId | None, fit: Sequence[Object], found: "_Found") -> l
 class _Found:
     """The facts of sound objects, as they are found."""
 
-    def __init__(self) -> None:
+    def __init__(self, platform: Platform) -> None:
+        self.platform = platform
         self.externals: set[tuple[str, str, str]] = set()
         self.references: list[tuple[Fact, references.Found]] = []
         self.selectors: list[Selector] = []
@@ -105,7 +107,7 @@ class _Found:
             self.selectors += selectors.selectors_of(fact, obj)
         if obj.pods:
             self.pods += [_labels(obj.id.namespace, pod.labels) for pod in obj.pods]
-            self.brought += namespace_levels.brought_by(fact, obj)
+            self.brought += namespace_levels.brought_by(fact, obj, self.platform)
         if obj.sync_options:
             self.holding += [(fact, option) for option in protection.holding(obj)]
         if custom and applications.needs_definition(obj):

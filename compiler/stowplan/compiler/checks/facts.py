@@ -118,13 +118,25 @@ class Project(NamedTuple):
     namespaced: tuple[tuple[str, str], ...] | None
 
 
+class Excess(NamedTuple):
+    """A field of a user's pod that the platform does not allow: message and hint of its finding."""
+
+    path: FieldPath
+    message: str
+    hint: str
+
+
 class Brought(NamedTuple):
-    """A user's pod template at `path`, and in words which of its fields a level of Pod Security forbids."""
+    """A user's pod template at `path`, and in words which of its fields a level of Pod Security forbids.
+
+    `excess` is what the platform file does not allow, in whatever namespace.
+    """
 
     owner: Fact
     path: FieldPath
     baseline: str
     restricted: str
+    excess: tuple[Excess, ...]
 
 
 class Template(NamedTuple):

@@ -19,6 +19,7 @@ from stowplan.compiler.checks import (
     reserved_folders,
     secrets,
     selectors,
+    system_objects,
 )
 from stowplan.compiler.checks.changes import Changes, changes_of
 from stowplan.compiler.checks.collect import facts_of
@@ -87,7 +88,7 @@ def _checked(
         *protection.check(sound),
         *_security(sound, platform),
     )
-    return Checked(spec, findings, facts_of(spec, fit, unfit, kubernetes), changes_of(spec, sound, previous))
+    return Checked(spec, findings, facts_of(spec, fit, unfit, platform), changes_of(spec, sound, previous))
 
 
 def _shape(objects: Objects, known: Definitions) -> list[ObjectFinding]:
@@ -104,6 +105,7 @@ def _shape(objects: Objects, known: Definitions) -> list[ObjectFinding]:
 
 def _security(objects: Objects, platform: Platform) -> list[ObjectFinding]:
     return [
+        *system_objects.check(objects, platform),
         *secrets.check(objects),
         *mount_options.check(objects, platform),
         *rbac.check(objects),

@@ -8,12 +8,14 @@ import orjson
 from stowplan.compiler.checks.pods import POD_KINDS, Pod, pods_of
 from stowplan.compiler.manifest_fields import identity, parts, wave_from
 from stowplan.compiler.model import Output
+from stowplan.compiler.source import PLATFORM_FILE
 from stowplan.library import labels
 from stowplan.library.builders import wait_container
 from stowplan.library.builders.await_pod import CONTAINER
 from stowplan.library.dialects.training_job_etcd import ETCD
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import SpecId
+from stowplan.schema.platform import Platform
 
 TRAINING_KINDS = frozenset({"MxJob", "PaddleJob", "TrainingJob"})
 """Kinds of spec whose pods are users' templates."""
@@ -74,6 +76,15 @@ class Object:
     def brought_pods(self) -> tuple[Pod, ...]:
         """Pods that a user described in a training job."""
         return self.pods if self.spec and self.spec.kind in TRAINING_KINDS else ()
+
+    def is_plain(self, platform: Platform) -> bool:
+        """Whether a user wrote it among the specs: no spec, no extension and no setting of the platform made it."""
+        ours = self.spec is not None or self.source in ("", PLATFORM_FILE)
+        return not ours and all(self.source != each.path for each in platform.extensions)
+
+    def users_pods(self, platform: Platform) -> tuple[Pod, ...]:
+        """Pods that a user described, in a training job or in a plain object."""
+        return self.pods if self.pods and self.is_plain(platform) else self.brought_pods
 
 
 def _text(body: Json) -> bytes:

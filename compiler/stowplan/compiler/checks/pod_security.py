@@ -5,7 +5,7 @@ user namespace of their own, which no agent has.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
 from stowplan.compiler.checks.objects import Objects
@@ -14,6 +14,7 @@ from stowplan.compiler.checks.pods import Pod
 from stowplan.compiler.manifest_fields import items, mapping
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.pod_grants import PodGrant
 from stowplan.schema.records import dataclass
 
 _CODE = "SP605"
@@ -33,16 +34,21 @@ _CAPABILITIES = frozenset(
 )
 """Capabilities that `baseline` lets a container add."""
 _APPARMOR_ANNOTATION = "container.apparmor.security.beta.kubernetes.io/"
+_HOST_PATH: Literal["hostPath"] = "hostPath"
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A field of a pod that the level forbids, and how it must be."""
+    """A field of a pod that the level forbids, and how it must be.
+
+    `grant` is the entry of the platform's `policy.allow` that waives the rule; empty for rules of `restricted` alone.
+    """
 
     path: FieldPath
     message: str
     hint: str
+    grant: PodGrant | Literal[""] = ""
 
 
 Rule = Callable[[Pod], Iterator[Violation]]
@@ -100,9 +106,18 @@ def _contexts(pod: Pod) -> Iterator[tuple[FieldPath, Json]]:
 
 
 def _unless_inherited(
-    pod: Pod, keys: tuple[str, ...], *, fits: Callable[[Any], bool], message: str, hint: str
+    pod: Pod,
+    keys: tuple[str, ...],
+    *,
+    fits: Callable[[Any], bool],
+    message: str,
+    hint: str,
+    grant: PodGrant | Literal[""] = "",
 ) -> Iterator[Violation]:
-    """A value that each container must have, itself or from the pod, and that nobody may contradict."""
+    """A value that each container must have, itself or from the pod, and that nobody may contradict.
+
+    `grant` waives a value that contradicts it, not one that is missing.
+    """
     pod_value = mapping(pod.spec, _SECURITY, *keys[:-1]).get(keys[-1])
     for path, context in _contexts(pod):
         value = mapping(context, *keys[:-1]).get(keys[-1])
@@ -110,7 +125,7 @@ def _unless_inherited(
         inherited = is_pod or pod_value is not None  # a wrong value of the pod is reported there
         if not fits(value) if value is not None else not inherited:
             found = "It is not set." if value is None else f"Found {_text(value)}."
-            yield Violation((*path, *keys), f"{found} {message}", hint)
+            yield Violation((*path, *keys), f"{found} {message}", hint, "" if value is None else grant)
 
 
 def _text(value: Any) -> str:
@@ -118,9 +133,11 @@ def _text(value: Any) -> str:
 
 
 def _host_namespaces(pod: Pod) -> Iterator[Violation]:
-    for field in ("hostNetwork", "hostPID", "hostIPC"):
+    fields: tuple[PodGrant, ...] = ("hostNetwork", "hostPID", "hostIPC")
+    for field in fields:
         if pod.spec.get(field):
-            yield Violation((*pod.spec_path, field), "The pod shares a namespace of its node.", "Remove the field.")
+            message = "The pod shares a namespace of its node."
+            yield Violation((*pod.spec_path, field), message, "Remove the field.", field)
 
 
 def _volumes(pod: Pod) -> Iterator[Violation]:
@@ -128,20 +145,22 @@ def _volumes(pod: Pod) -> Iterator[Violation]:
         for kind in sorted(volume.keys() - {"name"} - _VOLUME_TYPES):
             message = f"A volume of the type {kind} is forbidden; allowed are {', '.join(sorted(_VOLUME_TYPES))}."
             path = (*pod.spec_path, "volumes", index, kind)
-            yield Violation(path, message, "Use a claim, or another allowed type.")
+            grant = _HOST_PATH if kind == _HOST_PATH else ""
+            yield Violation(path, message, "Use a claim, or another allowed type.", grant)
 
 
 def _privileged(pod: Pod) -> Iterator[Violation]:
     for path, context in _contexts(pod):
         if context.get("privileged"):
-            yield Violation((*path, "privileged"), "The container is privileged.", "Remove the field.")
+            yield Violation((*path, "privileged"), "The container is privileged.", "Remove the field.", "privileged")
 
 
 def _host_process(pod: Pod) -> Iterator[Violation]:
     for path, context in _contexts(pod):
         if mapping(context, "windowsOptions").get("hostProcess"):
             field = (*path, "windowsOptions", "hostProcess")
-            yield Violation(field, "The container is a process of its Windows host.", "Remove the field.")
+            message = "The container is a process of its Windows host."
+            yield Violation(field, message, "Remove the field.", "hostProcess")
 
 
 def _host_ports(pod: Pod) -> Iterator[Violation]:
@@ -149,7 +168,8 @@ def _host_ports(pod: Pod) -> Iterator[Violation]:
         for index, port in enumerate(items(container, "ports")):
             if port.get("hostPort"):
                 field = (*path, "ports", index, "hostPort")
-                yield Violation(field, f"The container takes port {port['hostPort']} of its node.", "Remove the field.")
+                message = f"The container takes port {port['hostPort']} of its node."
+                yield Violation(field, message, "Remove the field.", "hostPorts")
 
 
 def _hosts(pod: Pod) -> Iterator[Violation]:
@@ -160,21 +180,22 @@ def _hosts(pod: Pod) -> Iterator[Violation]:
             for action in ("httpGet", "tcpSocket"):
                 if mapping(container, *keys, action).get("host"):
                     field = (*path, *keys, action, "host")
-                    yield Violation(field, "The node would call another host.", "Remove the field.")
+                    yield Violation(field, "The node would call another host.", "Remove the field.", "hostProbes")
 
 
 def _proc_mount(pod: Pod) -> Iterator[Violation]:
     for path, context in _contexts(pod):
         if context.get("procMount") not in (None, "", "Default"):
             message = f'Found "{context["procMount"]}"; allowed is "Default".'
-            yield Violation((*path, "procMount"), message, "Remove the field.")
+            yield Violation((*path, "procMount"), message, "Remove the field.", "procMount")
 
 
 def _sysctls(pod: Pod) -> Iterator[Violation]:
     for index, setting in enumerate(items(pod.spec, _SECURITY, "sysctls")):
         if setting.get("name") not in _SYSCTLS:
             path = (*pod.spec_path, _SECURITY, "sysctls", index, "name")
-            yield Violation(path, f'The kernel setting "{setting.get("name")}" is not a safe one.', "Remove it.")
+            message = f'The kernel setting "{setting.get("name")}" is not a safe one.'
+            yield Violation(path, message, "Remove it.", "sysctls")
 
 
 def _apparmor(pod: Pod) -> Iterator[Violation]:
@@ -182,12 +203,13 @@ def _apparmor(pod: Pod) -> Iterator[Violation]:
         profile = mapping(context, "appArmorProfile").get("type")
         if profile not in (None, "", *_PROFILES):
             message = f'Found "{profile}"; allowed are "RuntimeDefault" and "Localhost".'
-            yield Violation((*path, "appArmorProfile", "type"), message, "Remove the field.")
+            yield Violation((*path, "appArmorProfile", "type"), message, "Remove the field.", "appArmor")
     for key, value in mapping(pod.metadata, "annotations").items():
         allowed = value in ("", "runtime/default") or str(value).startswith("localhost/")
         if key.startswith(_APPARMOR_ANNOTATION) and not allowed:
             message = f'Found "{value}"; allowed are "runtime/default" and "localhost/…".'
-            yield Violation((*pod.path, "metadata", "annotations", key), message, "Remove the annotation.")
+            place = (*pod.path, "metadata", "annotations", key)
+            yield Violation(place, message, "Remove the annotation.", "appArmor")
 
 
 def _selinux(pod: Pod) -> Iterator[Violation]:
@@ -195,10 +217,11 @@ def _selinux(pod: Pod) -> Iterator[Violation]:
         selinux = mapping(context, "seLinuxOptions")
         for field in ("user", "role"):
             if selinux.get(field):
-                yield Violation((*path, "seLinuxOptions", field), "The field is forbidden.", "Remove the field.")
+                place = (*path, "seLinuxOptions", field)
+                yield Violation(place, "The field is forbidden.", "Remove the field.", "seLinux")
         if selinux.get("type") not in (None, "", *_SELINUX_TYPES):
             message = f'Found "{selinux["type"]}"; allowed are {", ".join(_SELINUX_TYPES)}.'
-            yield Violation((*path, "seLinuxOptions", "type"), message, "Remove the field.")
+            yield Violation((*path, "seLinuxOptions", "type"), message, "Remove the field.", "seLinux")
 
 
 def _run_as_non_root(pod: Pod) -> Iterator[Violation]:
@@ -217,7 +240,8 @@ def _seccomp(pod: Pod) -> Iterator[Violation]:
     message = 'Allowed are "RuntimeDefault" and "Localhost".'
     hint = "Set seccompProfile.type to RuntimeDefault."
     keys = ("seccompProfile", "type")
-    yield from _unless_inherited(pod, keys, fits=lambda value: value in _PROFILES, message=message, hint=hint)
+    fits = _PROFILES.__contains__
+    yield from _unless_inherited(pod, keys, fits=fits, message=message, hint=hint, grant="seccomp")
 
 
 def _escalation(pod: Pod) -> Iterator[Violation]:
@@ -235,27 +259,28 @@ def _capabilities(pod: Pod) -> Iterator[Violation]:
             yield Violation((*place, "drop"), "The container keeps capabilities.", 'Set it to ["ALL"].')
         for added in sorted(set(capabilities.get("add") or ()) - {"NET_BIND_SERVICE"}):
             message = f"The capability {added} is forbidden; only NET_BIND_SERVICE may be added."
-            yield Violation((*place, "add"), message, "Remove it.")
+            yield Violation((*place, "add"), message, "Remove it.", "capabilities")
 
 
 def _host_paths(pod: Pod) -> Iterator[Violation]:
     for index, volume in enumerate(pod.volumes):
         if "hostPath" in volume:
             path = (*pod.spec_path, "volumes", index, "hostPath")
-            yield Violation(path, "The pod mounts a directory of its node.", "Use a claim, or an emptyDir.")
+            message = "The pod mounts a directory of its node."
+            yield Violation(path, message, "Use a claim, or an emptyDir.", _HOST_PATH)
 
 
 def _risky_capabilities(pod: Pod) -> Iterator[Violation]:
     for path, container in pod.containers:
         place = (*path, _SECURITY, "capabilities", "add")
         for added in sorted(set(mapping(container, _SECURITY, "capabilities").get("add") or ()) - _CAPABILITIES):
-            yield Violation(place, f"The capability {added} is forbidden.", "Remove it.")
+            yield Violation(place, f"The capability {added} is forbidden.", "Remove it.", "capabilities")
 
 
 def _unconfined(pod: Pod) -> Iterator[Violation]:
     for path, context in _contexts(pod):
         if mapping(context, "seccompProfile").get("type") == "Unconfined":
-            yield Violation((*path, "seccompProfile", "type"), 'Found "Unconfined".', "Remove the field.")
+            yield Violation((*path, "seccompProfile", "type"), 'Found "Unconfined".', "Remove the field.", "seccomp")
 
 
 _ALL_LEVELS: tuple[Rule, ...] = (

@@ -18,7 +18,6 @@ from stowplan.compiler.checks.changes import Changes
 from stowplan.compiler.checks.object_finding import ObjectFinding
 from stowplan.compiler.checks.world import World
 from stowplan.library.manifest import Json
-from stowplan.schema.diagnostics import Severity
 from stowplan.schema.meta import ObjectId
 from stowplan.schema.platform import Platform
 
@@ -40,12 +39,7 @@ def check(
         *protection.check_applications(world),
         *waves.check(world),
         *applications.check(world),
-        *_levels(world, platform),
+        *namespace_levels.check(world, platform),
         *history.check(world, changes, previous, platform),
     ]
 
-
-def _levels(world: World, platform: Platform) -> list[ObjectFinding]:
-    policy = platform.policy.pod_security
-    severity = Severity.ERROR if policy == "error" else Severity.WARNING
-    return [] if policy == "ignore" else namespace_levels.check(world, severity)
