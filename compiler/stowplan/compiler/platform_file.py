@@ -30,6 +30,8 @@ def _notes(model: Platform) -> Iterator[Finding]:
     if model.images.tag == "latest":
         message = "With the tag `latest`, a pod may run another version tomorrow."
         yield finding("SP607", ("images", "tag"), message, "Name a version, or give `images.digests`.")
+    if model.images.require_digests:
+        yield from _without_digest(model)
     if model.argocd.repo_url is None:
         message = "`argocd.repoURL` is not given, so no Argo CD objects are written."
         yield finding("SP536", ("argocd",), message, "Name the Git repository that holds the output.")
@@ -40,3 +42,13 @@ def _notes(model: Platform) -> Iterator[Finding]:
     if model.argocd.destination.name and model.argocd.destination.server:
         message = "A destination has a `name` or a `server`, not both."
         yield finding("SP601", ("argocd", "destination", "name"), message, "Remove one of them.")
+
+
+def _without_digest(model: Platform) -> Iterator[Finding]:
+    """Agents whose image has none, so that no spec has to say so."""
+    digests = model.images.digests
+    missing = [name for name in type(digests).model_fields if getattr(digests, name) is None]
+    if missing:
+        message = f"`images.requireDigests` is true, but the images of these agents have none: {', '.join(missing)}."
+        hint = "Give each of them a digest in `images.digests`, or remove `requireDigests`."
+        yield finding("SP608", ("images", "requireDigests"), message, hint)

@@ -1,6 +1,8 @@
 """Does Argo CD understand each annotation and option, and does it do with the object what is meant?"""
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 from stowplan.compiler.checks.object_finding import ObjectFinding, about
@@ -13,6 +15,15 @@ from stowplan.schema.diagnostics import FieldPath, did_you_mean
 HOOK = "argocd.argoproj.io/hook"
 _HOOK_DELETE_POLICY = "argocd.argoproj.io/hook-delete-policy"
 _ANNOTATIONS: FieldPath = ("metadata", "annotations")
+
+_LINK = "link.argocd.argoproj.io"
+"""Prefix of annotations whose value Argo CD shows as a link: a URL, or a title and a URL with `|` between them.
+
+Older releases show any URL (CVE-2022-31035, GHSA-h98r-wv3h-fr38): `javascript:` would run with the rights of whoever
+clicks on it.
+"""
+_WEB_ADDRESS = re.compile(r"(?:[^|]*\|)?\s*https?://[^\s|]+\s*", re.IGNORECASE)
+_RECREATING = ("Force=true", "Replace=true")
 
 _BOTH = ("true", "false")
 _HOLD = ("false", "confirm", "true")
@@ -55,14 +66,53 @@ _OURS = frozenset({*_KNOWN, labels.SYNC_WAVE})
 
 
 def check(objects: Objects) -> list[ObjectFinding]:
-    """Waves, hooks, delete policies, sync and compare options; `generateName` without a hook."""
-    found: list[ObjectFinding] = []
+    """Waves, hooks, delete policies, sync and compare options, links; `generateName` without a hook."""
+    linked = _LINK.encode() in objects.text
+    found: list[ObjectFinding] = [each for obj in objects for each in _links(obj)] if linked else []
     for obj in objects:
+        if obj.spec:
+            found += _of_a_spec(obj)
         for key, text in obj.annotations.items():
             if key in _OURS and text is not None and not _is_known(key, text):
                 found += _annotation(obj, key, text)
     found += [each for obj in objects.of_kind("Application") for each in _application(obj)]
     return found + [_generated(obj) for obj in objects if "generateName" in obj.metadata and not _is_hook(obj)]
+
+
+def _links(obj: Object) -> Iterator[ObjectFinding]:
+    """Links of the object and of its pods, which Argo CD shows too (`populateNodeInfo`)."""
+    places = [(_ANNOTATIONS, obj.annotations)]
+    places += [((*pod.path, *_ANNOTATIONS), mapping(pod.metadata, "annotations")) for pod in obj.pods]
+    for path, annotations in places:
+        for key, text in annotations.items():
+            if key.startswith(_LINK) and not _WEB_ADDRESS.fullmatch(str(text)):
+                message = "Argo CD would show a link to something else than a web address."
+                hint = "Give a URL that begins with https:// or http://, with `Title | ` before it if you like."
+                yield _at_annotation(obj, "SP609", (*path, key), message, hint)
+
+
+def _of_a_spec(obj: Object) -> Iterator[ObjectFinding]:
+    """Annotations of a user by which Argo CD would delete what a spec compiles to."""
+    kind = obj.kind[1]
+    for option in obj.sync_options:
+        if option in _RECREATING and _is_custom_resource(obj):
+            path = (*_ANNOTATIONS, labels.SYNC_OPTIONS)
+            message = f"{option} would delete or overwrite the {kind} and its status at a sync."
+            yield _at_annotation(obj, "SP610", path, message, f"Remove {option}.")
+    for key in (HOOK, _HOOK_DELETE_POLICY):
+        if key in obj.annotations:
+            message = f"Argo CD deletes a hook and creates it again; the {kind} must stay."
+            yield _at_annotation(obj, "SP610", (*_ANNOTATIONS, key), message, "Remove the annotation.")
+
+
+def _at_annotation(obj: Object, code: str, path: FieldPath, message: str, hint: str) -> ObjectFinding:
+    """A finding at the annotation itself, if it is one of the spec: its custom resource has the same ones."""
+    found = about(obj, code, path, message, hint)
+    return replace(found, edits=(path,)) if _is_custom_resource(obj) else found
+
+
+def _is_custom_resource(obj: Object) -> bool:
+    return obj.spec is not None and obj.kind[1] == obj.spec.kind
 
 
 @lru_cache(maxsize=1024)

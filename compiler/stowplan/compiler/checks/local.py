@@ -10,10 +10,13 @@ from stowplan.compiler.checks import (
     crds,
     custom_resources,
     images,
+    literal_secrets,
     mount_options,
     names,
     ownership,
+    pod_accounts,
     pod_security,
+    priority_classes,
     protection,
     rbac,
     reserved_folders,
@@ -106,10 +109,14 @@ def _shape(objects: Objects, known: Definitions) -> list[ObjectFinding]:
 def _security(objects: Objects, platform: Platform) -> list[ObjectFinding]:
     return [
         *system_objects.check(objects, platform),
+        *pod_accounts.check(objects, platform),
+        *priority_classes.check(objects, platform),
         *secrets.check(objects),
         *mount_options.check(objects, platform),
+        *literal_secrets.check(objects, platform),
         *rbac.check(objects),
         *pod_security.check(objects, allow_root=platform.juicefs.task_user == 0),
         # The tag `latest` was reported where it stands, in the platform file.
         *(images.check(objects) if platform.images.tag != "latest" else ()),
+        *(images.check_digests(objects) if platform.images.require_digests else ()),
     ]

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import orjson
 
+from stowplan.compiler.checks.facts import Fact
 from stowplan.compiler.checks.pods import POD_KINDS, Pod, pods_of
 from stowplan.compiler.manifest_fields import identity, parts, wave_from
 from stowplan.compiler.model import Output
@@ -77,14 +78,15 @@ class Object:
         """Pods that a user described in a training job."""
         return self.pods if self.spec and self.spec.kind in TRAINING_KINDS else ()
 
-    def is_plain(self, platform: Platform) -> bool:
-        """Whether a user wrote it among the specs: no spec, no extension and no setting of the platform made it."""
-        ours = self.spec is not None or self.source in ("", PLATFORM_FILE)
-        return not ours and all(self.source != each.path for each in platform.extensions)
-
     def users_pods(self, platform: Platform) -> tuple[Pod, ...]:
         """Pods that a user described, in a training job or in a plain object."""
-        return self.pods if self.pods and self.is_plain(platform) else self.brought_pods
+        return self.pods if self.pods and is_plain(self, platform) else self.brought_pods
+
+
+def is_plain(obj: Object | Fact, platform: Platform) -> bool:
+    """Whether a user wrote an object among the specs: no spec, no extension and no setting of the platform made it."""
+    ours = obj.spec is not None or obj.source in ("", PLATFORM_FILE)
+    return not ours and all(obj.source != each.path for each in platform.extensions)
 
 
 def _text(body: Json) -> bytes:

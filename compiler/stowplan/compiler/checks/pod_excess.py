@@ -48,11 +48,9 @@ def _without_devices(pod: Pod, spec: SpecId | None, platform: Platform) -> Pod:
 
 
 def _excess(found: Violation, spec: SpecId | None, level: str) -> Excess:
-    message = f"{found.message} The platform allows no more than Pod Security `{level}`."
-    if not found.grant:
-        hint = f"{found.hint} Or set `policy.podSecurityLevel: baseline` in the platform file."
-        return Excess(found.path, message, hint)
-    hint = found.hint
+    message = f"{found.message} The platform allows no more than the level {level} (`policy.podSecurityLevel`)."
+    hint = found.hint.removesuffix(".")
     if found.grant == _NETWORK and spec and spec.kind == "PaddleJob":
-        hint = "Remove `hostNetwork`, or `intranet: Host`."
-    return Excess(found.path, message, f"{hint} Or grant it in the platform file: `policy.allow: [{found.grant}]`.")
+        hint = "Remove `hostNetwork` or `intranet: Host`"
+    way_out = f"allow: [{found.grant}]" if found.grant else "podSecurityLevel: baseline"
+    return Excess(found.path, message, f"{hint}, or write `policy.{way_out}` in the platform file.")

@@ -47,6 +47,15 @@ def pods_of(body: Json) -> tuple[Pod, ...]:
     return tuple([_pod(mapping(job, *_JOB), ("spec", "replicatedJobs", index, *_JOB)) for index, job in jobs])
 
 
+def account_of(pod: Pod) -> tuple[FieldPath, str]:
+    """The service account that a pod names, empty where it names none, and the field that does.
+
+    The API server reads the deprecated `serviceAccount` only if `serviceAccountName` is not given (core/v1 conversion).
+    """
+    field = "serviceAccountName" if pod.spec.get("serviceAccountName") else "serviceAccount"
+    return (*pod.spec_path, field), str(pod.spec.get(field) or "")
+
+
 def _pod(template: Json, path: FieldPath) -> Pod:
     metadata, spec, place = mapping(template, "metadata"), mapping(template, "spec"), (*path, "spec")
     containers: list[tuple[FieldPath, Json]] = []

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from stowplan.compiler.checks.pods import Pod
+from stowplan.compiler.checks.pods import Pod, account_of
 from stowplan.compiler.manifest_fields import items, mapping
 from stowplan.library import labels
 from stowplan.library.manifest import Json
@@ -77,10 +77,9 @@ def _own_claims(body: Json) -> frozenset[str]:
 
 def _pod(pod: Pod, namespace: str, own_claims: frozenset[str]) -> list[Found]:
     found: list[Found] = []
-    account = pod.spec.get("serviceAccountName")
+    field, account = account_of(pod)
     if account:
-        target = ObjectId("", "ServiceAccount", namespace, account)
-        found.append((target, (*pod.spec_path, "serviceAccountName"), "", None))
+        found.append((ObjectId("", "ServiceAccount", namespace, account), field, "", None))
     priority = pod.spec.get("priorityClassName")
     if priority:
         target = ObjectId(_SCHEDULING, "PriorityClass", "", priority)

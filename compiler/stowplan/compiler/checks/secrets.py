@@ -12,11 +12,16 @@ from stowplan.schema.diagnostics import FieldPath
 
 _CODE = "SP603"
 _SECRET_ENV = frozenset({*VOLUME_SECRET_ENV.values(), *SOURCE_SECRET_ENV.values()})
-_SUSPECT = re.compile(rb"://[^\s/:@]*:[^\s/:@]+@|-----BEGIN [A-Z ]*PRIVATE KEY-----")
+_PREFIXED = r"(?<![A-Za-z0-9])(?:gh[oprsu]_[A-Za-z0-9]{36}|github_pat_\w{22,}|glpat-[\w=-]{20}|hf_[A-Za-z0-9]{30})"
+"""Access tokens of GitHub, GitLab and Hugging Face, by the prefixes that these give them for being found."""
+
+_MARKS = (b"@", b"PRIVATE KEY", b"ghp_", b"gho_", b"ghr_", b"ghs_", b"ghu_", b"github_pat_", b"glpat-", b"hf_")
+_SUSPECT = re.compile(rb"://[^\s/:@]*:[^\s/:@]+@|-----BEGIN [A-Z ]*PRIVATE KEY-----|" + _PREFIXED.encode())
 """A text of JSON in which one of the patterns may be found."""
 _PATTERNS = (
     (re.compile(r"://[^\s/:@]*:[^\s/:@]+@"), "an address with a password"),
     (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"), "a private key"),
+    (re.compile(_PREFIXED, re.ASCII), "an access token"),
 )
 
 
@@ -40,8 +45,8 @@ def check(objects: Objects) -> list[ObjectFinding]:
 
 
 def _may_hold(text: bytes) -> bool:
-    """Whether one of the patterns may be found: each of them needs a character that most texts lack."""
-    return b"@" in text or b"PRIVATE KEY" in text
+    """Whether one of the patterns may be found: each of them needs some letters that most texts lack."""
+    return any(mark in text for mark in _MARKS)
 
 
 def _values(obj: Object) -> Iterator[ObjectFinding]:

@@ -9,6 +9,7 @@ from stowplan.compiler.checks import (
     files,
     history,
     namespace_levels,
+    pod_accounts,
     protection,
     selectors,
     volumes,
@@ -40,6 +41,6 @@ def check(
         *waves.check(world),
         *applications.check(world),
         *namespace_levels.check(world, platform),
+        *pod_accounts.check_emitted(world, platform),
         *history.check(world, changes, previous, platform),
     ]
-

@@ -19,7 +19,7 @@ PROVIDED = frozenset({"HOME", NODE_ENV, POD_ENV, RUN_ENV})
 OF_THE_KUBELET = frozenset({"KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"})
 """Variables that the kubelet sets, and that may be referred to."""
 
-_SECRET_NAME = re.compile(r"(^|_)(API_KEY|PASSWD|PASSWORD|SECRET|SECRET_ACCESS_KEY|TOKEN)$", re.IGNORECASE)
+SECRET_NAME = re.compile(r"(^|_)(API_KEY|PASSWD|PASSWORD|SECRET|SECRET_ACCESS_KEY|SECRET_KEY|TOKEN)$", re.IGNORECASE)
 """Names of variables whose value is secret, such as HF_TOKEN."""
 
 
@@ -124,7 +124,7 @@ def _secrets(variables: list[Variable]) -> Iterator[Finding]:
         value = each.value
         if each.option or not value:
             continue
-        secret = _SECRET_NAME.search(each.name) and not variable_references.references(value)
+        secret = SECRET_NAME.search(each.name) and not variable_references.references(value)
         if secret or carries_credentials(value):
             message = f"{each.name} holds credentials; what is committed to Git is no secret any more."
             hint = "Take it from a Secret by `valueFrom.secretKeyRef`, and revoke these."
