@@ -14,14 +14,14 @@ _NETWORK, _PORTS, _NODE = "hostNetwork", "hostPorts", "nodeName"
 
 
 def excess_of(obj: Object, pod: Pod, platform: Platform) -> tuple[Excess, ...]:
-    """The first field for each entry of `policy.allow` that is missing, and for all rules that have no entry."""
+    """The first field for each entry of `policy.allow` that is missing, and for each rule that has no such entry."""
     policy = platform.policy
     if policy.pod_security_level == "privileged":
         return ()
     first: dict[str, Violation] = {}
     for violation in _violations(_without_devices(pod, obj.spec, platform), policy.pod_security_level):
         if violation.grant not in policy.allow:
-            first.setdefault(violation.grant, violation)
+            first.setdefault(violation.grant or str(violation.path[-1]), violation)
     return tuple([_excess(found, obj.spec, policy.pod_security_level) for found in first.values()])
 
 
