@@ -101,6 +101,7 @@ FLAGS = {
     "SampleSetSpec.warmupAfterSync": "a step that is either done or not",
     "SampleJobSpec.terminate": "old API",
     "JuiceFS.warmupAfterSync": "a step that is either done or not",
+    "Images.requireDigests": "a rule that either holds or not",
     "Policy.crossNamespaceTasks": "a permission that is either given or not",
     "Namespaces.emit": "an object that is either written or not",
     "GroupKind.clusterScoped": "a fact about a kind",
