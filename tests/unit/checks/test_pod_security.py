@@ -1,12 +1,13 @@
 """The level `restricted`, rule by rule, as pod-security-admission v1.34 has it."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from stowplan.compiler.checks import pod_security
 from stowplan.compiler.checks.pods import pods_of
 from stowplan.library.manifest import Json
+from stowplan.schema.pod_grants import PodGrant
 from tests.unit.checks.given import GONE, SECURE, body, changed, fields, foreign, job, objects, stateful_set
 
 POD = "spec.template.spec"
@@ -152,3 +153,13 @@ def test_pods_are_found_in_every_kind(made: Json, path: str) -> None:
 
 def test_a_kind_without_pods() -> None:
     assert pods_of(body("ConfigMap", "a")) == ()
+
+
+@pytest.mark.parametrize(("path", "value"), FORBIDDEN, ids=[path for path, _ in FORBIDDEN])
+def test_what_baseline_forbids_has_a_grant(path: str, value: Any) -> None:
+    """The same one at both levels; what `restricted` alone forbids has none."""
+    (pod,) = pods_of(changed(job(), path, value))
+    (strict,) = pod_security.violations(pod)
+    mild = pod_security.baseline_violations(pod)
+    assert [each.grant for each in mild] == ([strict.grant] if mild else [])
+    assert {each.grant for each in mild} <= {*get_args(PodGrant)}

@@ -129,3 +129,10 @@ def test_an_image_that_may_be_another_one_tomorrow(image: str) -> None:
 @pytest.mark.parametrize("image", ["agent:1.0", "host:5000/agent:1.0", f"agent@sha256:{'a' * 64}", "a:latest@sha256:b"])
 def test_an_image_that_is_pinned(image: str) -> None:
     assert images.check(objects(output(changed(job(), f"{CONTAINER}.image", image)))) == []
+
+
+def test_an_image_with_a_tag_lacks_a_digest() -> None:
+    """Each image is reported once, where it is first used."""
+    pinned = changed(job("pinned"), f"{CONTAINER}.image", f"local/agent@sha256:{'0' * 64}")
+    found = images.check_digests(objects(job("a"), job("b"), pinned))
+    assert fields(found) == [("SP608", "spec.template.spec.containers[0].image")]
