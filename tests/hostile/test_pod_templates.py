@@ -136,6 +136,26 @@ def test_the_level_privileged_allows_everything(jobs: str, tmp_path: Path) -> No
     assert errors(compile_all(tmp_path, offenders("ml"), platform)) == {}
 
 
+def test_the_level_restricted_asks_for_more(tmp_path: Path) -> None:
+    """Each rule that is broken is reported at once; a grant waives its own rule here too."""
+    secure = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+    fits = {"securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}}
+    volume = {"volumes": [{"name": "root", "hostPath": {"path": "/"}}]}
+    specs = [
+        paddle_job("fits", "ml", fits, {"securityContext": secure}),
+        paddle_job("granted", "ml", {**fits, **volume}, {"securityContext": secure}),
+        paddle_job("pid", "ml", {**fits, "hostPID": True}, {"securityContext": secure}),
+        paddle_job("bare", "ml"),
+    ]
+    policy = {"podSecurityLevel": "restricted", "allow": ["hostPath"]}
+    result = compile_all(tmp_path, specs, {"policy": policy})
+    assert errors(result) == {"pid": {("SP614", "hostPID")}, "bare": {("SP614", "")}}
+    fields = {
+        found.field_path.rpartition(".")[2] for found in result.errors if found.location.file.endswith("bare.yaml")
+    }
+    assert fields == {"runAsNonRoot", "type", "allowPrivilegeEscalation", "drop"}
+
+
 @pytest.mark.parametrize("namespace", ["kube-system", "kube-public", "gitops", "csi"])
 def test_namespaces_of_the_system_are_refused(namespace: str, tmp_path: Path) -> None:
     """Whatever the job asks for; a listed one is like any other."""

@@ -9,8 +9,11 @@ from stowplan.compiler.checks.pods import Pod
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import SpecId
 from stowplan.schema.platform import Platform
+from stowplan.schema.pod_grants import PodGrant
 
-_NETWORK, _PORTS, _NODE = "hostNetwork", "hostPorts", "nodeName"
+_NETWORK: PodGrant = "hostNetwork"
+_PORTS: PodGrant = "hostPorts"
+_NODE: PodGrant = "nodeName"
 
 
 def excess_of(obj: Object, pod: Pod, platform: Platform) -> tuple[Excess, ...]:
