@@ -32,6 +32,7 @@ images: {{registry: registry.example.com/ml, tag: "1"}}
 juicefs: {{cacheSize: 1024}}
 paddle: {{basePort: 36000, elasticServers: ["etcd.ml:2379"]}}
 engines: {{jobs: {jobs}, gang: {gang}, queue: default, helperTimeoutSeconds: 300}}
+policy: {{allow: [hostNetwork]}}
 ---
 """
 _SERVERS = """\

@@ -19,6 +19,7 @@ argocd: {{repoURL: https://git.example.com/ml/training.git}}
 juicefs: {{cacheSize: 1024}}
 paddle: {{elasticServers: ["etcd.{home}:2379"]}}
 engines: {{jobs: {jobs}, gang: {gang}, queue: {queue}}}
+policy: {{allow: [hostNetwork]}}
 """
 
 _ONE_ROLE = """\

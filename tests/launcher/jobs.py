@@ -101,6 +101,7 @@ def _compiled(folder: Path, model: Mapping[str, Any], engines: Mapping[str, str]
         "images": {"registry": "registry.example.com/ml", "tag": "1"},
         "engines": dict(engines),
         "paddle": {"elasticServers": [ETCD, _SECOND], "elasticLauncher": launcher},
+        "policy": {"allow": ["hostNetwork"]},
     }
     result = compiled(folder, {"job.yaml": _yaml([platform, model])})
     assert not result.errors, result.errors
