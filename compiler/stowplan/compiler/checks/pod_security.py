@@ -132,6 +132,11 @@ def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else f'"{value}"'
 
 
+def _strings(value: Any) -> list[str]:
+    """The items of a list as strings; none of anything else, as in objects that no schema has checked."""
+    return list(map(str, value)) if isinstance(value, list) else []
+
+
 def _host_namespaces(pod: Pod) -> Iterator[Violation]:
     fields: tuple[PodGrant, ...] = ("hostNetwork", "hostPID", "hostIPC")
     for field in fields:
@@ -192,7 +197,7 @@ def _proc_mount(pod: Pod) -> Iterator[Violation]:
 
 def _sysctls(pod: Pod) -> Iterator[Violation]:
     for index, setting in enumerate(items(pod.spec, _SECURITY, "sysctls")):
-        if setting.get("name") not in _SYSCTLS:
+        if str(setting.get("name")) not in _SYSCTLS:
             path = (*pod.spec_path, _SECURITY, "sysctls", index, "name")
             message = f'The kernel setting "{setting.get("name")}" is not a safe one.'
             yield Violation(path, message, "Remove it.", "sysctls")
@@ -255,9 +260,9 @@ def _capabilities(pod: Pod) -> Iterator[Violation]:
     for path, container in pod.containers:
         capabilities = mapping(container, _SECURITY, "capabilities")
         place = (*path, _SECURITY, "capabilities")
-        if "ALL" not in (capabilities.get("drop") or ()):
+        if "ALL" not in _strings(capabilities.get("drop")):
             yield Violation((*place, "drop"), "The container keeps capabilities.", 'Set it to ["ALL"].')
-        for added in sorted(set(capabilities.get("add") or ()) - {"NET_BIND_SERVICE"}):
+        for added in sorted(set(_strings(capabilities.get("add"))) - {"NET_BIND_SERVICE"}):
             message = f"The capability {added} is forbidden; only NET_BIND_SERVICE may be added."
             yield Violation((*place, "add"), message, "Remove it.", "capabilities")
 
@@ -273,7 +278,7 @@ def _host_paths(pod: Pod) -> Iterator[Violation]:
 def _risky_capabilities(pod: Pod) -> Iterator[Violation]:
     for path, container in pod.containers:
         place = (*path, _SECURITY, "capabilities", "add")
-        for added in sorted(set(mapping(container, _SECURITY, "capabilities").get("add") or ()) - _CAPABILITIES):
+        for added in sorted(set(_strings(mapping(container, _SECURITY, "capabilities").get("add"))) - _CAPABILITIES):
             yield Violation(place, f"The capability {added} is forbidden.", "Remove it.", "capabilities")
 
 

@@ -36,18 +36,18 @@ def _shape_of(pod: Pod) -> bytes | None:
     volumes = [list(volume) for volume in pod.volumes]
     annotations = mapping(pod.metadata, "annotations")
     try:
-        return orjson.dumps((pod.path, annotations, _picked(pod.spec, _OF_POD), volumes, containers))
+        return orjson.dumps((pod.path, pod.spec_path, annotations, _picked(pod.spec, _OF_POD), volumes, containers))
     except TypeError:
         return None
 
 
 def _pod_of(shape: bytes) -> Pod:
     """A pod with what the shape has, and nothing else."""
-    path, annotations, spec, volumes, containers = orjson.loads(shape)
+    path, spec_path, annotations, spec, volumes, containers = orjson.loads(shape)
     named = [dict.fromkeys(volume, "") for volume in volumes]
     found = tuple((tuple(place), container) for place, container in containers)
     metadata = {"annotations": annotations}
-    return Pod(tuple(path), (*path, "spec"), metadata, {}, {**spec, "volumes": named}, named, found)
+    return Pod(tuple(path), tuple(spec_path), metadata, {}, {**spec, "volumes": named}, named, found)
 
 
 def _picked(mapping_: Json, fields: tuple[str, ...]) -> dict[str, Any]:

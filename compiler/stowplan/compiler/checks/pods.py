@@ -1,6 +1,7 @@
 """The pods in a manifest."""
 
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 from stowplan.compiler.manifest_fields import items, mapping
 from stowplan.library.manifest import Json
@@ -56,8 +57,39 @@ def account_of(pod: Pod) -> tuple[FieldPath, str]:
     return (*pod.spec_path, field), str(pod.spec.get(field) or "")
 
 
+def pods_anywhere(body: Json) -> tuple[Pod, ...]:
+    """The pod templates of any object, also of a kind or version that the table does not list.
+
+    In an unknown kind, every mapping with a list of containers and every `template.spec` counts as the spec of a pod.
+    """
+    return pods_of(body) or tuple(_search(body))
+
+
+def _search(body: Json) -> Iterator[Pod]:
+    left: list[tuple[Any, FieldPath]] = [(body, ())]
+    while left:
+        value, path = left.pop()
+        children: Iterable[tuple[Any, Any]] = ()
+        if isinstance(value, dict):
+            children = [(str(key), child) for key, child in value.items()]
+        elif isinstance(value, list):
+            children = enumerate(value)
+        for key, child in children:
+            left.append((child, (*path, key)))
+            is_template = key == "spec" and path[-1:] == ("template",) and isinstance(child, dict)
+            if is_template or _has_containers(child):
+                yield _read(mapping(value, "metadata"), child, path, (*path, key))
+
+
+def _has_containers(value: Any) -> bool:
+    return isinstance(value, dict) and any(isinstance(value.get(field), list) for field in _CONTAINER_LISTS)
+
+
 def _pod(template: Json, path: FieldPath) -> Pod:
-    metadata, spec, place = mapping(template, "metadata"), mapping(template, "spec"), (*path, "spec")
+    return _read(mapping(template, "metadata"), mapping(template, "spec"), path, (*path, "spec"))
+
+
+def _read(metadata: Json, spec: Json, path: FieldPath, place: FieldPath) -> Pod:
     containers: list[tuple[FieldPath, Json]] = []
     for field in _CONTAINER_LISTS:
         if field in spec:

@@ -1,6 +1,6 @@
 """One object of the output, before and after."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from enum import StrEnum
 
@@ -28,10 +28,11 @@ class Danger(StrEnum):
 
     SECURITY = "security"
     DATA = "data loss"
+    RIGHTS = "rights"
     RUN = "run"
     IMMUTABLE = "immutable"
-    RIGHTS = "rights"
     CRD = "CRD"
+    IMAGE = "image"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,10 @@ class Risk:
 
     danger: Danger
     text: str
+
+
+def worst_first(found: Iterable[Risk]) -> tuple[Risk, ...]:
+    return tuple(sorted(found, key=lambda risk: (list(Danger).index(risk.danger), risk.text)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from stowplan.compiler.difference.change import Action, Change, Pair, Risk
+from stowplan.compiler.difference.change import Action, Change, Danger, Pair, Risk, worst_first
 from stowplan.compiler.difference.fields import Field, differences
 from stowplan.compiler.difference.pods import Pods
 from stowplan.compiler.difference.risks import risks
@@ -26,8 +26,10 @@ def compare(before: Mapping[str, bytes], outputs: Sequence[Output]) -> list[Chan
     pairs = [pair for pair in _pairs(before, outputs) if pair.before != pair.after]
     names = _Renaming(pairs)
     pods = Pods.of(output.manifest.body for output in outputs)
-    forged = unvouched(before, outputs)
-    changes = (_change(pair, names, pods, forged.get(pair.path)) for pair in pairs)
+    more = _entered(pairs, before, outputs)
+    for path, risk in unvouched(before, outputs).items():
+        more.setdefault(path, []).append(risk)
+    changes = (_change(pair, names, pods, more.get(pair.path, ())) for pair in pairs)
     return sorted((change for change in changes if _matters(change)), key=lambda change: change.rank)
 
 
@@ -85,10 +87,23 @@ class _Renaming:
         return value
 
 
-def _change(pair: Pair, names: _Renaming, pods: Pods, forged: Risk | None) -> Change:
+def _entered(pairs: Sequence[Pair], before: Mapping[str, bytes], outputs: Sequence[Output]) -> dict[str, list[Risk]]:
+    """The risk of each first object in a namespace that had none, by path; none if there was no output before."""
+    known = {identity(output.manifest.body).namespace for output in outputs if output.path in before}
+    known |= {identity(pair.before).namespace for pair in pairs if pair.before}
+    found: dict[str, list[Risk]] = {}
+    for pair in pairs if known else ():
+        namespace = identity(pair.after or {}).namespace
+        if namespace and namespace not in known:
+            known.add(namespace)
+            found[pair.path] = [Risk(Danger.RIGHTS, f"It is the first object in the namespace {namespace}.")]
+    return found
+
+
+def _change(pair: Pair, names: _Renaming, pods: Pods, more: Sequence[Risk]) -> Change:
     old = identity(pair.before) if pair.before else None
     new = identity(pair.after) if pair.after else None
-    found = (*([forged] if forged else ()), *risks(pair, pods))
+    found = worst_first([*risks(pair, pods), *more])
     return Change(pair.action, pair.path, pair.source, old, new, tuple(_fields(pair, names)), found)
 
 

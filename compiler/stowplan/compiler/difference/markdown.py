@@ -5,23 +5,39 @@ from collections.abc import Iterator, Sequence
 
 from stowplan.compiler.difference.change import Change, Danger
 from stowplan.compiler.difference.groups import Group, grouped
-from stowplan.compiler.difference.wording import field_line, others, summary, title
+from stowplan.compiler.difference.wording import cut, field_line, others, summary, title
 from stowplan.compiler.emitter import visible
 
 LIMIT = 60_000
 """Characters of a comment: GitHub takes 65,536, GitLab a million."""
 
 MOST_FIELDS = 30
-_MEANING = re.compile(r"([\\`*_{}\[\]<>|~])")
-_CALLING = re.compile(r"(?<=[@#])|(?<=:/)|(?<=www)")
-"""Behind what makes GitHub or GitLab call somebody, or refer to something."""
+MOST_RISKS = 10
+LONGEST_RISK = 300
+LONGEST_LINE = 500
+"""Characters of a line of an object. With the limits above, one object cannot push the others out of the comment."""
+
+_MEANING = re.compile(r"([\\`*_{}\[\]<>|~&$])")
+"""Punctuation that starts markup, an entity, HTML, a table cell or mathematics."""
+_REFERENCE = re.compile(
+    r"""
+      (?<=[@\#!%^~&$])                                  # people, issues, merge requests, milestones, labels, epics
+    | (?<=:) (?=[/\w])                                  # URLs and emoji
+    | (?<=[wW]{3}) (?=\.)
+    | (?<=[A-Z0-9]) (?=-\d)                             # GH-1, and issues of other trackers
+    | (?<=[0-9a-fA-F]{6}) (?=[0-9a-fA-F])                # commits
+    """,
+    re.VERBOSE,
+)
+"""Where GitHub or GitLab would make a link of plain text. An empty comment there prevents it."""
 _HEADINGS = {
     Danger.SECURITY: "Security",
     Danger.DATA: "Data may be lost",
+    Danger.RIGHTS: "New rights",
     Danger.RUN: "Runs and pods start or end",
     Danger.IMMUTABLE: "Fields that cannot change",
-    Danger.RIGHTS: "New rights",
     Danger.CRD: "CRDs",
+    Danger.IMAGE: "Other images",
 }
 
 
@@ -53,7 +69,9 @@ def _folded(groups: Sequence[Group]) -> Iterator[str]:
 def _item(group: Group) -> str:
     first = group.first
     lines = [f"- **{first.action}** `{_code(title(first))}` from `{_code(first.source)}`"]
-    lines += [f"  - {risk.danger}: {_escaped(risk.text)}" for risk in first.risks]
+    lines += [f"  - {risk.danger}: {_escaped(risk.text)}" for risk in first.risks[:MOST_RISKS]]
+    if len(first.risks) > MOST_RISKS:
+        lines.append(f"  - and {len(first.risks) - MOST_RISKS} more risks")
     lines += [f"  - `{_code(field_line(field))}`" for field in first.fields[:MOST_FIELDS]]
     if len(first.fields) > MOST_FIELDS:
         lines.append(f"  - and {len(first.fields) - MOST_FIELDS} more fields")
@@ -77,10 +95,11 @@ def _fitting(head: str, blocks: Sequence[str], limit: int) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text that means nothing but itself, and calls nobody."""
-    return _CALLING.sub("<!-- -->", _MEANING.sub(r"\\\1", visible(text)))
+    """A text that renders as itself: no markup, entity, HTML, link or mention."""
+    parts = _REFERENCE.split(cut(visible(text), LONGEST_RISK))
+    return "<!-- -->".join(_MEANING.sub(r"\\\1", part) for part in parts)
 
 
 def _code(text: str) -> str:
-    """Inside backticks nothing has a meaning but a backtick, and the end of the line."""
-    return visible(text).replace("`", "'")
+    """A text for a code span, where only a backtick has a meaning. An empty span would not be one."""
+    return cut(visible(text), LONGEST_LINE).replace("`", "'") or " "

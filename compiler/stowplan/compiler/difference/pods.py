@@ -1,38 +1,45 @@
-"""The pods of an output, by their labels."""
+"""The pods of an output, by their labels, and the accounts that are compiled for them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from stowplan.compiler.manifest_fields import identity, items, mapping
+from stowplan.compiler.checks.pods import pods_anywhere
+from stowplan.compiler.manifest_fields import identity, mapping
+from stowplan.library import labels
 from stowplan.library.manifest import Json
 from stowplan.schema.records import dataclass
-
-TEMPLATES = (("spec", "template"), ("spec", "jobTemplate", "spec", "template"))
-"""Where workloads have the template of their pods. That of a JobSet is in a list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pods:
-    """Namespace and labels of each pod template."""
+    """Namespace and labels of each pod template; namespace, name and owner of each ServiceAccount."""
 
     known: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    accounts: frozenset[tuple[str, str, tuple[str, ...]]] = frozenset()
 
     @classmethod
     def of(cls, bodies: Iterable[Json]) -> "Pods":
-        """The pods of these objects."""
-        return cls(
-            tuple(
-                (identity(body).namespace, mapping(job, *place, "metadata", "labels"))
-                for body in bodies
-                for job in (
-                    body,
-                    *(mapping(each, "template") for each in items(mapping(body, "spec"), "replicatedJobs")),
-                )
-                for place in TEMPLATES
-                if mapping(job, *place)
-            )
-        )
+        """The pods and accounts of these objects."""
+        known: list[tuple[str, Mapping[str, Any]]] = []
+        accounts: set[tuple[str, str, tuple[str, ...]]] = set()
+        for body in bodies:
+            own = identity(body)
+            known += [(own.namespace, pod.labels) for pod in pods_anywhere(body)]
+            if own.kind == "ServiceAccount":
+                accounts.add((own.namespace, own.name, _owner(body)))
+        return cls(tuple(known), frozenset(accounts))
 
     def any_has(self, namespace: str, labels: Mapping[str, Any]) -> bool:
         """Whether there is a pod with these labels."""
         return any(where == namespace and labels.items() <= own.items() for where, own in self.known)
+
+    def owns(self, body: Json, account: str) -> bool:
+        """Whether an account was compiled for the same spec as `body`, or like `body` for the reporter."""
+        owner = _owner(body)
+        return bool(owner[0]) and (identity(body).namespace, account, owner) in self.accounts
+
+
+def _owner(body: Json) -> tuple[str, ...]:
+    """What an object of ours belongs to: a program, and kind and name of the spec, which are empty for the reporter."""
+    own = mapping(body, "metadata", "labels")
+    return tuple(str(own.get(label, "")) for label in (labels.NAME, labels.SPEC_KIND, labels.SPEC_NAME))

@@ -1,7 +1,6 @@
 """What the Roles of an output allow, right by right."""
 
 from collections.abc import Iterable, Iterator
-from fnmatch import fnmatchcase
 from itertools import groupby, product
 
 from stowplan.compiler.manifest_fields import items
@@ -13,7 +12,7 @@ ROLES = ("Role", "ClusterRole")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Right:
-    """A verb on a resource; an empty name stands for all objects of it."""
+    """A verb on a resource, or on a path of the API server; an empty name stands for all objects of it."""
 
     group: str
     resource: str
@@ -28,13 +27,20 @@ class Right:
 
     def covers(self, other: "Right") -> bool:
         pairs = ((self.group, other.group), (self.resource, other.resource), (self.verb, other.verb))
-        return (not self.name or self.name == other.name) and all(fnmatchcase(theirs, own) for own, theirs in pairs)
+        return self.name in ("", other.name) and all(own in ("*", theirs) for own, theirs in pairs)
+
+    @property
+    def rank(self) -> tuple[bool, bool, bool, "Right"]:
+        """The widest rights first, and those on Secrets, so that a list that is cut shows them."""
+        wild = "*" in (self.group, self.resource, self.verb) or self.resource.startswith("/")
+        return bool(self.name), not wild, self.resource != "secrets", self
 
 
 def added(before: Json | None, after: Json) -> list[Right]:
     """The rights of a Role that the one before did not have."""
     known = list(_rights(before)) if before else []
-    return sorted({right for right in _rights(after) if not any(each.covers(right) for each in known)})
+    new = {right for right in _rights(after) if not any(each.covers(right) for each in known)}
+    return sorted(new, key=lambda right: right.rank)
 
 
 def said(rights: Iterable[Right]) -> Iterator[str]:
@@ -45,6 +51,13 @@ def said(rights: Iterable[Right]) -> Iterator[str]:
 
 def _rights(role: Json) -> Iterator[Right]:
     for rule in items(role, "rules"):
-        parts = (rule.get("apiGroups") or [""], rule.get("resources") or [], rule.get("resourceNames") or [""])
-        for group, resource, name, verb in product(*parts, rule.get("verbs") or []):
-            yield Right(str(group), str(resource), str(name), str(verb))
+        names = _texts(rule, "resourceNames") or [""]
+        for verb in _texts(rule, "verbs"):
+            things = product(_texts(rule, "apiGroups") or [""], _texts(rule, "resources"), names)
+            yield from (Right(group, resource, name, verb) for group, resource, name in things)
+            yield from (Right("", path, "", verb) for path in _texts(rule, "nonResourceURLs"))
+
+
+def _texts(rule: Json, field: str) -> list[str]:
+    found = rule.get(field)
+    return list(map(str, found)) if isinstance(found, list) else []

@@ -67,8 +67,12 @@ def field_line(field: Field) -> str:
 
 def shown(value: Any) -> str:
     """A value in one short line."""
-    text = _text(value)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return cut(_text(value), LONGEST)
+
+
+def cut(text: str, longest: int) -> str:
+    """A text in at most `longest` characters; of a longer one, its beginning."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def _text(value: Any) -> str:
@@ -83,5 +87,4 @@ def _apart(*texts: str) -> list[str]:
     if all(len(text) <= LONGEST for text in texts):
         return list(texts)
     same = max(0, len(commonprefix(texts)) - _CONTEXT)  # noqa: RUF071 - these are no paths
-    cut = [f"…{text[same:]}" if same else text for text in texts]
-    return [text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…" for text in cut]
+    return [cut(f"…{text[same:]}" if same else text, LONGEST) for text in texts]

@@ -1,0 +1,425 @@
+"""`stowplan diff` shows a reviewer what an object newly may do, wherever in the object it is written."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from stowplan.compiler.difference.change import Action, Danger, Pair
+from stowplan.compiler.difference.comparison import compare
+from stowplan.compiler.difference.deletions import FIELDS
+from stowplan.compiler.difference.pods import Pods
+from stowplan.compiler.difference.risks import risks
+from stowplan.compiler.model import Output
+from stowplan.library.manifest import Json, Manifest
+from stowplan.schema.data_cube import DataCube
+from stowplan.schema.meta import Model
+from stowplan.schema.sample_job import SampleJob
+
+RBAC = "rbac.authorization.k8s.io/v1"
+ARGOCD = "argoproj.io/v1alpha1"
+
+
+def made(version: str, kind: str, spec: Any = None, **rest: Any) -> Json:
+    body: Json = {"apiVersion": version, "kind": kind, "metadata": {"name": "a", "namespace": "ml"}, **rest}
+    return body if spec is None else {**body, "spec": spec}
+
+
+def found(before: Json | None, after: Json | None, pods: Pods = Pods()) -> list[tuple[Danger, str]]:  # noqa: B008 - frozen
+    return [(each.danger, each.text) for each in risks(Pair("a.yaml", "specs/a.yaml", before, after), pods)]
+
+
+def dangers(before: Json | None, after: Json | None) -> set[Danger]:
+    return {danger for danger, _ in found(before, after)}
+
+
+def texts(before: Json | None, after: Json | None) -> str:
+    return "\n".join(text for _, text in found(before, after))
+
+
+# Where pods are.
+
+
+def template(pod: Json) -> Json:
+    return {"metadata": {"labels": {"app": "a"}}, "spec": pod}
+
+
+def holders(pod: Json) -> Iterator[Json]:
+    """The pod in every kind that may hold one, also in kinds that nobody here has heard of."""
+    for version, kind in (
+        ("apps/v1", "DaemonSet"),
+        ("apps/v1", "Deployment"),
+        ("apps/v1", "ReplicaSet"),
+        ("apps/v1", "StatefulSet"),
+        ("batch/v1", "Job"),
+        ("v1", "ReplicationController"),
+        ("extensions/v1beta1", "Deployment"),
+    ):
+        yield made(version, kind, {"template": template(pod)})
+    job = {"spec": {"template": template(pod)}}
+    yield made("batch/v1", "CronJob", {"jobTemplate": job, "suspend": True})
+    yield made("batch/v1beta1", "CronJob", {"jobTemplate": job, "suspend": True})
+    yield made("v1", "Pod", pod)
+    yield made("v1", "PodTemplate", template=template(pod))
+    for version in ("jobset.x-k8s.io/v1alpha2", "jobset.x-k8s.io/v1alpha9"):
+        yield made(
+            version, "JobSet", {"replicatedJobs": [{"name": "ok", "template": {}}, {"name": "a", "template": job}]}
+        )
+    yield made("batch.volcano.sh/v1alpha1", "Job", {"tasks": [{"name": "a", "template": template(pod)}]})
+    yield made("kubeflow.org/v1", "PyTorchJob", {"pytorchReplicaSpecs": {"Worker": {"template": template(pod)}}})
+    yield made("example.com/v1", "Runner", {"pods": [{"deep": {"podSpec": pod}}]})
+
+
+EVIL = {
+    "hostPID": True,
+    "volumes": [{"name": "host", "hostPath": {"path": "/"}}],
+    "containers": [{"name": "main", "image": "a", "securityContext": {"privileged": True}}],
+}
+
+
+@pytest.mark.parametrize("body", list(holders(EVIL)), ids=lambda body: f"{body['apiVersion']}-{body['kind']}")
+def test_pods_of_every_kind_are_looked_at(body: Json) -> None:
+    said = [text for danger, text in found(None, body) if danger is Danger.SECURITY]
+    assert len(said) == 3
+    assert all(any(word in text for text in said) for word in ("hostPID", '{"path": "/"}', "main.securityContext"))
+
+
+def test_the_custom_resource_of_a_job_does_not_repeat_its_pods() -> None:
+    job = made("batch.paddlepaddle.org/v1", "PaddleJob", {"worker": {"replicas": 1, "template": template(EVIL)}})
+    assert found(None, job) == []
+
+
+# What is new in pods.
+
+
+def deployment(main: Json | None = None, **pod: Any) -> Json:
+    containers = [{"name": "main", "image": "a", **(main or {})}]
+    return made("apps/v1", "Deployment", {"template": template({"containers": containers, **pod})})
+
+
+def context(**fields: Any) -> Json:
+    return {"securityContext": fields}
+
+
+PLAIN = deployment()
+
+
+@pytest.mark.parametrize(
+    ("after", "danger"),
+    [
+        (deployment(hostNetwork=True), Danger.SECURITY),
+        (deployment(securityContext={"runAsUser": 0}), Danger.SECURITY),
+        (deployment(securityContext={"seccompProfile": {"type": "Unconfined"}}), Danger.SECURITY),
+        (deployment(securityContext={"sysctls": [{"name": "kernel.core_pattern", "value": "x"}]}), Danger.SECURITY),
+        (deployment(context(runAsUser=0)), Danger.SECURITY),
+        (deployment(context(runAsNonRoot=False)), Danger.SECURITY),
+        (deployment(context(allowPrivilegeEscalation=True)), Danger.SECURITY),
+        (deployment(context(procMount="Unmasked")), Danger.SECURITY),
+        (deployment(context(capabilities={"add": ["NET_RAW"]})), Danger.SECURITY),
+        (deployment({"ports": [{"containerPort": 1, "hostPort": 80}]}), Danger.SECURITY),
+        (deployment(volumes=[{"name": "a", "nfs": {"server": "a", "path": "/"}}]), Danger.SECURITY),
+        (deployment(initContainers=[{"name": "i", **context(privileged=True)}]), Danger.SECURITY),
+        (deployment(ephemeralContainers=[{"name": "e", **context(privileged=True)}]), Danger.SECURITY),
+        (deployment(serviceAccountName="clusterrole-aggregation-controller"), Danger.SECURITY),
+        (deployment(serviceAccount="clusterrole-aggregation-controller"), Danger.SECURITY),
+        (deployment(automountServiceAccountToken=True), Danger.SECURITY),
+        (deployment(volumes=[{"name": "a", "projected": {"sources": [{"serviceAccountToken": {}}]}}]), Danger.SECURITY),
+        (deployment(volumes=[{"name": "a", "secret": {"secretName": "prod"}}]), Danger.RIGHTS),
+        (deployment(volumes=[{"name": "a", "projected": {"sources": [{"secret": {"name": "prod"}}]}}]), Danger.RIGHTS),
+        (deployment({"envFrom": [{"secretRef": {"name": "prod"}}]}), Danger.RIGHTS),
+        (deployment({"env": [{"name": "A", "valueFrom": {"secretKeyRef": {"name": "prod"}}}]}), Danger.RIGHTS),
+    ],
+)
+def test_what_a_pod_newly_may_do_is_a_risk(after: Json, danger: Danger) -> None:
+    assert danger in dangers(None, after)
+    assert danger in dangers(PLAIN, after)
+    assert not dangers(after, after)
+
+
+def test_another_image_is_the_least_risk() -> None:
+    assert found(PLAIN, deployment({"image": "evil"}))[-1] == (Danger.IMAGE, "Container main runs the image evil.")
+    assert Danger.IMAGE in dangers(PLAIN, deployment(initContainers=[{"name": "new", "image": "evil"}]))
+    assert Danger.IMAGE not in dangers(None, PLAIN)
+    assert list(Danger)[-1] is Danger.IMAGE
+
+
+def test_only_what_is_new_is_a_risk() -> None:
+    before = deployment(context(privileged=True), hostPID=True)
+    after = deployment(context(privileged=True), hostPID=True, hostIPC=True)
+    assert [text for danger, text in found(before, after) if danger is Danger.SECURITY] == [
+        "hostIPC is true: The pod shares a namespace of its node."
+    ]
+
+
+def test_a_container_does_not_inherit_what_another_one_was_granted() -> None:
+    before = made("v1", "Pod", {"containers": [{"name": "a", **context(privileged=True)}, {"name": "b"}]})
+    after = made("v1", "Pod", {"containers": [{"name": "b", **context(privileged=True)}, {"name": "a"}]})
+    assert "containers.b.securityContext.privileged is true" in texts(before, after)
+
+
+def test_another_directory_of_the_node_is_a_risk() -> None:
+    shm, root = (deployment(volumes=[{"name": "a", "hostPath": {"path": path}}]) for path in ("/dev/shm", "/"))
+    assert '{"path": "/"}' in texts(shm, root)
+
+
+@pytest.mark.parametrize(
+    "hard",
+    [
+        deployment(context(allowPrivilegeEscalation=False)),
+        deployment(context(capabilities={"drop": ["ALL"]})),
+        deployment(context(runAsNonRoot=True)),
+        deployment(context(seccompProfile={"type": "RuntimeDefault"})),
+        deployment(automountServiceAccountToken=False),
+    ],
+)
+def test_protection_that_is_taken_away_is_a_risk(hard: Json) -> None:
+    assert Danger.SECURITY in dangers(hard, PLAIN)
+    assert Danger.SECURITY not in dangers(None, PLAIN)
+
+
+def test_the_account_that_is_compiled_for_a_spec_is_no_risk() -> None:
+    labels = {"app.kubernetes.io/name": "sampleset", "stowplan.dev/kind": "SampleSet", "stowplan.dev/name": "a"}
+    account = made("v1", "ServiceAccount", metadata={"name": "own", "namespace": "ml", "labels": labels})
+    pod = deployment(serviceAccountName="own", automountServiceAccountToken=True)
+    own = {**pod, "metadata": {**pod["metadata"], "labels": labels}}
+    of_others = {**pod, "metadata": {**pod["metadata"], "labels": {**labels, "stowplan.dev/name": "b"}}}
+    assert found(None, own, Pods.of([account, own])) == []
+    assert found(None, of_others, Pods.of([account, of_others]))
+    assert found(None, pod, Pods.of([account, pod]))
+
+
+# Rights.
+
+
+def binding(kind: str = "RoleBinding", role: str = "cluster-admin", subject: str = "me") -> Json:
+    subjects = [{"kind": "ServiceAccount", "name": subject, "namespace": "ml"}]
+    return made(RBAC, kind, subjects=subjects, roleRef={"kind": "ClusterRole", "name": role})
+
+
+def project(**fields: Any) -> Json:
+    spec = {"sourceRepos": ["https://a"], "destinations": [{"namespace": "ml"}], "namespaceResourceWhitelist": []}
+    return made(ARGOCD, "AppProject", {**spec, **fields})
+
+
+def application(**fields: Any) -> Json:
+    spec: Json = {
+        "project": "ml",
+        "source": {"repoURL": "https://a", "path": "out/ml"},
+        "destination": {"namespace": "ml", "server": "https://kubernetes.default.svc"},
+    }
+    return made(ARGOCD, "Application", {**spec, **fields})
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (None, binding()),
+        (None, binding("ClusterRoleBinding")),
+        (binding(role="view"), binding()),
+        (binding(subject="you"), binding()),
+        (None, made(RBAC, "ClusterRole", rules=[{"nonResourceURLs": ["*"], "verbs": ["get"]}])),
+        (
+            made(RBAC, "ClusterRole", rules=[]),
+            made(RBAC, "ClusterRole", aggregationRule={"clusterRoleSelectors": [{}]}),
+        ),
+        (
+            None,
+            made(
+                RBAC,
+                "ClusterRole",
+                metadata={"name": "a", "labels": {"rbac.authorization.k8s.io/aggregate-to-edit": "true"}},
+            ),
+        ),
+        (
+            made(RBAC, "Role", rules=[{"apiGroups": [""], "resources": ["[a-z]*"], "verbs": ["get"]}]),
+            made(RBAC, "Role", rules=[{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}]),
+        ),
+        (None, project()),
+        (project(namespaceResourceWhitelist=[{"group": "", "kind": "Service"}]), project()),
+        (project(clusterResourceBlacklist=[{"group": "*", "kind": "*"}]), project()),
+        (project(), project(sourceNamespaces=["*"])),
+        (project(), project(sourceRepos=["*"])),
+        (project(), project(roles=[{"name": "ci", "policies": ["p, proj:ml:ci, *, *, *, allow"]}])),
+        (None, application()),
+        (application(), application(project="default")),
+        (application(), application(source={"repoURL": "https://evil", "path": "out/ml"})),
+        (application(), application(source={"repoURL": "https://a", "path": "elsewhere"})),
+        (application(), application(sources=[{"repoURL": "https://evil"}])),
+        (application(), application(destination={"namespace": "kube-system", "name": "in-cluster"})),
+        (
+            application(),
+            application(source={"repoURL": "https://a", "path": "out/ml", "plugin": {"name": "sh"}}),
+        ),
+        (None, made(ARGOCD, "ApplicationSet", {"template": {"spec": application()["spec"]}})),
+        (None, made("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", webhooks=[{"name": "a"}])),
+        (
+            None,
+            made(
+                "v1",
+                "PersistentVolume",
+                {
+                    "claimRef": {"namespace": "ml", "name": "a"},
+                    "csi": {"nodePublishSecretRef": {"namespace": "finance", "name": "prod"}},
+                },
+            ),
+        ),
+    ],
+)
+def test_new_rights_are_a_risk(before: Json | None, after: Json) -> None:
+    assert Danger.RIGHTS in dangers(before, after)
+    assert not dangers(after, after)
+
+
+def test_a_binding_names_its_role() -> None:
+    assert found(None, binding()) == [
+        (Danger.RIGHTS, "ServiceAccount ml/me is given the rights of ClusterRole cluster-admin.")
+    ]
+
+
+def test_the_widest_rights_are_shown_first() -> None:
+    narrow = [
+        {"apiGroups": [""], "resources": ["pods"], "resourceNames": [f"p{i}"], "verbs": ["get"]} for i in range(9)
+    ]
+    wide = {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}
+    assert "secrets of any name" in texts(None, made(RBAC, "Role", rules=[*narrow, wide]))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"pod-security.kubernetes.io/enforce": "restricted"}, {"pod-security.kubernetes.io/enforce": "baseline"}),
+        ({"pod-security.kubernetes.io/enforce": "baseline"}, {}),
+    ],
+)
+def test_a_lower_level_of_pod_security_is_a_risk(before: Json, after: Json) -> None:
+    old, new = (made("v1", "Namespace", metadata={"name": "ml", "labels": labels}) for labels in (before, after))
+    assert Danger.SECURITY in dangers(old, new)
+    assert not dangers(new, old)
+
+
+def test_a_network_policy_that_changes_is_a_risk() -> None:
+    closed, opened = (
+        made("networking.k8s.io/v1", "NetworkPolicy", {"podSelector": {}, "ingress": [{}] * rules}) for rules in (0, 1)
+    )
+    assert Danger.SECURITY in dangers(closed, opened)
+
+
+def test_a_volume_on_a_node_is_a_risk() -> None:
+    for kind in ("hostPath", "local"):
+        assert Danger.SECURITY in dangers(None, made("v1", "PersistentVolume", {kind: {"path": "/"}}))
+
+
+def output(body: Json, path: str) -> Output:
+    return Output(path=path, manifest=Manifest(body, "a"), source="specs/a.yaml", spec=None)
+
+
+def test_the_first_object_in_a_namespace_is_a_risk() -> None:
+    body = made("v1", "ConfigMap", metadata={"name": "a", "namespace": "kube-system"})
+    older = (
+        b"# Generated by Stowplan from a.yaml.\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, namespace: ml}\n"
+    )
+    outputs = [output(body, f"kube-system/a/configmap-{name}.yaml") for name in ("a", "b")]
+    changes = [each for each in compare({"ml/a/b.yaml": older}, outputs) if each.action is Action.CREATED]
+    said = [risk.text for each in changes for risk in each.risks]
+    assert said == ["It is the first object in the namespace kube-system."]
+
+
+# What deletes data.
+
+
+def aliases(model: type[Model], path: tuple[str, ...]) -> None:
+    for key in path:
+        (field,) = (each for name, each in model.model_fields.items() if key in (each.alias, name))
+        inner = [
+            each for each in (field.annotation, *getattr(field.annotation, "__args__", ())) if isinstance(each, type)
+        ]
+        model = next((each for each in inner if issubclass(each, Model)), model)
+
+
+def test_every_field_that_deletes_is_in_its_model() -> None:
+    models: dict[str, type[Model]] = {"SampleJob": SampleJob, "DataCube": DataCube}
+    assert FIELDS.keys() == models.keys()
+    for kind, fields in FIELDS.items():
+        for path in fields:
+            aliases(models[kind], ("spec", *path))
+
+
+def test_a_mirroring_cube_deletes() -> None:
+    cube = made("tensorstack.dev/v1beta1", "DataCube", {"executor": {"options": {"sync": True}}})
+    assert found(None, cube) == [(Danger.DATA, "It deletes what the source lacks.")]
+    assert found(cube, cube) == []
+
+
+# Objects of any form.
+
+FULL: Json = {
+    "hostPID": True,
+    "serviceAccountName": "a",
+    "automountServiceAccountToken": True,
+    "os": {"name": "linux"},
+    "securityContext": {
+        "sysctls": [{"name": "a"}],
+        "seLinuxOptions": {"type": "a"},
+        "windowsOptions": {"hostProcess": True},
+    },
+    "volumes": [
+        {"name": "a", "hostPath": {"path": "/"}},
+        {"name": "b", "projected": {"sources": [{"serviceAccountToken": {}}, {"secret": {"name": "a"}}]}},
+    ],
+    "containers": [
+        {
+            "name": "a",
+            "image": "a",
+            "ports": [{"hostPort": 1}],
+            "env": [{"name": "a", "valueFrom": {"secretKeyRef": {"name": "a"}}}],
+            "envFrom": [{"secretRef": {"name": "a"}}],
+            "livenessProbe": {"httpGet": {"host": "a"}},
+            "securityContext": {
+                "capabilities": {"add": ["SYS_ADMIN"], "drop": ["ALL"]},
+                "procMount": "a",
+                "seccompProfile": {"type": "a"},
+                "appArmorProfile": {"type": "a"},
+            },
+        }
+    ],
+}
+SAMPLES = [
+    deployment(**FULL),
+    made("example.com/v1", "Runner", {"pods": [FULL]}),
+    binding(),
+    project(roles=[{"name": "a"}], clusterResourceBlacklist=[{"kind": "a"}]),
+    application(sources=[{"repoURL": "a", "plugin": {"name": "a"}}]),
+    made(
+        RBAC, "ClusterRole", rules=[{"apiGroups": [""], "resources": ["a"], "resourceNames": ["a"], "verbs": ["get"]}]
+    ),
+    made(RBAC, "ClusterRole", rules=[{"nonResourceURLs": ["/a"], "verbs": ["get"]}], aggregationRule={"a": [{}]}),
+    made("batch.paddlepaddle.org/v1alpha1", "SampleJob", {"type": "rmr", "rmrOptions": {"paths": ["a"]}}),
+    made("tensorstack.dev/v1beta1", "DataCube", {"executor": {"options": {"sync": True}}}),
+    made("v1", "PersistentVolume", {"hostPath": {"path": "/"}, "csi": {"nodePublishSecretRef": {"namespace": "a"}}}),
+    made("v1", "PersistentVolumeClaim", {"resources": {"requests": {"storage": "1Gi"}}}),
+    made("networking.k8s.io/v1", "NetworkPolicy", {"podSelector": {"matchLabels": {"a": "b"}}}),
+    made("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", webhooks=[{"clientConfig": {"url": "a"}}]),
+]
+ODD: list[Any] = [None, True, 1, 1.5, "a", [], {}, [1], [[]], [{}], {"a": 1}, {"name": {}}]
+
+
+def changed_everywhere(value: Any) -> Iterator[Any]:
+    """The value with each of its parts replaced by something of another form, one at a time."""
+    yield from ODD
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from ({**value, key: other} for other in changed_everywhere(item))
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from ([*value[:index], other, *value[index + 1 :]] for other in changed_everywhere(item))
+
+
+@pytest.mark.parametrize("body", SAMPLES, ids=lambda body: str(body["kind"]))
+def test_no_form_of_an_object_breaks_the_rules(body: Json) -> None:
+    pods = Pods.of([body])
+    for key in body.keys() - {"kind", "apiVersion", "metadata"}:
+        for value in changed_everywhere(body[key]):
+            odd = {**body, key: value}
+            for before, after in ((None, odd), (odd, body), (body, odd), (odd, None)):
+                found(before, after, pods)
+            Pods.of([odd])
