@@ -15,6 +15,14 @@ Value = str | int | float | None
 
 FORMATS: tuple[Format, ...] = get_args(Format)
 
+LONGEST = 1000
+"""Characters of a message, and of each string in a field: what servers and programs say may be of any length."""
+
+
+def shortened(text: str) -> str:
+    """The beginning of a text that is longer than `LONGEST`."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
 
 def _standard_error() -> TextIO:
     return sys.stderr
@@ -49,7 +57,12 @@ class Log:
         self.error("A fault of this program", error=repr(error), where=_place(error), **fields)
 
     def _write(self, level: Level, message: str, given: Mapping[str, Value]) -> None:
-        fields = {key: value for key, value in given.items() if value is not None}
+        message = shortened(message)
+        fields = {
+            key: shortened(value) if isinstance(value, str) else value
+            for key, value in given.items()
+            if value is not None
+        }
         time = now("milliseconds")
         if self.format == "json":
             line = json.dumps({"time": time, "level": level, "message": message, **fields, **self.always})

@@ -17,11 +17,14 @@ from stowplan.agents.attempt.outcome import Outcome
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.report import Reporter
 from stowplan.agents.attempt.stop import Stop, Why
-from stowplan.agents.log import Log
+from stowplan.agents.log import Log, shortened
 from stowplan.schema.exit_codes import TERMINATED, ExitCode
 
 LOG_SECONDS = 10.0
 """Time between two lines of progress."""
+
+LONGEST_TRACE = 16 * 1024
+"""Characters of a traceback that are shown: its end."""
 
 HANG_SECONDS, FAILURE_SECONDS = 6.0, 60.0
 """What the work may take to come to its end, told from outside or after a failure: a file system may keep it."""
@@ -54,7 +57,7 @@ class Program:
             ticking.set()
             if deadline:
                 deadline.cancel()
-        self._end(code, reason, self.redact(message), reporter)
+        self._end(code, reason, shortened(self.redact(message)), reporter)
         if code in (TERMINATED, ExitCode.SOFT_DEADLINE):
             _vanish(code)
         return code
@@ -77,11 +80,18 @@ class Program:
             try:
                 failure = of_any(error, f"the {self.what}")
             except Exception:
-                sys.stderr.write(traceback.format_exc())
-                return ExitCode.TRANSIENT, "Fault", f"A fault of this program: {error!r}"
+                return self._fault(error)
             if isinstance(failure, AttemptError):
                 return failure.code, failure.reason, str(failure)
             return self._stopped()
+        except BaseException as error:
+            # Libraries that are not written in Python raise such ones. They must not end the process without a word.
+            return self._fault(error)
+
+    def _fault(self, error: BaseException) -> tuple[int, str, str]:
+        trace = "".join(traceback.format_exception(error))
+        sys.stderr.write(self.redact(trace)[-LONGEST_TRACE:])
+        return ExitCode.TRANSIENT, "Fault", f"A fault of this program: {error!r}"
 
     def _stopped(self) -> tuple[int, str, str]:
         if self.stop.why == "deadline":

@@ -83,7 +83,7 @@ class Reporter:
     def _run(self) -> None:
         try:
             asyncio.run(self._report())
-        except Exception as error:
+        except BaseException as error:
             # At the end of the process a thread may find that it can begin nothing more.
             if not self._ending.is_set():
                 self.log.warning("Reports end: a fault of this program", error=repr(error))

@@ -16,6 +16,7 @@ from stowplan.agents.attempt.last_words import leave
 from stowplan.agents.log import Log, identity
 from stowplan.agents.wait_dataset.patience import Outcome, Patience
 from stowplan.agents.wait_dataset.readiness import View, look
+from stowplan.schema.exit_codes import ExitCode
 from stowplan.schema.wait_config import DEFAULT_TIMEOUT, Until, WaitConfig
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 10.0
@@ -26,8 +27,8 @@ _TELL_SECONDS = 60.0
 
 _ABOUT = "Waits until a mounted dataset is ready, by the markers in it."
 _CODES = """\
-exit codes: 0 it is ready; 2 wrong usage; 3 it may not be read; 4 its sync or warmup failed for good; 12 it was not
-ready in time; 143 ended by SIGTERM"""
+exit codes: 0 it is ready; 2 wrong usage; 3 it may not be read; 4 its sync or warmup failed for good; 10 a fault of this
+program; 12 it was not ready in time; 143 ended by SIGTERM"""
 
 
 def main() -> int:
@@ -47,9 +48,12 @@ def _wait(config: WaitConfig, log: Log) -> Outcome:
     looks = _looks(config)
     while True:
         try:
-            view: View | None = looks.get(timeout=_FIRST_PAUSE)
+            view: View | BaseException | None = looks.get(timeout=_FIRST_PAUSE)
         except Empty:
             view = None
+        if isinstance(view, BaseException):
+            log.fault(view)
+            return Outcome(ExitCode.TRANSIENT, "Fault", f"A fault of this program: {view!r}")
         now = time.monotonic() - began
         outcome = patience.after(view, now) if view else patience.late(now)
         if outcome:
@@ -59,16 +63,22 @@ def _wait(config: WaitConfig, log: Log) -> Outcome:
             log.info("Not ready yet", dataset=config.dataset, state=view.state, detail=view.text, seconds=int(now))
 
 
-def _looks(config: WaitConfig) -> "Queue[View]":
-    """Looks from a thread of their own: one at a broken mount may hang for as long as it likes."""
-    found: Queue[View] = Queue()
+def _looks(config: WaitConfig) -> "Queue[View | BaseException]":
+    """Looks from a thread of their own: one at a broken mount may hang for as long as it likes.
+
+    An exception in the queue is the end of the thread.
+    """
+    found: Queue[View | BaseException] = Queue()
 
     def run() -> None:
         pause = _FIRST_PAUSE
-        while True:
-            found.put(look(Path(config.path), config.until))
-            time.sleep(pause)
-            pause = min(pause * 1.2, _LONGEST_PAUSE)
+        try:
+            while True:
+                found.put(look(Path(config.path), config.until))
+                time.sleep(pause)
+                pause = min(pause * 1.2, _LONGEST_PAUSE)
+        except BaseException as error:
+            found.put(error)
 
     threading.Thread(target=run, daemon=True).start()
     return found

@@ -1,15 +1,19 @@
 """How far a mounted dataset is, by the markers in it (`stowplan.schema.marker`)."""
 
-import json
 import os
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from stowplan.schema.marker import COMPLETE_FILE, FAILED_FILE, WARMUP_DIRECTORY
+from pydantic import ValidationError
+
+from stowplan.agents.attempt import safe_files
+from stowplan.schema.marker import COMPLETE_FILE, FAILED_FILE, WARMUP_DIRECTORY, WarmupMarker
 from stowplan.schema.wait_config import Until
+
+_LONGEST = 63
+"""Characters of the name of a run, which is that of a Job."""
 
 State = Literal["ready", "waiting", "failed", "refused", "broken"]
 
@@ -38,7 +42,7 @@ def _look(root: Path, until: Until) -> View:
         next(entries, None)
     if until == "mounted":
         return View("ready", "it is mounted")
-    complete = _read(root / COMPLETE_FILE)
+    complete = _read(root, COMPLETE_FILE)
     if complete is None:
         return _failure(root) or View("waiting", f"no sync has completed it ({COMPLETE_FILE} is not there)")
     if until == "synced":
@@ -47,50 +51,45 @@ def _look(root: Path, until: Until) -> View:
 
 
 def _failure(root: Path) -> View | None:
-    failed = _read(root / FAILED_FILE)
+    failed = _read(root, FAILED_FILE)
     if failed is None:
         return None
-    return View("failed", f"its sync failed for good ({_ended(failed)})")
+    return View("failed", f"its sync failed for good ({_ended(failed.get('run'), failed.get('exitCode'))})")
 
 
 def _warmth(root: Path, sync: object) -> View:
     """By the markers of those warmups that followed the sync."""
-    markers = {each.get("partition"): each for each in _markers(root / WARMUP_DIRECTORY) if each.get("sync") == sync}
+    markers = {each.partition: each for each in _markers(root) if each.sync == sync}
     for number, marker in markers.items():
-        if marker.get("result") != "succeeded":
-            return View("failed", f"the warmup of cache {number} failed for good ({_ended(marker)})")
-    wanted = max((_number(each.get("partitions")) for each in markers.values()), default=0)
+        if marker.result != "succeeded":
+            ended = _ended(marker.run, marker.exit_code)
+            return View("failed", f"the warmup of cache {number} failed for good ({ended})")
+    wanted = max((each.partitions for each in markers.values()), default=0)
     if not wanted:
         return View("waiting", "it is synced, and no cache is warm yet")
-    missing = [number for number in range(wanted) if number not in markers]
-    if missing:
-        return View("waiting", f"it is synced, and {wanted - len(missing)} of {wanted} caches are warm")
+    warm = sum(number < wanted for number in markers)
+    if warm < wanted:
+        return View("waiting", f"it is synced, and {warm} of {wanted} caches are warm")
     return View("ready", "it is synced and warm")
 
 
-def _markers(directory: Path) -> Iterator[dict[str, Any]]:
-    with suppress(FileNotFoundError):
-        for path in sorted(directory.iterdir()):
-            found = _read(path) if path.suffix == ".json" else None
-            if found is not None:
-                yield found
+def _markers(root: Path) -> Iterator[WarmupMarker]:
+    """The markers that can be read; others may be there in part, or be somebody else's files."""
+    for name, content in safe_files.files(root, WARMUP_DIRECTORY).items():
+        if name.endswith(".json"):
+            try:
+                yield WarmupMarker.model_validate_json(content)
+            except ValidationError:
+                continue
 
 
-def _read(path: Path) -> dict[str, Any] | None:
-    """A marker; None where there is none, or not all of it yet.
+def _read(root: Path, path: str) -> dict[str, Any] | None:
+    """A marker; None where there is none, not all of it yet, or something that cannot be one.
 
     It is opened at each look: a network file system may remember for long that a file was not there, but asks at open.
     """
-    try:
-        found = json.loads(path.read_bytes())
-    except (FileNotFoundError, NotADirectoryError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None
+    return safe_files.json_object(safe_files.read(root, path))
 
 
-def _ended(marker: dict[str, Any]) -> str:
-    return f"run {marker.get('run')}, exit code {marker.get('exitCode')}"
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) else 0
+def _ended(run: object, code: object) -> str:
+    return f"run {str(run)[:_LONGEST]}, exit code {str(code)[:_LONGEST]}"

@@ -1,10 +1,9 @@
 """Waits for a sync, which may run on another node or not run yet, by what it leaves in the volume."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from stowplan.agents.attempt import run_marker
+from stowplan.agents.attempt import run_marker, safe_files
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.cache.tasks.work import Work
 from stowplan.schema.exit_codes import ExitCode
@@ -38,20 +37,11 @@ class SyncMarks:
     def _is_done(self, run: str) -> bool:
         # The marker of the run goes with the first change that another task makes; the dataset's own two stay.
         for path in (marker_path(run), FAILED_FILE):
-            marker = run_marker.read(self._content(path))
+            marker = run_marker.read(safe_files.read(self.mount, path))
             if marker and marker.run == run:
                 return _judged(marker)
-        content = self._content(COMPLETE_FILE)
-        try:
-            return content is not None and bool(json.loads(content)["run"] == run)
-        except (ValueError, KeyError, TypeError):
-            return False
-
-    def _content(self, path: str) -> bytes | None:
-        try:
-            return (self.mount / path).read_bytes()
-        except FileNotFoundError:
-            return None
+        complete = safe_files.json_object(safe_files.read(self.mount, COMPLETE_FILE))
+        return complete is not None and complete.get("run") == run
 
 
 def _judged(marker: Marker) -> bool:

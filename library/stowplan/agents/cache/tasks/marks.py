@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from stowplan.agents.attempt import run_marker
+from stowplan.agents.attempt.safe_files import json_object
 from stowplan.agents.cache.tasks.state import State
 from stowplan.schema.exit_codes import PERMANENT, ExitCode
 from stowplan.schema.marker import COMPLETE_FILE, FAILED_FILE, STATE_DIRECTORY, marker_path
@@ -85,10 +86,7 @@ class Past:
         content = self.files.get(BEGUN)
         if content is None:
             return None
-        try:
-            return str(json.loads(content)["run"])
-        except (ValueError, KeyError, TypeError):
-            return ""
+        return str((json_object(content) or {}).get("run", ""))
 
 
 def _text(fields: dict[str, object]) -> bytes:

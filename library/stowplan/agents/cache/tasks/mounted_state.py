@@ -1,18 +1,18 @@
 """The state directory as a mount shows it."""
 
-import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from stowplan.agents.attempt.safe_files import replace
+from stowplan.agents.attempt import safe_files
 from stowplan.schema.marker import STATE_DIRECTORY
 
 FOLDERS = ("", "lock", "runs")
 """Where files are, beside the warmup markers."""
 
-LARGEST = 1 << 20
+LARGEST = 4096
+"""Bytes of a file that is read: markers and flags have less than one thousand."""
 
 
 @dataclass(frozen=True)
@@ -22,37 +22,19 @@ class MountedState:
     mount: Path
 
     def read(self) -> Mapping[str, bytes]:
+        """Empty content stands for whatever is no small regular file: the lock goes by names, and removal needs them."""
         found: dict[str, bytes] = {}
         for folder in FOLDERS:
-            path = self._folder / folder
-            try:
-                names = sorted(each.name for each in path.iterdir())
-            except FileNotFoundError:
-                continue
-            for name in names:
-                # Files come and go; folders are named above.
-                with suppress(FileNotFoundError, IsADirectoryError):
-                    found[f"{folder}/{name}" if folder else name] = _content(path / name)
+            files = safe_files.files(self.mount, f"{STATE_DIRECTORY}/{folder}", LARGEST)
+            found |= {f"{folder}/{name}".lstrip("/"): content for name, content in files.items()}
         return found
 
     def write(self, files: Mapping[str, bytes]) -> None:
         for name, content in files.items():
-            path = self._folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            replace(path, content.decode())
+            safe_files.write(self.mount, f"{STATE_DIRECTORY}/{name}", content.decode())
 
     def remove(self, names: Iterable[str]) -> None:
         for name in names:
-            (self._folder / name).unlink(missing_ok=True)
-
-    @property
-    def _folder(self) -> Path:
-        return self.mount / STATE_DIRECTORY
-
-
-def _content(path: Path) -> bytes:
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        return os.read(descriptor, LARGEST)
-    finally:
-        os.close(descriptor)
+            # A directory is nothing of ours, and nothing that a task would wait for.
+            with suppress(IsADirectoryError):
+                safe_files.remove(self.mount, f"{STATE_DIRECTORY}/{name}")

@@ -2,11 +2,9 @@
 
 import json
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from stowplan.agents.attempt.safe_files import boot
+from stowplan.agents.attempt.safe_files import boot, json_object
 
 
 def told() -> bytes:
@@ -18,10 +16,10 @@ def told() -> bytes:
 def has_died(content: bytes) -> bool:
     """Whether a process of this very machine, in sight of this one, is no more. False where that cannot be known."""
     try:
-        other: Mapping[str, Any] = json.loads(content)
+        other = json_object(content) or {}
         here = bool(other["boot"]) and other["boot"] == boot() and other["processes"] == _processes()
         return here and _began(int(other["process"])) != other["began"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError):
         return False
 
 

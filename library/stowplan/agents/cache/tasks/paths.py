@@ -79,17 +79,28 @@ def files(mount: Path, names: tuple[str, ...]) -> Iterator[tuple[str, int]]:
 
 
 def _below(folder: Path, path: str) -> Iterator[tuple[str, int]]:
-    """Depth first, by name. A folder that is open needs no memory for what is below it."""
-    with os.scandir(folder) as scan:
-        entries = sorted(
-            (each.name, each.inode(), each.is_dir(follow_symlinks=False), each.is_file(follow_symlinks=False))
-            for each in scan
-        )
-    for name, inode, is_folder, is_file in entries:
-        if inode >= INTERNAL_INODES or (not path and name == STATE_DIRECTORY):
+    """Depth first, by name. Folders may lie deeper than Python recurses, so the open ones are a list."""
+    left = [(folder, path, _entries(folder))]
+    while left:
+        where, above, entries = left[-1]
+        if not entries:
+            left.pop()
             continue
-        full = f"{path}/{name}" if path else name
+        name, inode, is_folder, is_file = entries.pop()
+        if inode >= INTERNAL_INODES or (not above and name == STATE_DIRECTORY):
+            continue
+        full = f"{above}/{name}" if above else name
         if is_folder:
-            yield from _below(folder / name, full)
+            left.append((where / name, full, _entries(where / name)))
         elif is_file:
             yield full, inode
+
+
+def _entries(folder: Path) -> list[tuple[str, int, bool, bool]]:
+    """Name, inode, whether it is a folder, whether it is a file; the first name last."""
+    with os.scandir(folder) as scan:
+        found = [
+            (each.name, each.inode(), each.is_dir(follow_symlinks=False), each.is_file(follow_symlinks=False))
+            for each in scan
+        ]
+    return sorted(found, reverse=True)

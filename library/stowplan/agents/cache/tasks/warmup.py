@@ -1,14 +1,13 @@
 """Loads a partition's share of the files into the cache of this node, and proves that they are there."""
 
-import os
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
+from stowplan.agents.attempt import safe_files
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.attempt.safe_files import replace
 from stowplan.agents.cache.drivers.juicefs.control import MOST_PATHS, Action, Control, Filled
 from stowplan.agents.cache.drivers.juicefs.settling import Settling
 from stowplan.agents.cache.drivers.juicefs.verdict import TASK_USER
@@ -18,6 +17,9 @@ from stowplan.agents.cache.tasks.work import Work
 from stowplan.schema.agent_config import WarmupConfig
 from stowplan.schema.exit_codes import PERMANENT, ExitCode
 from stowplan.schema.marker import WarmupMarker, warmup_path
+
+LONGEST_LIST = 64 << 20
+"""Bytes of a file that lists paths."""
 
 ROUNDS = 2
 """A block that could not be loaded is tried once more: what is there costs nothing."""
@@ -111,9 +113,13 @@ class WarmupTask:
             if entry is None or entry.found is None:
                 message = f"There is no {self.config.file!r} in the dataset, which lists the paths to load"
                 raise AttemptError(ExitCode.NOT_FOUND, "NotFound", message)
-            descriptor = os.open(entry.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=entry.folder)
-        with os.fdopen(descriptor, encoding="utf-8", errors="surrogateescape") as lines:
-            texts = [line.rstrip("\r\n") for line in lines]
+            listed = safe_files.content(entry.folder, entry.name, LONGEST_LIST)
+        if listed is None:
+            message = (
+                f"{self.config.file!r} is no file of at most {LONGEST_LIST >> 20} MiB: give it as paths, one a line"
+            )
+            raise AttemptError(ExitCode.BAD_SPEC, "BadList", message)
+        texts = [line.rstrip("\r") for line in listed.decode(errors="surrogateescape").split("\n")]
         mount = f"{self.config.mount_path.rstrip('/')}/"
         found = [paths.parts(text.removeprefix(mount)) for text in texts if text.strip()]
         if not found:
@@ -133,10 +139,8 @@ class WarmupTask:
             partitions=self.config.partitions,
             sync=sync,
         )
-        path = self._mount / warmup_path(partition)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            replace(path, marker.model_dump_json(by_alias=True) + "\n")
+            safe_files.write(self._mount, warmup_path(partition), marker.model_dump_json(by_alias=True) + "\n")
         except PermissionError:
             message = f"No permission to say that the dataset is warm: {TASK_USER}"
             raise AttemptError(ExitCode.AUTH, "NoPermission", message) from None
