@@ -24,7 +24,7 @@ def main() -> int:
     # Whatever goes wrong in here must not end with 1, which says that the group failed.
     try:
         return asyncio.run(_run(told, log))
-    except Exception as error:
+    except BaseException as error:
         log.fault(error)
         return ExitCode.TRANSIENT
 

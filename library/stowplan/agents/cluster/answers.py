@@ -7,6 +7,9 @@ from typing import Any
 
 Manifest = dict[str, Any]
 
+LONGEST = 1000
+"""Characters of a reason or message that the server gives."""
+
 
 @dataclass(frozen=True, slots=True)
 class Refused:
@@ -47,32 +50,48 @@ def object_of(content: bytes) -> Manifest:
 
     Something between us and the server may answer 200 with a page of its own.
     """
-    found = json.loads(content)
+    found = _parsed(content)
     if not (isinstance(found, dict) and isinstance(found.get("metadata"), dict)):
         raise ValueError("no Kubernetes object")  # noqa: TRY004 - of the same sort as text that is no JSON
     return found
 
 
 def event_of(line: bytes) -> WatchEvent | Trouble:
-    """One line of a watch; ValueError, LookupError or TypeError if it is something else.
+    """One line of a watch; ValueError if it is something else.
 
     An `ERROR` line carries a Status, such as 410 Gone for a version that the server no longer has.
     """
-    event = json.loads(line)
-    if event["type"] == "ERROR":
-        return _refused(int(event["object"].get("code") or 500), event["object"])
-    return WatchEvent(event["type"], event["object"])
+    event = _parsed(line)
+    found = event.get("object") if isinstance(event, dict) else None
+    if not isinstance(event, dict) or not isinstance(found, dict):
+        raise ValueError("no event")  # noqa: TRY004 - as above
+    if event.get("type") == "ERROR":
+        code = found.get("code")
+        return _refused(code if isinstance(code, int) and code else 500, found)
+    if not isinstance(found.get("metadata"), dict):
+        raise ValueError("no Kubernetes object")  # noqa: TRY004 - as above
+    return WatchEvent(str(event.get("type")), found)
 
 
 def refusal_of(status: int, content: bytes) -> Refused:
     """From the body of an answer: a Status object, or the plain text of whatever stands before the server."""
     try:
-        return _refused(status, json.loads(content))
+        return _refused(status, _parsed(content))
     except ValueError:
         return _refused(status, None, content.decode(errors="replace"))
+
+
+def _parsed(content: bytes) -> object:
+    """ValueError for text that is no JSON, or too deeply nested."""
+    try:
+        found: object = json.loads(content)
+    except RecursionError:
+        raise ValueError("too deeply nested") from None
+    return found
 
 
 def _refused(status: int, body: object, text: str = "") -> Refused:
     if not isinstance(body, Mapping):
         return Refused(status, "", text[:200].strip())
-    return Refused(status, str(body.get("reason") or ""), str(body.get("message") or ""))
+    reason, message = (str(body.get(field) or "")[:LONGEST] for field in ("reason", "message"))
+    return Refused(status, reason, message)

@@ -1,6 +1,9 @@
 """A thin Kubernetes client: get, watch and patch one object by its name, or follow all that a selector selects."""
 
+import asyncio
+import errno
 from collections.abc import AsyncIterator, Mapping
+from time import monotonic
 from types import TracebackType
 from typing import Self
 
@@ -27,6 +30,14 @@ WATCH_SECONDS = 240
 
 SILENCE_SECONDS = 90.0
 """A watch with nothing to say gets a bookmark about once a minute: after a longer silence the server is gone."""
+
+CALL_SECONDS = 60.0
+"""Longest time for a whole answer: one byte now and then must not keep an agent."""
+
+LARGEST_ANSWER = 64 << 20
+LARGEST_EVENT = 8 << 20
+LARGEST_REFUSAL = 64 << 10
+"""Bytes. An object has at most 1.5 MiB where etcd stores it, and lists are read by pages of 100."""
 
 _PLAIN_JSON = {"Accept": "application/json", "Accept-Encoding": "identity"}
 """Kubernetes 1.37 sends each event of a compressed watch as a gzip member of its own; httpx reads the first alone."""
@@ -115,11 +126,11 @@ class Client:
                 "GET", collection, params=parameters, headers=headers, timeout=timeout
             ) as response:
                 if response.is_error:
-                    yield refusal_of(response.status_code, await response.aread())
+                    yield refusal_of(response.status_code, await _body(response, LARGEST_REFUSAL))
                     return
-                async for line in _lines(response.aiter_raw()):
+                async for line in _lines(response.aiter_raw(), monotonic() + WATCH_SECONDS + SILENCE_SECONDS):
                     yield event_of(line)
-        except (httpx.HTTPError, OSError, ValueError, LookupError, TypeError) as error:
+        except (httpx.HTTPError, OSError, ValueError) as error:
             yield self._unreachable(error)
 
     async def _call(
@@ -132,10 +143,14 @@ class Client:
     ) -> Answer:
         try:
             headers = self._authorization() | ({} if body is None else {"Content-Type": content})
-            response = await self._http.request(method, path, json=body, headers=headers, params=parameters)
-            if response.is_error:
-                return refusal_of(response.status_code, response.content)
-            return object_of(response.content)
+            request = self._http.build_request(method, path, json=body, headers=headers, params=parameters)
+            async with asyncio.timeout(CALL_SECONDS):
+                response = await self._http.send(request, stream=True)
+                try:
+                    found = await _body(response, LARGEST_REFUSAL if response.is_error else LARGEST_ANSWER)
+                finally:
+                    await response.aclose()
+            return refusal_of(response.status_code, found) if response.is_error else object_of(found)
         except (httpx.HTTPError, OSError, ValueError) as error:
             return self._unreachable(error)
 
@@ -170,10 +185,30 @@ class Client:
             self._authorities, self._http = now, renewed
 
 
-async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Lines that are not empty. Only a line feed ends one: `str.splitlines` also ends them inside of JSON strings."""
-    rest = b""
+async def _body(response: httpx.Response, largest: int) -> bytes:
+    """The whole body as it was sent; OSError if it is larger. No encoding was asked for, so none is undone."""
+    found = bytearray()
+    async for chunk in response.aiter_raw():
+        found += chunk
+        if len(found) > largest:
+            raise OSError(errno.EFBIG, f"The server's answer has more than {largest} bytes")
+    return bytes(found)
+
+
+async def _lines(chunks: AsyncIterator[bytes], end: float) -> AsyncIterator[bytes]:
+    """Lines that are not empty, until the clock shows `end`; OSError for one that is larger than any event.
+
+    Only a line feed ends one: `str.splitlines` also ends them inside of JSON strings.
+    """
+    rest = bytearray()
     async for chunk in chunks:
-        *lines, rest = (rest + chunk).split(b"\n")
-        for line in filter(bytes.strip, lines):
-            yield line
+        first, *others = chunk.split(b"\n")
+        rest += first
+        for other in others:
+            if rest.strip():
+                yield bytes(rest)
+            rest = bytearray(other)
+        if len(rest) > LARGEST_EVENT:
+            raise OSError(errno.EFBIG, f"An event of the server has more than {LARGEST_EVENT} bytes")
+        if monotonic() > end:
+            return

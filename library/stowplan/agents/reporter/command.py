@@ -26,7 +26,7 @@ def main() -> int:
         return ExitCode.BAD_SPEC
     try:
         asyncio.run(_run(told, log))
-    except Exception as error:
+    except BaseException as error:
         log.fault(error)
         return ExitCode.TRANSIENT
     return ExitCode.DONE

@@ -14,6 +14,9 @@ KILL_SECONDS = 1.0
 ERROR_BYTES = 4096
 """Of what it said on standard error, the end."""
 
+MOST_BYTES = 1 << 20
+"""Of what it said at all: statistics of a mount have some ten thousand bytes."""
+
 _REDACT = Redactor(())
 
 
@@ -70,4 +73,4 @@ def _ended(process: "subprocess.Popen[bytes]", seconds: float) -> bool:
 
 def _text(file: IO[bytes]) -> str:
     file.seek(0)
-    return file.read().decode(errors="replace")
+    return file.read(MOST_BYTES).decode(errors="replace")

@@ -45,7 +45,7 @@ class Watch:
                 self.stop.sleep(work())
         except StoppedError:
             return
-        except Exception as error:
+        except BaseException as error:
             # The heartbeat ends, or the figures grow old: better to begin anew.
             self.log.fault(error)
             self.stop.set("failure")

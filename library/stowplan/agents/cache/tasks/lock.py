@@ -96,7 +96,7 @@ class Lock:
             over.set()
             beating.join()
             self.check()
-        except Exception:
+        except BaseException:
             # The work ends by `stop` when the lock is lost, and that is no word of what happened.
             self.check()
             raise
@@ -198,7 +198,7 @@ class Lock:
                     self._lose(f"{stranger} took the lock: this task was silent for too long")
                     return
                 moved = time.monotonic()
-            except Exception as error:
+            except BaseException as error:
                 if self.stop.is_set():
                     return
                 self.log.warning("Cannot show that this task is alive: trying again", error=str(error))

@@ -22,7 +22,7 @@ class MountedState:
     mount: Path
 
     def read(self) -> Mapping[str, bytes]:
-        """Empty content stands for whatever is no small regular file: the lock goes by names, and removal needs them."""
+        """Content is empty for what is no small regular file: the lock goes by names, and so does removal."""
         found: dict[str, bytes] = {}
         for folder in FOLDERS:
             files = safe_files.files(self.mount, f"{STATE_DIRECTORY}/{folder}", LARGEST)

@@ -28,6 +28,9 @@ INTERNAL_INODES = 0x7FFFFFFF00000000
 TRASH_INODE = 0x7FFFFFFF10000000
 """The directory of what was removed, in every volume; everybody may look into it by its inode (`pkg/meta/base.go`)."""
 
+LARGEST_ANSWER = 1 << 20
+"""Bytes. An answer is a JSON object of a few numbers."""
+
 MOST_PATHS = 10240
 """Paths of one request, as many as `juicefs warmup` sends."""
 
@@ -89,8 +92,12 @@ class Control:
             raise AttemptError(
                 ExitCode.TRANSIENT, "MountRefuses", f"The mount refuses to work on its cache: {_name(code)}"
             )
-        found = json.loads(data)
-        return Filled(found["FileCount"], found["TotalBytes"], found["MissBytes"])
+        try:
+            found = json.loads(data)
+            return Filled(*(int(found[name]) for name in ("FileCount", "TotalBytes", "MissBytes")))
+        except (ValueError, LookupError, TypeError, RecursionError):
+            message = "The mount's answer is not that of JuiceFS 1.2 to 1.4"
+            raise AttemptError(ExitCode.TRANSIENT, "BadAnswer", message) from None
 
     def remove(self, parent: int, name: bytes, progress: Progress) -> int:
         """Removes an entry of a directory with all that is below; gives the error number, 0 for none."""
@@ -115,9 +122,13 @@ class Control:
     def _open(self) -> int:
         for name in NAMES:
             try:
-                return os.open(self.directory / name, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+                descriptor = os.open(self.directory / name, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
             except FileNotFoundError:
                 continue
+            # A file of the same name that is none of the mount's was made by somebody to be taken for it.
+            if os.fstat(descriptor).st_ino >= INTERNAL_INODES:
+                return descriptor
+            os.close(descriptor)
         # The mount may come back.
         message = f"{self.directory} is no mount of JuiceFS, or a read-only one: it has no control file"
         raise AttemptError(ExitCode.TRANSIENT, "NoMount", message)
@@ -140,6 +151,8 @@ class Control:
                 return rest[0], b""
             if len(rest) >= 5 and rest[0] == _DATA:
                 (size,) = struct.unpack(">I", rest[1:5])
+                if size > LARGEST_ANSWER:
+                    raise AttemptError(ExitCode.TRANSIENT, "BadAnswer", f"The mount's answer has {size} bytes")
                 if len(rest) >= 5 + size:
                     return 0, rest[5 : 5 + size]
 

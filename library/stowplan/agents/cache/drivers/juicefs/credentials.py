@@ -33,7 +33,7 @@ def volume_variables(environment: Mapping[str, str]) -> dict[str, str]:
         return {}
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict) or not all(isinstance(each, str) for each in found.values()):
         raise AttemptError(ExitCode.BAD_SPEC, "BadSecret", "The volume Secret's key `envs` is no JSON object of texts")
@@ -72,7 +72,7 @@ def secrets(environment: Mapping[str, str]) -> list[str]:
             for value in json.loads(given(environment, VOLUME_SECRET_ENV["envs"])).values()
             if isinstance(value, str)
         ]
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         found.append(given(environment, VOLUME_SECRET_ENV["envs"]))
     # Logs are read line by line.
     return [each for value in found for each in dict.fromkeys([value, *value.splitlines()]) if each]

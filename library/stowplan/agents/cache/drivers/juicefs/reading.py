@@ -11,13 +11,14 @@ import os
 import sys
 
 NO_STATISTICS, NO_METADATA = 3, 4
+MOST_BYTES = 1 << 20
 
 
 def main(mount: str, name: str) -> int:
     """Gives the exit code."""
     try:
         with open(os.path.join(mount, ".stats"), "rb") as file:  # noqa: PTH118,PTH123 - pathlib takes a while to load
-            text = file.read()
+            text = file.read(MOST_BYTES)
     except OSError as error:
         return _say(error, NO_STATISTICS)
     sys.stdout.buffer.write(text)

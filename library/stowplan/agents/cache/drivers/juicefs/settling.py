@@ -14,6 +14,7 @@ warmups. If such a load is the first to leave too little room, what is dropped o
 from dataclasses import dataclass
 from pathlib import Path
 
+from stowplan.agents.attempt import safe_files
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.juicefs.stats import numbers
@@ -21,6 +22,9 @@ from stowplan.schema.exit_codes import ExitCode
 
 NAMES = (".jfs.stats", ".stats")
 """The first where the mount has the option `prefix-internal`. A volume that is mounted by a `subPath` has neither."""
+
+LARGEST = 1 << 20
+"""Bytes of the statistics, which are some ten thousand. Where the volume has no such file, anybody may make one."""
 
 LOOK_SECONDS = 0.05
 FREE_SPACE_SECONDS = 2.0
@@ -101,10 +105,10 @@ class Settling:
 
     def _look(self) -> _Look | None:
         for name in NAMES:
-            try:
-                found = numbers((self.mount / name).read_text(encoding="utf-8"))
-            except FileNotFoundError:
+            text = safe_files.read(self.mount, name, LARGEST)
+            if text is None:
                 continue
+            found = numbers(text.decode(errors="replace"))
             ended = found.get("juicefs_blockcache_write_hist_seconds_total", 0)
             writes, blocks = (found.get(f"juicefs_blockcache_{each}", 0) for each in ("writes", "blocks"))
             return _Look(

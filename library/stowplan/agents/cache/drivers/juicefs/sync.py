@@ -22,6 +22,8 @@ PROTECTION = f"/{STATE_DIRECTORY}/***"
 
 LOOK_SECONDS = 1.0
 MOST_WARNINGS = 20
+LARGEST_METRICS = 1 << 20
+"""Bytes of the metrics of a child."""
 CHECKPOINTS = (1, 4)
 """The first version that can go on where it was stopped."""
 
@@ -62,8 +64,8 @@ class Watch:
     def _look(self) -> None:
         while not self._over.wait(LOOK_SECONDS):
             if self._address:
-                # The next look sees more; the count in the end comes from the log.
-                with suppress(OSError, ValueError):
+                # The next look sees more, whatever went wrong; the count in the end comes from the log.
+                with suppress(Exception):
                     self._count(_metrics(self._address))
 
     def _count(self, found: Mapping[str, float]) -> None:
@@ -183,5 +185,5 @@ def _metrics(address: str) -> dict[str, float]:
     # Nothing from the environment: a proxy is not for this machine.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with opener.open(f"http://{address}/metrics", timeout=2) as response:
-        text = response.read().decode(errors="replace")
+        text = response.read(LARGEST_METRICS).decode(errors="replace")
     return {name: float(value) for name, value in _METRIC.findall(text)}

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from stowplan.agents.attempt import safe_files
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.juicefs.child import Child, Ended
 from stowplan.agents.cache.drivers.juicefs.verdict import failure
@@ -14,6 +15,9 @@ from stowplan.schema.marker import STATE_DIRECTORY
 SECONDS = 20.0
 LAST_SECONDS = 2.0
 """What a call may take, and what it may take once there is to be no more work."""
+
+LARGEST = 64 << 10
+"""Bytes of a file that is read: markers and flags have less than one thousand."""
 
 _TEMPORARY = ".jfs."
 
@@ -28,9 +32,10 @@ class VolumeState:
 
     def read(self) -> Mapping[str, bytes]:
         with _folder() as folder:
-            self._sync(self._url, f"file://{folder}/", "--exclude=/warmup/***")
-            files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-            return {str(path.relative_to(folder)): path.read_bytes() for path in files if not _is_temporary(path)}
+            self._sync(self._url, f"file://{folder}/", "--exclude=/warmup/***", f"--max-size={LARGEST >> 10}K")
+            files = [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink()]
+            names = [str(path.relative_to(folder)) for path in files if not _is_temporary(path)]
+            return {name: content for name in names if (content := safe_files.read(folder, name, LARGEST)) is not None}
 
     def write(self, files: Mapping[str, bytes]) -> None:
         with _folder() as folder:

@@ -1,0 +1,421 @@
+"""Anybody who can write to a claim can put anything into its state folder: agents neither hang, nor break, nor follow.
+
+A marker that cannot be read counts as missing. Where an agent has to write, it replaces what is in the way, or fails
+with a sentence.
+"""
+
+import json
+import os
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from stowplan.agents.attempt import safe_files
+from stowplan.agents.attempt.completion import Completion
+from stowplan.agents.attempt.failure import AttemptError, of_any
+from stowplan.agents.attempt.lock import held
+from stowplan.agents.attempt.redaction import Redactor
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.cache.drivers.juicefs.control import Control
+from stowplan.agents.cache.drivers.juicefs.settling import Settling
+from stowplan.agents.cache.tasks import owner, paths
+from stowplan.agents.cache.tasks.await_sync import SyncMarks
+from stowplan.agents.cache.tasks.lock import Lock
+from stowplan.agents.cache.tasks.marks import Marks
+from stowplan.agents.cache.tasks.mounted_state import MountedState
+from stowplan.agents.cache.tasks.warmup import WarmupTask
+from stowplan.agents.cache.tasks.work import TaskOutcome, Work
+from stowplan.agents.log import Log
+from stowplan.agents.wait_dataset import command
+from stowplan.agents.wait_dataset.readiness import look
+from stowplan.schema.agent_config import WarmupConfig
+from stowplan.schema.exit_codes import ExitCode
+from stowplan.schema.marker import COMPLETE_FILE, FAILED_FILE, STATE_DIRECTORY, marker_path, warmup_path
+from stowplan.schema.wait_config import Until, WaitConfig
+
+T = TypeVar("T")
+
+RUN = "sync-abc"
+SECRET = "of another file"
+DEEP = b"[" * 60_000
+UNTIL: tuple[Until, ...] = ("mounted", "synced", "warmed")
+
+
+def within(call: Callable[[], T], seconds: float = 10.0) -> T:
+    """What a call gives or raises; a failure of the test if it hangs."""
+    results: list[T] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(call())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    assert not thread.is_alive(), "it hangs"
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+def foreseen(call: Callable[[], object]) -> None:
+    """Runs a call that may fail, as long as the failure is one that the program has a sentence for."""
+    try:
+        within(call)
+    except Exception as error:
+        if not isinstance(of_any(error, "the test"), AttemptError):
+            raise
+
+
+def link(path: Path, elsewhere: Path) -> None:
+    path.symlink_to(elsewhere / "file")
+
+
+def dangling(path: Path, elsewhere: Path) -> None:
+    path.symlink_to(elsewhere / "nothing")
+
+
+def link_to_folder(path: Path, elsewhere: Path) -> None:
+    path.symlink_to(elsewhere)
+
+
+def circle(path: Path, elsewhere: Path) -> None:
+    path.symlink_to(path)
+
+
+def pipe(path: Path, elsewhere: Path) -> None:
+    os.mkfifo(path)
+
+
+def directory(path: Path, elsewhere: Path) -> None:
+    path.mkdir()
+    (path / "inner").write_text("x")
+
+
+def huge(path: Path, elsewhere: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+
+
+def deep(path: Path, elsewhere: Path) -> None:
+    path.write_bytes(DEEP)
+
+
+def holding(content: bytes) -> Callable[[Path, Path], None]:
+    def write(path: Path, _: Path) -> None:
+        path.write_bytes(content)
+
+    return write
+
+
+MAKERS: dict[str, Callable[[Path, Path], None]] = {
+    maker.__name__: maker for maker in (link, dangling, link_to_folder, circle, pipe, directory, huge, deep)
+} | {
+    f"content-{number}": holding(content)
+    for number, content in enumerate(
+        [b"", b"\0", b"\xff\xfe", b"null", b"[]", b"1e999", b'"a"', b'{"run": []}', b'{"run": {"a": 1}, "format": "x"}']
+        + [
+            b'{"run": "' + RUN.encode() + b'", "revision": ' + each + b"}"
+            for each in (b"[]", b'"' + b"x" * 5_000 + b'"')
+        ]
+        + [b'{"boot": 1, "processes": [], "process": 1e999}', b'{"holder": [], "machine": {}}', b"9" * 5_000]
+    )
+}
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Path:
+    """A folder outside the claim, with a marker that would count if it were followed to."""
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    good = {"format": 1, "run": RUN, "result": "succeeded", "exitCode": 0, "secret": SECRET}
+    (folder / "file").write_text(json.dumps(good))
+    return folder
+
+
+@pytest.fixture
+def claim(tmp_path: Path) -> Path:
+    folder = tmp_path / "claim"
+    folder.mkdir()
+    return folder
+
+
+def put(claim: Path, path: str, elsewhere: Path, maker: str) -> None:
+    place = claim / path
+    place.parent.mkdir(parents=True, exist_ok=True)
+    MAKERS[maker](place, elsewhere)
+
+
+def untouched(elsewhere: Path) -> None:
+    assert [each.name for each in elsewhere.iterdir()] == ["file"]
+    assert SECRET in (elsewhere / "file").read_text()
+
+
+def work(run: str | None = RUN) -> Work:
+    return Work(TaskOutcome(run, None, task="sync"), Stop(), Log(), Redactor(()))
+
+
+# Markers of a transfer.
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize("of_dataset", [True, False])
+def test_a_transfer_does_not_believe_a_hostile_marker(
+    claim: Path, elsewhere: Path, maker: str, *, of_dataset: bool
+) -> None:
+    state = claim / STATE_DIRECTORY / "c"
+    dataset = claim / "sub" if of_dataset else None
+    complete = f"sub/{COMPLETE_FILE}" if of_dataset else f"{STATE_DIRECTORY}/c/complete.json"
+    for path in (complete, f"{complete}.tmp", marker_path(RUN), f"{marker_path(RUN)}.tmp", f"sub/{FAILED_FILE}"):
+        put(claim, path, elsewhere, maker)
+    completion = Completion(claim, state, RUN, dataset)
+    assert not within(completion.is_done)
+    assert within(lambda: completion.revision) is None
+    foreseen(completion.begin)
+    foreseen(lambda: completion.end(ExitCode.BAD_SPEC, {}))
+    foreseen(lambda: completion.end(ExitCode.DONE, {"revision": "x"}))
+    untouched(elsewhere)
+    if maker != "directory":
+        assert within(completion.is_done)
+        assert within(lambda: completion.revision) == "x"
+        assert (claim / complete).is_file()
+        assert not (claim / complete).is_symlink()
+
+
+@pytest.mark.parametrize("linked", [STATE_DIRECTORY, f"{STATE_DIRECTORY}/runs", f"{STATE_DIRECTORY}/c", "sub"])
+def test_no_marker_is_read_or_written_by_way_of_a_linked_folder(claim: Path, elsewhere: Path, linked: str) -> None:
+    (elsewhere / "runs").mkdir()
+    for folder in (elsewhere, elsewhere / "runs"):
+        (folder / f"{RUN}.json").write_text((elsewhere / "file").read_text())
+    before = sorted(elsewhere.rglob("*"))
+    place = claim / linked
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.symlink_to(elsewhere)
+    for dataset in (None, claim / "sub"):
+        completion = Completion(claim, claim / STATE_DIRECTORY / "c", RUN, dataset)
+        if linked in (STATE_DIRECTORY, f"{STATE_DIRECTORY}/runs"):
+            assert not completion.is_done()
+        foreseen(completion.begin)
+        foreseen(lambda done=completion: done.end(ExitCode.DONE, {}))  # type: ignore[misc]
+        foreseen(lambda done=completion: done.end(ExitCode.BAD_SPEC, {}))  # type: ignore[misc]
+    state = MountedState(claim)
+    foreseen(lambda: state.write({f"runs/{RUN}.json": b"x", "complete.json": b"x"}))
+    foreseen(lambda: state.remove([f"runs/{RUN}.json", "file"]))
+    if linked.startswith(STATE_DIRECTORY):
+        assert SECRET not in str(within(state.read))
+    assert sorted(elsewhere.rglob("*")) == before
+
+
+# The lock of a transfer.
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_a_hostile_lock_file_is_no_fault(claim: Path, elsewhere: Path, maker: str) -> None:
+    put(claim, "lock", elsewhere, maker)
+
+    def take() -> None:
+        with held(claim / "lock", RUN, Stop(), Log(), silence=0.2):
+            pass
+
+    foreseen(take)
+    untouched(elsewhere)
+
+
+def test_a_lock_that_cannot_be_touched_ends_the_attempt(claim: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Panic(BaseException):
+        """As libraries raise that are written in Rust."""
+
+    def fail(*_: object) -> None:
+        raise Panic
+
+    monkeypatch.setattr("stowplan.agents.attempt.lock.BEAT_SECONDS", 0.01)
+    monkeypatch.setattr("stowplan.agents.attempt.lock.LOST_SECONDS", 0.05)
+    monkeypatch.setattr("stowplan.agents.attempt.lock.os.utime", fail)
+    stop = Stop()
+
+    def take() -> None:
+        with held(claim / "lock", RUN, stop, Log()):
+            stop.sleep(10)
+
+    with pytest.raises(AttemptError, match="Could not hold the lock"):
+        within(take)
+
+
+# The state of a volume.
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_tasks_do_not_believe_a_hostile_state(claim: Path, elsewhere: Path, maker: str) -> None:
+    names = ("complete.json", "failed.json", "begun.json", "begun.json.tmp", f"runs/{RUN}.json", "lock/other.h.1")
+    for name in names:
+        put(claim, f"{STATE_DIRECTORY}/{name}", elsewhere, maker)
+    state = MountedState(claim)
+    marks = Marks(state, RUN, completes=True)
+    past = within(marks.look)
+    assert not past.is_done
+    assert past.begun in (None, "", "[]", "{'a': 1}", RUN)
+    assert SECRET not in str(past.files)
+    assert all(len(content) <= 1 << 16 for content in past.files.values())
+    foreseen(lambda: marks.begin(past))
+    foreseen(lambda: marks.end({}))
+    foreseen(lambda: marks.fail(ExitCode.BAD_SPEC))
+    untouched(elsewhere)
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_a_hostile_flag_is_waited_for_and_then_taken_away(
+    claim: Path, elsewhere: Path, maker: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stowplan.agents.cache.tasks.lock.LOOK_SECONDS", 0.02)
+    put(claim, f"{STATE_DIRECTORY}/lock/a.h.1", elsewhere, maker)
+    lock = Lock(MountedState(claim), RUN, Stop(), Log(), silence=0.1, patience=3.0)
+
+    def take() -> None:
+        with lock.held():
+            pass
+
+    within(take, 20.0)
+    untouched(elsewhere)
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_a_hostile_owner_is_no_fault(claim: Path, elsewhere: Path, maker: str) -> None:
+    put(claim, "flag", elsewhere, maker)
+    assert not owner.has_died(safe_files.read(claim, "flag") or b"")
+
+
+def test_many_files_are_bounded(claim: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(safe_files, "MOST_NAMES", 20)
+    monkeypatch.setattr(safe_files, "MOST_BYTES", 1000)
+    runs = claim / STATE_DIRECTORY / "runs"
+    runs.mkdir(parents=True)
+    for number in range(20):
+        (runs / f"{number:02}").write_bytes(b"x" * 400)
+    found = MountedState(claim).read()
+    assert len(found) == 20
+    assert sum(map(len, found.values())) <= 1_400
+    (runs / "20").touch()
+    with pytest.raises(OSError, match="more than 20 files"):
+        MountedState(claim).read()
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_a_warmup_does_not_believe_a_hostile_mark_of_its_sync(claim: Path, elsewhere: Path, maker: str) -> None:
+    for path in (marker_path(RUN), FAILED_FILE, COMPLETE_FILE):
+        put(claim, path, elsewhere, maker)
+    marks = SyncMarks(claim, "sync", work("warmup-abc"))
+    believed = within(lambda: marks._is_done(RUN))
+    # A plain file that names the run is what a sync writes.
+    assert believed == (maker in ("content-9", "content-10"))
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_a_hostile_list_of_paths_is_no_fault(claim: Path, elsewhere: Path, maker: str) -> None:
+    put(claim, "list", elsewhere, maker)
+    config = WarmupConfig.model_validate(
+        {
+            "task": "warmup",
+            "target": {"kind": "SampleSet", "namespace": "ml", "name": "a"},
+            "mountPath": str(claim),
+            "partitions": 1,
+            "file": "list",
+            "threads": 1,
+            "reportPhase": False,
+            "dataset": "a",
+            "paths": [],
+            "strategy": "sequence",
+            "threshold": 90,
+        }
+    )
+    task = WarmupTask(config, work())
+    foreseen(lambda: list(task._files()))
+    foreseen(lambda: task._mark("sync", ExitCode.DONE))
+
+
+def test_a_hostile_mark_of_a_warmup_is_replaced(claim: Path, elsewhere: Path) -> None:
+    put(claim, warmup_path(0), elsewhere, "link")
+    safe_files.write(claim, warmup_path(0), "x")
+    assert (claim / warmup_path(0)).read_text() == "x"
+    untouched(elsewhere)
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize("name", [".control", ".jfs.control", ".stats", ".jfs.stats"])
+def test_files_that_look_like_those_of_a_mount_are_not_taken_for_them(
+    claim: Path, elsewhere: Path, maker: str, name: str
+) -> None:
+    put(claim, name, elsewhere, maker)
+    foreseen(Control(claim, Stop()).probe)
+    with pytest.raises((AttemptError, OSError)):
+        within(Control(claim, Stop()).probe)
+    assert within(Settling(claim, Stop()).begin) == 0
+    untouched(elsewhere)
+
+
+def test_deep_folders_are_no_fault(claim: Path) -> None:
+    depth = 1_500
+    here = os.open(claim, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir("d", dir_fd=here)
+        inner = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inner
+    os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=here))
+    os.close(here)
+    ((path, _),) = within(lambda: list(paths.files(claim, ())))
+    assert path.count("/") == depth
+
+
+# The wait for a dataset.
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize("until", UNTIL)
+def test_a_wait_does_not_believe_hostile_markers(claim: Path, elsewhere: Path, maker: str, until: Until) -> None:
+    for path in (COMPLETE_FILE, FAILED_FILE, warmup_path(0), warmup_path(1)):
+        put(claim, path, elsewhere, maker)
+    view = within(lambda: look(claim, until))
+    assert view.state != "ready" or until == "mounted" or (until == "synced" and maker.startswith("content"))
+    assert SECRET not in view.text
+    assert len(view.text) < 500
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"partition": []},
+        {"partition": {}},
+        {"partition": "x"},
+        {"partitions": 10**12},
+        {"partitions": -1},
+        {"partitions": True},
+        {"run": "x" * 100_000},
+        {"exitCode": []},
+        {"result": {}},
+    ],
+)
+def test_a_warmup_marker_of_any_form_is_no_fault(claim: Path, fields: Mapping[str, Any]) -> None:
+    good = {"run": RUN, "result": "succeeded", "exitCode": 0, "partition": 0, "partitions": 2, "sync": RUN}
+    (claim / warmup_path(0)).parent.mkdir(parents=True)
+    (claim / COMPLETE_FILE).write_text(json.dumps({"run": RUN}))
+    (claim / warmup_path(0)).write_text(json.dumps({**good, **fields}))
+    assert within(lambda: look(claim, "warmed")).state == "waiting"
+
+
+def test_a_fault_of_the_look_ends_the_wait(claim: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Panic(BaseException):
+        pass
+
+    def fail(*_: object) -> None:
+        raise Panic
+
+    monkeypatch.setattr(command, "look", fail)
+    config = WaitConfig(dataset="a", path=str(claim), until="synced", timeout=3600)
+    outcome = within(lambda: command._wait(config, Log()))
+    assert outcome.code is ExitCode.TRANSIENT
