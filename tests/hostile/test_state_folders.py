@@ -6,6 +6,8 @@ with a sentence.
 
 import json
 import os
+import subprocess
+import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -358,18 +360,23 @@ def test_files_that_look_like_those_of_a_mount_are_not_taken_for_them(
     untouched(elsewhere)
 
 
-def test_deep_folders_are_no_fault(claim: Path) -> None:
+def test_deep_folders_are_no_fault() -> None:
     depth = 1_500
-    here = os.open(claim, os.O_RDONLY)
-    for _ in range(depth):
-        os.mkdir("d", dir_fd=here)
-        inner = os.open("d", os.O_RDONLY, dir_fd=here)
+    # pytest's own folders are removed by a function that recurses.
+    claim = Path(tempfile.mkdtemp())
+    try:
+        here = os.open(claim, os.O_RDONLY)
+        for _ in range(depth):
+            os.mkdir("d", dir_fd=here)
+            inner = os.open("d", os.O_RDONLY, dir_fd=here)
+            os.close(here)
+            here = inner
+        os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=here))
         os.close(here)
-        here = inner
-    os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=here))
-    os.close(here)
-    ((path, _),) = within(lambda: list(paths.files(claim, ())))
-    assert path.count("/") == depth
+        ((path, _),) = within(lambda: list(paths.files(claim, ())))
+        assert path.count("/") == depth
+    finally:
+        subprocess.run(["rm", "-rf", claim], check=True)
 
 
 # The wait for a dataset.
