@@ -126,7 +126,7 @@ class Client:
                 "GET", collection, params=parameters, headers=headers, timeout=timeout
             ) as response:
                 if response.is_error:
-                    yield refusal_of(response.status_code, await _body(response, LARGEST_REFUSAL))
+                    yield refusal_of(response.status_code, await _content(response))
                     return
                 async for line in _lines(response.aiter_raw(), monotonic() + WATCH_SECONDS + SILENCE_SECONDS):
                     yield event_of(line)
@@ -147,7 +147,7 @@ class Client:
             async with asyncio.timeout(CALL_SECONDS):
                 response = await self._http.send(request, stream=True)
                 try:
-                    found = await _body(response, LARGEST_REFUSAL if response.is_error else LARGEST_ANSWER)
+                    found = await _content(response)
                 finally:
                     await response.aclose()
             return refusal_of(response.status_code, found) if response.is_error else object_of(found)
@@ -185,14 +185,20 @@ class Client:
             self._authorities, self._http = now, renewed
 
 
-async def _body(response: httpx.Response, largest: int) -> bytes:
-    """The whole body as it was sent; OSError if it is larger. No encoding was asked for, so none is undone."""
+async def _content(response: httpx.Response) -> bytes:
+    """The body as it was sent: of a refusal its beginning, of an answer all of it, or OSError if it is too large.
+
+    The client asks for no encoding, so it undoes none.
+    """
+    largest = LARGEST_REFUSAL if response.is_error else LARGEST_ANSWER
     found = bytearray()
     async for chunk in response.aiter_raw():
         found += chunk
         if len(found) > largest:
+            if response.is_error:
+                break
             raise OSError(errno.EFBIG, f"The server's answer has more than {largest} bytes")
-    return bytes(found)
+    return bytes(found[:largest])
 
 
 async def _lines(chunks: AsyncIterator[bytes], end: float) -> AsyncIterator[bytes]:

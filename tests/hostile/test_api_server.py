@@ -1,0 +1,228 @@
+"""What agents take from an API server, from programs that they start, and from their own faults has bounds."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from io import StringIO
+from pathlib import Path
+from typing import TypeVar
+
+import certifi
+import pytest
+
+from stowplan.agents.attempt.outcome import Outcome
+from stowplan.agents.attempt.program import Program
+from stowplan.agents.attempt.redaction import Redactor
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.await_group import command as await_command
+from stowplan.agents.cache.drivers.api import Extent, Pulse
+from stowplan.agents.cache.drivers.asking import MOST_BYTES, Answer, Asker
+from stowplan.agents.cache.runtime.figures import Figures, Record
+from stowplan.agents.cache.runtime.watch import Watch
+from stowplan.agents.cluster import client as client_module
+from stowplan.agents.cluster.access import Access
+from stowplan.agents.cluster.answers import Refused, Unreachable, WatchEvent
+from stowplan.agents.cluster.client import Client
+from stowplan.agents.cluster.place import job
+from stowplan.agents.log import LONGEST, Log
+from stowplan.agents.reporter import command as reporter_command
+from stowplan.schema.exit_codes import ExitCode
+
+T = TypeVar("T")
+PLACE = job("ml", "a")
+OBJECT = {"metadata": {"name": "a"}}
+
+
+class PanicError(BaseException):
+    """As libraries raise that are written in Rust: no Exception."""
+
+
+@asynccontextmanager
+async def server(status: int, body: Callable[[], AsyncIterator[bytes]], directory: Path) -> AsyncIterator[Client]:
+    """A client of a server that gives one answer to every request, until nobody reads on."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(f"HTTP/1.1 {status} x\r\nConnection: close\r\n\r\n".encode())
+            async for chunk in body():
+                writer.write(chunk)
+                await writer.drain()
+        except (OSError, asyncio.IncompleteReadError):
+            return
+        finally:
+            writer.close()
+
+    listening = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = listening.sockets[0].getsockname()[1]
+    (directory / "token").write_text("abc")
+    (directory / "ca.crt").write_bytes(Path(certifi.where()).read_bytes())
+    access = Access(f"http://127.0.0.1:{port}", directory / "token", directory / "ca.crt")
+    async with Client(access, "test") as client:
+        yield client
+    listening.close()
+
+
+async def endless(first: bytes = b"", piece: bytes = b"x" * 65536) -> AsyncIterator[bytes]:
+    yield first
+    while True:
+        yield piece
+
+
+async def once(content: bytes) -> AsyncIterator[bytes]:
+    yield content
+
+
+def got(status: int, body: Callable[[], AsyncIterator[bytes]], directory: Path) -> object:
+    async def ask() -> object:
+        async with asyncio.timeout(20), server(status, body, directory) as client:
+            return await client.get(PLACE)
+
+    return asyncio.run(ask())
+
+
+def watched(status: int, body: Callable[[], AsyncIterator[bytes]], directory: Path) -> list[object]:
+    async def ask() -> list[object]:
+        async with asyncio.timeout(20), server(status, body, directory) as client:
+            return [each async for each in client.watch(PLACE, None)]
+
+    return asyncio.run(ask())
+
+
+def test_an_answer_has_a_largest_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_module, "LARGEST_ANSWER", 1 << 20)
+    assert isinstance(got(200, endless, tmp_path), Unreachable)
+    assert isinstance(got(500, endless, tmp_path), Refused)
+    assert got(200, lambda: once(json.dumps(OBJECT).encode()), tmp_path) == OBJECT
+
+
+def test_an_answer_has_a_longest_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def slow() -> AsyncIterator[bytes]:
+        while True:
+            yield b" "
+            await asyncio.sleep(0.05)
+
+    monkeypatch.setattr(client_module, "CALL_SECONDS", 0.5)
+    assert isinstance(got(200, slow, tmp_path), Unreachable)
+    monkeypatch.setattr(client_module, "WATCH_SECONDS", 0.5)
+    monkeypatch.setattr(client_module, "SILENCE_SECONDS", 0.5)
+    assert watched(200, slow, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "body", [b"[" * 100_000, b'{"metadata":' + b"[" * 100_000, b"null", b"\xff", b"[]", b'{"a":1}']
+)
+def test_an_answer_that_is_no_object_is_no_fault(tmp_path: Path, body: bytes) -> None:
+    assert isinstance(got(200, lambda: once(body), tmp_path), Unreachable)
+    assert isinstance(got(403, lambda: once(body), tmp_path), Refused)
+
+
+def test_what_a_server_says_is_cut(tmp_path: Path) -> None:
+    said = {"reason": "x" * 50_000, "message": "y" * 10_000}
+    refused = got(403, lambda: once(json.dumps(said).encode()), tmp_path)
+    assert isinstance(refused, Refused)
+    assert len(str(refused)) < 2_100
+
+
+def test_an_event_has_a_largest_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_module, "LARGEST_EVENT", 1 << 20)
+    good = json.dumps({"type": "ADDED", "object": OBJECT}).encode() + b"\n"
+    event, last = watched(200, lambda: endless(good), tmp_path)
+    assert event == WatchEvent("ADDED", OBJECT)
+    assert isinstance(last, Unreachable)
+    assert [type(each) for each in watched(403, endless, tmp_path)] == [Refused]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"[" * 100_000,
+        b"[]",
+        b"1",
+        b"{}",
+        b'{"type":"ADDED"}',
+        b'{"type":"ADDED","object":[]}',
+        b'{"type":"ADDED","object":{}}',
+        b'{"type":"ADDED","object":{"metadata":[]}}',
+        b'{"type":"ERROR","object":[]}',
+    ],
+)
+def test_an_event_of_any_form_is_no_fault(tmp_path: Path, line: bytes) -> None:
+    assert [type(each) for each in watched(200, lambda: once(line + b"\n"), tmp_path)] == [Unreachable]
+
+
+@pytest.mark.parametrize("code", ["null", '"x"', "1e999", "[]"])
+def test_an_error_event_of_any_code_is_a_refusal(tmp_path: Path, code: str) -> None:
+    line = f'{{"type":"ERROR","object":{{"code":{code}}}}}\n'.encode()
+    assert watched(200, lambda: once(line), tmp_path) == [Refused(500, "", "")]
+
+
+# Faults that are no Exception.
+
+
+@pytest.mark.parametrize("module", [await_command, reporter_command])
+def test_a_panic_does_not_end_with_a_code_that_means_something_else(
+    module: object, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def fail(*_: object) -> int:
+        raise PanicError
+
+    monkeypatch.setattr(module, "_run", fail)
+    monkeypatch.setattr(module, "settings", lambda *_: object())
+    monkeypatch.setattr(sys, "argv", ["x"])
+    main: Callable[[], int] = module.main  # type: ignore[attr-defined]
+    assert main() == ExitCode.TRANSIENT
+    assert "PanicError" in capsys.readouterr().err
+
+
+def test_a_panic_of_the_work_ends_the_attempt_in_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # A program takes the signals of its process, which here is that of the tests.
+    monkeypatch.setattr("stowplan.agents.attempt.program._watch_signals", lambda _: None)
+
+    def work() -> str:
+        raise PanicError("x" * 100_000)
+
+    outcome = Outcome(None, None)
+    program = Program("transfer", outcome, Stop(), Log(stream=StringIO()), Redactor(()), None)
+    assert program.run(work, None) == ExitCode.TRANSIENT
+    assert "PanicError" in outcome.message
+    assert len(outcome.message) <= LONGEST
+    assert len(capsys.readouterr().err) < 20_000
+
+
+def test_a_panic_of_the_driver_ends_the_cache_agent(tmp_path: Path) -> None:
+    class Driver:
+        def pulse(self, mount: Path) -> Pulse:  # noqa: ARG002
+            raise PanicError
+
+        def extent(self, mount: Path) -> Extent:  # noqa: ARG002
+            raise PanicError
+
+    stop = Stop()
+    record = Record(Figures(0, None, 1))
+    Watch(Driver(), tmp_path, record, stop, Log(stream=StringIO()), tmp_path / "beat", 1.0).start()
+    assert stop._event.wait(5)
+    assert stop.why == "failure"
+
+
+# What is said.
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_a_line_of_the_log_is_short(form: str) -> None:
+    stream = StringIO()
+    Log("json" if form == "json" else "text", stream=stream).error("x" * 1_000_000, said="y" * 1_000_000, code=3)
+    assert len(stream.getvalue()) < 2 * LONGEST + 200
+    assert stream.getvalue().count("\n") == 1
+
+
+def test_a_program_that_says_much_is_cut() -> None:
+    words = [sys.executable, "-c", "import sys; sys.stdout.write('x' * 5_000_000); sys.stderr.write('y' * 5_000_000)"]
+    answer = Asker().ask(words, {}, 20)
+    assert isinstance(answer, Answer)
+    assert len(answer.output) == MOST_BYTES
+    assert len(answer.error) <= 4096
