@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import TypeVar
@@ -28,6 +29,9 @@ from stowplan.agents.cluster.client import Client
 from stowplan.agents.cluster.place import job
 from stowplan.agents.log import LONGEST, Log
 from stowplan.agents.reporter import command as reporter_command
+from stowplan.agents.reporter import workloads
+from stowplan.agents.reporter.cache import Cache
+from stowplan.agents.reporter.watching import Watching
 from stowplan.schema.exit_codes import ExitCode
 
 T = TypeVar("T")
@@ -157,6 +161,43 @@ def test_an_event_of_any_form_is_no_fault(tmp_path: Path, line: bytes) -> None:
 def test_an_error_event_of_any_code_is_a_refusal(tmp_path: Path, code: str) -> None:
     line = f'{{"type":"ERROR","object":{{"code":{code}}}}}\n'.encode()
     assert watched(200, lambda: once(line), tmp_path) == [Refused(500, "", "")]
+
+
+# What the reporter makes of it.
+
+
+def reported(body: bytes, directory: Path, method: str) -> tuple[object, Cache[workloads.Job]]:
+    """What one list or watch of Jobs gives, and the cache after it."""
+    cache = Cache(partial(workloads.job, namespace="ml"), lambda _: None)
+
+    async def run() -> object:
+        async with asyncio.timeout(20), server(200, lambda: once(body), directory) as client:
+            watching = Watching(client, PLACE.collection, cache, Log(stream=StringIO()))
+            return await (watching._list() if method == "list" else watching._watch("7"))
+
+    return asyncio.run(run()), cache
+
+
+def test_the_same_page_again_and_again_ends_the_list(tmp_path: Path) -> None:
+    page = {"metadata": {"continue": "token", "resourceVersion": "1"}, "items": []}
+    assert reported(json.dumps(page).encode(), tmp_path, "list")[0] is None
+
+
+@pytest.mark.parametrize(
+    "items", ["text", [1, "x", None, [], {}, {"metadata": []}, {"metadata": {"uid": []}}], {"a": 1}]
+)
+def test_a_list_of_any_form_is_no_fault(tmp_path: Path, items: object) -> None:
+    page = {"metadata": {"resourceVersion": "1"}, "items": items}
+    version, cache = reported(json.dumps(page).encode(), tmp_path, "list")
+    assert version == "1"
+    assert cache.complete
+
+
+@pytest.mark.parametrize("kind", ["ADDED", "DELETED", "BOOKMARK", "x"])
+@pytest.mark.parametrize("metadata", [{}, {"uid": []}, {"uid": "a", "labels": []}])
+def test_a_watch_of_any_form_is_no_fault(tmp_path: Path, kind: str, metadata: object) -> None:
+    event = {"type": kind, "object": {"metadata": metadata, "spec": [], "status": 1}}
+    assert reported(json.dumps(event).encode() + b"\n", tmp_path, "watch")[0] == "7"
 
 
 # Faults that are no Exception.

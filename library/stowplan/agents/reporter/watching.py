@@ -1,6 +1,7 @@
 """Keeps a cache as the API server has it, whatever happens to the server in between."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
 from typing import Generic
@@ -62,10 +63,14 @@ class Watching(Generic[T]):
                     # The kind is not served, so it has no objects.
                     self.cache.end()
                 return None
-            for each in page.get("items") or ():
-                self._put(each)
-            metadata = page.get("metadata") or {}
-            token = metadata.get("continue") or ""
+            found = page.get("items")
+            for each in found if isinstance(found, list) else ():
+                self._take(self.cache.put, each)
+            metadata, before = page["metadata"], token
+            token = str(metadata.get("continue") or "")
+            if token and token == before:
+                self.log.warning("The server gives the same page for ever", collection=self.collection)
+                return None
             if not token:
                 self.cache.end()
                 self.log.info("Listed", collection=self.collection)
@@ -76,23 +81,24 @@ class Watching(Generic[T]):
         async for event in self.client.watch_all(self.collection, SELECTOR, version):
             match event:
                 case WatchEvent(kind, found):
-                    version = str(found["metadata"]["resourceVersion"])
+                    version = str(found["metadata"].get("resourceVersion") or version)
                     if kind == "DELETED":
-                        self.cache.delete(found)
+                        self._take(self.cache.delete, found)
                     elif kind != "BOOKMARK":
-                        self._put(found)
+                        self._take(self.cache.put, found)
                 case Refused(status=status) if status in (_GONE, _NOT_FOUND):
                     return None
                 case Refused() | Unreachable():
                     self._tell("watch", event)
         return version
 
-    def _put(self, manifest: Manifest) -> None:
+    def _take(self, change: Callable[[Manifest], None], manifest: Manifest) -> None:
         """An object of a shape that nobody expects must not keep the others from being seen."""
         try:
-            self.cache.put(manifest)
+            change(manifest)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            name = (manifest.get("metadata") or {}).get("name")
+            metadata = manifest.get("metadata") if isinstance(manifest, dict) else None
+            name = str(metadata.get("name")) if isinstance(metadata, dict) else None
             self.log.warning("Cannot read an object", collection=self.collection, name=name, error=repr(error))
 
     def _tell(self, verb: str, trouble: Trouble) -> None:
