@@ -120,10 +120,10 @@ PLAIN = deployment()
         (deployment(volumes=[{"name": "a", "nfs": {"server": "a", "path": "/"}}]), Danger.SECURITY),
         (deployment(initContainers=[{"name": "i", **context(privileged=True)}]), Danger.SECURITY),
         (deployment(ephemeralContainers=[{"name": "e", **context(privileged=True)}]), Danger.SECURITY),
-        (deployment(serviceAccountName="clusterrole-aggregation-controller"), Danger.SECURITY),
-        (deployment(serviceAccount="clusterrole-aggregation-controller"), Danger.SECURITY),
-        (deployment(automountServiceAccountToken=True), Danger.SECURITY),
-        (deployment(volumes=[{"name": "a", "projected": {"sources": [{"serviceAccountToken": {}}]}}]), Danger.SECURITY),
+        (deployment(serviceAccountName="clusterrole-aggregation-controller"), Danger.RIGHTS),
+        (deployment(serviceAccount="clusterrole-aggregation-controller"), Danger.RIGHTS),
+        (deployment(automountServiceAccountToken=True), Danger.RIGHTS),
+        (deployment(volumes=[{"name": "a", "projected": {"sources": [{"serviceAccountToken": {}}]}}]), Danger.RIGHTS),
         (deployment(volumes=[{"name": "a", "secret": {"secretName": "prod"}}]), Danger.RIGHTS),
         (deployment(volumes=[{"name": "a", "projected": {"sources": [{"secret": {"name": "prod"}}]}}]), Danger.RIGHTS),
         (deployment({"envFrom": [{"secretRef": {"name": "prod"}}]}), Danger.RIGHTS),
@@ -169,12 +169,16 @@ def test_another_directory_of_the_node_is_a_risk() -> None:
         deployment(context(capabilities={"drop": ["ALL"]})),
         deployment(context(runAsNonRoot=True)),
         deployment(context(seccompProfile={"type": "RuntimeDefault"})),
-        deployment(automountServiceAccountToken=False),
     ],
 )
 def test_protection_that_is_taken_away_is_a_risk(hard: Json) -> None:
     assert Danger.SECURITY in dangers(hard, PLAIN)
     assert Danger.SECURITY not in dangers(None, PLAIN)
+
+
+def test_a_token_that_is_no_longer_refused_is_a_risk() -> None:
+    assert Danger.RIGHTS in dangers(deployment(automountServiceAccountToken=False), PLAIN)
+    assert Danger.RIGHTS not in dangers(None, PLAIN)
 
 
 def test_the_account_that_is_compiled_for_a_spec_is_no_risk() -> None:

@@ -93,16 +93,16 @@ def _account(body: Json, pod: Pod, pods: Pods) -> Iterator[_Trait]:
         return
     holder = _place(body, pod.spec_path)
     text = f"Its pods act as the ServiceAccount {named or 'default'}."
-    yield _Trait(Risk(Danger.SECURITY, text), holder, implied=not named)
+    yield _Trait(Risk(Danger.RIGHTS, text), holder, implied=not named)
     token, volumes = pod.spec.get("automountServiceAccountToken"), items(pod.spec, "volumes")
     projected = any(
         "serviceAccountToken" in each for volume in volumes for each in items(volume, "projected", "sources")
     )
     if token or projected:
-        yield _Trait(Risk(Danger.SECURITY, "Its pods get the token of their ServiceAccount."), holder)
+        yield _Trait(Risk(Danger.RIGHTS, "Its pods get the token of their ServiceAccount."), holder)
     elif token is None:
         text = "Its pods get the token of their ServiceAccount, unless that forbids it."
-        yield _Trait(Risk(Danger.SECURITY, text), holder, implied=True)
+        yield _Trait(Risk(Danger.RIGHTS, text), holder, implied=True)
 
 
 def _secrets(value: Any) -> Iterator[str]:
