@@ -11,6 +11,7 @@ from stowplan.compiler.difference.deletions import FIELDS
 from stowplan.compiler.difference.pods import Pods
 from stowplan.compiler.difference.risks import risks
 from stowplan.compiler.model import Output
+from stowplan.compiler.render import render
 from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.data_cube import DataCube
 from stowplan.schema.meta import Model
@@ -326,6 +327,16 @@ def test_the_first_object_in_a_namespace_is_a_risk() -> None:
     changes = [each for each in compare({"ml/a/b.yaml": older}, outputs) if each.action is Action.CREATED]
     said = [risk.text for each in changes for risk in each.risks]
     assert said == ["It is the first object in the namespace kube-system."]
+
+
+def test_a_chosen_name_cannot_hide_another_change() -> None:
+    old, new = (made("v1", "ConfigMap", metadata={"name": f"a-{name}", "namespace": "ml"}) for name in ("prod", "evil"))
+    holder = made("v1", "ConfigMap", metadata={"name": "b", "namespace": "ml"}, data={"image": "reg/prod"})
+    changed = {**holder, "data": {"image": "reg/evil"}}
+    before = [output(old, "ml/a/a.yaml"), output(holder, "ml/a/b.yaml")]
+    after = [output(new, "ml/a/a.yaml"), output(changed, "ml/a/b.yaml")]
+    changes = compare({each.path: render(each) for each in before}, after)
+    assert [(each.path, len(each.fields)) for each in changes if each.path == "ml/a/b.yaml"] == [("ml/a/b.yaml", 1)]
 
 
 # What deletes data.

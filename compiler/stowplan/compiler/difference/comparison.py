@@ -19,6 +19,8 @@ from stowplan.library.manifest import Json
 
 _MASKED = ("Secret",)
 _HIDDEN = "(not shown)"
+_HASHED = re.compile(r"-[a-z2-7]{8}$")
+"""The end of a name that moves with the content; see `stowplan.library.names.content_hash`."""
 
 
 def compare(before: Mapping[str, bytes], outputs: Sequence[Output]) -> list[Change]:
@@ -67,6 +69,8 @@ class _Renaming:
             identity(pair.before).name: identity(pair.after).name
             for pair in pairs
             if pair.before and pair.after and pair.action is Action.REPLACED
+            # A name that somebody chose may equal a part of anything, such as the tag of an image.
+            if _HASHED.search(identity(pair.before).name) and _HASHED.search(identity(pair.after).name)
         }
         hashes = {old.rpartition("-")[2]: new.rpartition("-")[2] for old, new in self._new.items()}
         words = sorted(self._new.keys() | hashes.keys(), key=len, reverse=True)
