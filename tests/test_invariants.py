@@ -230,6 +230,13 @@ def test_nothing_that_runs_is_waited_for(name: str) -> None:
     }
 
 
+@pytest.mark.parametrize("name", ALL)
+def test_no_agent_may_connect_to_its_own_pod(name: str) -> None:
+    """The option is for people who transfer from a server on their own machine."""
+    for container in our_containers(name):
+        assert "--allow-loopback" not in [*container["command"], *container.get("args", ())]
+
+
 def test_delivered_by_argocd() -> None:
     examples = [name for name in ALL if name.startswith("example-") and of_kind(name, "AppProject")]
     assert {*examples, "case-platform-argocd"} == set(WITH_ARGOCD)

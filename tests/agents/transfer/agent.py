@@ -27,7 +27,7 @@ def started(
     """A running agent with this folder as its own; it is killed in the end."""
     path = folder / "config.json"
     path.write_text(json.dumps(config), encoding="utf-8")
-    command = [*before, sys.executable, "-m", "stowplan.agents.transfer", f"--config={path}", *more]
+    command = [*before, sys.executable, "-m", "stowplan.agents.transfer", f"--config={path}", "--allow-loopback", *more]
     variables = {"PATH": os.environ["PATH"], "HOME": str(folder), **environment}
     process = subprocess.Popen(
         command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder

@@ -9,6 +9,7 @@ from pathlib import Path
 import obstore
 from obstore.store import S3Store
 
+from stowplan.agents.attempt.network import Network
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.log import Log
@@ -50,6 +51,7 @@ class Storage:
             path_style=True,
             credentials=credentials,
             authorities=self.authorities,
+            network=Network(allow_loopback=True),
         )
 
     @contextmanager

@@ -34,7 +34,7 @@ def test_command_for_a_laptop(cube: Cube, storage: Storage) -> None:
         "S3_ACCESS_KEY_ID": ACCESS_KEY,
         "S3_SECRET_ACCESS_KEY": SECRET_KEY,
     }
-    command = [str(program), "--config", str(config), "--log-format", "text"]
+    command = [str(program), "--config", str(config), "--log-format", "text", "--allow-loopback"]
     done = subprocess.run(command, env=environment, cwd=cube.folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert files(cube.data) == {"a": b"a"}

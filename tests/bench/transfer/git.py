@@ -54,7 +54,11 @@ class Bench:
         path = self.folder / "config.json"
         path.write_text(json.dumps(config), encoding="utf-8")
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "URL": f"{self.forge.url}/{name}.git"}
-        run([sys.executable, "-m", "stowplan.agents.transfer", f"--config={path}"], environment, self.folder)
+        run(
+            [sys.executable, "-m", "stowplan.agents.transfer", f"--config={path}", "--allow-loopback"],
+            environment,
+            self.folder,
+        )
 
     def plain(self, name: str) -> None:
         """Pointers first, then all content at once: the usual way, and faster than file by file."""

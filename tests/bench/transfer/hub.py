@@ -83,7 +83,7 @@ class Bench:
         }
         path = self.folder / "config.json"
         path.write_text(json.dumps(config), encoding="utf-8")
-        return [sys.executable, "-m", "stowplan.agents.transfer", f"--config={path}"]
+        return [sys.executable, "-m", "stowplan.agents.transfer", f"--config={path}", "--allow-loopback"]
 
     def run(self, command: list[str]) -> tuple[float, int, int, str]:
         """Seconds, MiB of memory at most, exit code and output of a program."""

@@ -138,7 +138,7 @@ def own(side: Side, *, verify: bool = False) -> list[str]:
     }
     path = side.folder / "config.json"
     path.write_text(json.dumps(config), encoding="utf-8")
-    return [sys.executable, "-m", "stowplan.agents.transfer", f"--config={path}"]
+    return [sys.executable, "-m", "stowplan.agents.transfer", f"--config={path}", "--allow-loopback"]
 
 
 def idle(name: str, side: Side, places: Mapping[str, Path]) -> list[str]:

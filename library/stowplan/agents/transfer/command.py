@@ -5,6 +5,7 @@ import sys
 from typing import TextIO, cast
 
 from stowplan.agents.arguments import Arguments
+from stowplan.agents.attempt.network import Network
 from stowplan.agents.attempt.outcome import Outcome
 from stowplan.agents.attempt.program import Program
 from stowplan.agents.attempt.redaction import RedactedStream, Redactor
@@ -31,7 +32,7 @@ def main() -> int:
         # Tracebacks and warnings of libraries go there too.
         sys.stderr = sys.stdout = cast("TextIO", RedactedStream(sys.stderr, redact))
         log = Log(given.log_format, identity(os.environ), sys.stderr)
-        told = settings(config, os.environ)
+        told = settings(config, os.environ, Network(given.allow_loopback))
         chosen = engine(told)
     except SettingsError as error:
         log.error(str(error), reason="BadSpec", code=int(ExitCode.BAD_SPEC))  # noqa: TRY400 - not that logging

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from stowplan.agents.arguments import Arguments, config_problem, parse
+from stowplan.agents.arguments import Arguments, config_problem, parser
+from stowplan.agents.attempt.network import OF_A_POD, Network
 from stowplan.agents.attempt.redaction import in_url
 from stowplan.schema.agent_config import RUN_ENV
 from stowplan.schema.transfer_config import PROXY_ENV, PvcEndpoint, RemoteEndpoint, TransferConfig
@@ -55,6 +56,13 @@ class Values:
 
 
 @dataclass(frozen=True, slots=True)
+class TransferArguments(Arguments):
+    """The command line."""
+
+    allow_loopback: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """What a transfer needs to know whatever its remote side is."""
 
@@ -65,6 +73,8 @@ class Settings:
     run: str | None
     values: Values
     """Options that came as environment variables: each engine reads its own."""
+    network: Network = OF_A_POD
+    """Which addresses each engine may connect to."""
 
     @property
     def claim(self) -> Path:
@@ -76,9 +86,14 @@ class Settings:
         return self.config.memory_mib - BASE_MIB
 
 
-def arguments(words: Sequence[str]) -> Arguments:
+def arguments(words: Sequence[str]) -> TransferArguments:
     """Reads the command line; SystemExit 2 if it is wrong, 0 after `--help`."""
-    return parse(words, "stowplan.agents.transfer", about=_ABOUT, codes=_CODES)
+    known = parser("stowplan.agents.transfer", about=_ABOUT, codes=_CODES)
+    known.add_argument(
+        "--allow-loopback", action="store_true", help="let the remote side be a server on this very machine"
+    )
+    given = known.parse_args(words)
+    return TransferArguments(given.config, given.service_account, given.log_format, given.allow_loopback)
 
 
 def read(path: Path) -> TransferConfig:
@@ -105,7 +120,7 @@ def secrets(config: TransferConfig, environment: Mapping[str, str]) -> list[str]
     return [form for value in values for form in (value, value.strip("\r\n"), *value.split("\n"))]
 
 
-def settings(config: TransferConfig, environment: Mapping[str, str]) -> Settings:
+def settings(config: TransferConfig, environment: Mapping[str, str], network: Network = OF_A_POD) -> Settings:
     """The settings; SettingsError if something is missing or cannot be."""
     upload = isinstance(config.source, PvcEndpoint)
     local, remote = (config.source, config.sink) if upload else (config.sink, config.source)
@@ -120,4 +135,4 @@ def settings(config: TransferConfig, environment: Mapping[str, str]) -> Settings
         raise SettingsError(f"The path in the claim must be relative and without `..`, but it is {local.path!r}")
     if config.ca_bundle and not Path(config.ca_bundle).is_file():
         raise SettingsError(f"The file of caBundle, {config.ca_bundle}, is not there")
-    return Settings(config, upload, remote, local, environment.get(RUN_ENV) or None, Values(environment))
+    return Settings(config, upload, remote, local, environment.get(RUN_ENV) or None, Values(environment), network)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.network import Network
 from stowplan.agents.transfer.s3.connections import Connections, LineError
 from stowplan.agents.transfer.s3.endpoint import Bucket
 from stowplan.agents.transfer.s3.proxy import proxy_of
@@ -44,7 +45,7 @@ def answering(*answers: bytes) -> Iterator[tuple[str, list[bytes]]]:
 
 
 def bucket(server: str) -> Bucket:
-    return Bucket("b", server, "us-east-1", path_style=True, credentials=None)
+    return Bucket("b", server, "us-east-1", path_style=True, credentials=None, network=Network(allow_loopback=True))
 
 
 def asked(connections: Connections, path: str) -> bytes:
@@ -128,3 +129,14 @@ def test_proxy_of_another_kind(monkeypatch: pytest.MonkeyPatch) -> None:
         proxy_of("http", "s3.test")
     assert caught.value.code is ExitCode.BAD_SPEC
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_server_at_an_address_of_the_pod_is_refused(scheme: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        own = Bucket("b", f"{scheme}://localhost:{server.getsockname()[1]}", "r", path_style=True, credentials=None)
+        with pytest.raises(AttemptError, match="--allow-loopback"):
+            asked(Connections(own), "/")
+        server.settimeout(0)
+        with pytest.raises(BlockingIOError):
+            server.accept()

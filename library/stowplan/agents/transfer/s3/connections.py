@@ -6,6 +6,7 @@ takes for them.
 
 import http.client
 import select
+import socket
 import ssl
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -101,9 +102,15 @@ class Connections:
             new = http.client.HTTPSConnection(host, timeout=CONNECT_SECONDS, context=self._tls)
             if proxy:
                 new.set_tunnel(bucket.host, headers=proxy.headers)
+        # The one place where http.client resolves a name: the address that was checked is the one it connects to.
+        new._create_connection = self._connected  # type: ignore[attr-defined]
         new.connect()
         new.sock.settimeout(SILENCE_SECONDS)
         return new
+
+    def _connected(self, address: tuple[str, int], seconds: float, *_: object) -> socket.socket:
+        """A connection to the server or its proxy: both were named by the spec or the platform."""
+        return self.bucket.network.connect(*address, named=True, seconds=seconds)
 
     def _begin(self, connection: http.client.HTTPConnection, method: str, path: str, own: Mapping[str, str]) -> None:
         target, headers = path, dict(own)

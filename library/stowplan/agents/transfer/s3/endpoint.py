@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from obstore.store import S3Store
 
+from stowplan.agents.attempt.network import OF_A_POD, Network
 from stowplan.agents.transfer.s3.signing import Credentials
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class Bucket:
     """None for requests without a signature."""
     authorities: Path | None = None
     """Certificates to trust beside those of the system."""
+    network: Network = OF_A_POD
+    """Which addresses the server may have."""
 
     @property
     def scheme(self) -> str:

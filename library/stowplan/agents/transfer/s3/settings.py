@@ -51,15 +51,15 @@ def s3_settings(common: Settings) -> S3Settings:
     return S3Settings(
         common,
         remote,
-        bucket=_bucket(address.netloc, remote, common.values, common.config.ca_bundle),
+        bucket=_bucket(address.netloc, remote, common),
         # Not `address.path`: a `?` or `#` is a part of the key.
         key=remote.uri.removeprefix(f"s3://{address.netloc}").removeprefix("/"),
         check_bucket=(unchecked or "").lower() not in ("true", "1"),
     )
 
 
-def _bucket(name: str, remote: S3Endpoint, values: Values, authorities: str | None) -> Bucket:
-    endpoint = None
+def _bucket(name: str, remote: S3Endpoint, common: Settings) -> Bucket:
+    endpoint, values, authorities = None, common.values, common.config.ca_bundle
     if remote.endpoint_env:
         scheme, _, rest = values.required(remote.endpoint_env).rpartition("://")
         endpoint = f"{scheme or 'https'}://{rest.rstrip('/')}"
@@ -71,6 +71,7 @@ def _bucket(name: str, remote: S3Endpoint, values: Values, authorities: str | No
         path_style=endpoint is not None if remote.path_style is None else remote.path_style,
         credentials=_credentials(remote, values),
         authorities=Path(authorities) if authorities else None,
+        network=common.network,
     )
 
 
