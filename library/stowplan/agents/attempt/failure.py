@@ -29,6 +29,19 @@ class StoppedError(Exception):
     """There is to be no more work; the `Stop` knows why."""
 
 
+class FaultError(Exception):
+    """The work ended by something that is no Exception, such as a panic of a library in another language."""
+
+
+def contained(error: BaseException) -> Exception:
+    """The error itself, or a FaultError in its place: SystemExit of a thread, for example, must not end the process."""
+    if isinstance(error, Exception):
+        return error
+    fault = FaultError(f"{type(error).__name__}: {error}")
+    fault.__cause__ = error
+    return fault
+
+
 def of_system(error: OSError, what: str) -> AttemptError:
     """What an error of the local file system means."""
     reason = _HOLLOW.get(error.errno or 0)

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from stowplan.agents.attempt.failure import StoppedError
+from stowplan.agents.attempt.failure import StoppedError, contained
 from stowplan.agents.attempt.stop import Stop, Why
 
 T = TypeVar("T")
@@ -27,13 +27,13 @@ def interruptible(stop: Stop, call: Callable[[], T], patience: Patience = _none)
     """
     over = threading.Event()
     results: list[T] = []
-    errors: list[BaseException] = []
+    errors: list[Exception] = []
 
     def work() -> None:
         try:
             results.append(call())
         except BaseException as error:
-            errors.append(error)
+            errors.append(contained(error))
         finally:
             over.set()
 

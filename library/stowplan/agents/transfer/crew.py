@@ -7,11 +7,11 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from stowplan.agents.attempt.failure import AttemptError, StoppedError
+from stowplan.agents.attempt.failure import AttemptError, StoppedError, contained
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.log import Log
 from stowplan.agents.transfer.attempts import Translate
-from stowplan.schema.exit_codes import PERMANENT
+from stowplan.schema.exit_codes import PERMANENT, ExitCode
 
 Task = Callable[[], None]
 
@@ -30,7 +30,7 @@ class Crew:
         self._stop, self._log, self._translate = stop, log, translate
         self._lock = threading.Lock()
         self._worst: AttemptError | None = None
-        self._bug: BaseException | None = None
+        self._bug: Exception | None = None
         self.failures = 0
         # Daemons: a request that hangs must not hold up the end of the process.
         self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(size)]
@@ -40,7 +40,7 @@ class Crew:
     def give(self, task: Task) -> None:
         """Waits for room; StoppedError if there is to be no more work."""
         while True:
-            self._stop.check()
+            self._check()
             try:
                 self._tasks.put(task, timeout=0.2)
             except queue.Full:
@@ -67,7 +67,7 @@ class Crew:
         """Waits until all given tasks have ended, each well or not; StoppedError if there is to be no more work."""
         with self._tasks.all_tasks_done:
             while self._tasks.unfinished_tasks:
-                self._stop.check()
+                self._check()
                 self._tasks.all_tasks_done.wait(0.2)
 
     def end(self) -> None:
@@ -98,6 +98,13 @@ class Crew:
         if hopeless:
             self._stop.set("failure")
 
+    def _check(self) -> None:
+        """StoppedError if there is to be no more work, RuntimeError if nobody is left to do it."""
+        self._stop.check()
+        if not any(each.is_alive() for each in self._threads):
+            self._stop.check()
+            raise RuntimeError("All workers have ended before their tasks")
+
     def _work(self) -> None:
         while not self._stop.is_set():
             try:
@@ -116,14 +123,18 @@ class Crew:
             task()
         except StoppedError:
             return
-        except Exception as error:
+        except BaseException as error:
             try:
-                failure = self._translate(error, "the transfer")
-                if isinstance(failure, AttemptError):
-                    self.failed(failure)
-            except Exception as bug:
-                self._bug = self._bug or bug
+                failure = self._translate(contained(error), "the transfer")
+                if not isinstance(failure, StoppedError):
+                    self.failed(failure if isinstance(failure, AttemptError) else _fault(failure))
+            except BaseException as bug:
+                self._bug = self._bug or contained(bug)
                 self._stop.set("failure")
+
+
+def _fault(failure: Exception) -> AttemptError:
+    return AttemptError(ExitCode.TRANSIENT, "Fault", f"A fault of this program: {failure!r}")
 
 
 class Countdown:
@@ -140,8 +151,8 @@ class Countdown:
         try:
             if self._error is None:
                 task()
-        except Exception as error:
-            self._error = self._error or error
+        except BaseException as error:
+            self._error = self._error or contained(error)
             if isinstance(error, StoppedError):
                 raise
         finally:

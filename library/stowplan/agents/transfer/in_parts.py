@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Generic, Protocol
 
-from stowplan.agents.attempt.failure import StoppedError
+from stowplan.agents.attempt.failure import StoppedError, contained
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.log import Log
 from stowplan.agents.transfer.crew import Countdown
@@ -57,8 +57,8 @@ class InParts(Generic[P]):
         if error is None:
             try:
                 self._fetcher.complete(self._parts)
-            except Exception as failure:
-                error = failure
+            except BaseException as failure:
+                error = contained(failure)
         if error is not None:
             present = self._parts.present
             with suppress(OSError):

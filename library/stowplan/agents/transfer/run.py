@@ -43,7 +43,9 @@ class Run:
                 return self._recorded(state)
             if state:
                 self.work.log.warning("The claim cannot be written to: nothing is remembered of this upload")
-            return self.engine.upload(self.work, None)
+            text = self.engine.upload(self.work, None)
+            self._check_whole()
+            return text
         except Exception as error:
             raise _advised(of_any(error, "the transfer")) from None
 
@@ -59,6 +61,7 @@ class Run:
         with held(claim / state.lock, self.told.run or "stowplan-transfer", self.work.stop, self.work.log):
             try:
                 text = self._copy(claim / directory, completion)
+                self._check_whole()
             except Exception as error:
                 failure = of_any(error, "the transfer")
                 if isinstance(failure, AttemptError):
@@ -66,6 +69,19 @@ class Run:
                 raise failure from None
             completion.end(ExitCode.DONE, self._summary())
         return text
+
+    def _check_whole(self) -> None:
+        """AttemptError (11) unless every file that was counted at the beginning is done, with all of its bytes.
+
+        It never happens if each engine does what it should: a file that failed was an error before.
+        """
+        counts = self.work.progress.snapshot()
+        files = counts.files_total - counts.files_done
+        # A Hub counts the bytes of an upload by chunks, which it may ask for again.
+        size = 0 if self.told.upload else counts.bytes_total - counts.bytes_done
+        if files or size:
+            message = f"The run came to its end, but {files} of {counts.files_total} files and {size} bytes are missing"
+            raise AttemptError(ExitCode.INTEGRITY, "Incomplete", message)
 
     def _summary(self) -> dict[str, int | str]:
         revision = self.work.outcome.revision

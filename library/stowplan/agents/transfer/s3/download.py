@@ -83,9 +83,7 @@ class Download:
     def fetch(self) -> None:
         """Fetches all that was found to be missing; AttemptError if a file of it could not be had."""
         with self._notes():
-            wanted: Iterator[tuple[int, Entry]] = (
-                (index, entry) for index, (entry, wanted) in enumerate(self.ledger.listing()) if wanted
-            )
+            wanted = self._wanted()
             for round_ in range(1, ROUNDS + 1):
                 for index, entry in wanted:
                     self.done.wait_for_room(index, self.stop)
@@ -100,6 +98,17 @@ class Download:
                     break
                 wanted = self._renewed(changed)
             self.crew.end()
+        if self.done.below != self.listed:
+            message = f"{self.listed} objects were listed, but only {self.done.below} are there"
+            raise AttemptError(ExitCode.INTEGRITY, "Incomplete", message)
+
+    def _wanted(self) -> Iterator[tuple[int, Entry]]:
+        """What is to be fetched; the rest is marked as done on the way."""
+        for index, (entry, wanted) in enumerate(self.ledger.listing()):
+            if wanted:
+                yield index, entry
+            else:
+                self.done.add(index)
 
     def _count(self, entry: Entry, *, wanted: bool) -> None:
         self.listed += 1

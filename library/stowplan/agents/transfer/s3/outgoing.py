@@ -10,7 +10,7 @@ from functools import cached_property, partial
 import obstore
 from obstore.store import S3Store
 
-from stowplan.agents.attempt.failure import AttemptError, StoppedError
+from stowplan.agents.attempt.failure import AttemptError, StoppedError, contained
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.log import Log
 from stowplan.agents.transfer.attempts import Attempts
@@ -190,8 +190,8 @@ class InParts:
                 check_unchanged(self._descriptor, self.found)
                 multipart.complete(self.sender.wire, self.key, self.upload, self._parts, self.found.size)
                 self.sender.progress.add(files=1)
-        except Exception as failure:
-            error = failure
+        except BaseException as failure:
+            error = contained(failure)
         finally:
             os.close(self._descriptor)
         if not isinstance(error, StoppedError):

@@ -8,7 +8,7 @@ from functools import partial
 
 from obstore.store import S3Store
 
-from stowplan.agents.attempt.failure import AttemptError, StoppedError
+from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.log import Log
 from stowplan.agents.transfer.attempts import Attempts
@@ -137,7 +137,7 @@ class Upload:
         failure = of_any(error, found.key)
         if isinstance(failure, AttemptError):
             self._crew.failed(failure)
-        elif isinstance(failure, StoppedError):
+        else:
             raise failure
 
     def _check_bucket(self) -> None:
