@@ -39,7 +39,17 @@ class Storage:
 
     @property
     def store(self) -> S3Store:
-        return self._bucket.store()
+        """The bucket as a client that others wrote knows it."""
+        return S3Store(
+            self.bucket,
+            config={"access_key_id": ACCESS_KEY, "secret_access_key": SECRET_KEY},
+            endpoint=f"{self.endpoint}/{self.bucket}",
+            region="us-east-1",
+            client_options={
+                "allow_http": True,
+                **({"root_certificate": self.authorities.read_bytes()} if self.authorities else {}),
+            },
+        )
 
     @property
     def _bucket(self) -> Bucket:

@@ -6,7 +6,7 @@ from base64 import b64encode
 
 import pytest
 
-from stowplan.agents.transfer.s3.listing import document, namespace
+from stowplan.agents.transfer.s3.answers import document
 from tests.agents.ended import Ended
 from tests.agents.transfer.agent import Cube, files
 from tests.agents.transfer.faults import Fault, Proxy, Request, once_each
@@ -25,8 +25,8 @@ def put_in_parts(storage: Storage, sizes: list[int], algorithm: str = "", kind: 
     header = f"x-amz-checksum-{algorithm.lower()}"
     listed, offset = "", 0
     with storage.wire() as wire:
-        root = document(wire.call("POST", "large", [("uploads", "")], headers=asked).content, "a beginning")
-        upload = root.findtext(f"{namespace(root)}UploadId") or ""
+        begun = wire.call("POST", "large", [("uploads", "")], headers=asked).content
+        upload = document(begun, "a beginning", "InitiateMultipartUploadResult").text("UploadId")
         for number, size in enumerate(sizes, 1):
             data, offset = DATA[offset : offset + size], offset + size
             text = b64encode(digest_of(algorithm, data)).decode() if algorithm else ""

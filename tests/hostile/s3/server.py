@@ -108,14 +108,17 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_PUT = do_POST = do_HEAD = do_DELETE = _answer  # noqa: N815 - the names that the base class calls
 
     def _usual(self, request: Request, body: bytes) -> Answer:
-        server = self.server_
         if request.is_listing:
-            return Answer(body=server.listing(request.query.get("prefix", "")))
-        if request.method == "PUT" and request.key:
-            server.objects[request.key] = body
-            return Answer(headers={"etag": server.etag(request.key)})
+            return Answer(body=self.server_.listing(request.query.get("prefix", "")))
         if not request.key:
             return Answer(404 if "uploads" in request.query else 200)
+        return self._object(request, body)
+
+    def _object(self, request: Request, body: bytes) -> Answer:
+        server = self.server_
+        if request.method == "PUT":
+            server.objects[request.key] = body
+            return Answer(headers={"etag": server.etag(request.key)})
         data = server.objects.get(request.key)
         if data is None:
             return Answer(404, b"<Error><Code>NoSuchKey</Code></Error>")

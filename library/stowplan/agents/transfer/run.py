@@ -45,9 +45,9 @@ class Run:
                 self.work.log.warning("The claim cannot be written to: nothing is remembered of this upload")
             text = self.engine.upload(self.work, None)
             self._check_whole()
-            return text
         except Exception as error:
             raise _advised(of_any(error, "the transfer")) from None
+        return text
 
     def _recorded(self, state: State) -> str:
         """With a lock, and with marks of what is done."""

@@ -11,8 +11,11 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.network import Network
 from stowplan.agents.transfer.s3.connections import Connections, LineError
 from stowplan.agents.transfer.s3.endpoint import Bucket
+from stowplan.agents.transfer.s3.pace import Allowance
 from stowplan.agents.transfer.s3.proxy import proxy_of
 from stowplan.schema.exit_codes import ExitCode
+
+ALLOWED = Allowance(1000)
 
 VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 
@@ -49,8 +52,8 @@ def bucket(server: str) -> Bucket:
 
 
 def asked(connections: Connections, path: str) -> bytes:
-    with connections.request("GET", path, {"host": "h"}, ()) as incoming:
-        return incoming.read()
+    with connections.request("GET", path, {"host": "h"}, (), allowed=ALLOWED) as incoming:
+        return incoming.read(100)[0]
 
 
 def test_connection_is_used_again() -> None:
@@ -64,7 +67,7 @@ def test_connection_is_used_again() -> None:
 def test_connection_with_an_answer_that_was_not_read_is_closed() -> None:
     with answering(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nok") as (host, _):
         connections = Connections(bucket(f"http://{host}"))
-        with connections.request("GET", "/", {}, ()) as incoming:
+        with connections.request("GET", "/", {}, (), allowed=ALLOWED) as incoming:
             assert incoming.status == 200
         assert connections._idle == []
 
@@ -72,7 +75,7 @@ def test_connection_with_an_answer_that_was_not_read_is_closed() -> None:
 def test_body_that_ends_early() -> None:
     with answering(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nok") as (host, _):
         buffer = memoryview(bytearray(9))
-        with Connections(bucket(f"http://{host}")).request("GET", "/", {}, ()) as incoming:
+        with Connections(bucket(f"http://{host}")).request("GET", "/", {}, (), allowed=ALLOWED) as incoming:
             assert incoming.fill(buffer) == 2
             with pytest.raises(LineError, match="7 more expected"):
                 incoming.fill(buffer)
@@ -83,8 +86,8 @@ def test_answer_that_comes_before_the_body_was_sent() -> None:
     with answering(b"HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\nno") as (host, _):
         chunks = (b"x" * (1 << 20) for _ in range(64))
         headers = {"content-length": str(64 << 20)}
-        with Connections(bucket(f"http://{host}")).request("PUT", "/", headers, chunks) as incoming:
-            assert (incoming.status, incoming.read()) == (413, b"no")
+        with Connections(bucket(f"http://{host}")).request("PUT", "/", headers, chunks, allowed=ALLOWED) as incoming:
+            assert (incoming.status, incoming.read(100)) == (413, (b"no", True))
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])

@@ -64,7 +64,10 @@ def from_headers(headers: Mapping[str, str]) -> Checksum | None:
         text, dash, _ = headers.get(f"x-amz-checksum-{algorithm}", "").partition("-")
         if text:
             of_pieces = bool(dash) or headers.get("x-amz-checksum-type") == "COMPOSITE"
-            return Checksum(algorithm, b64decode(text), of_pieces)
+            try:
+                return Checksum(algorithm, b64decode(text), of_pieces)
+            except ValueError:
+                return None
     return None
 
 

@@ -5,15 +5,18 @@ takes for them.
 """
 
 import http.client
+import io
 import select
 import socket
 import ssl
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 from stowplan.agents.transfer.s3.endpoint import CONNECT_SECONDS, SILENCE_SECONDS, Bucket
+from stowplan.agents.transfer.s3.pace import Allowance, Pace, PacedReader
 from stowplan.agents.transfer.s3.proxy import Proxy, proxy_of
 
 
@@ -36,10 +39,15 @@ class Incoming:
         """By name in lower case."""
         return {name.lower(): value for name, value in self.response.getheaders()}
 
-    def read(self) -> bytes:
-        """All of the body."""
+    def read(self, most: int) -> tuple[bytes, bool]:
+        """At most so many bytes of the body, and whether these are all of it."""
         with _line():
-            return self.response.read()
+            data = self.response.read(most)
+            # Also reads the end of a body whose length is not known, so that the connection can be used again.
+            more = self.response.read(1)
+            if not more and self.response.length:
+                raise http.client.IncompleteRead(data, self.response.length)
+            return data, not more
 
     def fill(self, buffer: memoryview) -> int:
         """The next bytes of the body; fewer than there is room for only at its end."""
@@ -50,22 +58,48 @@ class Incoming:
             return count
 
 
+class _Response(http.client.HTTPResponse):
+    """Comes at a certain pace."""
+
+    def __init__(self, sock: socket.socket, *rest: Any, pace: Pace, **more: Any) -> None:
+        super().__init__(sock, *rest, **more)
+        self.fp = io.BufferedReader(PacedReader(self.fp.detach(), pace))
+
+
+class _Paced:
+    """A connection and the pace of its answers."""
+
+    def __init__(self, connection: http.client.HTTPConnection) -> None:
+        self.connection, self.pace = connection, Pace()
+        connection.response_class = partial(_Response, pace=self.pace)  # type: ignore[assignment]
+
+
 @dataclass
 class Connections:
     """As many as threads ask at one time. They are kept for the next requests."""
 
     bucket: Bucket
-    _idle: list[http.client.HTTPConnection] = field(default_factory=list)
+    _idle: list[_Paced] = field(default_factory=list)
 
     def close(self) -> None:
         while self._idle:
-            self._idle.pop().close()
+            self._idle.pop().connection.close()
 
     @contextmanager
-    def request(self, method: str, path: str, headers: Mapping[str, str], body: Iterable[bytes]) -> Iterator[Incoming]:
-        """The answer to a request. LineError; what `body` raises comes through."""
+    def request(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        body: Iterable[bytes],
+        *,
+        allowed: Allowance,
+    ) -> Iterator[Incoming]:
+        """The answer to a request. No redirect is followed. LineError; what `body` raises comes through."""
         with _line():
-            connection = self._connection()
+            paced = self._connection()
+        connection = paced.connection
+        paced.pace.begin(allowed)
         try:
             with _line():
                 self._begin(connection, method, path, headers)
@@ -79,19 +113,19 @@ class Connections:
             connection.close()
             raise
         if whole:
-            self._idle.append(connection)
+            self._idle.append(paced)
         else:
             connection.close()
 
-    def _connection(self) -> http.client.HTTPConnection:
+    def _connection(self) -> _Paced:
         while True:
             try:
-                connection = self._idle.pop()
+                paced = self._idle.pop()
             except IndexError:
-                return self._new()
-            if not _is_over(connection):
-                return connection
-            connection.close()
+                return _Paced(self._new())
+            if not _is_over(paced.connection):
+                return paced
+            paced.connection.close()
 
     def _new(self) -> http.client.HTTPConnection:
         proxy, bucket = self._proxy, self.bucket

@@ -1,5 +1,6 @@
 """Brings the objects of a source to a directory of a claim."""
 
+import math
 import os
 import stat
 import threading
@@ -28,6 +29,9 @@ from stowplan.schema.exit_codes import ExitCode
 
 ROUNDS = 3
 """How often an object is begun that changes while it is fetched."""
+
+LISTING_SHARE = 0.1
+"""Of the free space of the claim, what the file of the listing may take, by its characters."""
 
 SAVE_SECONDS, SYNC_SECONDS = 0.5, 10.0
 """Time between two notes of how far the run is, and between two that outlive a crash of the node."""
@@ -58,7 +62,8 @@ class Download:
 
         AttemptError: 5 where keys cannot be files below the destination, or where the space is not enough for them.
         """
-        wanted_bytes = 0
+        wanted_bytes = written_size = 0
+        most = self._most_listed()
         leftover = {each.stem for each in self.fetcher.folder.iterdir()}
         known = InOrder(self.ledger.known())
         with self.ledger.new_listing() as file:
@@ -67,7 +72,9 @@ class Download:
                 if not check.look(entry.key):
                     continue
                 wanted = not self._is_there(entry, known.at(entry.key))
-                file.write(written(entry, wanted=wanted))
+                written_size += file.write(written(entry, wanted=wanted))
+                if written_size > most:
+                    raise _endless(self.listed)
                 if wanted and entry.size > self.part_size(entry.size):
                     leftover.discard(entry.identity)
                 self._count(entry, wanted=wanted)
@@ -132,12 +139,20 @@ class Download:
             and (status.st_size, int(status.st_mtime)) == (entry.size, entry.modified)
         )
 
+    def _most_listed(self) -> float:
+        """Characters that the listing may have; no bound where the file system reports no size."""
+        free = os.statvfs(self.tree.root)
+        return free.f_bavail * free.f_frsize * LISTING_SHARE if free.f_blocks else math.inf
+
     def _check_space(self, wanted: int) -> None:
         free = os.statvfs(self.tree.root)
         here = sum(each.stat().st_blocks * 512 for each in self.fetcher.folder.iterdir())
         # Some network file systems report no size at all.
         if free.f_blocks and wanted > free.f_bavail * free.f_frsize + here:
             message = f"{wanted} bytes are to be fetched, but the claim has room for {free.f_bavail * free.f_frsize}"
+            raise AttemptError(ExitCode.CONFLICT, "NoSpace", message)
+        if free.f_files and self.wanted > free.f_favail:
+            message = f"{self.wanted} files are to be fetched, but the claim has room for {free.f_favail}"
             raise AttemptError(ExitCode.CONFLICT, "NoSpace", message)
 
     def _begin(self, index: int, entry: Entry) -> None:
@@ -222,6 +237,14 @@ class Download:
         if synced:
             sync_all(self.tree.root)
         self.ledger.save(marks, synced=synced)
+
+
+def _endless(count: int) -> AttemptError:
+    message = (
+        f"The listing of the source does not end: after {count} objects it takes more than {LISTING_SHARE:.0%} of the"
+        " free space of the claim. Give the claim more space, or name a prefix with fewer objects"
+    )
+    return AttemptError(ExitCode.CONFLICT, "NoSpace", message)
 
 
 def _unsafe(check: KeyCheck) -> AttemptError:

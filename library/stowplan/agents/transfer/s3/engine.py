@@ -52,7 +52,7 @@ class S3Engine:
     def upload(self, work: Work, directory: Path | None) -> str:  # noqa: ARG002 - the bucket itself says what it has
         """Sends what the bucket lacks."""
         with _failures(), self._wire(work) as wire:
-            upload = Upload(self.told, wire, self.told.bucket.store(), self._attempts(work), work.progress, work.log)
+            upload = Upload(self.told, wire, self._attempts(work), work.progress, work.log)
             upload.run(Crew(self.told.upload_streams, work.stop, work.log, of_any), PROTECTED)
         return "The bucket holds every file of the source"
 
@@ -65,14 +65,12 @@ class S3Engine:
         ledger.fold()
         folder = directory / "parts"
         folder.mkdir(exist_ok=True)
-        store, attempts = told.bucket.store(), self._attempts(work)
         fetcher = Fetcher(
-            store,
             wire,
             source.prefix,
             tree,
             folder,
-            attempts,
+            self._attempts(work),
             work.progress,
             work.log,
             verify_parts=told.remote.verify_parts,
@@ -114,7 +112,7 @@ def _key_check(directory: Path) -> KeyCheck:
 
 @contextmanager
 def _failures() -> Iterator[None]:
-    """What obstore raises in the words of an attempt."""
+    """Every error in the words of an attempt."""
     try:
         yield
     except Exception as error:

@@ -6,9 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import obstore
-from obstore.store import S3Store
-
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.log import Log
@@ -19,21 +16,16 @@ from stowplan.agents.transfer.s3.connections import Incoming
 from stowplan.agents.transfer.s3.entry import Entry
 from stowplan.agents.transfer.s3.failure import ChangedError
 from stowplan.agents.transfer.s3.proof import is_encrypted, proof_of
+from stowplan.agents.transfer.s3.source import head
 from stowplan.agents.transfer.s3.wire import Wire
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.exit_codes import ExitCode
 
-CHUNK = 1 << 18
-"""Bytes that a thread holds at one time, whatever the size of the object: few enough for the caches of a processor."""
-
 _OTHER = (404, 412, 416)
 """What a server answers that does not have the part of this version of an object any more."""
 
-RANGE_CHUNK = 1 << 19
-"""The same of a part of a large object: more, as each piece costs the same few steps of Python."""
-
-RANGE_FROM = 1 << 20
-"""Smaller objects come by obstore: it does its part of a request beside the threads of Python."""
+CHUNK = 1 << 19
+"""Bytes that a thread holds at one time, whatever the size of the object."""
 
 SYNC_FROM = 1 << 20
 """Files of this size are made durable one by one; smaller ones together, before they are taken for done."""
@@ -43,7 +35,6 @@ SYNC_FROM = 1 << 20
 class Fetcher:
     """Everything that the fetch of an object needs."""
 
-    store: S3Store
     wire: Wire
     prefix: str
     tree: Tree
@@ -79,7 +70,7 @@ class Fetcher:
         descriptor = os.open(name, flags, 0o644, dir_fd=self._folder)
         digest = hashlib.md5(usedforsecurity=False)
         with os.fdopen(descriptor, "wb", buffering=0) as file:
-            for data in self._bytes(entry) if entry.size < RANGE_FROM else self._range(entry, Extent(0, 0, entry.size)):
+            for data in self._bytes(entry):
                 file.write(data)
                 if self.etags_are_md5:
                     digest.update(data)
@@ -105,7 +96,7 @@ class Fetcher:
             offset = extent.start
             proof = self._proofs.get(parts.entry.identity)
             watch = proof.watch(extent) if proof else None
-            for data in self._range(parts.entry, extent):
+            for data in self._bytes(parts.entry, extent):
                 parts.write(data, offset)
                 offset += len(data)
                 if watch:
@@ -131,37 +122,24 @@ class Fetcher:
 
     def now(self, entry: Entry) -> Entry:
         """The object as it is now."""
-        found = self.attempts.run(entry.key, lambda: obstore.head(self.store, self.prefix + entry.key))
-        return Entry(entry.key, found["size"], found["e_tag"] or "", int(found["last_modified"].timestamp()))
+        found, _ = head(self.wire, self.prefix + entry.key)
+        if found is None:
+            raise _gone(entry)
+        return Entry(entry.key, found.size, found.etag, found.modified)
 
-    def _bytes(self, entry: Entry) -> Iterator[memoryview]:
-        """What the server sends of an object, checked for its length."""
-        options: obstore.GetOptions = {"if_match": entry.etag} if entry.etag else {}
-        with self.wire.throttling(self.prefix + entry.key):
-            result = obstore.get(self.store, self.prefix + entry.key, options=options)
-        if result.meta["size"] != entry.size:
-            raise ChangedError(entry.key)
-        count = 0
-        for data in result.stream(min_chunk_size=CHUNK):
-            self.attempts.stop.check()
-            count += len(data)
-            if count > entry.size:
-                break
-            yield memoryview(data)
-        _check_length(entry, count, entry.size)
-
-    def _range(self, entry: Entry, extent: Extent) -> Iterator[memoryview]:
-        """What the server sends of a part, checked for its length. Each piece is good until the next one."""
-        buffer, left = memoryview(bytearray(RANGE_CHUNK)), extent.end - extent.start
-        headers = {"range": f"bytes={extent.start}-{extent.end - 1}"} | ({"if-match": entry.etag} if entry.etag else {})
-        with self.wire.reading(self.prefix + entry.key, headers, _OTHER) as incoming:
+    def _bytes(self, entry: Entry, extent: Extent | None = None) -> Iterator[memoryview]:
+        """What the server sends of an object or a part, checked for its length. A piece is good until the next one."""
+        size = extent.end - extent.start if extent else entry.size
+        buffer, left = memoryview(bytearray(min(CHUNK, size) or 1)), size
+        headers = {"range": f"bytes={extent.start}-{extent.end - 1}"} if extent else {}
+        headers |= {"if-match": entry.etag} if entry.etag else {}
+        with self.wire.reading(self.prefix + entry.key, headers, _OTHER, size) as incoming:
             _check_answer(entry, extent, incoming)
             while left and (count := incoming.fill(buffer[:left])):
                 self.attempts.stop.check()
                 left -= count
                 yield buffer[:count]
             more = incoming.fill(buffer[:1])
-        size = extent.end - extent.start
         _check_length(entry, size - left + more, size)
 
     def _verify(self, entry: Entry, digest: str) -> None:
@@ -182,16 +160,22 @@ class Fetcher:
             raise AttemptError(ExitCode.INTEGRITY, "WrongDigest", message)
 
 
-def _check_answer(entry: Entry, extent: Extent, incoming: Incoming) -> None:
-    """ChangedError if the object is another one; AttemptError if it is gone, or if this is no answer to the range."""
+def _check_answer(entry: Entry, extent: Extent | None, incoming: Incoming) -> None:
+    """ChangedError if the object is another one; AttemptError if it is gone, or if this is no answer to the request."""
     if incoming.status == 404:
-        raise AttemptError(ExitCode.TRANSIENT, "ObjectGone", f"{entry.key} was listed but is not there any more")
-    told, _, size = incoming.headers.get("content-range", "").partition("/")
+        raise _gone(entry)
+    headers = incoming.headers
+    told, _, size = headers.get("content-range", "").partition("/")
+    size = size if extent else headers.get("content-length", "")
     if incoming.status in _OTHER or (size.isdecimal() and int(size) != entry.size):
         raise ChangedError(entry.key)
-    if told != f"bytes {extent.start}-{extent.end - 1}":
-        message = f"{entry.key}: the server sent {told or 'no range'} instead of the bytes that were asked for"
+    if told != (f"bytes {extent.start}-{extent.end - 1}" if extent else ""):
+        message = f"{entry.key}: the server sent {told[:100] or 'no range'} instead of the bytes that were asked for"
         raise AttemptError(ExitCode.TRANSIENT, "WrongRange", message)
+
+
+def _gone(entry: Entry) -> AttemptError:
+    return AttemptError(ExitCode.TRANSIENT, "ObjectGone", f"{entry.key} was listed but is not there any more")
 
 
 def _check_length(entry: Entry, count: int, expected: int) -> None:

@@ -101,10 +101,13 @@ class Ledger:
     def new_listing(self) -> Iterator[TextIO]:
         """A file for the lines of a new listing, which becomes that of the run if all goes well."""
         temporary = self._listing.with_suffix(".tmp")
-        with temporary.open("w", encoding="utf-8") as file:
-            yield file
-            _durable(file)
-        temporary.replace(self._listing)
+        try:
+            with temporary.open("w", encoding="utf-8") as file:
+                yield file
+                _durable(file)
+            temporary.replace(self._listing)
+        finally:
+            temporary.unlink(missing_ok=True)
         sync_directory(self._directory)
 
     def listing(self) -> Iterator[tuple[Entry, bool]]:

@@ -1,18 +1,16 @@
-"""Lists the objects below a prefix, page by page, with the very keys that the server has.
-
-obstore's own listing cannot be used for this: it takes away the `/` at the end of a key, and ends at the first key
-that is no path for it.
-"""
+"""Lists the objects below a prefix, page by page, with the very keys that the server has."""
 
 from collections.abc import Iterator
-from datetime import datetime
 from urllib.parse import unquote_plus
-from xml.etree import ElementTree
 
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.s3.answers import Document, bad, document
 from stowplan.agents.transfer.s3.entry import Entry
 from stowplan.agents.transfer.s3.wire import Wire
 from stowplan.schema.exit_codes import ExitCode
+
+MOST_EMPTY = 1000
+"""Pages without a new key, one after the other, that are believed. Stores have such pages, where much was deleted."""
 
 
 def objects(wire: Wire, prefix: str, *, most: int = 1000) -> Iterator[Entry]:
@@ -21,8 +19,9 @@ def objects(wire: Wire, prefix: str, *, most: int = 1000) -> Iterator[Entry]:
     An object whose key is the prefix itself, the folder that the transfer begins in, is left out. AttemptError if the
     server does not keep the order: everything else is built on it.
     """
-    token, last = "", ""
+    token, last, empty = "", "", 0
     while True:
+        before = last
         entries, token = page(wire, prefix, token, most)
         for entry in entries:
             if not entry.key:
@@ -32,6 +31,10 @@ def objects(wire: Wire, prefix: str, *, most: int = 1000) -> Iterator[Entry]:
                 raise AttemptError(ExitCode.CONFLICT, "UnsortedListing", message)
             last = entry.key
             yield entry
+        empty = empty + 1 if last == before else 0
+        if empty > MOST_EMPTY:
+            message = f"The server sent {empty} pages of a listing without a key"
+            raise AttemptError(ExitCode.TRANSIENT, "BadListing", message)
         if not token:
             return
 
@@ -43,41 +46,30 @@ def page(wire: Wire, prefix: str, token: str, most: int) -> tuple[list[Entry], s
     """
     query = [("list-type", "2"), ("encoding-type", "url"), ("max-keys", str(most)), ("prefix", prefix)]
     response = wire.call("GET", query=[*query, ("continuation-token", token)] if token else query)
-    root = document(response.content, "a listing")
+    found = document(response.content, "a listing", "ListBucketResult")
+    if found.text("Name") not in ("", wire.bucket.name):
+        raise bad(f"a listing of the bucket {found.text('Name')[:64]!r} instead of {wire.bucket.name}")
     # Servers that do not know `encoding-type` do not repeat it.
-    coded = root.findtext(f"{namespace(root)}EncodingType") == "url"
-    entries = [
-        _entry(each, namespace(root), len(prefix), coded=coded) for each in root.iter(f"{namespace(root)}Contents")
-    ]
-    more = root.findtext(f"{namespace(root)}IsTruncated") == "true"
-    following = root.findtext(f"{namespace(root)}NextContinuationToken") or ""
-    if more and not following:
+    coded = found.text("EncodingType") == "url"
+    entries = [_entry(each, prefix, coded=coded) for each in found.all("Contents")]
+    if not found.flag("IsTruncated"):
+        return entries, ""
+    following = found.text("NextContinuationToken")
+    if not following or following == token:
         raise AttemptError(
             ExitCode.TRANSIENT, "BadListing", "The server ends a listing in the middle, without a token for the rest"
         )
-    return entries, following if more else ""
+    return entries, following
 
 
-def document(content: bytes, what: str) -> ElementTree.Element:
-    """The answer as XML; AttemptError if it is none."""
-    try:
-        return ElementTree.fromstring(content)  # noqa: S314 - expat bounds what entities may grow to
-    except ElementTree.ParseError as error:
-        message = f"The server sent {what} that is no XML: {error}"
-        raise AttemptError(ExitCode.TRANSIENT, "BadAnswer", message) from None
-
-
-def namespace(root: ElementTree.Element) -> str:
-    """What stands before the names of all elements: `{http://s3.amazonaws.com/doc/2006-03-01/}` or nothing."""
-    return root.tag[: root.tag.index("}") + 1] if root.tag.startswith("{") else ""
-
-
-def _entry(found: ElementTree.Element, space: str, cut: int, *, coded: bool) -> Entry:
-    key = found.findtext(f"{space}Key") or ""
-    modified = datetime.fromisoformat(found.findtext(f"{space}LastModified") or "")
+def _entry(found: Document, prefix: str, *, coded: bool) -> Entry:
+    key = found.text("Key")
+    whole = unquote_plus(key) if coded else key
+    if not whole.startswith(prefix):
+        raise bad(f"a listing below {prefix!r} with the key {whole[:100]!r}")
     return Entry(
-        key=(unquote_plus(key) if coded else key)[cut:],
-        size=int(found.findtext(f"{space}Size") or 0),
-        etag=found.findtext(f"{space}ETag") or "",
-        modified=int(modified.timestamp()),
+        key=whole[len(prefix) :],
+        size=found.number("Size"),
+        etag=found.etag(),
+        modified=int(found.moment("LastModified").timestamp()),
     )

@@ -10,11 +10,19 @@ from urllib.parse import unquote_plus
 from xml.sax.saxutils import escape
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.s3.listing import document, namespace
+from stowplan.agents.transfer.s3.answers import document, etag, number
+from stowplan.agents.transfer.s3.proof import MOST_PARTS
 from stowplan.agents.transfer.s3.wire import Body, Wire
 from stowplan.schema.exit_codes import ExitCode
 
 _XML = {"content-type": "application/xml"}
+
+COMPLETE_SECONDS = 600.0
+"""Stores take minutes to put a large object together, and send a blank now and then:
+https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html."""
+
+MOST_PAGES = 100
+"""Pages of a list of uploads that are looked at, with 1000 uploads each."""
 
 ORPHAN_AGE = timedelta(hours=24)
 """Uploads that were begun longer ago, and that this run has no use for, are aborted."""
@@ -43,8 +51,8 @@ class Stored:
 
 def begin(wire: Wire, key: str) -> str:
     """Begins an upload; gives its id."""
-    root = document(wire.call("POST", key, [("uploads", "")]).content, "the beginning of an upload")
-    found = root.findtext(f"{namespace(root)}UploadId")
+    content = wire.call("POST", key, [("uploads", "")]).content
+    found = document(content, "the beginning of an upload", "InitiateMultipartUploadResult").text("UploadId")
     if not found:
         raise AttemptError(ExitCode.TRANSIENT, "BadAnswer", f"The server began an upload of {key} without an id")
     return found
@@ -54,7 +62,7 @@ def send(wire: Wire, key: str, upload: str, number: int, data: bytes | Body) -> 
     """Sends one part, counted from 1. Its signature holds the digest of the data, which the server compares."""
     response = wire.call("PUT", key, [("partNumber", str(number)), ("uploadId", upload)], data)
     size = len(data) if isinstance(data, bytes) else data.size
-    return Stored(size, response.headers.get("etag", ""))
+    return Stored(size, etag(response.headers.get("etag", ""), "a part"))
 
 
 def complete(wire: Wire, key: str, upload: str, parts: Mapping[int, Stored], size: int) -> None:
@@ -64,17 +72,17 @@ def complete(wire: Wire, key: str, upload: str, parts: Mapping[int, Stored], siz
         for number, part in sorted(parts.items())
     )
     body = f"<CompleteMultipartUpload>{listed}</CompleteMultipartUpload>".encode()
-    response = wire.call("POST", key, [("uploadId", upload)], body, headers=_XML, accepted=(404,))
+    query = [("uploadId", upload)]
+    response = wire.call("POST", key, query, body, headers=_XML, accepted=(404,), seconds=COMPLETE_SECONDS)
     if response.status_code == 404:
         there = wire.call("HEAD", key, accepted=(404,))
-        if not there.is_success or int(there.headers.get("content-length", -1)) != size:
+        if not there.is_success or there.headers.get("content-length") != str(size):
             raise AttemptError(ExitCode.TRANSIENT, "UploadGone", f"The upload of {key} was ended by somebody else")
         return
-    root = document(response.content, "the end of an upload")
+    found = document(response.content, "the end of an upload", "CompleteMultipartUploadResult", "Error")
     # The status may be 200 and the body an error: servers send the first before they know.
-    if root.tag.endswith("Error"):
-        message = f"{key}: {root.findtext('Code')} {root.findtext('Message')}"
-        raise AttemptError(ExitCode.TRANSIENT, "UploadFailed", message)
+    if found.name == "Error":
+        raise AttemptError(ExitCode.TRANSIENT, "UploadFailed", f"{key}: {wire.said(response)}")
 
 
 def abort(wire: Wire, begun: Begun) -> None:
@@ -85,38 +93,39 @@ def abort(wire: Wire, begun: Begun) -> None:
 def begun(wire: Wire, prefix: str) -> Iterator[Begun]:
     """Uploads below a prefix."""
     key_marker, id_marker = "", ""
-    while True:
+    for _ in range(MOST_PAGES):
         query = [("uploads", ""), ("prefix", prefix), ("encoding-type", "url")]
         if key_marker:
             query += [("key-marker", key_marker), ("upload-id-marker", id_marker)]
-        root = document(wire.call("GET", query=query).content, "a list of uploads")
-        space = namespace(root)
-        coded = root.findtext(f"{space}EncodingType") == "url"
-        for each in root.iter(f"{space}Upload"):
-            key = each.findtext(f"{space}Key") or ""
-            at = datetime.fromisoformat(each.findtext(f"{space}Initiated") or "")
-            yield Begun(unquote_plus(key) if coded else key, each.findtext(f"{space}UploadId") or "", at)
-        following = root.findtext(f"{space}NextKeyMarker") or ""
-        if root.findtext(f"{space}IsTruncated") != "true" or not following:
+        found = document(wire.call("GET", query=query).content, "a list of uploads", "ListMultipartUploadsResult")
+        coded = found.text("EncodingType") == "url"
+        for each in found.all("Upload"):
+            key = each.text("Key")
+            yield Begun(unquote_plus(key) if coded else key, each.text("UploadId"), _aware(each.moment("Initiated")))
+        following = found.text("NextKeyMarker")
+        if not found.flag("IsTruncated") or not following:
             return
         key_marker = unquote_plus(following) if coded else following
-        id_marker = root.findtext(f"{space}NextUploadIdMarker") or ""
+        id_marker = found.text("NextUploadIdMarker")
 
 
 def stored(wire: Wire, key: str, upload: str) -> dict[int, Stored]:
     """The parts that the server has of an upload, by number; none if it is gone."""
-    found: dict[int, Stored] = {}
-    marker = "0"
+    parts: dict[int, Stored] = {}
+    marker = 0
     while True:
-        response = wire.call("GET", key, [("uploadId", upload), ("part-number-marker", marker)], accepted=(404,))
+        response = wire.call("GET", key, [("uploadId", upload), ("part-number-marker", str(marker))], accepted=(404,))
         if response.status_code == 404:
             return {}
-        root = document(response.content, "a list of parts")
-        space = namespace(root)
-        for each in root.iter(f"{space}Part"):
-            number = int(each.findtext(f"{space}PartNumber") or 0)
-            found[number] = Stored(int(each.findtext(f"{space}Size") or 0), each.findtext(f"{space}ETag") or "")
-        following = root.findtext(f"{space}NextPartNumberMarker") or ""
-        if root.findtext(f"{space}IsTruncated") != "true" or following in ("", marker):
-            return found
-        marker = following
+        found = document(response.content, "a list of parts", "ListPartsResult")
+        for each in found.all("Part"):
+            parts[each.number("PartNumber")] = Stored(each.number("Size"), each.etag())
+        if not found.flag("IsTruncated") or not (following := found.text("NextPartNumberMarker")):
+            return parts
+        before, marker = marker, number(following, "a list of parts whose marker")
+        if not before < marker <= MOST_PARTS:
+            return parts
+
+
+def _aware(moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -7,9 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
-import obstore
-from obstore.store import S3Store
-
 from stowplan.agents.attempt.failure import AttemptError, StoppedError, contained
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.log import Log
@@ -17,6 +14,7 @@ from stowplan.agents.transfer.attempts import Attempts
 from stowplan.agents.transfer.crew import Countdown
 from stowplan.agents.transfer.s3 import multipart
 from stowplan.agents.transfer.s3.multipart import Begun, Stored
+from stowplan.agents.transfer.s3.proof import MOST_PARTS
 from stowplan.agents.transfer.s3.wire import Wire
 from stowplan.agents.transfer.tree import Found, Tree
 from stowplan.schema.exit_codes import ExitCode
@@ -67,7 +65,6 @@ class Section:
 class Sender:
     """Everything that the sending of a file needs."""
 
-    store: S3Store
     wire: Wire
     tree: Tree
     attempts: Attempts
@@ -77,19 +74,12 @@ class Sender:
     def whole(self, found: Found, key: str) -> None:
         """A file in one request. The signature holds the digest of the data, which the server compares."""
 
-        def once() -> None:
-            with self.reading(found) as descriptor:
-                data = _read(descriptor, 0, found.size)
-            with self.wire.throttling(key):
-                obstore.put(self.store, key, data, use_multipart=False)
-
-        if found.size > CHUNK:
-            with self.reading(found) as descriptor:
-                self.wire.call("PUT", key, body=self.section(descriptor, found, 0, found.size))
-            self.progress.add(files=1, size=found.size)
-            return
-
-        self.attempts.run(found.key, once)
+        with self.reading(found) as descriptor:
+            # A small file is read once, a larger one for its digest and for each try.
+            body = (
+                _read(descriptor, found.size) if found.size <= CHUNK else self.section(descriptor, found, 0, found.size)
+            )
+            self.wire.call("PUT", key, body=body)
         self.progress.add(files=1, size=found.size)
 
     def section(self, descriptor: int, found: Found, offset: int, size: int) -> Section:
@@ -152,7 +142,7 @@ class InParts:
         try:
             check_unchanged(self._descriptor, self.found)
             if self.begun:
-                self._there = multipart.stored(wire, self.key, self.begun.id)
+                self._there = self._usable(multipart.stored(wire, self.key, self.begun.id))
             if self.begun and self._there:
                 self.upload = self.begun.id
                 # The size of its parts is that of its first one, whatever is configured now.
@@ -166,6 +156,11 @@ class InParts:
         count = -(-self.found.size // self.part_size)
         self._countdown = Countdown(count, self._end)
         return range(1, count + 1)
+
+    def _usable(self, there: dict[int, Stored]) -> dict[int, Stored]:
+        """The parts that an earlier upload has; none where its first one is of a size that nobody can have sent."""
+        size = there[1].size if 1 in there else self.part_size
+        return there if size and -(-self.found.size // size) <= MOST_PARTS else {}
 
     def send(self, number: int) -> None:
         """One part, as a task."""
@@ -206,8 +201,8 @@ def check_unchanged(descriptor: int, found: Found) -> None:
         raise AttemptError(ExitCode.TRANSIENT, "FileChanged", message)
 
 
-def _read(descriptor: int, offset: int, size: int) -> bytes:
-    data = os.pread(descriptor, size, offset)
-    while len(data) < size and (more := os.pread(descriptor, size - len(data), offset + len(data))):
+def _read(descriptor: int, size: int) -> bytes:
+    data = os.pread(descriptor, size, 0)
+    while len(data) < size and (more := os.pread(descriptor, size - len(data), len(data))):
         data += more
     return data

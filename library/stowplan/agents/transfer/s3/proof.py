@@ -1,11 +1,15 @@
 """How a large object can be verified: asked of the server before it is fetched."""
 
+import re
 from collections.abc import Mapping
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.s3.checksum import Checksum, Proof, from_headers
 from stowplan.agents.transfer.s3.entry import Entry
 from stowplan.agents.transfer.s3.wire import Query, Wire
+
+MOST_PARTS = 10_000
+"""Of one object, by https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html."""
 
 _UNKNOWN = (400, 403, 404, 405, 412, 416, 501)
 """What servers answer that know no checksums or parts, and those that have another version by now."""
@@ -47,7 +51,7 @@ def _piece(wire: Wire, key: str, entry: Entry) -> int:
     """Bytes of each part that the object was uploaded in; 0 where they cannot be of one size."""
     size, told = _part(wire, key, entry, 1)
     count = told or (entry.pieces[1] if entry.pieces else 0)
-    if not size or -(-entry.size // size) != count:
+    if not size or count > MOST_PARTS or -(-entry.size // size) != count:
         return 0
     last, _ = _part(wire, key, entry, count)
     return size if last == entry.size - (count - 1) * size else 0
@@ -58,7 +62,11 @@ def _part(wire: Wire, key: str, entry: Entry, number: int) -> tuple[int, int]:
     headers = _head(wire, key, entry, [("partNumber", str(number))])
     if headers is None:
         return 0, 0
-    return int(headers.get("content-length", 0)), int(headers.get("x-amz-mp-parts-count", 0))
+    return _number(headers.get("content-length", "")), _number(headers.get("x-amz-mp-parts-count", ""))
+
+
+def _number(text: str) -> int:
+    return int(text) if re.fullmatch(r"[0-9]{1,18}", text) else 0
 
 
 def _head(wire: Wire, key: str, entry: Entry, query: Query) -> Mapping[str, str] | None:

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import Literal
 
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.s3.answers import etag, http_date, number
 from stowplan.agents.transfer.s3.entry import Entry
 from stowplan.agents.transfer.s3.listing import objects, page
 from stowplan.agents.transfer.s3.wire import Wire
@@ -58,8 +58,10 @@ def head(wire: Wire, key: str) -> tuple[Entry | None, int]:
     if not response.is_success:
         return None, response.status_code
     headers = response.headers
-    modified = int(parsedate_to_datetime(headers["last-modified"]).timestamp())
-    return Entry(key, int(headers["content-length"]), headers.get("etag", ""), modified), response.status_code
+    what = f"an object {key} whose"
+    size = number(headers.get("content-length", ""), f"{what} length")
+    modified = http_date(headers.get("last-modified", ""), f"{what} time")
+    return Entry(key, size, etag(headers.get("etag", ""), "an object"), modified), response.status_code
 
 
 def _one(key: str, found: Entry) -> Source:

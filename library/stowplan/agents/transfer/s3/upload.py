@@ -6,8 +6,6 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 
-from obstore.store import S3Store
-
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.log import Log
@@ -36,7 +34,6 @@ class Upload:
 
     told: S3Settings
     wire: Wire
-    store: S3Store
     attempts: Attempts
     progress: Progress
     log: Log
@@ -89,7 +86,7 @@ class Upload:
 
     def _send_all(self, tree: Tree, files: Iterator[tuple[Found, str]], *, single: bool = False) -> None:
         self._check_bucket()
-        sender = Sender(self.store, self.wire, tree, self.attempts, self.progress, self.log)
+        sender = Sender(self.wire, tree, self.attempts, self.progress, self.log)
         there = InOrder(iter(()) if single else objects(self.wire, self._prefix))
         self._find_begun()
         for found, key in files:

@@ -8,30 +8,32 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Protocol
-from xml.etree import ElementTree
-
-from obstore.exceptions import BaseError
+from urllib.parse import urlsplit
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.transfer.attempts import Attempts, ThrottledError
+from stowplan.agents.transfer.s3.answers import Document, bad, parsed
 from stowplan.agents.transfer.s3.connections import Connections, Incoming, LineError
 from stowplan.agents.transfer.s3.endpoint import Bucket
 from stowplan.agents.transfer.s3.failure import AUTH_CODES
+from stowplan.agents.transfer.s3.pace import Allowance
 from stowplan.agents.transfer.s3.signing import EMPTY_SHA256, encoded, query_string, signed_headers
 from stowplan.schema.exit_codes import ExitCode
 
 LONGEST_WAIT = 60.0
 """The most seconds of a Retry-After that are waited for."""
 
-SHOWN = 200
-"""Characters of a page that is no error of S3."""
+PAGE_BYTES, ERROR_BYTES = 16 << 20, 64 << 10
+"""Most bytes of a document, and of what is read of an error. A page of 1000 keys of 1024 bytes has less than 4 MiB."""
+
+SHOWN, MESSAGE = 200, 1000
+"""Characters of a page that is no error of S3, and of the message of one that is."""
 
 _THROTTLED = frozenset({408, 429, 500, 502, 503, 504})
 _THROTTLING_CODES = frozenset({"RequestTimeout", "SlowDown", "InternalError", "OperationAborted", "BadDigest"})
 
-_THROTTLED_TEXT = re.compile(r"\b(429|503) ")
-"""In what obstore says of an answer."""
+_CODE = re.compile(r"[A-Za-z][A-Za-z0-9]{0,63}")
 
 Query = Sequence[tuple[str, str]]
 
@@ -104,57 +106,55 @@ class Wire:
         *,
         headers: Mapping[str, str] | None = None,
         accepted: Sequence[int] = (),
+        seconds: float | None = None,
     ) -> Response:
         """The answer to a request, after as many tries as it takes; AttemptError for a refusal not in `accepted`.
 
-        An empty key stands for the bucket itself.
+        An empty key stands for the bucket itself. `seconds` are those of an `Allowance`.
         """
         what = f"{method} {self.bucket.name}/{key}"
         sent: Body = Text(body) if isinstance(body, bytes) else body
 
         def once() -> Response:
             with _named(what):
-                response = self._send(method, key, query, sent, headers or {})
+                response = self._send(method, key, query, sent, headers=headers or {}, seconds=seconds)
             if response.is_success or response.status_code in accepted:
                 return response
             raise refusal(response, what, self._redact)
 
         return self._attempts.run(what, once)
 
+    def said(self, response: Response) -> str:
+        """Code and message of an error, without secrets."""
+        return " ".join(_error(response.content, self._redact)).strip()
+
     @contextmanager
-    def reading(self, key: str, headers: Mapping[str, str], accepted: Sequence[int]) -> Iterator[Incoming]:
-        """An object bit by bit, of a single try. AttemptError, also for what goes wrong while it is read."""
+    def reading(self, key: str, headers: Mapping[str, str], accepted: Sequence[int], most: int) -> Iterator[Incoming]:
+        """An object of at most so many bytes, bit by bit, of a single try.
+
+        AttemptError, also for what goes wrong while it is read.
+        """
         what = f"GET {self.bucket.name}/{key}"
-        with _named(what), self._request("GET", key, (), Text(b""), headers) as incoming:
+        request = self._request("GET", key, (), Text(b""), headers=headers, allowed=Allowance(most))
+        with _named(what), request as incoming:
             if not (200 <= incoming.status < 300 or incoming.status in accepted):
-                raise refusal(Response(incoming.status, incoming.headers, incoming.read()), what, self._redact)
+                raise refusal(_error_of(incoming), what, self._redact)
             yield incoming
 
-    @contextmanager
-    def throttling(self, key: str) -> Iterator[None]:
-        """Around a request of obstore: it does not tell the headers of a refusal, so a small request asks for them."""
-        try:
-            yield
-        except BaseError as error:
-            text = str(error).partition("\n")[0]
-            if not _THROTTLED_TEXT.search(text):
-                raise
-            raise ThrottledError(f"{key}: {text}", self._patience(key)) from None
-
-    def _patience(self, key: str) -> float:
-        """Seconds that the server wants to be left alone, by what it answers now."""
-        try:
-            response = self._send("HEAD", key, (), Text(b""), {})
-        except LineError:
-            return 0.0
-        return _retry_after(response.headers.get("retry-after", "")) if response.status_code in _THROTTLED else 0.0
-
-    def _send(self, method: str, key: str, query: Query, body: Body, headers: Mapping[str, str]) -> Response:
-        with self._request(method, key, query, body, headers) as incoming:
-            return Response(incoming.status, incoming.headers, incoming.read())
+    def _send(
+        self, method: str, key: str, query: Query, body: Body, *, headers: Mapping[str, str], seconds: float | None
+    ) -> Response:
+        allowed = Allowance(PAGE_BYTES, seconds)
+        with self._request(method, key, query, body, headers=headers, allowed=allowed) as incoming:
+            if incoming.status >= 300:
+                return _error_of(incoming)
+            data, whole = incoming.read(PAGE_BYTES)
+            if not whole:
+                raise bad(f"more than {PAGE_BYTES >> 20} MiB in answer to {method} {self.bucket.name}/{key}")
+            return Response(incoming.status, incoming.headers, data)
 
     def _request(
-        self, method: str, key: str, query: Query, body: Body, headers: Mapping[str, str]
+        self, method: str, key: str, query: Query, body: Body, *, headers: Mapping[str, str], allowed: Allowance
     ) -> AbstractContextManager[Incoming]:
         bucket = self.bucket
         path = f"{bucket.root}/{encoded(key, '/')}" if key else (bucket.root or "/")
@@ -175,7 +175,13 @@ class Wire:
             if bucket.credentials
             else plain | {"host": bucket.host}
         )
-        return self._connections.request(method, f"{path}?{words}" if words else path, complete, body.chunks())
+        target = f"{path}?{words}" if words else path
+        return self._connections.request(method, target, complete, body.chunks(), allowed=allowed)
+
+
+def _error_of(incoming: Incoming) -> Response:
+    """An answer whose body is an error, or of no interest: its beginning is enough."""
+    return Response(incoming.status, incoming.headers, incoming.read(ERROR_BYTES)[0])
 
 
 @contextmanager
@@ -199,19 +205,32 @@ def refusal(response: Response, what: str, redact: Redactor) -> AttemptError:
         return AttemptError(ExitCode.NOT_FOUND, code or "NotFound", text)
     if 300 <= status < 400:
         region = response.headers.get("x-amz-bucket-region", "")
-        hint = f"; the bucket is in region {region}" if region else "; is the region right?"
-        return AttemptError(ExitCode.BAD_SPEC, "WrongRegion", text + hint)
+        hint = f"the bucket is in region {region[:SHOWN]}" if region else "is the region right?"
+        pointed = (
+            f" The server points to {host[:SHOWN]}, but redirects of a store are not followed"
+            if (host := _host(response.headers.get("location", "")))
+            else ""
+        )
+        return AttemptError(ExitCode.BAD_SPEC, "WrongRegion", redact(f"{text}; {hint}{pointed}"))
     return AttemptError(
         ExitCode.BAD_SPEC if code.startswith("Invalid") else ExitCode.TRANSIENT, code or "Refused", text
     )
 
 
 def _error(content: bytes, redact: Redactor) -> tuple[str, str]:
-    try:
-        found = ElementTree.fromstring(content)  # noqa: S314 - expat bounds what entities may grow to
-    except ElementTree.ParseError:
+    found = parsed(content)
+    if found is None or (error := Document(found, "an error")).name != "Error":
         return "", redact(content.decode(errors="replace"))[:SHOWN]
-    return found.findtext("Code") or "", found.findtext("Message") or ""
+    code = redact(error.text("Code"))
+    return code if _CODE.fullmatch(code) else "", redact(error.text("Message"))[:MESSAGE]
+
+
+def _host(location: str) -> str:
+    """The host of the URL that a redirect points to; empty for none. The rest of the URL may hold signatures."""
+    try:
+        return urlsplit(location).hostname or ""
+    except ValueError:
+        return ""
 
 
 def _retry_after(text: str) -> float:

@@ -1,0 +1,31 @@
+"""One attempt in the process of the test, whose limits a test may change."""
+
+from typing import Any
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.network import Network
+from stowplan.agents.attempt.outcome import Outcome
+from stowplan.agents.attempt.redaction import Redactor
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.log import Log
+from stowplan.agents.transfer.engine import Work
+from stowplan.agents.transfer.registry import engine
+from stowplan.agents.transfer.run import Run
+from stowplan.agents.transfer.settings import settings
+from stowplan.schema.transfer_config import TransferConfig
+from tests.agents.transfer.agent import Cube
+
+LOOPBACK = Network(allow_loopback=True)
+
+
+def attempt(
+    cube: Cube, source: dict[str, Any], sink: dict[str, Any], network: Network = LOOPBACK
+) -> str | AttemptError:
+    """What was done, or why not."""
+    assert cube.claim
+    config = TransferConfig.model_validate(cube.config(source, sink))
+    told = settings(config, cube.variables(), network)
+    try:
+        return Run(told, engine(told), Work(Outcome(None, None), Stop(), Log(), Redactor(()))).all()
+    except AttemptError as failure:
+        return failure
