@@ -68,9 +68,21 @@ class Log:
             line = json.dumps({"time": time, "level": level, "message": message, **fields, **self.always})
         else:
             line = " ".join([time, level.upper(), message, *(f"{key}={value}" for key, value in fields.items())])
-            line = line.replace("\n", " ")
+            line = visible(line.replace("\n", " "))
         self.stream.write(f"{line}\n")
         self.stream.flush()
+
+
+def visible(text: str) -> str:
+    """The text with escapes in place of characters that a terminal obeys or hides.
+
+    Servers choose parts of messages: ESC, CR and C1 move the cursor, and marks of direction swap what people read.
+    """
+    return text if text.isprintable() else "".join(_seen(each) for each in text)
+
+
+def _seen(character: str) -> str:
+    return character if character.isprintable() else ascii(character)[1:-1]
 
 
 def identity(environment: Mapping[str, str]) -> dict[str, Value]:

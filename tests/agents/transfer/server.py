@@ -43,7 +43,8 @@ class Storage:
         return S3Store(
             self.bucket,
             config={"access_key_id": ACCESS_KEY, "secret_access_key": SECRET_KEY},
-            endpoint=f"{self.endpoint}/{self.bucket}",
+            endpoint=self.endpoint,
+            virtual_hosted_style_request=False,
             region="us-east-1",
             client_options={
                 "allow_http": True,

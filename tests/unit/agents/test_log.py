@@ -4,6 +4,8 @@ import io
 import json
 import re
 
+import pytest
+
 from stowplan.agents.log import FORMATS, Format, Log
 
 
@@ -29,6 +31,23 @@ def test_one_object_a_line() -> None:
         "seconds": 1.5,
         "run": "job-ps-abcdefgh",
     }
+
+
+@pytest.mark.parametrize(
+    "odd", ["\x1b[2J", "\r", "\x9b31m", "\u202e", "\u2066", "\u200b", "\x00", "\x7f", "\u2028", "\ud800"]
+)
+def test_text_that_a_terminal_would_obey_is_escaped(odd: str) -> None:
+    stream = io.StringIO()
+    Log("text", {}, stream).error(f"GET b/k: 403 {odd}", key=f"a{odd}b")
+    line = stream.getvalue()
+    assert line.removesuffix("\n").isprintable()
+    assert ascii(odd)[1:-1] in line
+
+
+def test_letters_of_all_scripts_are_shown() -> None:
+    stream = io.StringIO()
+    Log("text", {}, stream).info("日本語 café 🦊")
+    assert stream.getvalue().endswith("日本語 café 🦊\n")
 
 
 def test_text_for_people() -> None:

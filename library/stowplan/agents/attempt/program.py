@@ -17,7 +17,7 @@ from stowplan.agents.attempt.outcome import Outcome
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.report import Reporter
 from stowplan.agents.attempt.stop import Stop, Why
-from stowplan.agents.log import Log, shortened
+from stowplan.agents.log import Log, shortened, visible
 from stowplan.schema.exit_codes import TERMINATED, ExitCode
 
 LOG_SECONDS = 10.0
@@ -89,8 +89,8 @@ class Program:
             return self._fault(error)
 
     def _fault(self, error: BaseException) -> tuple[int, str, str]:
-        trace = "".join(traceback.format_exception(error))
-        sys.stderr.write(self.redact(trace)[-LONGEST_TRACE:])
+        trace = self.redact("".join(traceback.format_exception(error)))[-LONGEST_TRACE:]
+        sys.stderr.write("\n".join(map(visible, trace.split("\n"))))
         return ExitCode.TRANSIENT, "Fault", f"A fault of this program: {error!r}"
 
     def _stopped(self) -> tuple[int, str, str]:

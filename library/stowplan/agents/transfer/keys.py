@@ -44,12 +44,16 @@ class KeyCheck:
     folds_case: bool
     """Whether the destination takes `A` and `a` for one name: then a digest of each key is kept."""
     reserved: Sequence[str] = ()
-    """Names at the top of the destination that are not for data."""
+    """Names at the top of the destination that are not for data. Where there are any, no key may lead into a `.git`."""
     refused: list[str] = field(default_factory=list)
     """The first problems, each as a sentence."""
     count: int = 0
     _open: list[str] = field(default_factory=list)
     _folded: set[bytes] = field(default_factory=set)
+    _closed: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._closed = frozenset(each.casefold() for each in self.reserved)
 
     def look(self, key: str) -> bool:
         """Whether the key can be a file. Keys come in ascending order."""
@@ -61,7 +65,13 @@ class KeyCheck:
         return found is None
 
     def _reserved(self, key: str) -> str | None:
-        return "is kept for other use" if key.partition("/")[0] in self.reserved else None
+        # Without case, whatever the destination does now: a claim may be copied to a file system that folds it.
+        segments = key.casefold().split("/")
+        if segments[0] in self._closed:
+            return "is kept for other use"
+        if self.reserved and ".git" in segments:
+            return "is in a folder from which Git takes settings and programs"
+        return None
 
     def _clash(self, key: str) -> str | None:
         while self._open and not key.startswith(self._open[-1]):

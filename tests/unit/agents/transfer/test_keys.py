@@ -44,6 +44,34 @@ def look(*keys: str, folds: bool = False) -> list[str]:
     return [key for key in keys if not check.look(key)]
 
 
+@pytest.mark.parametrize(
+    "key",
+    [
+        ".stowplan",
+        ".stowplan/x",
+        ".Stowplan/x",
+        ".STOWPLAN/locks/data",
+        ".git",
+        ".git/config",
+        "a/.git/hooks/post-checkout",
+        ".GIT/config",
+        "a/.Git/",
+        "a/b/.git",
+    ],
+)
+def test_names_that_a_source_may_not_write(key: str) -> None:
+    assert look(key) == [key]
+
+
+def test_names_like_those_that_a_source_may_not_write() -> None:
+    keys = [".gitattributes", ".gitignore", "a.git/config", "b/.stowplan/x", "c/git/config"]
+    assert look(*keys) == []
+
+
+def test_files_of_a_claim_may_be_sent_with_their_git_folder() -> None:
+    assert KeyCheck(folds_case=False).look("a/.git/config")
+
+
 def test_object_where_a_directory_must_be() -> None:
     assert look("a", "a!", "a-b", "a/b", "a/c", "a0", "a0/x", "b/c") == ["a/b", "a/c", "a0/x"]
 
