@@ -12,7 +12,7 @@ from stowplan.library.names import is_dns_subdomain
 from stowplan.library.quantities import amount, larger
 from stowplan.schema import cache_directories
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
-from stowplan.schema.platform import Amounts, ArgoCD, Platform, Resources
+from stowplan.schema.platform import DNS_PORT, LINK_LOCAL, Amounts, ArgoCD, EgressRule, Platform, Resources, lies_in
 from stowplan.schema.wording import describe, found_but
 
 _HOST = r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]{1,5})?"
@@ -140,6 +140,14 @@ def _egress(platform: Platform) -> Iterator[Finding]:
         if better != rule.cidr:
             message = f"Found {describe(rule.cidr)}; allowed is an address range that ends in its prefix length."
             yield finding("SP206", ("network", "egress", index, "cidr"), message, f"Give for example {better}.")
+        elif platform.network.deny_link_local and rule.ports != [DNS_PORT] and _is_link_local(rule):
+            message = f"Found {describe(rule.cidr)}, a link-local address, which `network.denyLinkLocal` denies."
+            hint = f"Remove the rule, give it port {DNS_PORT} alone if this is a DNS server, or set `denyLinkLocal: false`."
+            yield finding("SP621", ("network", "egress", index, "cidr"), message, hint)
+
+
+def _is_link_local(rule: EgressRule) -> bool:
+    return any(lies_in(rule.cidr, each) for each in LINK_LOCAL)
 
 
 def _better_range(cidr: str) -> str:

@@ -207,6 +207,7 @@ POLICY = {
     "SP616": Code(_E, "A pod may not use this service account"),
     "SP617": Code(_E, "A job may not use this priority class"),
     "SP620": Code(_E, "A transfer may not have these rights"),
+    "SP621": Code(_E, "Two fields of `network` contradict each other"),
 }
 
 CATALOGUE: dict[str, Code] = READING | SCHEMA | REFERENCES | RULES | OUTPUT | POLICY

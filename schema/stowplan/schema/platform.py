@@ -1,5 +1,6 @@
 """`Platform`: what a platform team decides for all specs of a repository. Its file is `stowplan.yaml`."""
 
+from ipaddress import ip_network
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -243,6 +244,22 @@ class Namespaces(Model):
     )
 
 
+LINK_LOCAL = ("169.254.0.0/16", "fd00:ec2::23/128", "fd00:ec2::254/128", "fe80::/10")
+"""Addresses that belong to a node: its metadata service, and what hands out its credentials.
+
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-service.html and
+https://docs.aws.amazon.com/eks/latest/userguide/pod-id-agent-setup.html for the two of AWS.
+"""
+
+DNS_PORT = 53
+
+
+def lies_in(inner: str, outer: str) -> bool:
+    """Whether one address range is a part of another one, or equal to it. ValueError if one is no range."""
+    one, other = ip_network(inner), ip_network(outer)
+    return one.overlaps(other) and one.prefixlen >= other.prefixlen
+
+
 class EgressRule(Model):
     """Addresses that agents may reach."""
 
@@ -260,6 +277,10 @@ class Network(Model):
         default_factory=list,
         description="Without any, agents may reach everything. With some, only these: DNS and the API server must be among them.",
         max_length=64,
+    )
+    deny_link_local: bool = Field(
+        default=False,
+        description="When true, transfer and cache agents reach no link-local address (169.254.0.0/16, fe80::/10) and no metadata service of AWS at fd00:ec2::254 or fd00:ec2::23, except DNS at port 53 of 169.254.0.0/16. Everything else stays as `egress` has it. Cilium applies the policy to the API server at a node's address only with `policy-cidr-match-mode: nodes`.",
     )
 
 

@@ -11,7 +11,7 @@ from stowplan.library.builders.service import headless_service, pod_names_servic
 from stowplan.library.builders.stateful_set import stateful_set
 from stowplan.library.ir import Origin
 from stowplan.schema.agent_config import RmrConfig, Target
-from stowplan.schema.platform import EgressRule
+from stowplan.schema.platform import EgressRule, Network
 from tests.unit.specs import ORIGIN
 
 SOURCE = {"stowplan.dev/source": "specs/data.yaml"}
@@ -132,7 +132,7 @@ def test_role_binding_sorts_its_accounts() -> None:
 
 
 def test_network_policy_lets_nobody_in() -> None:
-    assert network_policy("data", ORIGIN, namespace="ml", egress=[]).body["spec"] == {
+    assert network_policy("data", ORIGIN, namespace="ml", network=Network()).body["spec"] == {
         "podSelector": {"matchLabels": {"stowplan.dev/kind": "SampleSet", "stowplan.dev/name": "data"}},
         "policyTypes": ["Ingress"],
     }
@@ -140,11 +140,42 @@ def test_network_policy_lets_nobody_in() -> None:
 
 def test_network_policy_lets_out_what_is_listed() -> None:
     rules = [EgressRule(cidr="10.0.0.0/8", ports=[53], protocol="UDP"), EgressRule(cidr="192.0.2.1/32")]
-    spec = network_policy("data", ORIGIN, namespace="ml", egress=rules).body["spec"]
+    spec = network_policy("data", ORIGIN, namespace="ml", network=Network(egress=rules)).body["spec"]
     assert spec["policyTypes"] == ["Ingress", "Egress"]
     assert spec["egress"] == [
         {"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}], "ports": [{"port": 53, "protocol": "UDP"}]},
         {"to": [{"ipBlock": {"cidr": "192.0.2.1/32"}}]},
+    ]
+
+
+def test_network_policy_without_link_local_addresses() -> None:
+    spec = network_policy("data", ORIGIN, namespace="ml", network=Network(denyLinkLocal=True)).body["spec"]
+    assert spec["policyTypes"] == ["Ingress", "Egress"]
+    excepted = ["fd00:ec2::23/128", "fd00:ec2::254/128", "fe80::/10"]
+    dns = [{"port": 53, "protocol": "TCP"}, {"port": 53, "protocol": "UDP"}]
+    assert spec["egress"] == [
+        {"to": [{"namespaceSelector": {}}]},
+        {"to": [{"ipBlock": {"cidr": "0.0.0.0/0", "except": ["169.254.0.0/16"]}}]},
+        {"to": [{"ipBlock": {"cidr": "::/0", "except": excepted}}]},
+        {"to": [{"ipBlock": {"cidr": "169.254.0.0/16"}}], "ports": dns},
+    ]
+
+
+def test_network_policy_lets_out_what_is_listed_but_link_local_addresses() -> None:
+    rules = [
+        EgressRule(cidr="0.0.0.0/0", ports=[443]),
+        EgressRule(cidr="10.0.0.0/8"),
+        EgressRule(cidr="fd00::/8"),
+        EgressRule(cidr="169.254.20.10/32", ports=[53], protocol="UDP"),
+    ]
+    spec = network_policy("data", ORIGIN, namespace="ml", network=Network(egress=rules, denyLinkLocal=True)).body[
+        "spec"
+    ]
+    assert [each["to"][0]["ipBlock"] for each in spec["egress"]] == [
+        {"cidr": "0.0.0.0/0", "except": ["169.254.0.0/16"]},
+        {"cidr": "10.0.0.0/8"},
+        {"cidr": "fd00::/8", "except": ["fd00:ec2::23/128", "fd00:ec2::254/128"]},
+        {"cidr": "169.254.20.10/32"},
     ]
 
 

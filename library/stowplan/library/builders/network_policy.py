@@ -6,34 +6,63 @@ from stowplan.library import labels
 from stowplan.library.builders.metadata import metadata
 from stowplan.library.ir import Origin
 from stowplan.library.manifest import Json, Manifest
-from stowplan.schema.platform import EgressRule
+from stowplan.schema.platform import DNS_PORT, LINK_LOCAL, EgressRule, Network, lies_in
 
 
-def network_policy(name: str, origin: Origin, *, namespace: str, egress: list[EgressRule]) -> Manifest:
-    """Nobody may call an agent. Egress is only restricted where the platform lists what is allowed.
+def network_policy(name: str, origin: Origin, *, namespace: str, network: Network) -> Manifest:
+    """Nobody may call an agent. Egress is only restricted where the platform asks for it.
 
-    Endpoints of storage stand in Secrets, so they cannot be compiled.
+    Endpoints of storage are in Secrets, so they cannot be compiled.
     """
+    egress = _without_link_local(network.egress) if network.deny_link_local else _rules(network.egress)
     body = {
         "apiVersion": "networking.k8s.io/v1",
         "kind": "NetworkPolicy",
         "metadata": metadata("NetworkPolicy", name, origin, "access", namespace=namespace),
-        "spec": closed(labels.spec_selector(origin.spec), egress),
+        "spec": _closed(labels.spec_selector(origin.spec), egress),
     }
     return Manifest(body, stem=name)
 
 
 def closed(selector: Mapping[str, str], egress: Sequence[EgressRule]) -> Json:
     """The spec of a policy by which nobody may call the selected pods."""
+    return _closed(selector, _rules(egress))
+
+
+def _closed(selector: Mapping[str, str], egress: list[Json]) -> Json:
     spec: Json = {"podSelector": {"matchLabels": dict(selector)}, "policyTypes": ["Ingress"]}
     if egress:
         spec["policyTypes"].append("Egress")
-        spec["egress"] = [_rule(rule) for rule in egress]
+        spec["egress"] = egress
     return spec
 
 
-def _rule(rule: EgressRule) -> Json:
-    peers: Json = {"to": [{"ipBlock": {"cidr": rule.cidr}}]}
-    if rule.ports:
-        peers["ports"] = [{"port": port, "protocol": rule.protocol} for port in rule.ports]
-    return peers
+def _without_link_local(egress: Sequence[EgressRule]) -> list[Json]:
+    """The rules of the platform, or that everything may be reached, except link-local addresses."""
+    if egress:
+        return [_rule(rule.cidr, rule.ports, [rule.protocol], _excepted(rule.cidr)) for rule in egress]
+    return [
+        # Some network plug-ins do not take the addresses of pods for part of a range.
+        {"to": [{"namespaceSelector": {}}]},
+        *(_rule(everything, (), (), _excepted(everything)) for everything in ("0.0.0.0/0", "::/0")),
+        # The DNS server of a node: 169.254.20.10 by default, 169.254.169.254 with Cloud DNS of GKE.
+        # https://kubernetes.io/docs/tasks/administer-cluster/nodelocaldns/
+        _rule("169.254.0.0/16", (DNS_PORT,), ("TCP", "UDP"), ()),
+    ]
+
+
+def _excepted(cidr: str) -> list[str]:
+    """The link-local ranges inside a range; none for one that is inside of them itself."""
+    return [each for each in LINK_LOCAL if lies_in(each, cidr) and not lies_in(cidr, each)]
+
+
+def _rules(egress: Sequence[EgressRule]) -> list[Json]:
+    return [_rule(rule.cidr, rule.ports, [rule.protocol], ()) for rule in egress]
+
+
+def _rule(cidr: str, ports: Sequence[int], protocols: Sequence[str], excepted: Sequence[str]) -> Json:
+    block: Json = {"cidr": cidr, **({"except": list(excepted)} if excepted else {})}
+    rule: Json = {"to": [{"ipBlock": block}]}
+    if ports:
+        rule["ports"] = [{"port": port, "protocol": protocol} for port in ports for protocol in protocols]
+    return rule

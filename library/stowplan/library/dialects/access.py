@@ -15,10 +15,10 @@ def manifests(
 ) -> list[Manifest]:
     """An account and a network policy in each namespace that runs agents of the spec; one role for all of them."""
     homes = sorted(set(namespaces))
-    egress = site.platform.network.egress
+    network = site.platform.network
     return [
         *(service_account(base, origin, namespace=home) for home in homes),
         status_role(base, origin, group=group, plural=plural),
         role_binding(base, origin, role=base, accounts=[(home, base) for home in homes]),
-        *(network_policy(base, origin, namespace=home, egress=egress) for home in homes),
+        *(network_policy(base, origin, namespace=home, network=network) for home in homes),
     ]
