@@ -141,8 +141,10 @@ def _egress(platform: Platform) -> Iterator[Finding]:
             message = f"Found {describe(rule.cidr)}; allowed is an address range that ends in its prefix length."
             yield finding("SP206", ("network", "egress", index, "cidr"), message, f"Give for example {better}.")
         elif platform.network.deny_link_local and rule.ports != [DNS_PORT] and _is_link_local(rule):
-            message = f"Found {describe(rule.cidr)}, a link-local address, which `network.denyLinkLocal` denies."
-            hint = f"Remove the rule, give it port {DNS_PORT} alone if this is a DNS server, or set `denyLinkLocal: false`."
+            message = (
+                f"Found {describe(rule.cidr)}, an address of the node itself, which `network.denyLinkLocal` denies."
+            )
+            hint = f"Remove the rule, give it port {DNS_PORT} alone for a DNS server, or set `denyLinkLocal: false`."
             yield finding("SP621", ("network", "egress", index, "cidr"), message, hint)
 
 
