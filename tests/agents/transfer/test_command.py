@@ -195,7 +195,7 @@ def test_secrets_stay_secret(watched: Cube, proxy: Proxy) -> None:
     forms = [SECRET_KEY, quote(SECRET_KEY, safe=""), quote(SECRET_KEY), TOKEN, quote(TOKEN, safe=""), ACCESS_KEY]
     forms += [base64.b64encode(f"{lead}{SECRET_KEY}:{TOKEN}".encode()).decode() for lead in ("", "u", "us", "usr")]
     body = f"<Error><Code>Teapot</Code><Message>{' '.join(forms).replace('&', '&amp;')}</Message></Error>".encode()
-    listing = with_keys(b"<ListBucketResult></ListBucketResult>", ["a", "b"])
+    listing = with_keys(b"<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>", ["a", "b"])
     proxy.rule = lambda request: Fault(200, listing) if request.is_listing else Fault(418, body)
     sides = watched.remote(sessionTokenEnv="S3_SESSION_TOKEN"), watched.local()
     seen = set()

@@ -55,7 +55,12 @@ class Sync:
             "STOWPLAN_RUN": run,
             "PATH": os.environ["PATH"],
         }
-        command = [sys.executable, *self.container["command"][1:], f"--config={self.place / 'config.json'}"]
+        command = [
+            sys.executable,
+            *self.container["command"][1:],
+            f"--config={self.place / 'config.json'}",
+            "--allow-loopback",
+        ]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         sys.stdout.write(done.stderr)
         return done.returncode

@@ -17,7 +17,9 @@ MOST_TAGS = 200_000
 LONGEST_ETAG = 1024
 
 _ETAG = re.compile(r"[ -~]*")
-_NUMBER = re.compile(r"[0-9]{1,18}")
+_NUMBER = re.compile(r"[0-9]{1,19}")
+LARGEST = (1 << 63) - 1
+"""What the system takes as a size."""
 
 
 class Document:
@@ -96,8 +98,8 @@ def etag(text: str, what: str) -> str:
 
 
 def number(text: str, what: str) -> int:
-    """A whole number of at most 18 digits; AttemptError else."""
-    if not _NUMBER.fullmatch(text):
+    """A whole number that can be a size; AttemptError else."""
+    if not _NUMBER.fullmatch(text) or int(text) > LARGEST:
         raise bad(f"{what} is {_shown(text)} instead of a number")
     return int(text)
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
-from stowplan.agents.attempt.failure import AttemptError, StoppedError, contained
+from stowplan.agents.attempt.failure import AttemptError, StoppedError, contained, of_system
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.log import Log
 from stowplan.agents.transfer.attempts import Attempts
@@ -94,7 +94,10 @@ class Sender:
     @contextmanager
     def reading(self, found: Found) -> Iterator[int]:
         """A descriptor of a file, which must be the same before and after as when it was looked at."""
-        descriptor = self.tree.open(found.key)
+        try:
+            descriptor = self.tree.open(found.key)
+        except OSError as error:
+            raise of_system(error, found.key) from None
         try:
             check_unchanged(descriptor, found)
             yield descriptor
