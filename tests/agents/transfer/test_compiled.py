@@ -60,7 +60,7 @@ def test_example(folder: Path, s3_server: str, tmp_path: Path) -> None:
     environment = {each["name"]: each.get("value", "") for each in container["env"]}
     environment |= {**VALUES, "S3_ENDPOINT": f"{s3_server}\n", "STOWPLAN_RUN": "run", "PATH": os.environ["PATH"]}
     assert container["command"][0] == "python"
-    command = [sys.executable, *container["command"][1:], f"--config={tmp_path / 'config.json'}"]
+    command = [sys.executable, *container["command"][1:], f"--config={tmp_path / 'config.json'}", "--allow-loopback"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert files(data) == {"a": b"a"}

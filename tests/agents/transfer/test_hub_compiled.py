@@ -45,7 +45,7 @@ def test_example(folder: Path, hub: Hub, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps(config))
     environment |= {"TOKEN": f"{TOKEN}\n", "HF_ENDPOINT": hub.url, "STOWPLAN_RUN": "run", "PATH": os.environ["PATH"]}
     environment |= {"HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
-    command = [sys.executable, *container["command"][1:], f"--config={tmp_path / 'config.json'}"]
+    command = [sys.executable, *container["command"][1:], f"--config={tmp_path / 'config.json'}", "--allow-loopback"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert files(data) == content
