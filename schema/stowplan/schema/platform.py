@@ -280,7 +280,7 @@ class Network(Model):
     )
     deny_link_local: bool = Field(
         default=False,
-        description="When true, transfer and cache agents reach no link-local address (169.254.0.0/16, fe80::/10) and no metadata service of AWS at fd00:ec2::254 or fd00:ec2::23, except DNS at port 53 of 169.254.0.0/16. Everything else stays as `egress` has it. Cilium applies the policy to the API server at a node's address only with `policy-cidr-match-mode: nodes`.",
+        description="When true, transfer and cache agents reach no link-local address (169.254.0.0/16, fe80::/10) and no metadata service of AWS at fd00:ec2::254 or fd00:ec2::23, except DNS at port 53 of 169.254.0.0/16. Everything else stays as `egress` has it. Leave it false for volumes whose store takes its credentials from the node or from EKS Pod Identity. Cilium applies the policy to the API server at a node's address only with `policy-cidr-match-mode: nodes`.",
     )
 
 
