@@ -104,6 +104,7 @@ FLAGS = {
     "Images.requireDigests": "a rule that either holds or not",
     "Policy.crossNamespaceTasks": "a permission that is either given or not",
     "Namespaces.emit": "an object that is either written or not",
+    "Network.denyLinkLocal": "the addresses of a node are either open or not",
     "GroupKind.clusterScoped": "a fact about a kind",
     "AgentConfig.reportPhase": "one of two reporters",
     "Platform.reporter": "a program that is either there or not",
