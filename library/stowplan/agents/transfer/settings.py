@@ -78,7 +78,8 @@ class Settings:
 
     @property
     def claim(self) -> Path:
-        return Path(self.local.mount_path)
+        """Absolute: programs that the agent starts have working directories of their own."""
+        return Path(self.local.mount_path).absolute()
 
     @property
     def free_mib(self) -> int:

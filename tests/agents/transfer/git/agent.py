@@ -86,9 +86,11 @@ class Cube:
         run: str | None = None,
         environment: Mapping[str, str] | None = None,
         more: Sequence[str] = (),
+        mount: str = "",
         **fields: Any,
     ) -> Ended:
-        with self.started(upload=upload, ref=ref, run=run, environment=environment, more=more, **fields) as process:
+        given = {"ref": ref, "run": run, "environment": environment, "more": more, "mount": mount, **fields}
+        with self.started(upload=upload, **given) as process:
             output, _ = process.communicate(timeout=120)
             return Ended(process.returncode, output)
 
@@ -101,12 +103,13 @@ class Cube:
         run: str | None = None,
         environment: Mapping[str, str] | None = None,
         more: Sequence[str] = (),
+        mount: str = "",
         **fields: Any,
     ) -> Iterator["subprocess.Popen[str]"]:
-        """A running agent; it is killed in the end."""
+        """A running agent; it is killed in the end. `mount` is another way to write the path of the claim."""
         remote = {"type": "git", "urlEnv": "URL", "tokenEnv": "TOKEN", "username": USERNAME, **fields}
         remote |= {"refEnv": "REF"} if ref else {}
-        local = {"type": "pvc", "claim": "claim", "mountPath": str(self.claim), "path": "data"}
+        local = {"type": "pvc", "claim": "claim", "mountPath": mount or str(self.claim), "path": "data"}
         config = self.config(*((local, remote) if upload else (remote, local)))
         given = {
             "TMPDIR": scratch(),
