@@ -32,6 +32,8 @@ NO_REF = re.compile(r"^[-/.]|\.\.|@\{|//|/\.|[\s~^:?*\[\\\x00-\x1f\x7f]|(\.lock|
 
 LOCK_DIRECTORY = f"{STATE_DIRECTORY}/locks"
 
+HOSTS = "Hosts besides the one of the address that content may come from or go to, as `host` or `host:port`, where a server's answers or redirects lead there. The stores of huggingface.co, github.com, gitlab.com and bitbucket.org are known."
+
 EnvName = Annotated[str, Field(pattern=r"^[A-Za-z_.-][A-Za-z0-9_.-]*$")]
 
 
@@ -89,6 +91,7 @@ class HuggingFaceEndpoint(Model):
     exclude: list[str] = Field(default_factory=list, description="Patterns of files to leave out; they win.")
     path_in_repo_env: EnvName | None = Field(default=None, description="Variable with a sink's prefix.")
     commit_message_env: EnvName | None = Field(default=None, description="Variable with a sink's commit message.")
+    hosts: list[str] = Field(default_factory=list, description=HOSTS)
 
 
 class GitEndpoint(Model):
@@ -110,6 +113,7 @@ class GitEndpoint(Model):
     depth: int | None = Field(default=None, description="Number of commits of history; null for all.", ge=1)
     lfs: bool = Field(default=True, description="Fetch and push the content of Git LFS, and check that it is there.")
     submodules: bool = Field(default=False, description="Check out submodules of the same host, at any depth.")
+    hosts: list[str] = Field(default_factory=list, description=HOSTS)
 
 
 class PvcEndpoint(Model):
@@ -200,6 +204,10 @@ class TransferConfig(AgentConfig):
         told: dict[str, Any] = write(self)
         _drop(told["source"], _OF_SINKS)
         _drop(told["sink"], _OF_SOURCES)
+        for side in (told["source"], told["sink"]):
+            # Configurations of earlier versions have no such field, and no run is to begin anew for an empty one.
+            if not side.get("hosts"):
+                side.pop("hosts", None)
         if "git" in (self.source.type, self.sink.type):
             _drop(told, _NOT_OF_GIT)
         return told

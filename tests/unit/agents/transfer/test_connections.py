@@ -9,10 +9,10 @@ import pytest
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.network import Network
+from stowplan.agents.transfer.proxy import proxy_of
 from stowplan.agents.transfer.s3.connections import Connections, LineError
 from stowplan.agents.transfer.s3.endpoint import Bucket
 from stowplan.agents.transfer.s3.pace import Allowance
-from stowplan.agents.transfer.s3.proxy import proxy_of
 from stowplan.schema.exit_codes import ExitCode
 
 ALLOWED = Allowance(1000)

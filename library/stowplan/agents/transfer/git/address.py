@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from urllib.parse import SplitResult, unquote, urlsplit
 
-PORTS = {"http": 80, "https": 443}
+from stowplan.agents.transfer.hosts import PORTS, Hosts, Origin, origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +21,9 @@ class Address:
     url: str
 
     @property
-    def host(self) -> tuple[str, str, int]:
+    def host(self) -> Origin:
         """Scheme, name in lower case and port."""
-        parts = urlsplit(self.url)
-        return parts.scheme, (parts.hostname or "").lower(), parts.port or PORTS[parts.scheme]
+        return origin(self.url)
 
     @property
     def root(self) -> str:
@@ -42,10 +41,9 @@ class Address:
         base = self.url.rstrip("/")
         return f"{base if base.endswith('.git') else base + '.git'}/info/lfs"
 
-    def trusts(self, host: tuple[str, str, int]) -> bool:
+    def trusts(self, host: Origin) -> bool:
         """Whether a password for this address may go to a host: the same one, or its https at the usual port."""
-        scheme, name, port = self.host
-        return host in (self.host, ("https", name, 443) if (scheme, port) == ("http", 80) else self.host)
+        return Hosts(self.host).is_own(host)
 
     def is_same(self, url: str) -> bool:
         """Whether a URL, which may hold credentials, is that of the same repository."""

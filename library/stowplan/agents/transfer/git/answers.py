@@ -13,7 +13,8 @@ from urllib.parse import urlsplit
 
 from stowplan.agents.log import Log
 from stowplan.agents.transfer.git import helper
-from stowplan.agents.transfer.git.address import PORTS, Address, Credentials
+from stowplan.agents.transfer.git.address import Address, Credentials
+from stowplan.agents.transfer.hosts import PORTS
 
 LONGEST = 65536
 """Bytes of a question."""
@@ -64,7 +65,7 @@ class Answers:
             if action == "get":
                 self._log.warning("Another host asks for a password and gets none", host=asked.get("host"))
             return ""
-        # Git LFS would ask and try for ever.
+        # Git would ask and try again.
         self._refused = self._refused or action == "erase"
         if self._refused:
             return ""

@@ -43,7 +43,9 @@ class Bringing:
     def run(self, wanted: Wanted, ref: str | None, *, fresh: bool) -> tuple[Wanted, str]:
         """What was wanted in the end, since a branch may move, and its commit."""
         checkout = Checkout(self.repository)
-        if not fresh:
+        if fresh:
+            checkout.clear()
+        else:
             checkout.guard()
         wanted, commit = self._fetched(wanted, ref)
         if not self.depth:
@@ -57,6 +59,7 @@ class Bringing:
         self._count(contents, content, fresh=fresh)
         content.fetch()
         self._check_out(checkout, wanted, commit, contents, fresh=fresh)
+        checkout.check_files(commit, contents.files)
         self._submodules(commit, contents, fresh=fresh)
         descriptor = os.open(self.repository.path, os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -69,8 +72,6 @@ class Bringing:
         return wanted, commit
 
     def _check_out(self, checkout: Checkout, wanted: Wanted, commit: str, contents: Contents, *, fresh: bool) -> None:
-        if fresh:
-            checkout.clear()
         if fresh or not checkout.is_at(wanted, commit) or checkout.pointers(contents):
             if self.completion:
                 self.completion.begin()
@@ -86,12 +87,16 @@ class Bringing:
         progress.bytes_total += contents.size
         progress.add(resumed=sum(contents.objects.values()) - sum(missing.values()))
         # Git LFS keeps a copy beside the file.
-        files = sum(each.size for each in contents.pointers.values() if fresh or each.oid in missing)
-        needed = sum(missing.values()) + files
+        files = sum(each.size for each in contents.pointers.values() if each.oid in missing)
+        needed = sum(missing.values()) + (contents.size if fresh else files)
         space = os.statvfs(self.repository.path)
         free = space.f_bavail * space.f_frsize
-        if needed > free:
-            message = f"{needed} bytes are needed for what Git LFS keeps, twice, and {free} are free"
+        # Some network file systems report no size, or no number of files, at all.
+        if space.f_blocks and needed > free:
+            message = f"{needed} bytes are needed, with the copies that Git LFS keeps, and {free} are free"
+            raise AttemptError(ExitCode.CONFLICT, "NoSpace", message)
+        if fresh and space.f_files and contents.files > space.f_favail:
+            message = f"The commit has {contents.files} files, and the claim has room for {space.f_favail}"
             raise AttemptError(ExitCode.CONFLICT, "NoSpace", message)
 
     def _fetched(self, wanted: Wanted, ref: str | None) -> tuple[Wanted, str]:
@@ -140,7 +145,10 @@ class Bringing:
         options = [*options, *(["--unshallow"] if not options and self.repository.is_shallow else [])]
         words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", *options)
         what = f"Fetching from {self.address.url}"
-        self._git.online(self.repository.place, *words, "--", self.address.url, *refs, what=what)
+        space = os.statvfs(self.repository.path)
+        # Some network file systems report no size at all.
+        room = space.f_bavail * space.f_frsize if space.f_blocks else 1 << 50
+        self._git.online(self.repository.place, *words, "--", self.address.url, *refs, what=what, room=room)
 
     def _submodules(self, commit: str, contents: Contents, *, fresh: bool) -> None:
         if not self._git.told.remote.submodules or not contents.submodules:
@@ -148,9 +156,13 @@ class Bringing:
         if self.depth >= DEEPEST:
             raise AttemptError(ExitCode.CONFLICT, "Submodules", f"Submodules are nested more than {DEEPEST} times")
         known, root = self._known_submodules(commit), self._git.told.address
+        names = {name for name, _ in known.values()}
         for path, name in contents.submodules.items():
             inside, url = known.get(path, ("", ""))
             address = self.address.below(url)
+            if any(inside.startswith(f"{other}/") for other in names):
+                message = f"The submodule {path!r} would lie in the Git directory of another one, so nothing was taken"
+                raise AttemptError(ExitCode.CONFLICT, "Submodules", message)
             if address is None or not root.trusts(address.host) or not _is_name(inside):
                 message = f"The submodule {path!r} is not on the host of {root.url}, so nothing was taken"
                 raise AttemptError(ExitCode.CONFLICT, "OtherHost", message)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.safe_files import replace as write
-from stowplan.agents.transfer.git.contents import POINTER_LIMIT, SHOWN, Contents
+from stowplan.agents.transfer.git.contents import POINTER_LIMIT, SHOWN, SUBMODULE, Contents, Records, listed
 from stowplan.agents.transfer.git.git import Git, Place
 from stowplan.agents.transfer.git.remote import Wanted
 from stowplan.agents.transfer.git.repository import CHECKED_OUT, Repository
@@ -25,6 +25,7 @@ class Checkout:
 
     def guard(self) -> None:
         """AttemptError (5) where tracked files were edited. What a killed attempt began is finished first."""
+        self._check_marks()
         self._finish()
         # Git may note what it has compared: files of a fresh clone are as young as its index, and so must be read.
         place = replace(self.repository.place, variables={"GIT_OPTIONAL_LOCKS": "1"})
@@ -33,6 +34,49 @@ class Checkout:
             names = ", ".join(map(repr, edited[:SHOWN]))
             message = f"{len(edited)} files of {self.repository.path} have changes that nobody committed: {names}"
             raise AttemptError(ExitCode.CONFLICT, "Dirty", message)
+
+    def check_files(self, commit: str, expected: int) -> None:
+        """AttemptError (11) where a file of the commit is not there after the checkout."""
+        count = 0
+        missing: list[str] = []
+
+        def take(record: bytes) -> None:
+            nonlocal count
+            fields, _, raw = record.partition(b"\t")
+            if fields.startswith(SUBMODULE):
+                return
+            path = os.fsdecode(raw)
+            if os.path.lexists(self.repository.path / path):
+                count += 1
+            elif len(missing) < SHOWN:
+                missing.append(path)
+
+        listed(self.repository, commit, take)
+        if count != expected or missing:
+            names = ", ".join(map(repr, missing))
+            message = (
+                f"{count} of the {expected} files of commit {commit[:12]} are there after the checkout: no {names}"
+            )
+            raise AttemptError(ExitCode.INTEGRITY, "FilesMissing", message)
+
+    def _check_marks(self) -> None:
+        """AttemptError (5) where the index says of files that Git is not to look at them, so that edits stay unseen."""
+        marked: list[str] = []
+
+        def take(record: bytes) -> None:
+            # `S` is skip-worktree; small letters are assume-unchanged (git-ls-files(1)).
+            if (record[:1] == b"S" or record[:1].islower()) and len(marked) < SHOWN:
+                marked.append(os.fsdecode(record[2:]))
+
+        words = ("ls-files", "-v", "-z")
+        self.repository.git.streamed(self.repository.place, *words, take=Records(take).take)
+        if marked:
+            names = ", ".join(map(repr, marked))
+            message = (
+                f"The index of {self.repository.path} hides changes of files from Git (skip-worktree or"
+                f" assume-unchanged): {names}. `git update-index --no-skip-worktree --no-assume-unchanged` shows them"
+            )
+            raise AttemptError(ExitCode.CONFLICT, "HiddenChanges", message)
 
     def guard_commits(self, wanted: Wanted, commit: str) -> None:
         """AttemptError (5) where commits that were made here would be lost."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from stowplan.agents.transfer.git.settings import GitSettings
-from stowplan.schema.transfer_config import CA_ENV, PROXY_ENV
+from stowplan.schema.transfer_config import CA_ENV
 
 SLOW_SECONDS, SLOW_BYTES = 60, 1000
 """A connection that brings fewer bytes a second for so long is given up."""
@@ -28,7 +28,15 @@ SAFE = (
     ("core.protectNTFS", "true"),
     ("core.fsync", "committed,reference"),
     ("core.preloadIndex", "true"),
+    ("core.sparseCheckout", "false"),
+    ("core.splitIndex", "false"),
+    ("core.autocrlf", "false"),
     ("transfer.fsckObjects", "true"),
+    # These come before `transfer.fsckObjects`.
+    ("fetch.fsckObjects", "true"),
+    ("receive.fsckObjects", "true"),
+    # Git 2.40 and newer take bundles of objects from any host that is named here.
+    ("fetch.bundleURI", ""),
     *((f"{side}.fsck.{each}", "ignore") for side in ("fetch", "receive") for each in _HARMLESS),
     ("transfer.bundleURI", "false"),
     ("submodule.recurse", "false"),
@@ -49,25 +57,28 @@ SAFE = (
     ("http.lowSpeedTime", str(SLOW_SECONDS)),
 )
 
+NOWHERE = "http://127.0.0.1:1/"
+"""A server of Git LFS where nobody listens: git-lfs only fills files with what this program has fetched."""
+
 LFS = (
+    ("lfs.url", NOWHERE),
+    ("lfs.pushurl", NOWHERE),
     ("lfs.basictransfersonly", "true"),
     ("lfs.standalonetransferagent", ""),
     ("lfs.locksverify", "false"),
-    ("lfs.allowincompletepush", "false"),
     ("lfs.skipdownloaderrors", "false"),
     ("lfs.fetchinclude", ""),
     ("lfs.fetchexclude", ""),
-    ("lfs.fetchrecentrefsdays", "0"),
-    ("lfs.fetchrecentcommitsdays", "0"),
-    ("lfs.activitytimeout", str(SLOW_SECONDS)),
-    ("lfs.transfer.enablehrefrewrite", "false"),
+    ("lfs.transfer.maxretries", "1"),
 )
-"""No program but git-lfs itself moves content, and all of it."""
+"""Above whatever `.lfsconfig` says: no program moves the content of Git LFS but our own."""
 
 
-def pairs(told: GitSettings, paths: tuple[Path, ...]) -> Iterator[tuple[str, str]]:
-    """Names and values; `paths` are repositories that may belong to another user."""
+def pairs(told: GitSettings, paths: tuple[Path, ...], relay: str | None) -> Iterator[tuple[str, str]]:
+    """Names and values; `paths` are repositories that may belong to another user, `relay` is the proxy of ours."""
     yield from SAFE
+    # It comes before the variables of the environment, and leads to the user's own proxy where there is one.
+    yield "http.proxy", relay or NOWHERE
     yield from LFS
     yield from _memory(told)
     for path in paths:
@@ -80,8 +91,6 @@ def pairs(told: GitSettings, paths: tuple[Path, ...]) -> Iterator[tuple[str, str
     yield "filter.lfs.required", "true" if on else "false"
     config = told.common.config
     yield "checkout.workers", str(min(4, config.parallelism))
-    yield "lfs.concurrenttransfers", str(config.parallelism)
-    yield "lfs.transfer.maxretries", str(max(1, config.request_retries))
     if config.ca_bundle:
         yield "http.sslCAInfo", config.ca_bundle
 
@@ -101,7 +110,7 @@ def _memory(told: GitSettings) -> Iterator[tuple[str, str]]:
 def environment(told: GitSettings, folder: Path, given: Mapping[str, str], *, online: bool) -> dict[str, str]:
     """What every program of ours is given: nothing of the agent's own environment but where programs are.
 
-    Those that speak with the server get the users' proxies and certificates too. `folder` is empty and private.
+    Those that speak with the server get the users' certificates too. `folder` is empty and private.
     """
     variables = {
         "PATH": given.get("PATH", os.defpath),
@@ -123,14 +132,14 @@ def environment(told: GitSettings, folder: Path, given: Mapping[str, str], *, on
     }
     if online:
         variables |= {name: value for name, value in given.items() if name in CA_ENV}
-        for name in PROXY_ENV:
-            # Git knows some in lower case only.
-            value = given.get(name.lower()) or given.get(name)
-            variables |= {name: value, name.lower(): value} if value else {}
-        # Git knows this one alone, and Git LFS the other one too.
-        authorities = told.common.config.ca_bundle or given.get("GIT_SSL_CAINFO") or given.get("SSL_CERT_FILE")
+        authorities = authorities_of(told, given)
         variables |= {"GIT_SSL_CAINFO": authorities} if authorities else {}
     return variables
+
+
+def authorities_of(told: GitSettings, given: Mapping[str, str]) -> str | None:
+    """The file with the certificates to trust, where somebody names one. Git knows one of these variables alone."""
+    return told.common.config.ca_bundle or given.get("GIT_SSL_CAINFO") or given.get("SSL_CERT_FILE")
 
 
 def as_variables(settings: list[tuple[str, str]]) -> dict[str, str]:

@@ -1,10 +1,15 @@
-"""What a commit holds: sizes, links, submodules and pointers of Git LFS."""
+"""What a commit holds: sizes, links, submodules and pointers of Git LFS.
+
+A tree of a few kilobytes can stand for 10^10 files, so its listing is read as it comes, and only what is needed is
+kept.
+"""
 
 import os
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.git.repository import Repository
@@ -17,9 +22,24 @@ SHOWN = 10
 MOST_LINKS = 40
 """Linux follows no more of them, so a circle leads nowhere."""
 
-_LINK, _SUBMODULE = "120000", "160000"
+MOST_FILES = 10_000_000
+"""Files of one commit."""
+
+LONGEST_TARGET = 4096
+"""Bytes of a path on Linux, and so of what a link holds."""
+
+ENTRY_BYTES = 400
+"""Memory that one path takes beside its own characters."""
+
+_AT_ONCE = 4096
+"""Objects whose content is read by one call: 16 MiB of links at most."""
+
+SUBMODULE = b"160000"
+"""The mode of a submodule in a tree."""
+
+_LINK = b"120000"
 _POINTER = re.compile(
-    rb"version https://git-lfs\.github\.com/spec/v1\n(?:ext-.*\n)*oid sha256:([0-9a-f]{64})\nsize (\d+)\n"
+    rb"version https://git-lfs\.github\.com/spec/v1\n(?:ext-.*\n)*oid sha256:([0-9a-f]{64})\nsize (\d{1,19})\n"
 )
 
 
@@ -48,42 +68,94 @@ class Contents:
         return {each.oid: each.size for each in self.pointers.values()}
 
 
-@dataclass(frozen=True, slots=True)
-class _Blob:
-    mode: str
-    name: str
-    size: int
+def pointer_of(data: bytes) -> Pointer | None:
+    """The pointer that a small file is; None if it is none."""
+    found = _POINTER.match(data)
+    return Pointer(found[1].decode(), int(found[2])) if found else None
+
+
+class _Listing:
+    """The entries of a tree, counted, and those that must be looked into."""
+
+    def __init__(self, room: int, *, lfs: bool) -> None:
+        self._room, self._lfs = room, lfs
+        self.files = self.size = 0
+        self.has_attributes = False
+        self.links: dict[str, str] = {}
+        """Names of objects by path, as in `small`."""
+        self.small: dict[str, str] = {}
+        """Files that could be pointers of Git LFS."""
+        self.submodules: dict[str, str] = {}
+
+    def take(self, record: bytes) -> None:
+        """`mode type name size\\tpath`; AttemptError (5) where there are too many."""
+        fields, _, raw = record.partition(b"\t")
+        mode, _, raw_name, size = fields.split()
+        path, name = os.fsdecode(raw), raw_name.decode("ascii")
+        if mode == SUBMODULE:
+            self._keep(self.submodules, path, name)
+            return
+        self.files += 1
+        if self.files > MOST_FILES:
+            message = f"The commit has more than {MOST_FILES} files, so it was not taken"
+            raise AttemptError(ExitCode.CONFLICT, "TooLarge", message)
+        self.size += int(size)
+        if mode == _LINK:
+            if int(size) > LONGEST_TARGET:
+                message = f"The link {path!r} holds {int(size)} bytes, and no path has more than {LONGEST_TARGET}"
+                raise AttemptError(ExitCode.CONFLICT, "LinksLeadOut", message)
+            self._keep(self.links, path, name)
+            return
+        self.has_attributes = self.has_attributes or posixpath.basename(path) == ".gitattributes"
+        if self._lfs and int(size) < POINTER_LIMIT:
+            self._keep(self.small, path, name)
+
+    def _keep(self, where: dict[str, str], path: str, name: str) -> None:
+        self._room -= len(path) + ENTRY_BYTES
+        if self._room < 0:
+            message = (
+                f"The commit has so many small files, links or submodules that the memory of this pod cannot hold their"
+                f" paths, after {self.files} files: give it more (`executor.resources`)"
+            )
+            raise AttemptError(ExitCode.CONFLICT, "TooLarge", message)
+        where[path] = name
 
 
 def read(repository: Repository, commit: str, *, lfs: bool) -> Contents:
-    """Looks at the whole tree; AttemptError (5) where a link leads out of the repository."""
-    blobs: dict[str, _Blob] = {}
-    submodules: dict[str, str] = {}
-    for path, blob in _listed(repository, commit):
-        if blob.mode == _SUBMODULE:
-            submodules[path] = blob.name
-        else:
-            blobs[path] = blob
-    _check_links(repository, blobs)
-    found = Contents(len(blobs), sum(each.size for each in blobs.values()), {}, submodules)
-    if not lfs or not any(posixpath.basename(path) == ".gitattributes" for path in blobs):
+    """Looks at the whole tree; AttemptError (5) where a link leads out of the repository, or it is too large."""
+    listing = _Listing((repository.git.told.common.free_mib << 20) // 2, lfs=lfs)
+    listed(repository, commit, listing.take)
+    _check_links(repository, listing.links)
+    found = Contents(listing.files, listing.size, {}, listing.submodules)
+    if not lfs or not listing.has_attributes:
         return found
-    pointers = _pointers(repository, commit, blobs)
-    more = sum(each.size - blobs[path].size for path, each in pointers.items())
-    return replace(found, size=found.size + more, pointers=pointers)
+    pointers, own = _pointers(repository, commit, listing.small)
+    size = found.size - own + sum(each.size for each in pointers.values())
+    return replace(found, size=size, pointers=pointers)
 
 
-def _listed(repository: Repository, commit: str) -> Iterator[tuple[str, _Blob]]:
-    output = repository.git.offline(repository.place, "ls-tree", "-r", "-l", "-z", "--full-tree", commit)
-    for line in output.split(b"\0")[:-1]:
-        fields, _, path = line.partition(b"\t")
-        mode, _, name, size = fields.decode("ascii").split()
-        yield os.fsdecode(path), _Blob(mode, name, 0 if size == "-" else int(size))
+def listed(repository: Repository, commit: str, take: Callable[[bytes], None]) -> None:
+    """Gives each entry of the tree of a commit to `take`, as `git ls-tree -l` writes it."""
+    records = Records(take)
+    words = ("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
+    repository.git.streamed(repository.place, *words, take=records.take)
 
 
-def _check_links(repository: Repository, blobs: dict[str, _Blob]) -> None:
-    links = {path: each.name for path, each in blobs.items() if each.mode == _LINK}
-    content = _content(repository, links.values())
+class Records:
+    """Cuts output into what stands between its NUL bytes."""
+
+    def __init__(self, give: Callable[[bytes], None]) -> None:
+        self._give = give
+        self._rest = b""
+
+    def take(self, chunk: bytes) -> None:
+        *whole, self._rest = (self._rest + chunk).split(b"\0")
+        for each in whole:
+            self._give(each)
+
+
+def _check_links(repository: Repository, links: Mapping[str, str]) -> None:
+    content = contents_of(repository, links.values())
     targets = {path: os.fsdecode(content[name]) for path, name in links.items()}
     leading = sorted(path for path in targets if leads_out(path, targets))
     if leading:
@@ -117,31 +189,48 @@ def leads_out(path: str, targets: Mapping[str, str]) -> bool:
     return False
 
 
-def _pointers(repository: Repository, commit: str, blobs: dict[str, _Blob]) -> dict[str, Pointer]:
-    """Small files that the commit's own attributes leave to Git LFS, and that are pointers."""
+def _pointers(repository: Repository, commit: str, small: Mapping[str, str]) -> tuple[dict[str, Pointer], int]:
+    """Small files that the commit's own attributes leave to Git LFS and that are pointers; and their own bytes."""
     git = repository.git
     place = replace(repository.place, variables={"GIT_INDEX_FILE": str(git.folder / "index")})
     git.offline(place, "read-tree", commit)
-    small = [path for path, each in blobs.items() if each.mode != _LINK and each.size < POINTER_LIMIT]
+    chosen: list[str] = []
+    fields: list[bytes] = []
+
+    def take(field_: bytes) -> None:
+        """Path, attribute and value, one after the other."""
+        fields.append(field_)
+        if len(fields) == 3:
+            if fields[2] == b"lfs":
+                chosen.append(os.fsdecode(fields[0]))
+            fields.clear()
+
     feed = b"".join(os.fsencode(path) + b"\0" for path in small)
-    fields = git.offline(place, "check-attr", "--cached", "-z", "--stdin", "filter", feed=feed).split(b"\0")
-    chosen = {os.fsdecode(fields[at]) for at in range(0, len(fields) - 2, 3) if fields[at + 2] == b"lfs"}
-    content = _content(repository, [blobs[path].name for path in chosen])
-    found = {path: _POINTER.match(content[blobs[path].name]) for path in sorted(chosen)}
-    return {path: Pointer(each[1].decode(), int(each[2])) for path, each in found.items() if each}
+    words = ("check-attr", "--cached", "-z", "--stdin", "filter")
+    git.streamed(place, *words, take=Records(take).take, feed=feed)
+    found: dict[str, Pointer] = {}
+    own = 0
+    paths = iter(sorted(chosen))
+    while batch := list(islice(paths, _AT_ONCE)):
+        content = contents_of(repository, [small[path] for path in batch])
+        for path in batch:
+            if pointer := pointer_of(content[small[path]]):
+                found[path] = pointer
+                own += len(content[small[path]])
+    return found, own
 
 
-def _content(repository: Repository, names: Iterable[str]) -> dict[str, bytes]:
-    """Of small objects, by name."""
-    wanted = list(dict.fromkeys(names))
-    if not wanted:
-        return {}
-    feed = "".join(f"{name}\n" for name in wanted).encode()
-    output = repository.git.offline(repository.place, "cat-file", "--batch", feed=feed)
-    found, at = {}, 0
-    for name in wanted:
-        end = output.index(b"\n", at)
-        size = int(output[at:end].split()[2])
-        found[name] = output[end + 1 : end + 1 + size]
-        at = end + size + 2
+def contents_of(repository: Repository, names: Iterable[str]) -> dict[str, bytes]:
+    """The content of small objects, by name."""
+    found: dict[str, bytes] = {}
+    wanted = iter(dict.fromkeys(names))
+    while batch := list(islice(wanted, _AT_ONCE)):
+        feed = "".join(f"{name}\n" for name in batch).encode()
+        output = repository.git.offline(repository.place, "cat-file", "--batch", feed=feed)
+        at = 0
+        for name in batch:
+            end = output.index(b"\n", at)
+            size = int(output[at:end].split()[2])
+            found[name] = output[end + 1 : end + 1 + size]
+            at = end + size + 2
     return found

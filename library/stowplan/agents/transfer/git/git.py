@@ -15,11 +15,15 @@ from stowplan.agents.transfer.git import child, failure
 from stowplan.agents.transfer.git.answers import Answers
 from stowplan.agents.transfer.git.child import Call, Done
 from stowplan.agents.transfer.git.configuration import as_variables, environment, pairs
-from stowplan.agents.transfer.git.lfs_progress import followed
+from stowplan.agents.transfer.git.relay import Relay
 from stowplan.agents.transfer.git.settings import GitSettings
 from stowplan.schema.exit_codes import ExitCode
 
 Judge = Callable[[str], AttemptError | None]
+Take = Callable[[bytes], None]
+
+MOST_REFS = 64 << 20
+"""Bytes of a server's answers where nothing is fetched: its refs, about a million of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,7 @@ class Git:
     folder: Path
     """Private, and gone in the end."""
     answers: Answers
+    relay: Relay
     held: tuple[int, ...]
 
     def offline(self, place: Place | None, *words: str, feed: bytes = b"") -> bytes:
@@ -57,38 +62,36 @@ class Git:
         """Like `offline`, however it ends."""
         return self._run(["git", *words], place, online=False, feed=feed)
 
-    def online(self, place: Place | None, *words: str, what: str, judge: Judge = lambda _: None) -> Done:
+    def streamed(self, place: Place, *words: str, take: Take, feed: bytes = b"") -> None:
+        """Like `offline`, with the output given to `take` as it comes."""
+        done = self._run(["git", *words], place, online=False, feed=feed, take=take)
+        if done.code:
+            raise failure.of_output(f"git {words[0]}", done.errors, self.work.redact)
+
+    def online(
+        self, place: Place | None, *words: str, what: str, room: int = MOST_REFS, judge: Judge = lambda _: None
+    ) -> Done:
         """Speaks with the server, more than once if it must; AttemptError if that fails.
 
-        `judge` may know better than we do what the output of a failure means.
+        `judge` may know better than we do what the output of a failure means. `room` is how many bytes may come.
         """
 
         def call() -> Done:
+            self.relay.begin(room)
             done = self._run(["git", *words], place, online=True)
             if done.code:
-                raise judge(done.output.decode(errors="replace")) or failure.of_output(
-                    what, done.errors, self.work.redact
+                raise (
+                    self.relay.failure
+                    or judge(done.output.decode(errors="replace"))
+                    or failure.of_output(what, done.errors, self.work.redact)
                 )
             return done
 
-        return self._attempts.run(what, call)
-
-    def lfs(self, place: Place, *words: str, judge: Callable[[Done], AttemptError | None]) -> None:
-        """Git LFS, again and again like `online`. Its exit code says little: `judge` says whether it failed."""
-
-        def call() -> None:
-            # Itself rather than `git lfs`: then the kernel ends it with this program.
-            done = self._run(["git-lfs", *words], place, online=True, look=reader.look, extra=extra)
-            reader.look()
-            if failed := judge(done):
-                raise failed
-
-        with followed(self.folder, self.work.progress) as reader:
-            extra = {"GIT_LFS_PROGRESS": str(reader.path)}
-            self._attempts.run(f"git lfs {words[0]}", call)
+        return self.attempts.run(what, call)
 
     @property
-    def _attempts(self) -> Attempts:
+    def attempts(self) -> Attempts:
+        """The patience with one request."""
         retries = self.told.common.config.request_retries
         return Attempts(retries, self.work.stop, self.work.log, of_any)
 
@@ -99,23 +102,24 @@ class Git:
         *,
         online: bool,
         feed: bytes = b"",
-        look: Callable[[], None] = lambda: None,
-        extra: dict[str, str] | None = None,
+        take: Take | None = None,
     ) -> Done:
         variables = environment(self.told, self.folder, os.environ, online=online)
         settings = [("credential.helper", "")]
         if online:
             settings.append(("credential.helper", self.answers.helper))
         paths = tuple(path for path in (place.directory, place.files) if path) if place else ()
-        settings += [*pairs(self.told, paths), *(place.settings if place else ())]
+        settings += [*pairs(self.told, paths, self.relay.url if online else None), *(place.settings if place else ())]
         if place:
             settings = [each for each in settings if each[0] not in place.without]
             variables["GIT_DIR"] = str(place.directory)
             variables |= {"GIT_WORK_TREE": str(place.files)} if place.files else {}
             variables |= place.variables
-        variables |= as_variables(settings) | (extra or {})
+        variables |= as_variables(settings)
         cwd = place.files or place.directory if place else self.folder
-        return child.run(Call(command, variables, cwd, feed, self.held, look), self.work.stop)
+        # What a server sends may be small, and grow without end where it is unpacked.
+        memory = self.told.common.config.memory_mib << 20 if online else None
+        return child.run(Call(command, variables, cwd, feed, self.held, take, memory), self.work.stop)
 
 
 @contextmanager
@@ -127,9 +131,11 @@ def prepared(told: GitSettings, work: Work, held: tuple[int, ...]) -> Iterator[G
     long = len(os.fsencode(tempfile.gettempdir())) > 75
     folder = Path(tempfile.mkdtemp(prefix="stowplan-git-", dir="/tmp" if long else None))  # noqa: S108 - with a name of its own
     answers = Answers(folder, told.address, told.credentials, work.log)
+    relay = Relay(told.hosts, told.common.network)
     try:
-        yield Git(told, work, folder, answers, held)
+        yield Git(told, work, folder, answers, relay, held)
     finally:
+        relay.close()
         answers.close()
         shutil.rmtree(folder, ignore_errors=True)
 

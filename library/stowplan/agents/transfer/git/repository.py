@@ -10,23 +10,13 @@ from pathlib import Path
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.redaction import in_url
+from stowplan.agents.transfer.git import gitdir
 from stowplan.agents.transfer.git.address import Address
 from stowplan.agents.transfer.git.git import Git, Place
 from stowplan.schema.exit_codes import ExitCode
 
 FETCHED, CHECKED_OUT = "refs/stowplan/fetched", "refs/stowplan/checked-out"
 """What was fetched last, complete, and what the files were last brought to."""
-
-_FOREIGN = re.compile(
-    r"(http|url|credential|protocol|include|includeif|alias|diff|merge|mergetool|difftool|pager|trace2|uploadpack|gpg)\."
-    r"|core\.(fsmonitor|sshcommand|gitproxy|askpass|hookspath|attributesfile|alternaterefscommand|editor|pager)$"
-    r"|filter\.(?!lfs\.)"
-    r"|lfs\.(?!repositoryformatversion$|.*\.(access|locksverify)$)"
-    r"|remote\..*\.(proxy|proxyauthmethod|vcs|uploadpack|receivepack|lfsurl|lfspushurl|promisor|partialclonefilter)$"
-    r"|extensions\.(worktreeconfig|partialclone|refstorage)$",
-    re.DOTALL,
-)
-"""Settings, in lower case, that start programs, or lead a connection elsewhere."""
 
 _GARBAGE = ("tmp_pack_*", "tmp_idx_*", "tmp_rev_*", "tmp_obj_*", ".tmp-*")
 
@@ -66,13 +56,17 @@ class Repository:
         """
         inside = self.directory
         whole = is_directory(self.path) and is_directory(inside) and (inside / "HEAD").is_file()
-        if not whole or (inside / "commondir").exists():
+        if not whole:
             message = f"{self.path} is there, but is no Git repository of its own: {address.url} has no room"
             raise AttemptError(ExitCode.CONFLICT, "NotARepository", message)
-        foreign = sorted({key for key, _ in self.settings() if _FOREIGN.match(key)})
+        gitdir.check(inside)
+        foreign = gitdir.unknown(key for key, _ in self.settings())
         if foreign:
             names = ", ".join(addresses_removed(key) for key in foreign[:10])
-            message = f"{inside / 'config'} has settings that would lead Git elsewhere: {names}. Remove them"
+            message = (
+                f"{inside / 'config'} has settings that could lead Git elsewhere or change what it checks out: {names}."
+                " Remove them: a clone may have only those that `git clone`, `git lfs` and a person who commits write"
+            )
             raise AttemptError(ExitCode.CONFLICT, "ForeignConfig", message)
         self._clean_urls()
         origin = next((value for key, value in self.settings() if key == "remote.origin.url"), "")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from stowplan.agents.transfer.engine import PROTECTED
 from stowplan.agents.transfer.git.address import Address, Credentials, split
+from stowplan.agents.transfer.hosts import Hosts, is_host
 from stowplan.agents.transfer.settings import Settings, SettingsError
 from stowplan.schema.transfer_config import NO_REF, GitEndpoint
 
@@ -21,6 +22,11 @@ class GitSettings:
     address: Address
     credentials: Credentials | None
     ref: str | None
+
+    @property
+    def hosts(self) -> Hosts:
+        """Where Git LFS may be, and where its server may lead to."""
+        return Hosts(self.address.host, tuple(self.remote.hosts))
 
     @property
     def path(self) -> str:
@@ -42,6 +48,8 @@ def git_settings(common: Settings) -> GitSettings:
     name = address.directory
     if name in ("", ".", "..", ".git") or len(name.encode()) > 255 or (not common.local.path and name in PROTECTED):
         raise SettingsError(f"The last segment of {address.url} is no name for a directory")
+    if wrong := [each for each in remote.hosts if not is_host(each)]:
+        raise SettingsError(f"`hosts` must list `host` or `host:port` in small letters, but has {wrong[0]!r}")
     ref = common.values.optional(remote.ref_env)
     if ref is not None and NO_REF.search(ref):
         raise SettingsError(f"The value of {remote.ref_env} is neither a branch nor a tag nor a commit")

@@ -3,16 +3,14 @@
 import os
 import re
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.attempt.redaction import Redactor
-from stowplan.agents.transfer.git import failure, remote
+from stowplan.agents.transfer.git import gitdir, remote
 from stowplan.agents.transfer.git.checkout import edited_files
-from stowplan.agents.transfer.git.child import Done
-from stowplan.agents.transfer.git.git import Git, Place, need_lfs
-from stowplan.agents.transfer.git.lfs import settings
+from stowplan.agents.transfer.git.git import Git, Place
+from stowplan.agents.transfer.git.lfs_upload import LfsUpload
 from stowplan.agents.transfer.git.repository import Repository, is_directory
 from stowplan.schema.exit_codes import ExitCode
 
@@ -40,7 +38,8 @@ class Upload:
         if there != commit:
             self._check_ancestry(place, name, there, commit)
             if self.git.told.remote.lfs:
-                self._push_lfs(repository, place, name, there, commit)
+                # Before the branch, so that nobody sees a commit whose content is not there.
+                LfsUpload(repository, place, branch, there, commit).run()
             self._push(place, branch, commit)
         done = "was there before" if there == commit else "was pushed"
         rest = f"; {left} files have changes that nobody committed, and were not pushed" if left else ""
@@ -54,9 +53,10 @@ class Upload:
             )
             raise AttemptError(ExitCode.NOT_FOUND, "NotFound", message)
         whole = is_directory(self.source) and is_directory(repository.directory)
-        if not whole or (repository.directory / "commondir").exists():
+        if not whole:
             message = f"{self.source} is no Git repository of its own"
             raise AttemptError(ExitCode.CONFLICT, "NotARepository", message)
+        gitdir.check(repository.directory)
         return repository
 
     def _head(self, repository: Repository) -> tuple[str, str]:
@@ -80,13 +80,8 @@ class Upload:
         self.git.offline(place, "init", "--quiet", "--bare", "--template=", f"--object-format={kind}")
         objects = str((repository.directory / "objects").absolute())
         (place.directory / "objects" / "info" / "alternates").write_text(f"{objects}\n", encoding="utf-8")
-        # What Git LFS writes besides stays with us.
-        content = repository.directory / "lfs" / "objects"
-        if is_directory(content):
-            (place.directory / "lfs").mkdir()
-            (place.directory / "lfs" / "objects").symlink_to(content.absolute())
         if repository.is_shallow:
-            shutil.copyfile(repository.directory / "shallow", place.directory / "shallow", follow_symlinks=False)
+            copied(repository.directory / "shallow", place.directory / "shallow")
         self.git.offline(place, "update-ref", branch, commit)
         self.git.offline(place, "symbolic-ref", "HEAD", branch)
         self.git.offline(place, "config", "remote.origin.url", self.git.told.address.url)
@@ -98,10 +93,10 @@ class Upload:
         if not index.is_file() or index.is_symlink():
             return 0
         copy = self.git.folder / "index"
-        shutil.copy2(index, copy)
+        copied(index, copy)
         # A split index has its other half in the claim.
         for each in repository.directory.glob("sharedindex.*"):
-            shutil.copy2(each, place.directory, follow_symlinks=False)
+            copied(each, place.directory / each.name)
         # The usual filter of Git LFS would keep a copy of each edited file.
         asking = (("filter.lfs.clean", "git-lfs pointer --file=%f"),) if self.git.told.remote.lfs else ()
         index_file = {"GIT_INDEX_FILE": str(copy)}
@@ -121,25 +116,6 @@ class Upload:
                 " does not contain: merge it first, since nothing is ever pushed over what others pushed"
             )
             raise AttemptError(ExitCode.CONFLICT, "NonFastForward", message)
-        # Tells Git LFS what the server has.
-        self.git.offline(place, "update-ref", f"refs/remotes/origin/{name}", there)
-
-    def _push_lfs(self, repository: Repository, place: Place, name: str, there: str | None, commit: str) -> None:
-        """Before the branch, so that nobody sees a commit whose content is not there."""
-        if not is_directory(repository.directory / "lfs" / "objects") and not self._has_attributes(
-            place, there, commit
-        ):
-            return
-        need_lfs()
-        own = replace(place, settings=settings(self.git, place, self.git.told.address, commit))
-        self.git.lfs(own, "push", "origin", name, judge=lambda done: _judge_lfs(done, self.git.work.redact))
-
-    def _has_attributes(self, place: Place, there: str | None, commit: str) -> bool:
-        """Whether any commit to push speaks of Git LFS in `.gitattributes`."""
-        since = (f"^{there}",) if there else ()
-        words = ("log", "-1", "--format=%H", "-Gfilter=lfs", commit, *since)
-        here = self.git.tried(place, "grep", "--quiet", "filter=lfs", commit, "--", ".gitattributes").code == 0
-        return here or bool(self.git.tried(place, *words).output)
 
     def _push(self, place: Place, branch: str, commit: str) -> None:
         what = f"Pushing to {self.git.told.address.url}"
@@ -167,14 +143,10 @@ def _judge(output: str) -> AttemptError | None:
     return AttemptError(ExitCode.CONFLICT, "Refused", f"The server refuses the branch: {why}")
 
 
-def _judge_lfs(done: Done, redact: Redactor) -> AttemptError | None:
-    if not done.code:
-        return None
-    said = done.errors or done.output.decode(errors="replace")
-    failed = failure.of_output("Pushing to Git LFS", said, redact)
-    if re.search(
-        r"Unable to find source|missing object|missing or corrupt|^\s*\((missing|corrupt)\)", said, re.MULTILINE
-    ):
-        message = f"The content of files that are to be pushed is not in the claim. {failed}"
-        return AttemptError(ExitCode.CONFLICT, "LfsMissing", message)
-    return failed
+def copied(source: Path, target: Path) -> None:
+    """Copies a file of the claim, with its times; OSError (ELOOP) for a link, which its writer may have put there."""
+    with os.fdopen(os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
+        status = os.fstat(file.fileno())
+        with target.open("xb") as copy:
+            shutil.copyfileobj(file, copy)
+    os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))

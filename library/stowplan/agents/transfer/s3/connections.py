@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
+from stowplan.agents.transfer.proxy import Proxy, proxy_of
 from stowplan.agents.transfer.s3.endpoint import CONNECT_SECONDS, SILENCE_SECONDS, Bucket
 from stowplan.agents.transfer.s3.pace import Allowance, Pace, PacedReader
-from stowplan.agents.transfer.s3.proxy import Proxy, proxy_of
 
 
 class LineError(Exception):

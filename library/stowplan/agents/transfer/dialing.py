@@ -1,0 +1,82 @@
+"""Makes a client of httpx or httpx2 connect to addresses that were checked, whatever it is asked for and led to."""
+
+import importlib
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+from urllib.request import getproxies
+
+from stowplan.agents.attempt.network import Network
+
+Named = Callable[[str, int], bool]
+"""Whether the spec or the platform named a host and port."""
+
+SLOW_SECONDS, SLOW_BYTES = 60.0, 60_000
+"""An answer that brings fewer bytes in so many seconds is given up: the least speed that Git has too."""
+
+
+class SlowError(OSError):
+    """The server sends less than the least speed."""
+
+
+def pin(client: Any, network: Network, named: Named) -> None:
+    """Has all connections of a client go through `network`. A proxy of the environment counts as named.
+
+    Neither library has a public way to give a client the part that opens connections, so this sets what their pools
+    have: a test holds it.
+    """
+    proxies = {url.partition("://")[2].rpartition("@")[2].partition("/")[0] for url in getproxies().values()}
+
+    def is_named(host: str, port: int) -> bool:
+        return named(host, port) or host in proxies or f"{host}:{port}" in proxies
+
+    for transport in (client._transport, *client._mounts.values()):
+        if transport is not None:
+            pool = transport._pool
+            pool._network_backend = _Backend(pool._network_backend, network, is_named)
+
+
+class _Backend:
+    """Opens connections (`NetworkBackend` of httpcore and httpcore2)."""
+
+    def __init__(self, inner: Any, network: Network, named: Named) -> None:
+        self._inner, self._network, self._named = inner, network, named
+
+    def connect_tcp(self, host: str, port: int, timeout: float | None = None, **rest: Any) -> Any:
+        """A connection to the first address that answers. AttemptError where none is allowed."""
+        try:
+            addresses = self._network.addresses(host, port, named=self._named(host, port))
+        except OSError as error:
+            library = importlib.import_module(type(self._inner).__module__.partition(".")[0])
+            raise library.ConnectError(str(error)) from None
+        for each in addresses[:-1]:
+            try:
+                return self._inner.connect_tcp(each, port, timeout, **rest)
+            except Exception:  # noqa: S112 - the errors of two libraries; the last address tells
+                continue
+        return self._inner.connect_tcp(addresses[-1], port, timeout, **rest)
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+
+def at_least_speed(pieces: Iterable[bytes], chunk: int) -> Iterator[bytes]:
+    """A body in chunks of at least so many bytes, but for the last one.
+
+    `pieces` come as the connection gives them. SlowError where fewer than `SLOW_BYTES` come in `SLOW_SECONDS`.
+    """
+    begin, count, held, size = time.monotonic(), 0, [], 0
+    for each in pieces:
+        held.append(each)
+        size += len(each)
+        count += len(each)
+        now = time.monotonic()
+        if now - begin > SLOW_SECONDS:
+            if count < SLOW_BYTES:
+                raise SlowError(f"{count} bytes came in {now - begin:.0f} seconds, which is too slow")
+            begin, count = now, 0
+        if size >= chunk:
+            yield b"".join(held)
+            held, size = [], 0
+    if held:
+        yield b"".join(held)
