@@ -6,7 +6,7 @@ import pytest
 
 from tests.agents.transfer.faults import Proxy
 from tests.agents.transfer.git.agent import Cube, tree
-from tests.agents.transfer.git.author import Author, author, pointer, pointer
+from tests.agents.transfer.git.author import Author, author, pointer
 from tests.agents.transfer.git.server import Forge
 from tests.agents.transfer.told import Told
 
@@ -306,6 +306,7 @@ def test_object_that_was_damaged(cube: Cube, writer: Author) -> None:
     (cube.clone / ".git/stowplan-lfs").unlink()
     # A Git without Git LFS leaves the pointer, which is no edit.
     (cube.clone / "1.big").write_bytes(pointer(data["1.big"]))
+    cube.git("add", "1.big")
     ended = cube.download()
     assert ended.code == 0, ended.output
     assert (one.read_bytes(), (cube.clone / "1.big").read_bytes()) == (data["1.big"], data["1.big"])

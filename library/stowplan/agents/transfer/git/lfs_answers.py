@@ -43,11 +43,12 @@ class Answer:
 
 
 def answers(data: bytes, asked: set[str]) -> dict[str, Answer]:
-    """AttemptError (5) for what is no answer to the question."""
+    """AttemptError for what is no answer to the question: 10 where it may have been cut, else 5."""
     found = parsed(data)
     objects = found.get("objects") if isinstance(found, dict) else None
     if not isinstance(objects, list):
-        raise AttemptError(ExitCode.CONFLICT, "BadAnswer", "What the server of Git LFS answers is no list of objects")
+        message = "What the server of Git LFS answers is no list of objects"
+        raise AttemptError(ExitCode.TRANSIENT, "BadAnswer", message)
     known = {}
     for each in objects:
         oid = each.get("oid") if isinstance(each, dict) else None

@@ -36,7 +36,7 @@ LONGEST_WAIT = 300.0
 """The most seconds of a Retry-After that are waited for."""
 
 _JSON = "application/vnd.git-lfs+json"
-_CHUNK = 1 << 18
+_CHUNK = 1 << 16
 _MAY_PASS = frozenset({408, 425, 429, 500, 502, 503, 504, 509})
 
 
