@@ -9,6 +9,7 @@ from stowplan.schema.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.data_cube_status import DataCubeStatus
 from stowplan.schema.kubernetes_shapes import ENV_VAR, TOLERATION
 from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta
+from stowplan.schema.transfer_config import HOST_PATTERN, HOSTS
 
 _CORE = "io.k8s.api.core.v1"
 EnvVar = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.EnvVar", ENV_VAR)]
@@ -66,6 +67,9 @@ class S3Settings(Model):
     )
 
 
+Hosts = list[Annotated[str, Field(pattern=HOST_PATTERN, max_length=260)]]
+
+
 class HuggingFaceSettings(Model):
     """Which files of a Hugging Face repository are copied."""
 
@@ -75,6 +79,7 @@ class HuggingFaceSettings(Model):
     exclude: list[Pattern] | None = Field(
         default=None, min_length=1, max_length=1024, description="Patterns of files to leave out."
     )
+    hosts: Hosts | None = Field(default=None, min_length=1, max_length=64, description=HOSTS)
 
 
 class GitSettings(Model):
@@ -87,6 +92,7 @@ class GitSettings(Model):
         default=None, description="Copy the content of Git LFS, and check that it came. Default true."
     )
     submodules: bool | None = Field(default=None, description="Fetch submodules too. Default false.")
+    hosts: Hosts | None = Field(default=None, min_length=1, max_length=64, description=HOSTS)
 
 
 class DataReference(Model):

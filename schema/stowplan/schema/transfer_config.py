@@ -32,6 +32,7 @@ NO_REF = re.compile(r"^[-/.]|\.\.|@\{|//|/\.|[\s~^:?*\[\\\x00-\x1f\x7f]|(\.lock|
 
 LOCK_DIRECTORY = f"{STATE_DIRECTORY}/locks"
 
+HOST_PATTERN = r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$"
 HOSTS = "Hosts besides the one of the address that content may come from or go to, as `host` or `host:port`, where a server's answers or redirects lead there. The stores of huggingface.co, github.com, gitlab.com and bitbucket.org are known."
 
 EnvName = Annotated[str, Field(pattern=r"^[A-Za-z_.-][A-Za-z0-9_.-]*$")]

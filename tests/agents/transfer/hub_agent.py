@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from tests.agents.ended import Ended
 from tests.agents.transfer.agent import Transfer
@@ -38,6 +39,8 @@ class HubCube(Transfer):
             "repoEnv": "REPO",
             "repoType": self.repository.kind,
             "tokenEnv": "TOKEN",
+            # Of the stores behind it, which are servers of their own.
+            "hosts": [urlsplit(each).netloc for each in (self.hub.storage, self.hub.xet and self.hub.xet.url) if each],
             **fields,
         }
         return {name: value for name, value in given.items() if value is not None}

@@ -194,7 +194,9 @@ def test_more_than_was_announced_is_not_taken(cube: Cube, writer: Author, proxy:
         b'{"objects": [1]}',
         b'{"objects": [{"oid": "../../../x", "actions": {}}]}',
         b'{"objects": [{"oid": "' + b"ab" * 32 + b'", "actions": {"download": {"href": 1}}}]}',
-        b'{"objects": [{"oid": "' + b"ab" * 32 + b'", "actions": {"download": {"href": "http://h", "header": {"a\\n": "b"}}}}]}',
+        b'{"objects": [{"oid": "'
+        + b"ab" * 32
+        + b'", "actions": {"download": {"href": "http://h", "header": {"a\\n": "b"}}}}]}',
         b'{"objects": [{"oid": "' + b"ab" * 32 + b'", "error": {"code": "x", "message": "\\u001b[2J"}}]}',
     ],
 )
@@ -281,5 +283,3 @@ def test_pointer_that_only_git_lfs_knows_starts_no_request(cube: Cube, writer: A
     ended = cube.download()
     assert ended.code != 0 or tree(cube.clone)["1.big"] == text.encode(), ended.output
     assert metadata.seen == []
-
-

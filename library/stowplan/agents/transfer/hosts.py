@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.schema.exit_codes import ExitCode
 from stowplan.schema.records import dataclass
+from stowplan.schema.transfer_config import HOST_PATTERN
 
 PORTS = {"http": 80, "https": 443}
 
@@ -58,7 +59,7 @@ KNOWN = frozenset(
 _KNOWN_BELOW = (".aws.cdn.hf.co", ".gcp.cdn.hf.co")
 """The regions of the Hub's CDN, of which there are more from time to time (`cdnDomains` as above)."""
 
-_LISTED = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?")
+_LISTED = re.compile(HOST_PATTERN)
 
 Origin = tuple[str, str, int]
 """Scheme, name in lower case and port."""
@@ -120,7 +121,7 @@ class Hosts:
             hint = "only https is followed to other hosts"
         else:
             reason = f"to {name}{'' if port == 443 else f':{port}'}"
-            hint = f"if that is right, list this host in the option `{self.field}`"
+            hint = f"if that is right, list this host in `{self.field}` of the spec"
         message = f"{what} leads {reason}, and not to {self.own[1]} or a store that is known: {hint}"
         raise AttemptError(ExitCode.CONFLICT, "OtherHost", message)
 

@@ -174,6 +174,7 @@ def _hugging_face(model: DataCube, far: _Remote) -> HuggingFaceEndpoint:
             "exclude": setting(model, arguments, "exclude") or [],
             "pathInRepoEnv": far.env("path-in-repo"),
             "commitMessageEnv": far.env("commit-message"),
+            "hosts": (reference.huggingface and reference.huggingface.hosts) or [],
         }
     )
 
@@ -191,6 +192,7 @@ def _git(model: DataCube, far: _Remote) -> GitEndpoint:
         depth=setting(model, far.arguments, "depth"),
         lfs=settings.lfs is not False,
         submodules=bool(setting(model, far.arguments, "submodules")),
+        hosts=settings.hosts or [],
     )
 
 

@@ -26,7 +26,7 @@ class GitSettings:
     @property
     def hosts(self) -> Hosts:
         """Where Git LFS may be, and where its server may lead to."""
-        return Hosts(self.address.host, tuple(self.remote.hosts))
+        return Hosts(self.address.host, tuple(self.remote.hosts), "git.hosts")
 
     @property
     def path(self) -> str:
@@ -49,7 +49,7 @@ def git_settings(common: Settings) -> GitSettings:
     if name in ("", ".", "..", ".git") or len(name.encode()) > 255 or (not common.local.path and name in PROTECTED):
         raise SettingsError(f"The last segment of {address.url} is no name for a directory")
     if wrong := [each for each in remote.hosts if not is_host(each)]:
-        raise SettingsError(f"`hosts` must list `host` or `host:port` in small letters, but has {wrong[0]!r}")
+        raise SettingsError(f"`git.hosts` must list `host` or `host:port` in small letters, but has {wrong[0]!r}")
     ref = common.values.optional(remote.ref_env)
     if ref is not None and NO_REF.search(ref):
         raise SettingsError(f"The value of {remote.ref_env} is neither a branch nor a tag nor a commit")

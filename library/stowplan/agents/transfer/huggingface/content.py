@@ -11,12 +11,14 @@ import httpx2
 from huggingface_hub.utils._http import hf_raise_for_status
 
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.hosts import MOST_REDIRECTS
 from stowplan.agents.transfer.huggingface.hub import Hub
 from stowplan.agents.transfer.huggingface.remote_file import CHUNK, RemoteFile
-from stowplan.agents.transfer.huggingface.session import origin
+from stowplan.agents.transfer.huggingface.session import MOST_BYTES, origin
 from stowplan.schema.exit_codes import ExitCode
 
-MOST_REDIRECTS = 10
+LEAST_BYTES = 64 << 10
+"""Bytes that each answer may have: one that refuses may be longer than a small file."""
 
 
 class Content:
@@ -33,7 +35,8 @@ class Content:
             return
         is_part = (start, end) != (0, file.size)
         headers = {"range": f"bytes={start}-{end - 1}"} if is_part else {}
-        with closing(self._answer(file.key, headers, keep=is_part)) as response:
+        most = max(LEAST_BYTES, end - start)
+        with closing(self._answer(file.key, headers, most, keep=is_part)) as response:
             if is_part and response.status_code != 206:
                 message = f"{file.key}: the server does not send parts of files"
                 raise AttemptError(ExitCode.TRANSIENT, "NoRanges", message)
@@ -43,14 +46,15 @@ class Content:
                 self._places.pop(file.key, None)
                 raise
 
-    def _answer(self, key: str, headers: dict[str, str], *, keep: bool) -> httpx2.Response:
+    def _answer(self, key: str, headers: dict[str, str], most: int, *, keep: bool) -> httpx2.Response:
         first = self._hub.url(self._commit, key)
         place = self._places.get(key, first)
-        for _ in range(MOST_REDIRECTS):
+        for _ in range(MOST_REDIRECTS + 1):
             is_hub = origin(httpx2.URL(place)) == origin(httpx2.URL(first))
             sent = {**headers, "accept-encoding": "identity", **(self._hub.headers if is_hub else {})}
             http = self._hub.http
-            response = http.send(http.build_request("GET", place, headers=sent), stream=True, follow_redirects=False)
+            request = http.build_request("GET", place, headers=sent, extensions={MOST_BYTES: most})
+            response = http.send(request, stream=True, follow_redirects=False)
             if not response.has_redirect_location:
                 break
             response.close()

@@ -164,7 +164,8 @@ class HuggingFaceEngine:
         config = self.told.common.config
 
         def connect() -> httpx2.Client:
-            return session.connect(self.told.endpoint, config.ca_bundle, self.told.streams + 2, work.stop, sent)
+            told, connections = self.told, self.told.streams + 2
+            return session.connect(told.hosts, told.common.network, config.ca_bundle, connections, work.stop, sent)
 
         set_client_factory(connect)
         try:

@@ -1,6 +1,7 @@
 """One file of a repository, at one commit."""
 
 import hashlib
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +9,8 @@ if TYPE_CHECKING:
     from hashlib import _Hash
 
 CHUNK = 1 << 20
+
+_DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,15 @@ def hasher(size: int, *, git: bool) -> "_Hash":
 
 
 def of_tree(entry: dict[str, Any]) -> RemoteFile:
-    """From one entry of the Hub's answer to a listing. https://huggingface.co/docs/hub/api"""
+    """From one entry of the Hub's answer to a listing; any plain error for what is none.
+
+    https://huggingface.co/docs/hub/api
+    """
     lfs = entry.get("lfs") or {}
-    return RemoteFile(str(entry["path"]), int(entry["size"]), lfs.get("oid"), str(entry["oid"]), entry.get("xetHash"))
+    path, size, sha256, blob, xet = entry["path"], entry["size"], lfs.get("oid"), entry["oid"], entry.get("xetHash")
+    digests = [blob, *(each for each in (sha256, xet) if each is not None)]
+    if not isinstance(path, str) or type(size) is not int or size < 0:
+        raise ValueError(entry)
+    if not all(isinstance(each, str) and _DIGEST.fullmatch(each) for each in digests):
+        raise ValueError(entry)
+    return RemoteFile(path, size, sha256, blob, xet)

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from stowplan.agents.transfer.hosts import Hosts, is_host, origin
 from stowplan.agents.transfer.huggingface.environment import DISABLE_XET_ENV, ENDPOINT_ENV, TOKEN_ENV
 from stowplan.agents.transfer.keys import problem
 from stowplan.agents.transfer.settings import Settings, SettingsError, Values
@@ -35,6 +36,11 @@ class HuggingFaceSettings:
     message: str
     xet: bool
     """Whether files may come and go by hf-xet."""
+
+    @property
+    def hosts(self) -> Hosts:
+        """Where the Hub may lead to."""
+        return Hosts(origin(self.endpoint), tuple(self.remote.hosts), "huggingface.hosts")
 
     @property
     def streams(self) -> int:
@@ -75,6 +81,8 @@ def huggingface_settings(common: Settings) -> HuggingFaceSettings:
     repo = values.required(remote.repo_env)
     if not _REPO.fullmatch(repo) or ".." in repo:
         raise SettingsError(f"The value of {remote.repo_env} must be a repository, `owner/name`, but it is {repo!r}")
+    if wrong := [each for each in remote.hosts if not is_host(each)]:
+        raise SettingsError(f"`huggingface.hosts` must list `host` or `host:port` in small letters, but has {wrong[0]!r}")
     given = values.environment
     token = remote.token_env or (TOKEN_ENV if TOKEN_ENV in given else None)
     return HuggingFaceSettings(

@@ -24,7 +24,7 @@ class Xet:
         self._group: Any = hf_xet.XetSession().new_download_stream_group(
             endpoint=connection["x-xet-cas-url"],
             token=connection.get("x-xet-access-token"),
-            token_expiry_unix_secs=int(connection.get("x-xet-token-expiration", 0)),
+            token_expiry_unix_secs=_seconds(connection.get("x-xet-token-expiration", "")),
             token_refresh_url=hub.xet_refresh_url("read", commit),
             token_refresh_headers=headers,
             custom_headers={"user-agent": headers["user-agent"]},
@@ -56,3 +56,7 @@ def connect(hub: Hub, commit: str, streams: int, stop: Stop) -> Xet | None:
     """Access to the files of a commit; None on a Hub that has no such store."""
     connection = hub.xet_connection("read", commit)
     return Xet(hub, commit, connection, streams, stop) if connection else None
+
+
+def _seconds(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 12 else 0
