@@ -120,9 +120,8 @@ def test_token_goes_to_no_other_host(filled: HubCube, hub_proxy: Proxy, tmp_path
 
         hub_proxy.rule = lead_away
         ended = filled.with_options(requestRetries=0).download()
-        assert ended.code != 0
-        assert other.seen
-        assert other.leaks == []
+        assert (ended.code, ended.last["reason"]) == (5, "OtherHost"), ended.output
+        assert other.seen == []
 
 
 def test_server_that_leads_round_and_round(filled: HubCube, storage_proxy: Proxy) -> None:

@@ -1,0 +1,69 @@
+"""Connections of the clients of HTTP: addresses that were checked, and the least speed."""
+
+import socket
+from types import ModuleType
+from typing import Any
+
+import httpx
+import httpx2
+import pytest
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.network import Network
+from stowplan.agents.transfer import dialing
+from stowplan.agents.transfer.dialing import SlowError, at_least_speed, pin
+
+
+def resolving(monkeypatch: pytest.MonkeyPatch, *answers: str) -> list[str]:
+    """Has the name server give these addresses, one after the other; the list is of what was asked."""
+    asked: list[str] = []
+    left = iter(answers)
+
+    def resolve(host: str, port: int, *_: Any, **__: Any) -> list[Any]:
+        asked.append(host)
+        found = host if host[0].isdigit() else next(left)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (found, port))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    return asked
+
+
+@pytest.mark.parametrize("library", [httpx, httpx2])
+@pytest.mark.parametrize("address", ["169.254.169.254", "127.0.0.1", "10.0.0.7"])
+def test_addresses_are_refused(monkeypatch: pytest.MonkeyPatch, library: ModuleType, address: str) -> None:
+    resolving(monkeypatch, address)
+    with library.Client(trust_env=False) as client:
+        pin(client, Network(), lambda *_: False)
+        with pytest.raises(AttemptError, match=address):
+            client.get("http://store.example.com/x")
+
+
+@pytest.mark.parametrize("library", [httpx, httpx2])
+def test_second_answer_of_the_name_server_changes_nothing(monkeypatch: pytest.MonkeyPatch, library: ModuleType) -> None:
+    """The first address is good, and nobody listens there; the second one would be that of the metadata service."""
+    asked = resolving(monkeypatch, "127.0.0.1", "169.254.169.254")
+    with library.Client(trust_env=False) as client:
+        pin(client, Network(allow_loopback=True), lambda *_: True)
+        with pytest.raises(library.ConnectError):
+            client.get("http://store.example.com:1/x")
+    assert asked.count("store.example.com") == 1
+
+
+@pytest.mark.parametrize("library", [httpx, httpx2])
+def test_name_without_addresses(monkeypatch: pytest.MonkeyPatch, library: ModuleType) -> None:
+    def resolve(*_: Any, **__: Any) -> None:
+        raise socket.gaierror("unknown")
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    with library.Client(trust_env=False) as client:
+        pin(client, Network(), lambda *_: True)
+        with pytest.raises(library.ConnectError):
+            client.get("http://store.example.com/x")
+
+
+def test_least_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dialing, "SLOW_SECONDS", -1.0)
+    with pytest.raises(SlowError):
+        list(at_least_speed(iter([b"x"]), 10))
+    monkeypatch.setattr(dialing, "SLOW_BYTES", 1)
+    assert list(at_least_speed(iter([b"x"] * 25), 10)) == [b"x" * 10, b"x" * 10, b"x" * 5]
