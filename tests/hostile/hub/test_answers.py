@@ -14,7 +14,7 @@ JSON = {"Content-Type": "application/json"}
 
 @pytest.fixture
 def filled(repo: HubCube) -> HubCube:
-    repo.repository.push({"a.txt": b"a", "b.bin": b"b" * 3000})
+    repo.hub.store.put(repo.repository, {"a.txt": b"a", "b.bin": b"b" * 3000})
     return repo.with_options(requestRetries=0)
 
 
