@@ -203,7 +203,7 @@ def programs(cube: Cube) -> list[str]:
 
 def test_programs_end_with_an_agent_that_is_killed(cube: Cube, writer: Author, proxy: Proxy) -> None:
     writer.commit({**ATTRIBUTES, **writer.lfs({"1.big": b"1" * 1000})})
-    proxy.rule = lambda request: Fault(seconds=60) if request.path.endswith("git-upload-pack") else None
+    proxy.rule = lambda request: Fault(seconds=60) if request.method == "POST" else None
     with cube.started(run="run") as process:
         until(lambda: proxy.count("POST", "git-upload-pack"))
         assert programs(cube)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -90,7 +91,7 @@ def test_token_is_in_no_child_no_file_no_log_and_no_report(  # noqa: PLR0917 - f
     wait = Fault(seconds=0.3)
     proxy.rule = lambda request: replace(echo, seconds=0.3) if request.path.endswith(last) else wait
     environment = {}
-    fields: dict[str, str | None] = {}
+    fields: dict[str, Any] = {}
     if place == "url":
         # As a Secret of the old system has it.
         environment = {"URL": cube.url.replace("http://", f"http://{USERNAME}:{quote(TOKEN, safe='')}@")}

@@ -82,7 +82,9 @@ def huggingface_settings(common: Settings) -> HuggingFaceSettings:
     if not _REPO.fullmatch(repo) or ".." in repo:
         raise SettingsError(f"The value of {remote.repo_env} must be a repository, `owner/name`, but it is {repo!r}")
     if wrong := [each for each in remote.hosts if not is_host(each)]:
-        raise SettingsError(f"`huggingface.hosts` must list `host` or `host:port` in small letters, but has {wrong[0]!r}")
+        raise SettingsError(
+            f"`huggingface.hosts` must list `host` or `host:port` in small letters, but has {wrong[0]!r}"
+        )
     given = values.environment
     token = remote.token_env or (TOKEN_ENV if TOKEN_ENV in given else None)
     return HuggingFaceSettings(
