@@ -78,7 +78,7 @@ class Relay:
                 self.failure = self.failure or failure
                 client.sendall(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
                 return
-            except OSError as error:
+            except (OSError, ValueError) as error:
                 text = f"HTTP/1.1 502 Connection refused ({error})\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
                 client.sendall(text.encode("ascii", "replace"))
                 return
@@ -105,7 +105,7 @@ class Relay:
         url = found[2].decode("ascii")
         where = origin(url)
         self._check(where)
-        proxy = proxy_of("http", f"{where[1]}:{where[2]}")
+        proxy = proxy_of("http", _authority(where))
         server = self._dial(where, proxy)
         target = url if proxy else f"/{url.partition('://')[2].partition('/')[2]}"
         own = {**(proxy.headers if proxy else {}), "connection": "close"}
@@ -126,7 +126,7 @@ class Relay:
             raise AttemptError(ExitCode.CONFLICT, "OtherHost", message)
 
     def _tunnel(self, where: Origin) -> socket.socket:
-        authority = f"{where[1]}:{where[2]}"
+        authority = _authority(where)
         proxy = proxy_of("https", authority)
         server = self._dial(where, proxy)
         if proxy:
@@ -157,6 +157,10 @@ class Relay:
                 message = "The server sends more than there is room for, so the transfer was ended"
                 self.failure = self.failure or AttemptError(ExitCode.CONFLICT, "TooLarge", message)
                 raise OSError(message)
+
+
+def _authority(where: Origin) -> str:
+    return f"[{where[1]}]:{where[2]}" if ":" in where[1] else f"{where[1]}:{where[2]}"
 
 
 def _head(connection: socket.socket) -> bytes:
