@@ -43,7 +43,7 @@ def test_transfer_without_a_cluster_is_configured_as_shown(tmp_path: Path) -> No
     environment = dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "x")
     environment["S3_ENDPOINT"] = "https://s3.example.com"
     told = settings(read(tmp_path / "gemma.json"), environment)
-    assert (told.upload, told.claim / told.local.path) == (False, Path("data/gemma"))
+    assert (told.upload, told.claim / told.local.path) == (False, Path("data/gemma").absolute())
     assert s3_settings(told).key == "gemma/"
 
 
