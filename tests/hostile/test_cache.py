@@ -36,7 +36,7 @@ def stowplan(command: str, repo: Repository, cache: Path) -> Ended:
     program = "from stowplan.compiler.cli import main; main()"
     arguments = [sys.executable, "-c", program, command, str(repo.folder)]
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
-    return subprocess.run(arguments, env=environment, capture_output=True, text=True, check=False, timeout=30)
+    return subprocess.run(arguments, env=environment, capture_output=True, text=True, check=False, timeout=15)
 
 
 def told(ended: Ended) -> tuple[int, str, str]:
