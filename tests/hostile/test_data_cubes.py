@@ -108,7 +108,6 @@ def test_our_labels_win_over_those_of_a_template(tmp_path: Path) -> None:
         "pv.kubernetes.io/bind-completed",
         "argocd.argoproj.io/hook",
         "argocd.argoproj.io/hook-delete-policy",
-        "link.argocd.argoproj.io/x",
         "stowplan.dev/run",
     ],
 )

@@ -17,7 +17,6 @@ _OTHERS = (
     "volume.beta.kubernetes.io/",
     "pv.kubernetes.io/",
     "argocd.argoproj.io/",
-    "link.argocd.argoproj.io/",
     "stowplan.dev/",
 )
 """Prefixes of annotations that the volume controllers, Argo CD or Stowplan set and read:
