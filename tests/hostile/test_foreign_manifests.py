@@ -234,7 +234,7 @@ def test_root_application_may_be_in_a_project_of_the_user(repo: Path) -> None:
 @pytest.mark.parametrize("namespace", ["argocd", "crds"])
 def test_plain_object_cannot_lie_where_the_root_application_syncs(repo: Path, namespace: str) -> None:
     with (repo / "stowplan.yaml").open("a") as file:
-        file.write("passThrough: [{kind: ConfigMap}]\n")
+        file.write(f"passThrough: [{{kind: ConfigMap}}]\npolicy: {{namespaces: [{namespace}]}}\n")
     (repo / "specs/plain.yaml").write_text(
         f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a, namespace: {namespace}}}\n"
     )

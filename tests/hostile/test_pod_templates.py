@@ -198,7 +198,9 @@ def test_a_sync_does_not_run_in_a_namespace_of_the_system(tmp_path: Path) -> Non
     }
     meta = {"name": "a", "namespace": "ml"}
     made = {"apiVersion": "batch.paddlepaddle.org/v1alpha1", "kind": "SampleSet", "metadata": meta, "spec": spec}
-    found = errors(compile_all(tmp_path, [made], {"policy": {"crossNamespaceTasks": True}}))
+    pairs = [{"specNamespace": "ml", "secretNamespace": "kube-system"}]
+    policy = {"crossNamespaceTasks": True, "crossNamespaceSecrets": pairs}
+    found = errors(compile_all(tmp_path, [made], {"policy": policy}))
     assert ("SP615", "") in found["a"]
 
 

@@ -61,7 +61,7 @@ def project(**lists: Any) -> Json:
     ],
 )
 def test_a_value_that_argo_cd_does_not_know(name: str, value: str, code: str) -> None:
-    found = argocd_annotations.check(objects(annotated(job(), **{name: value})))
+    found = argocd_annotations.check(objects(foreign(annotated(job(), **{name: value}))))
     assert fields(found) == [(code, f'{PREFIX}{name.replace("_", "-")}"]')]
 
 
@@ -77,7 +77,7 @@ def test_a_value_that_argo_cd_does_not_know(name: str, value: str, code: str) ->
     ],
 )
 def test_a_value_that_argo_cd_knows(name: str, value: str) -> None:
-    assert argocd_annotations.check(objects(annotated(job(), **{name: value}))) == []
+    assert argocd_annotations.check(objects(foreign(annotated(job(), **{name: value})))) == []
 
 
 def test_a_wave_that_is_null_is_told_of_as_a_null() -> None:
@@ -100,7 +100,12 @@ def test_options_of_an_application() -> None:
 def test_a_generated_name_needs_a_hook() -> None:
     generated = changed(changed(job(), "metadata.name", GONE), "metadata.generateName", "work-")
     assert fields(argocd_annotations.check(objects(generated))) == [("SP528", "metadata.generateName")]
-    assert argocd_annotations.check(objects(annotated(generated, hook="PostSync"))) == []
+    assert argocd_annotations.check(objects(foreign(annotated(generated, hook="PostSync")))) == []
+
+
+def test_a_hook_of_a_spec_is_refused() -> None:
+    found = argocd_annotations.check(objects(annotated(job(), hook="PreSync")))
+    assert fields(found) == [("SP610", f'{PREFIX}hook"]')]
 
 
 @pytest.mark.parametrize("made", [volume(), claim(), definition(), NAMESPACE], ids=lambda made: str(made["kind"]))
