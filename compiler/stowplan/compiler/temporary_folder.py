@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -36,15 +37,14 @@ class TemporaryFolder:
 
 
 def _old(top: Path, prefix: str) -> Iterator[Path]:
-    """Folders of this user, not links."""
-    if not hasattr(os, "getuid"):
-        return
-    latest = time.time() - _YOUNG_SECONDS
-    for path in top.glob(f"{prefix}*"):
-        with suppress(OSError):
-            found = path.lstat()
-            if S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and found.st_mtime < latest:
-                yield path
+    """Folders of this user, not links. None on Windows, whose temporary directory belongs to one user."""
+    if sys.platform != "win32":
+        latest = time.time() - _YOUNG_SECONDS
+        for path in top.glob(f"{prefix}*"):
+            with suppress(OSError):
+                found = path.lstat()
+                if S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and found.st_mtime < latest:
+                    yield path
 
 
 def _remove_unheld(folder: Path) -> None:
