@@ -27,7 +27,7 @@ defaultNamespace: vision
 images: {registry: registry.example.com/ml, tag: "1"}
 juicefs: {clientVersion: "1.4", cacheSize: 2048, taskUser: 65532}
 argocd: {repoURL: https://git.example.com/ml/data.git, name: data, destination: {namespaces: ["*"]}}
-policy: {unknownFields: error, crossNamespaceTasks: true}
+policy: {unknownFields: error, crossNamespaceTasks: true, allow: [hostNetwork]}
 namespaces: {emit: true, podSecurity: privileged}
 network: {egress: [{cidr: 10.0.0.0/8, ports: [443]}]}
 passThrough:
