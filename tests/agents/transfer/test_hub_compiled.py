@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
@@ -34,6 +35,8 @@ def test_example(folder: Path, hub: Hub, tmp_path: Path) -> None:
     upload = config["source"]["type"] == "pvc"
     local, remote = (config["source"], config["sink"]) if upload else (config["sink"], config["source"])
     local["mountPath"] = str(tmp_path / "claim")
+    # The storage of the tests' Hub is a host of its own, and none that everybody knows.
+    remote["hosts"] = [urlsplit(hub.storage).netloc]
     repository = hub.store.make(environment["REPO"], remote["repoType"], private=True, writers={TOKEN})
     data = tmp_path / "claim" / local["path"]
     (data if upload else tmp_path / "claim").mkdir(parents=True)
