@@ -9,7 +9,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.attempt.redaction import in_url
 from stowplan.agents.attempt.safe_files import replace as write
 from stowplan.agents.attempt.stop import Stop
@@ -18,7 +18,7 @@ from stowplan.agents.transfer.git.address import Address
 from stowplan.agents.transfer.git.contents import Contents
 from stowplan.agents.transfer.git.git import Git, Place, need_lfs
 from stowplan.agents.transfer.git.lfs_answers import Action, Answer
-from stowplan.agents.transfer.git.lfs_server import AT_ONCE, LfsServer, content_of, translated
+from stowplan.agents.transfer.git.lfs_server import AT_ONCE, LfsServer, content_of
 from stowplan.agents.transfer.git.repository import Repository
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.exit_codes import ExitCode
@@ -98,7 +98,7 @@ class Content:
         with (
             closing(LfsServer(self._git, url, os.environ)) as server,
             closing(Tree(common.claim, f"{inside}/lfs", create=True)) as tree,
-            Crew(common.config.parallelism, work.stop, work.log, translated) as crew,
+            Crew(common.config.parallelism, work.stop, work.log, of_any) as crew,
         ):
             for batch in batches(self._missing):
                 answers = server.batch("download", batch, None)

@@ -15,7 +15,7 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx
 
-from stowplan.agents.attempt.failure import AttemptError, StoppedError, of_any
+from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.attempts import ThrottledError
 from stowplan.agents.transfer.dialing import SlowError, at_least_speed, pin
 from stowplan.agents.transfer.git.address import Credentials
@@ -184,11 +184,6 @@ class _Body(httpx.SyncByteStream):
 def content_of(response: httpx.Response) -> Iterator[bytes]:
     """The body of an answer as it comes, with the least speed."""
     return at_least_speed(response.iter_raw(), _CHUNK)
-
-
-def translated(error: Exception, what: str) -> AttemptError | StoppedError:
-    """The failure that an exception stands for."""
-    return of_any(error, what)
 
 
 def _limited(response: httpx.Response) -> bytes:

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
-from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.failure import AttemptError, of_any
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.transfer.crew import Crew
 from stowplan.agents.transfer.git.contents import POINTER_LIMIT, pointer_of
 from stowplan.agents.transfer.git.git import Git, Place
 from stowplan.agents.transfer.git.lfs import action_of, batches, object_key, server_url
 from stowplan.agents.transfer.git.lfs_answers import Action, Answer
-from stowplan.agents.transfer.git.lfs_server import LfsServer, translated
+from stowplan.agents.transfer.git.lfs_server import LfsServer
 from stowplan.agents.transfer.git.repository import Repository
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.exit_codes import ExitCode
@@ -50,7 +50,7 @@ class LfsUpload:
         folder = f"{self.repository.directory.relative_to(common.claim)}/lfs/objects"
         with (
             closing(LfsServer(self._git, url, os.environ)) as server,
-            Crew(common.config.parallelism, work.stop, work.log, translated) as crew,
+            Crew(common.config.parallelism, work.stop, work.log, of_any) as crew,
         ):
             for batch in batches(objects):
                 answers = server.batch("upload", batch, self.branch)
