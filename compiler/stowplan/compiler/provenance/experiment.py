@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache, cached_property
 from typing import Any
 
-from stowplan.compiler import layout
+from stowplan.compiler import layout, platform_values
 from stowplan.compiler.delivery import delivered, places, plain_objects
 from stowplan.compiler.lower import context_of, lower
 from stowplan.compiler.model import Program, Spec
@@ -20,7 +20,7 @@ from stowplan.compiler.source import START, Document, Node, Report
 from stowplan.compiler.validate import read_spec
 from stowplan.library.manifest import Manifest
 from stowplan.library.names import HASH_LENGTH
-from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.diagnostics import FieldPath, has_errors
 from stowplan.schema.meta import Model, SpecId
 from stowplan.schema.plain_schema import Schema, plain_schema
 from stowplan.schema.platform import Platform
@@ -129,7 +129,7 @@ class Experiment:
     def _on(self, data: Any) -> Program | None:
         """The program on another platform, from whose defaults specs take theirs."""
         platform, _ = read(Platform, data)
-        if platform is None:
+        if platform is None or has_errors(platform_values.findings(platform)):
             return None
         specs = [read_spec(each.document, platform, Report()) for each in self.program.specs]
         sound = tuple(each for each in specs if each is not None)
