@@ -62,7 +62,7 @@ requirements: .venv/ready
 	    --output-file library/images/requirements-$$group.txt || exit 1; \
 	done
 	$(BIN)/uv export --quiet --frozen --no-header --no-dev --group wheel --no-emit-project --format requirements.txt \
-	  --output-file compiler/stowplan/compiler/starter/requirements.txt
+	  --output-file compiler/stowplan/compiler/generate/starter/requirements.txt
 
 # What each image holds beside its base, as CycloneDX has it. Not committed: the requirements say it all.
 sbom: .venv/ready

@@ -20,7 +20,7 @@ finally:
 """
 _COUNTING = """
 import sys
-from stowplan.compiler import batch
+from stowplan.compiler.batches import batch
 from stowplan.compiler.cli import main
 lower = batch.lower
 def counted(specs, *rest):

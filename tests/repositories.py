@@ -8,10 +8,10 @@ from tempfile import TemporaryDirectory
 
 import yaml
 
-from stowplan.compiler.kinds import MODELS
+from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.model import Output
 from stowplan.compiler.pipeline import compile_repository, validate_repository
-from stowplan.compiler.source import Diagnostic, Report
+from stowplan.compiler.specs.kinds import MODELS
 
 REPOSITORY = Path(__file__).parents[1]
 EXAMPLES = {path.parent.name: path.parent for path in sorted(REPOSITORY.glob("examples/*/stowplan.yaml"))}

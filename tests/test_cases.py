@@ -11,7 +11,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from stowplan.compiler.emitter import emit
+from stowplan.compiler.yaml.emitter import emit
 from stowplan.library.builders.reporter import FOLDER
 from tests.repositories import CASES, Result, case
 

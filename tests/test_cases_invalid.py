@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 import stowplan.library.constructs  # noqa: F401 - brings the Node that `synth` needs, before a test changes folder
 from stowplan.compiler import pipeline
 from stowplan.compiler.cli import app
-from stowplan.library.names import HASH_LENGTH
+from stowplan.library.values.names import HASH_LENGTH
 from stowplan.schema.codes import CATALOGUE
 from tests.cases_invalid.built import BUILT
 

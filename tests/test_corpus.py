@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from stowplan.compiler.kinds import MODELS
+from stowplan.compiler.specs.kinds import MODELS
 from tests.repositories import CORPUS, PLACEHOLDER, Result, compiled, corpus
 
 pytestmark = pytest.mark.skipif(not CORPUS, reason="the documents of the old systems are not beside this repository")

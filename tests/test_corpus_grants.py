@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from stowplan.compiler.kinds import MODELS
+from stowplan.compiler.specs.kinds import MODELS
 from tests.repositories import CASES, CORPUS, EXAMPLES, REPOSITORY, Result, compiled, corpus
 
 HOST_NETWORK = {"allow": ["hostNetwork"]}

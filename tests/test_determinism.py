@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 import yaml
 
-from stowplan.compiler.inventory import Inventory
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.output.inventory import Inventory
+from stowplan.compiler.output.write import write
 from stowplan.compiler.pipeline import compile_repository
-from stowplan.compiler.source import Report
-from stowplan.compiler.write import write
 from tests.repositories import EXAMPLES, example
 from tests.unit.outputs import files, rendered
 

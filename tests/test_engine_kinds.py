@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from stowplan.compiler.checks.strict_schema import strict_schema
-from stowplan.compiler.manifest_fields import items, mapping
-from stowplan.compiler.schema_problems import Checker
+from stowplan.compiler.checks.objects.strict_schema import strict_schema
+from stowplan.compiler.kubernetes.fields import items, mapping
+from stowplan.compiler.kubernetes.schema_checker import Checker
 from stowplan.library.manifest import Json
 from tests.repositories import CASES, CORPUS, EXAMPLES, REPOSITORY, Result, case, compiled, corpus, example
 

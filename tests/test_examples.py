@@ -11,17 +11,17 @@ import yaml
 from typer.testing import CliRunner
 
 from stowplan.compiler.cli import app
-from stowplan.compiler.inventory import Inventory
-from stowplan.compiler.source import Report
-from stowplan.compiler.write import write
-from stowplan.schema.data_cube import DataCube
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.output.inventory import Inventory
+from stowplan.compiler.output.write import write
+from stowplan.schema.kinds.data_cube import DataCube
+from stowplan.schema.kinds.mx_job import MxJob
+from stowplan.schema.kinds.paddle_job import PaddleJob
+from stowplan.schema.kinds.sample_job import SampleJob
+from stowplan.schema.kinds.sample_set import SampleSet
+from stowplan.schema.kinds.training_job import TrainingJob
 from stowplan.schema.meta import Model
-from stowplan.schema.mx_job import MxJob
-from stowplan.schema.paddle_job import PaddleJob
-from stowplan.schema.platform import Platform
-from stowplan.schema.sample_job import SampleJob
-from stowplan.schema.sample_set import SampleSet
-from stowplan.schema.training_job import TrainingJob
+from stowplan.schema.platform.platform import Platform
 from tests.repositories import EXAMPLES, REPOSITORY, example
 from tests.unit.outputs import files, rendered
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from stowplan.compiler.cli import app
-from stowplan.compiler.source import LINE_BREAK
+from stowplan.compiler.diagnostics.locations import LINE_BREAK
 from stowplan.schema.codes import CATALOGUE
 
 PLATFORM = """\

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from stowplan.agents.transfer.git.address import Credentials
 from stowplan.agents.transfer.git.settings import git_settings
-from stowplan.agents.transfer.huggingface.settings import huggingface_settings
+from stowplan.agents.transfer.huggingface.hub.settings import huggingface_settings
 from stowplan.agents.transfer.s3.settings import s3_settings
 from stowplan.agents.transfer.settings import read, settings
 from stowplan.compiler.cli import app

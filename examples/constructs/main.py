@@ -15,7 +15,7 @@ from stowplan.library.constructs import SampleJob, SampleSet
 # isort: split
 from cdk8s import ApiObject, App, Chart, JsonPatch
 
-from stowplan.schema.platform import Platform
+from stowplan.schema.platform.platform import Platform
 
 HERE = Path(__file__).parent
 SOURCE = "specs/flowers.yaml"

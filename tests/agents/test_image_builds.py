@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from stowplan.schema.marker import COMPLETE_FILE, warmup_path
+from stowplan.schema.agents.marker import COMPLETE_FILE, warmup_path
 from tests.agents.cache.redis_server import program as redis_program
 from tests.agents.cache.redis_server import running
 from tests.agents.cache.task_agent import Dataset

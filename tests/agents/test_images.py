@@ -11,7 +11,7 @@ import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
-from stowplan.schema.platform import Platform
+from stowplan.schema.platform.platform import Platform
 from tests.agents.pods import agent_containers
 from tests.cluster.tools import JUICEFS
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.schema.marker import COMPLETE_FILE, FAILED_FILE
-from stowplan.schema.wait_config import Until, WaitConfig
+from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE
+from stowplan.schema.agents.wait_config import Until, WaitConfig
 
 MODULE = "stowplan.agents.wait_dataset"
 PATIENT = 3600

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from stowplan.compiler.manifest_fields import sync_options
-from stowplan.compiler.sync_plan import plan
+from stowplan.compiler.checks.objects.sync_model import plan
+from stowplan.compiler.kubernetes.fields import sync_options
 from tests.cluster.client import Client, Manifest, true_conditions, wait_for
 
 

@@ -8,14 +8,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from stowplan.compiler.checks import applications, protection, waves
+from stowplan.compiler.checks.across_specs import applications, waves
 from stowplan.compiler.checks.collect import facts_of
-from stowplan.compiler.checks.objects import Object, Objects, read
-from stowplan.compiler.checks.world import World
+from stowplan.compiler.checks.facts.world import World
+from stowplan.compiler.checks.objects.object import Object, Objects, read
+from stowplan.compiler.checks.objects.sync_model import Gate, SyncPlan, plan
+from stowplan.compiler.checks.per_spec import protection
 from stowplan.compiler.model import Output
-from stowplan.compiler.sync_plan import Gate, SyncPlan, plan
 from stowplan.library.manifest import Manifest as Built
-from stowplan.schema.platform import Platform
+from stowplan.schema.platform.platform import Platform
 from tests.cluster import argocd
 from tests.cluster.argocd import SECONDS, Programs
 from tests.cluster.client import Client, Manifest, ref, wait_for

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler.checks import immutability
-from stowplan.compiler.manifest_fields import identity
+from stowplan.compiler.checks.history import immutability
+from stowplan.compiler.kubernetes.fields import identity
 from stowplan.compiler.model import Output
 from stowplan.schema.meta import ObjectId
 from tests.cluster import sync

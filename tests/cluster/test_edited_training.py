@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler.checks import immutability
-from stowplan.compiler.manifest_fields import identity
+from stowplan.compiler.checks.history import immutability
+from stowplan.compiler.kubernetes.fields import identity
 from stowplan.compiler.model import Output
-from stowplan.library.labels import RUN_HASH
+from stowplan.library.values.labels import RUN_HASH
 from stowplan.schema.meta import ObjectId
 from tests.cluster import sync
 from tests.cluster.client import Manifest, ref

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from stowplan.compiler.checks import immutability
-from stowplan.compiler.manifest_fields import identity
+from stowplan.compiler.checks.history import immutability
+from stowplan.compiler.kubernetes.fields import identity
 from stowplan.library.builders.job import Task, group_hash
 from stowplan.schema.meta import ObjectId
 from tests.cluster import sync

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stowplan.schema.field_managers import task
+from stowplan.schema.agents.field_managers import task
 from tests.cluster import sync
 from tests.cluster.accounts import Account, accounts
 from tests.cluster.client import ApiError, Client, Manifest, ref, wait_for

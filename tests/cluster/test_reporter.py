@@ -12,13 +12,13 @@ import pytest
 
 from stowplan.agents.cluster.access import Access
 from stowplan.agents.cluster.client import Client
-from stowplan.agents.log import Log
 from stowplan.agents.reporter import resources
 from stowplan.agents.reporter.applying import manifest
 from stowplan.agents.reporter.cache import Cache
 from stowplan.agents.reporter.rules import registry
 from stowplan.agents.reporter.watching import Watching
-from stowplan.schema.field_managers import CACHE_SUM, REPORTER, TRANSFER, cache, task
+from stowplan.agents.runtime.log import Log
+from stowplan.schema.agents.field_managers import CACHE_SUM, REPORTER, TRANSFER, cache, task
 from tests.agents.relay import relay
 from tests.cluster.client import ApiError, Manifest, ref, wait_for
 from tests.cluster.control_plane import Cluster

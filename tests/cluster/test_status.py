@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from stowplan.compiler import starter
 from stowplan.compiler.cli import app
+from stowplan.compiler.generate import starter
 from tests.cluster.client import Manifest
 from tests.cluster.control_plane import Cluster
 

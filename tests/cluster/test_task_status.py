@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from stowplan.schema.marker import marker_path
+from stowplan.schema.agents.marker import marker_path
 from tests.agents.accounts import account_directory
 from tests.cluster.client import Manifest, ref
 from tests.cluster.control_plane import Cluster

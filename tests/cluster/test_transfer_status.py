@@ -12,11 +12,11 @@ import pytest
 from stowplan.agents.attempt.outcome import Outcome
 from stowplan.agents.attempt.report import Reporter
 from stowplan.agents.cluster.access import Access
-from stowplan.agents.log import Log
+from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer import cube_status
-from stowplan.schema.agent_config import Target
-from stowplan.schema.field_managers import TRANSFER, task
-from stowplan.schema.marker import marker_path
+from stowplan.schema.agents.cache_config import Target
+from stowplan.schema.agents.field_managers import TRANSFER, task
+from stowplan.schema.agents.marker import marker_path
 from tests.agents.accounts import account_directory
 from tests.agents.transfer.agent import Cube
 from tests.agents.transfer.faults import Fault, proxied

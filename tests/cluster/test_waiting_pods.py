@@ -4,7 +4,7 @@ import json
 from itertools import count
 from pathlib import Path
 
-from stowplan.schema.marker import COMPLETE_FILE, FAILED_FILE
+from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE
 from tests.cluster import container_image, kubelet
 from tests.cluster.client import Manifest, wait_for
 from tests.cluster.life import Life, ends

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from stowplan.compiler import export, starter
-from stowplan.schema.json_schema import MODELS
+from stowplan.compiler.generate import export, starter
+from stowplan.schema.export.json_schema import MODELS
 from tests.editor.language_server import Editor, Problem, editing
 from tests.editor.npm import needed
 from tests.repositories import REPOSITORY

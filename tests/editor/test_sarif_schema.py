@@ -10,8 +10,9 @@ from jsonschema import Draft4Validator
 from typer.testing import CliRunner
 
 from stowplan.compiler.cli import app
-from stowplan.compiler.sarif import sarif
-from stowplan.compiler.source import Diagnostic, Location
+from stowplan.compiler.diagnostics.locations import Location
+from stowplan.compiler.diagnostics.report import Diagnostic
+from stowplan.compiler.diagnostics.sarif import sarif
 from stowplan.schema.diagnostics import Severity
 from tests.editor.npm import needed
 from tests.test_cases_invalid import CASES, FILES, PLATFORM

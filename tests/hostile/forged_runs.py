@@ -9,11 +9,11 @@ from pathlib import Path
 import yaml
 from typer.testing import CliRunner, Result
 
-from stowplan.compiler import inventory
 from stowplan.compiler.cli import app
-from stowplan.compiler.emitter import emit
-from stowplan.compiler.entries import Entry
-from stowplan.compiler.inventory import Inventory
+from stowplan.compiler.output import inventory
+from stowplan.compiler.output.inventory import Inventory
+from stowplan.compiler.output.inventory_lines import Entry
+from stowplan.compiler.yaml.emitter import emit
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId
 

@@ -19,7 +19,7 @@ from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.await_group import command as await_command
 from stowplan.agents.cache.drivers.api import Extent, Pulse
-from stowplan.agents.cache.drivers.asking import MOST_BYTES, Answer, Asker
+from stowplan.agents.cache.drivers.bounded_subprocess import MOST_BYTES, Answer, Asker
 from stowplan.agents.cache.runtime.figures import Figures, Record
 from stowplan.agents.cache.runtime.watch import Watch
 from stowplan.agents.cluster import client as client_module
@@ -27,12 +27,12 @@ from stowplan.agents.cluster.access import Access
 from stowplan.agents.cluster.answers import Refused, Unreachable, WatchEvent
 from stowplan.agents.cluster.client import Client
 from stowplan.agents.cluster.place import job
-from stowplan.agents.log import LONGEST, Log
 from stowplan.agents.reporter import command as reporter_command
 from stowplan.agents.reporter import workloads
 from stowplan.agents.reporter.cache import Cache
 from stowplan.agents.reporter.watching import Watching
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.agents.runtime.log import LONGEST, Log
+from stowplan.schema.agents.exit_codes import ExitCode
 
 T = TypeVar("T")
 PLACE = job("ml", "a")

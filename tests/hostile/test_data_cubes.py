@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from stowplan.library import cron
+from stowplan.library.values import cron
 from tests.repositories import Result, compiled
 
 PLATFORM = """\

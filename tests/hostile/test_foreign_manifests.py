@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from stowplan.compiler.tree import seen_at
+from stowplan.compiler.output.folder import seen_at
 from stowplan.compiler.watch import Watcher
 from stowplan.schema.diagnostics import Severity
 from tests.unit.users import codes, laid_out, run

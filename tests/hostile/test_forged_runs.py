@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from stowplan.compiler import inventory
-from stowplan.compiler.inventory import Inventory
+from stowplan.compiler.output import inventory
+from stowplan.compiler.output.inventory import Inventory
 from stowplan.library.manifest import Json
 from tests.hostile.forged_runs import FILES, SYNC, Repository, container, older
 

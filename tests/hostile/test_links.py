@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from stowplan.compiler.cli import app
-from stowplan.compiler.temporary_folder import TemporaryFolder
+from stowplan.compiler.repository.temporary_folder import TemporaryFolder
 
 LEGACY = """\
 apiVersion: paddlepaddle.org/v1
@@ -102,7 +102,7 @@ def test_migration_does_not_write_its_temporary_file_through_a_link(victim: Path
 
 HOLD = """
 import sys
-from stowplan.compiler.temporary_folder import TemporaryFolder
+from stowplan.compiler.repository.temporary_folder import TemporaryFolder
 held = TemporaryFolder("p-")
 print(held.path, flush=True)
 sys.stdin.read()

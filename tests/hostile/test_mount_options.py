@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from stowplan.schema.juicefs import MountOptions, SyncOptions
-from stowplan.schema.option_forms import MOUNT_FORMS, SYNC_FORMS
+from stowplan.schema.juicefs.option_forms import MOUNT_FORMS, SYNC_FORMS
+from stowplan.schema.juicefs.options import MountOptions, SyncOptions
 from tests.repositories import compiled
 
 ATTACK = "/a'&touch${IFS}/tmp/pwned;#"

@@ -9,8 +9,8 @@ from typing import Any, get_args
 import pytest
 import yaml
 
-from stowplan.schema.mx_job import CONTAINER
-from stowplan.schema.pod_grants import PodGrant
+from stowplan.schema.kinds.mx_job import CONTAINER
+from stowplan.schema.platform.pod_grants import PodGrant
 from tests.repositories import Result, compiled
 
 Json = dict[str, Any]

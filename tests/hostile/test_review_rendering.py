@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from stowplan.compiler.difference.change import Action, Change, Danger, Risk
-from stowplan.compiler.difference.fields import Field
-from stowplan.compiler.difference.markdown import LIMIT, comment
-from stowplan.compiler.difference.terminal import lines
+from stowplan.compiler.diff.change import Action, Change, Danger, Risk
+from stowplan.compiler.diff.fields import Field
+from stowplan.compiler.diff.markdown import LIMIT, comment
+from stowplan.compiler.diff.terminal import lines
 from stowplan.schema.meta import ObjectId
 
 # Tags that the comment itself is made of.

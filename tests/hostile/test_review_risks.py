@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
-from stowplan.compiler.difference.change import Action, Danger, Pair
-from stowplan.compiler.difference.comparison import compare
-from stowplan.compiler.difference.deletions import FIELDS
-from stowplan.compiler.difference.pods import Pods
-from stowplan.compiler.difference.risks import risks
+from stowplan.compiler.diff.change import Action, Danger, Pair
+from stowplan.compiler.diff.comparison import compare
+from stowplan.compiler.diff.risks.deletions import FIELDS
+from stowplan.compiler.diff.risks.pods import Pods
+from stowplan.compiler.diff.risks.rules import risks
 from stowplan.compiler.model import Output
-from stowplan.compiler.render import render
+from stowplan.compiler.output.render import render
 from stowplan.library.manifest import Json, Manifest
-from stowplan.schema.data_cube import DataCube
+from stowplan.schema.kinds.data_cube import DataCube
+from stowplan.schema.kinds.sample_job import SampleJob
 from stowplan.schema.meta import Model
-from stowplan.schema.sample_job import SampleJob
 
 RBAC = "rbac.authorization.k8s.io/v1"
 ARGOCD = "argoproj.io/v1alpha1"

@@ -23,20 +23,20 @@ from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.juicefs.control import Control
 from stowplan.agents.cache.drivers.juicefs.settling import Settling
-from stowplan.agents.cache.tasks import owner, paths
-from stowplan.agents.cache.tasks.await_sync import SyncMarks
-from stowplan.agents.cache.tasks.lock import Lock
-from stowplan.agents.cache.tasks.marks import Marks
-from stowplan.agents.cache.tasks.mounted_state import MountedState
-from stowplan.agents.cache.tasks.warmup import WarmupTask
-from stowplan.agents.cache.tasks.work import TaskOutcome, Work
-from stowplan.agents.log import Log
+from stowplan.agents.cache.drivers.juicefs.tasks import owner, paths
+from stowplan.agents.cache.drivers.juicefs.tasks.await_sync import SyncMarks
+from stowplan.agents.cache.drivers.juicefs.tasks.lock import Lock
+from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks
+from stowplan.agents.cache.drivers.juicefs.tasks.mounted_state import MountedState
+from stowplan.agents.cache.drivers.juicefs.tasks.warmup import WarmupTask
+from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskOutcome, Work
+from stowplan.agents.runtime.log import Log
 from stowplan.agents.wait_dataset import command
 from stowplan.agents.wait_dataset.readiness import look
-from stowplan.schema.agent_config import WarmupConfig
-from stowplan.schema.exit_codes import ExitCode
-from stowplan.schema.marker import COMPLETE_FILE, FAILED_FILE, STATE_DIRECTORY, marker_path, warmup_path
-from stowplan.schema.wait_config import Until, WaitConfig
+from stowplan.schema.agents.cache_config import WarmupConfig
+from stowplan.schema.agents.exit_codes import ExitCode
+from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, STATE_DIRECTORY, marker_path, warmup_path
+from stowplan.schema.agents.wait_config import Until, WaitConfig
 
 T = TypeVar("T")
 
@@ -274,7 +274,7 @@ def test_tasks_do_not_believe_a_hostile_state(claim: Path, elsewhere: Path, make
 def test_a_hostile_flag_is_waited_for_and_then_taken_away(
     claim: Path, elsewhere: Path, maker: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("stowplan.agents.cache.tasks.lock.LOOK_SECONDS", 0.02)
+    monkeypatch.setattr("stowplan.agents.cache.drivers.juicefs.tasks.lock.LOOK_SECONDS", 0.02)
     put(claim, f"{STATE_DIRECTORY}/lock/a.h.1", elsewhere, maker)
     lock = Lock(MountedState(claim), RUN, Stop(), Log(), silence=0.1, patience=3.0)
 

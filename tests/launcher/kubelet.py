@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from stowplan.library.labels import JOB_INDEX, JOB_NAME, ROLE
 from stowplan.library.manifest import Json
-from stowplan.schema import mx_job
+from stowplan.library.values.labels import JOB_INDEX, JOB_NAME, ROLE
+from stowplan.schema.kinds import mx_job
 from tests.repositories import Result
 
 CONTAINER = "paddle"

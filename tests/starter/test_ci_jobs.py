@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from stowplan.compiler import starter
+from stowplan.compiler.generate import starter
 from tests.repositories import REPOSITORY
 from tests.starter.repository import PROGRAMS, StarterRepository
 

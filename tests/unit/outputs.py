@@ -3,15 +3,15 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from stowplan.compiler import inventory
-from stowplan.compiler.inventory import Inventory
+from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.model import Output
-from stowplan.compiler.render import Rendered, Renderings
-from stowplan.compiler.source import Report
-from stowplan.compiler.tree import Tree
-from stowplan.compiler.write import WriteResult, write
-from stowplan.library.labels import spec_selector
+from stowplan.compiler.output import inventory
+from stowplan.compiler.output.folder import Tree
+from stowplan.compiler.output.inventory import Inventory
+from stowplan.compiler.output.render import Rendered, Renderings
+from stowplan.compiler.output.write import WriteResult, write
 from stowplan.library.manifest import Json, Manifest
+from stowplan.library.values.labels import spec_selector
 from stowplan.schema.meta import SpecId
 
 SPEC = SpecId("SampleSet", "ml", "imagenet")

@@ -2,18 +2,18 @@
 
 from typing import Any
 
-from stowplan.library.dialects.context import Context, Lowered
+from stowplan.library.dialects.dataset.sample_set import cached_dataset
 from stowplan.library.dialects.registry import lower
-from stowplan.library.dialects.sample_set import cached_dataset
-from stowplan.library.ir import CachedDataset, Origin, Site
+from stowplan.library.dialects.shared.context import Context, Lowered
+from stowplan.library.ir.data import CachedDataset, Origin, Site
 from stowplan.library.manifest import Json, Manifest
+from stowplan.schema.kinds.mx_job import MxJob
+from stowplan.schema.kinds.paddle_job import PaddleJob
+from stowplan.schema.kinds.sample_job import SampleJob
+from stowplan.schema.kinds.sample_set import SampleSet
+from stowplan.schema.kinds.training_job import TrainingJob
 from stowplan.schema.meta import RUN_ANNOTATION, SpecId
-from stowplan.schema.mx_job import MxJob
-from stowplan.schema.paddle_job import PaddleJob
-from stowplan.schema.platform import Platform
-from stowplan.schema.sample_job import SampleJob
-from stowplan.schema.sample_set import SampleSet
-from stowplan.schema.training_job import TrainingJob
+from stowplan.schema.platform.platform import Platform
 
 API_VERSION = "batch.paddlepaddle.org/v1alpha1"
 ORIGIN = Origin(SpecId("SampleSet", "ml", "data"), "specs/data.yaml")

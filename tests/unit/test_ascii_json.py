@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from stowplan.compiler.ascii_json import ascii_json
+from stowplan.compiler.specs.digest_json import ascii_json
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.text('\\"a\x7f\n.-')
 PLAIN = st.recursive(LEAVES, lambda below: st.lists(below) | st.dictionaries(st.text(), below), max_leaves=20)

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler import batch, parallel, pipeline
-from stowplan.compiler.memory import Memory
+from stowplan.compiler import pipeline
+from stowplan.compiler.batches import batch, worker_pool
+from stowplan.compiler.committed.runs import Recompile
+from stowplan.compiler.diagnostics.report import Diagnostic, Report
+from stowplan.compiler.lowering.composer_pool import Memory
+from stowplan.compiler.output.render import Rendered
+from stowplan.compiler.output.write import write
 from stowplan.compiler.pipeline import compile_repository, validate_repository
-from stowplan.compiler.render import Rendered
-from stowplan.compiler.runs import Recompile
-from stowplan.compiler.source import Diagnostic, Report
-from stowplan.compiler.write import write
 from stowplan.schema.meta import ObjectId
 from tests.repositories import EXAMPLES, REPOSITORY
 
@@ -39,7 +40,7 @@ def compiled(repo: Path, out: Path, recompile: Recompile = pipeline.NOTHING) -> 
 def divide(monkeypatch: pytest.MonkeyPatch, size: int, processes: int) -> None:
     monkeypatch.setattr(batch, "SIZE", size)
     monkeypatch.setattr(pipeline, "_WORTH_PROCESSES", 0)
-    monkeypatch.setattr(parallel, "processes", lambda: processes)
+    monkeypatch.setattr(worker_pool, "processes", lambda: processes)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler import last_validate
+from stowplan.compiler.cli import validate_stamp
+from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.pipeline import validate_repository
-from stowplan.compiler.source import Report
 from tests.bench.compile import workload
 from tests.bench.compile.bench import Bench
 from tests.bench.compile.peers import BUILT, HELM_CHECKED, PEERS, Peers, is_installed
@@ -54,8 +54,8 @@ def test_validate_is_cold_or_goes_on_from_the_last_run(tmp_path: Path, monkeypat
         program.prepare(work, program.name)
         monkeypatch.setenv("XDG_CACHE_HOME", program.variables(work)["XDG_CACHE_HOME"])
         repo = Path(program.command(work)[-1])
-        look = last_validate.look(repo)
-        seen[program.name] = bool(look.unchanged), bool(last_validate.before(repo, look).kept)
+        look = validate_stamp.look(repo)
+        seen[program.name] = bool(look.unchanged), bool(validate_stamp.before(repo, look).kept)
     assert seen == {VALIDATE: (False, False), VALIDATE_AGAIN: (True, True), VALIDATE_CHANGED: (False, True)}
 
 

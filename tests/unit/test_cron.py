@@ -2,7 +2,7 @@
 
 import pytest
 
-from stowplan.library import cron
+from stowplan.library.values import cron
 
 
 @pytest.mark.parametrize(

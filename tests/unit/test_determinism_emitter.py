@@ -22,9 +22,9 @@ BODY: dict[str, Any] = {
 WRITE = """
 import json, sys
 from pathlib import Path
-from stowplan.compiler.inventory import Inventory
-from stowplan.compiler.source import Report
-from stowplan.compiler.write import write
+from stowplan.compiler.output.inventory import Inventory
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.output.write import write
 from tests.unit.outputs import output, rendered
 bodies = json.loads(sys.stdin.buffer.read())
 files = rendered(output(path, body) for path, body in bodies.items())

@@ -10,16 +10,16 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from typer.testing import CliRunner, Result
 
-from stowplan.compiler import starter
 from stowplan.compiler.cli import app
-from stowplan.compiler.difference.change import Action, Change, Danger, Pair, Risk
-from stowplan.compiler.difference.fields import Field, Nothing, differences
-from stowplan.compiler.difference.groups import grouped
-from stowplan.compiler.difference.markdown import comment
-from stowplan.compiler.difference.pods import Pods
-from stowplan.compiler.difference.risks import risks
-from stowplan.compiler.difference.terminal import lines
-from stowplan.compiler.difference.wording import LONGEST, field_line
+from stowplan.compiler.diff.change import Action, Change, Danger, Pair, Risk
+from stowplan.compiler.diff.fields import Field, Nothing, differences
+from stowplan.compiler.diff.groups import grouped
+from stowplan.compiler.diff.markdown import comment
+from stowplan.compiler.diff.risks.pods import Pods
+from stowplan.compiler.diff.risks.rules import risks
+from stowplan.compiler.diff.terminal import lines
+from stowplan.compiler.diff.wording import LONGEST, field_line
+from stowplan.compiler.generate import starter
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId
 

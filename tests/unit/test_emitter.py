@@ -11,7 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from stowplan.compiler.emitter import emit, quoted, visible
+from stowplan.compiler.diagnostics.escaping import visible
+from stowplan.compiler.yaml.emitter import emit, quoted
 
 WORDS = """
 y Y yes Yes YES n N no No NO on On ON off Off OFF true True TRUE false False FALSE yEs null Null NULL

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from stowplan.compiler import export
-from stowplan.schema import crd
-from stowplan.schema.custom_resource import CustomResource
+from stowplan.compiler.generate import export
+from stowplan.schema.export import crd
+from stowplan.schema.kinds.custom_resource import CustomResource
 
 REPOSITORY = Path(__file__).parents[2]
 

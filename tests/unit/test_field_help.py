@@ -2,7 +2,7 @@
 
 import pytest
 
-from stowplan.compiler.field_help import field_help
+from stowplan.compiler.specs.field_help import field_help
 
 
 def test_a_kind_is_explained_with_its_fields() -> None:

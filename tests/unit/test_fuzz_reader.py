@@ -9,9 +9,11 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from stowplan.compiler.load import load
-from stowplan.compiler.source import LINE_BREAK, Document, Mark, Node, Report
-from stowplan.compiler.yaml_reader import read
+from stowplan.compiler.diagnostics.document import Document, Node
+from stowplan.compiler.diagnostics.locations import LINE_BREAK, Mark
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.repository.load import load
+from stowplan.compiler.yaml.reader import read
 from stowplan.schema.codes import CATALOGUE
 from tests.unit.test_yaml_plain import assert_read_as_closely
 

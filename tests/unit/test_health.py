@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 import yaml
 
+from stowplan.compiler.diagnostics.locations import PLATFORM_FILE
+from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.live.lua import assess
 from stowplan.compiler.pipeline import compile_repository
-from stowplan.compiler.source import PLATFORM_FILE, Report
 from stowplan.library.health import FOLDER, scripts
-from stowplan.schema.crd import CUSTOM_RESOURCES, custom_resource_definition
+from stowplan.schema.export.crd import CUSTOM_RESOURCES, custom_resource_definition
 
 CASES = [
     (tests.parent, case)

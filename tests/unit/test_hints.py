@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.pipeline import validate_repository
-from stowplan.compiler.source import Diagnostic, Report
 from tests.unit.users import PLATFORM, SPEC, laid_out
 
 

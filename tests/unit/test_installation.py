@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from stowplan.compiler.starter.installation import incomplete, requirements_of
+from stowplan.compiler.generate.starter.installation import incomplete, requirements_of
 
 COMMIT, SHA256 = "1" * 40, "2" * 64
 WHEEL = "https://files.example.com/stowplan-0.1.0-py3-none-any.whl"

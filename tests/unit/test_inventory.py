@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stowplan.compiler import entries, inventory, paths
-from stowplan.compiler.entries import Entry
-from stowplan.compiler.inventory import FORMAT, NAME, Inventory
-from stowplan.compiler.render import entry_of, render
+from stowplan.compiler.output import inventory, paths
+from stowplan.compiler.output import inventory_lines as entries
+from stowplan.compiler.output.inventory import FORMAT, NAME, Inventory
+from stowplan.compiler.output.inventory_lines import Entry
+from stowplan.compiler.output.render import entry_of, render
 from stowplan.library.manifest import ExternalReference
 from stowplan.schema.diagnostics import Severity
 from stowplan.schema.meta import ObjectId, SpecId

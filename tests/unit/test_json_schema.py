@@ -8,7 +8,7 @@ import pytest
 import yaml
 from jsonschema import Draft7Validator
 
-from stowplan.schema.json_schema import COMBINED, MODELS, schemas
+from stowplan.schema.export.json_schema import COMBINED, MODELS, schemas
 
 Schema = dict[str, Any]
 REPOSITORY = Path(__file__).parents[2]

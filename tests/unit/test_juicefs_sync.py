@@ -2,8 +2,8 @@
 
 import pytest
 
-from stowplan.schema.juicefs import STORAGES
-from stowplan.schema.juicefs_sync import KEY_VARIABLES, is_ignored
+from stowplan.schema.juicefs.options import STORAGES
+from stowplan.schema.juicefs.sync_keys import KEY_VARIABLES, is_ignored
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler import kept_file
-from stowplan.compiler.kept import Before, Kept
-from stowplan.compiler.memory import Memory
+from stowplan.compiler.diagnostics.report import Diagnostic, Report
+from stowplan.compiler.incremental import spec_cache_file
+from stowplan.compiler.incremental.spec_cache import Before, Kept
+from stowplan.compiler.lowering.composer_pool import Memory
+from stowplan.compiler.output.write import write
 from stowplan.compiler.pipeline import Compiled, compile_repository, validate_repository
-from stowplan.compiler.source import Diagnostic, Report
-from stowplan.compiler.write import write
 from tests.fresh_process import append
 from tests.repositories import EXAMPLES, lay_out
 from tests.unit.edits import EDITS, OTHER_EDITS, SECRET, SET, lay_out_sets_and_jobs, replace, spec
@@ -165,8 +165,8 @@ def test_each_file_of_an_example_may_change_or_go(name: str, tmp_path: Path, mem
 def test_what_is_kept_outlives_the_process(repository: Repository, tmp_path: Path) -> None:
     kept, path = repository.kept, tmp_path / "kept"
     assert kept
-    kept_file.write(path, None, kept)
-    known = kept_file.read(path)
+    spec_cache_file.write(path, None, kept)
+    known = spec_cache_file.read(path)
     assert known
     assert (known.run, known.records, known) == ("1", 1, kept)
     spec(repository.root, "a-train").unlink()
@@ -174,29 +174,29 @@ def test_what_is_kept_outlives_the_process(repository: Repository, tmp_path: Pat
     later = repository.run(known)[0].kept
     assert later
     before = path.stat().st_size
-    kept_file.write(path, known, later.written("2", repository.root / "out"))
+    spec_cache_file.write(path, known, later.written("2", repository.root / "out"))
     assert path.stat().st_size < 2 * before
-    again = kept_file.read(path)
+    again = spec_cache_file.read(path)
     assert again
     assert (again.run, again.records, again) == ("2", 2, later.written("2", repository.root / "out"))
     path.write_bytes(path.read_bytes()[:-1])
-    assert kept_file.read(path) is None
+    assert spec_cache_file.read(path) is None
 
 
 def test_a_state_runs_nothing(tmp_path: Path) -> None:
     (tmp_path / "kept").write_bytes(b"cos\nmkdir\n(V%b\ntR." % str(tmp_path / "made").encode())
-    assert kept_file.read(tmp_path / "kept") is None
+    assert spec_cache_file.read(tmp_path / "kept") is None
     assert not (tmp_path / "made").exists()
 
 
 def test_two_runs_that_wrote_at_once_leave_nothing(repository: Repository, tmp_path: Path) -> None:
     path, out = tmp_path / "kept", repository.root / "out"
-    kept_file.write(path, None, repository.kept or Kept())
-    known = kept_file.read(path)
+    spec_cache_file.write(path, None, repository.kept or Kept())
+    known = spec_cache_file.read(path)
     assert known
-    kept_file.write(path, known, known.written("2", out))
-    kept_file.write(path, known, known.written("3", out))
-    assert kept_file.read(path) is None
+    spec_cache_file.write(path, known, known.written("2", out))
+    spec_cache_file.write(path, known, known.written("3", out))
+    assert spec_cache_file.read(path) is None
 
 
 @pytest.mark.parametrize("name", EXTENDED)

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from stowplan.compiler.keyed_lists import KeyedLists
-from stowplan.compiler.schema_problems import Checker
+from stowplan.compiler.kubernetes.list_map_keys import KeyedLists
+from stowplan.compiler.kubernetes.schema_checker import Checker
 
 KEYED = {"type": "array", "items": {"type": "object"}, "x-kubernetes-list-map-keys": ["name"]}
 TWICE = [{"name": "a"}, {"name": "b"}, {"name": "a"}]

@@ -4,16 +4,11 @@ from typing import Any
 
 import pytest
 
-from stowplan.compiler import kubernetes_rules
-from stowplan.compiler.kubernetes_schemas import (
-    KnownKind,
-    definition_problems,
-    known_kinds,
-    object_problems,
-)
-from stowplan.compiler.schema_problems import SchemaProblem
+from stowplan.compiler.kubernetes import rules
+from stowplan.compiler.kubernetes.schema_checker import SchemaProblem
+from stowplan.compiler.kubernetes.schemas import KnownKind, definition_problems, known_kinds, object_problems
 from stowplan.schema.diagnostics import dotted
-from stowplan.schema.platform import KUBERNETES_VERSIONS
+from stowplan.schema.platform.platform import KUBERNETES_VERSIONS
 
 NEWEST = KUBERNETES_VERSIONS[-1]
 TOLERATION = "io.k8s.api.core.v1.Toleration"
@@ -305,7 +300,7 @@ def test_known_kinds_tell_group_and_scope() -> None:
 
 @pytest.mark.parametrize("version", KUBERNETES_VERSIONS)
 def test_our_rules_are_about_fields_that_exist(version: str) -> None:
-    for definition, fields in kubernetes_rules.ENUMERATED.items():
+    for definition, fields in rules.ENUMERATED.items():
         for field in fields:
             found = definition_problems(version, definition, {field: {}})
             at_field = [problem.keyword for problem in found if problem.path == (field,)]

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from stowplan.compiler import kubernetes_schemas
-from stowplan.schema.kubernetes_shapes import ENV_VAR, NODE_AFFINITY, TOLERATION
+from stowplan.compiler.kubernetes import schemas
+from stowplan.schema.kinds.kubernetes_shapes import ENV_VAR, NODE_AFFINITY, TOLERATION
+from stowplan.schema.kinds.paddle_job import PaddleRole
 from stowplan.schema.meta import KubernetesType
-from stowplan.schema.paddle_job import PaddleRole
-from stowplan.schema.platform import KUBERNETES_VERSIONS
+from stowplan.schema.platform.platform import KUBERNETES_VERSIONS
 
 Schema = dict[str, Any]
 SHAPES = {
@@ -45,7 +45,7 @@ def _is_bound(key: str, shape: Schema, official: Schema) -> bool:
 @pytest.mark.parametrize("version", KUBERNETES_VERSIONS)
 @pytest.mark.parametrize("definition", SHAPES)
 def test_no_shape_is_stricter_than_the_official_definition(definition: str, version: str) -> None:
-    definitions = kubernetes_schemas._definitions(version)
+    definitions = schemas._definitions(version)
     assert stricter(SHAPES[definition], definitions[definition], definitions) == []
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler import fingerprint
-from stowplan.compiler.last_synth import look
+from stowplan.compiler.cli.synth_stamp import look
+from stowplan.compiler.incremental import fingerprint
 from tests.fresh_process import Ended, Stowplan, append, begin_with_mark, saw_nothing_to_do
 
 EXAMPLE = Path(__file__).parents[2] / "examples/imagenet"

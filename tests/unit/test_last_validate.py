@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler import fingerprint, last_run, last_validate
+from stowplan.compiler.cli import validate_stamp
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.incremental import build_stamp, fingerprint
 from stowplan.compiler.pipeline import validate_repository
-from stowplan.compiler.source import Report
 from tests.fresh_process import Ended, Stowplan, append, begin_with_mark, saw_nothing_to_do
 
 EXAMPLE = Path(__file__).parents[2] / "examples/imagenet"
@@ -191,32 +192,32 @@ def test_each_command_has_a_record_of_its_own(repo: Path, validate: Stowplan) ->
 def test_another_program_looks_again(repo: Path, validate: Stowplan, monkeypatch: pytest.MonkeyPatch) -> None:
     validate()
     monkeypatch.setenv("XDG_CACHE_HOME", str(validate.cache))
-    seen = last_validate.look(repo)
+    seen = validate_stamp.look(repo)
     assert seen.unchanged
-    assert last_validate.before(repo, seen).kept
+    assert validate_stamp.before(repo, seen).kept
     monkeypatch.setattr(fingerprint, "of_program", lambda: "newer")
-    seen = last_validate.look(repo)
+    seen = validate_stamp.look(repo)
     assert seen.last is None
-    assert last_validate.before(repo, seen).kept is None
+    assert validate_stamp.before(repo, seen).kept is None
     spoil(repo)
-    report, seen = Report(), last_validate.look(repo)
-    last_validate.remember(repo, seen, report, validate_repository(repo, report), None)
-    seen = last_validate.look(repo)
+    report, seen = Report(), validate_stamp.look(repo)
+    validate_stamp.remember(repo, seen, report, validate_repository(repo, report), None)
+    seen = validate_stamp.look(repo)
     assert seen.unchanged
-    assert last_validate.before(repo, seen).kept is None, "what another program kept is nobody's"
+    assert validate_stamp.before(repo, seen).kept is None, "what another program kept is nobody's"
 
 
 def test_what_another_run_kept_is_not_used(repo: Path, validate: Stowplan, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another Stowplan at the same time may have kept it, of the same inputs."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(validate.cache))
     validate()
-    mine, record = last_validate.look(repo), last_run.place(repo).read_bytes()
+    mine, record = validate_stamp.look(repo), build_stamp.place(repo).read_bytes()
     monkeypatch.setattr(fingerprint, "of_program", lambda: "newer")
     report = Report()
-    last_validate.remember(repo, last_validate.look(repo), report, validate_repository(repo, report), None)
-    assert last_validate.before(repo, last_validate.look(repo)).kept
-    last_run.place(repo).write_bytes(record)
-    assert last_validate.before(repo, mine).kept is None
+    validate_stamp.remember(repo, validate_stamp.look(repo), report, validate_repository(repo, report), None)
+    assert validate_stamp.before(repo, validate_stamp.look(repo)).kept
+    build_stamp.place(repo).write_bytes(record)
+    assert validate_stamp.before(repo, mine).kept is None
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"program": 1}'])
@@ -248,15 +249,15 @@ def test_a_cache_that_cannot_be_written_is_no_error(validate: Stowplan, elsewher
 
 def test_so_many_runs_are_remembered(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(last_run, "KEPT", 3)
-    monkeypatch.setattr(last_run, "KEPT_WHOLE", 2)
+    monkeypatch.setattr(build_stamp, "KEPT", 3)
+    monkeypatch.setattr(build_stamp, "KEPT_WHOLE", 2)
     repos = [tmp_path / str(number) for number in range(5)]
     for number, copy in enumerate(repos):
         shutil.copytree(repo, copy)
-        report, seen = Report(), last_validate.look(copy)
-        last_validate.remember(copy, seen, report, validate_repository(copy, report), None)
-        for path in (last_run.place(copy), last_run.kept_beside(last_run.place(copy))):
+        report, seen = Report(), validate_stamp.look(copy)
+        validate_stamp.remember(copy, seen, report, validate_repository(copy, report), None)
+        for path in (build_stamp.place(copy), build_stamp.kept_beside(build_stamp.place(copy))):
             os.utime(path, (number, number))
-    assert [bool(last_validate.look(copy).unchanged) for copy in repos] == [False, False, True, True, True]
-    kept = [bool(last_validate.before(copy, last_validate.look(copy)).kept) for copy in repos]
+    assert [bool(validate_stamp.look(copy).unchanged) for copy in repos] == [False, False, True, True, True]
+    kept = [bool(validate_stamp.before(copy, validate_stamp.look(copy)).kept) for copy in repos]
     assert kept == [False, False, False, True, True]

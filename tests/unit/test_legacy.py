@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from stowplan.schema.custom_resource import CustomResource
 from stowplan.schema.diagnostics import Finding
+from stowplan.schema.kinds.custom_resource import CustomResource
+from stowplan.schema.kinds.mx_job import MxJob
+from stowplan.schema.kinds.paddle_job import PaddleJob
+from stowplan.schema.kinds.training_job import TrainingJob
 from stowplan.schema.legacy import modernise
-from stowplan.schema.mx_job import MxJob
-from stowplan.schema.paddle_job import PaddleJob
-from stowplan.schema.training_job import TrainingJob
 
 GPU, OLD_GPU = "nvidia.com/gpu", "alpha.kubernetes.io/nvidia-gpu"
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler import spec_finder
-from stowplan.compiler.load import load
+from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.model import Sources
-from stowplan.compiler.repository import MAX_FILE_SIZE
-from stowplan.compiler.source import Report
+from stowplan.compiler.repository import spec_finder
+from stowplan.compiler.repository.layout import MAX_FILE_SIZE
+from stowplan.compiler.repository.load import load
 
 Tree = dict[str, str | bytes]
 

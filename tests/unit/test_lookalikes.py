@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.pipeline import validate_repository
-from stowplan.compiler.source import Diagnostic, Report
-from stowplan.compiler.yaml_reader import read
+from stowplan.compiler.yaml.reader import read
 from tests.unit.users import PLATFORM, SPEC, laid_out
 
 NBSP = "\u00a0"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler.inventory import NAME
+from stowplan.compiler.output.inventory import NAME
 from tests.unit.outputs import files
 from tests.unit.users import SPEC, codes, laid_out, run, told
 

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from stowplan.compiler import kinds, yaml_reader
 from stowplan.compiler.cli import app
-from stowplan.compiler.migration import migrate
+from stowplan.compiler.migrate.migration import migrate
+from stowplan.compiler.specs import kinds
+from stowplan.compiler.yaml import reader
 from stowplan.schema.diagnostics import Severity
 from stowplan.schema.legacy import modernise
 from tests.repositories import CORPUS
@@ -187,7 +188,7 @@ def test_documents_of_the_old_systems_mean_the_same_afterwards() -> None:
         if result.text is None:
             continue
         rewritten += 1
-        before, after = (yaml_reader.read(each, "a.yaml")[0] for each in (text, result.text))
+        before, after = (reader.read(each, "a.yaml")[0] for each in (text, result.text))
         for old, new in zip(before, after, strict=True):
             model = kinds.MODELS.get(old.root.data["kind"])
             assert new.root.data == (modernise(model, old.root.data)[0] if model else old.root.data)

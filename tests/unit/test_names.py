@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stowplan.library import names
-from stowplan.library.names import MOST_PODS, SampleJobNames, SampleSetNames, TrainingNames
+from stowplan.library.values import names
+from stowplan.library.values.names import MOST_PODS, SampleJobNames, SampleSetNames, TrainingNames
 
 LABELS = st.from_regex(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", fullmatch=True)
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler.load import load
-from stowplan.compiler.source import Diagnostic, Report
+from stowplan.compiler.diagnostics.report import Diagnostic, Report
+from stowplan.compiler.repository.load import load
 from tests.unit.users import PLATFORM, SPEC
 
 

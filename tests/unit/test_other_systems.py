@@ -7,8 +7,9 @@ from typing import cast
 
 import pytest
 
-from stowplan.compiler import paths, starter
 from stowplan.compiler.cli.explaining import _LINE
+from stowplan.compiler.generate import starter
+from stowplan.compiler.output import paths
 from tests.repositories import REPOSITORY
 
 POSIX_MODULES = set("fcntl grp posix pty pwd resource syslog termios tty".split())

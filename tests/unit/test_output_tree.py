@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from stowplan.compiler.tree import Tree, scan
+from stowplan.compiler.output.folder import Tree, scan
 
 
 def made(root: Path, *paths: str) -> Tree:

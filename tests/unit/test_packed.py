@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler import parallel, pipeline, readers
-from stowplan.compiler.packed import Packed, Texts, pack
+from stowplan.compiler import pipeline
+from stowplan.compiler.batches import parallel_reading, worker_pool
+from stowplan.compiler.batches.front_end import read
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.incremental.pickled_specs import Packed, Texts, pack
 from stowplan.compiler.pipeline import validate_repository
-from stowplan.compiler.reading import read
-from stowplan.compiler.source import Report
 from tests.repositories import EXAMPLES, REPOSITORY
 
 TWO = """---
@@ -48,7 +49,7 @@ def test_documents_are_found_without_the_specs(tmp_path: Path, monkeypatch: pyte
     repo = repository(tmp_path, TWO)
     specs = read(repo, Report()).program.specs
     assert [each.document.index for each in specs] == [1, 2], "an empty document counts"
-    monkeypatch.setattr(readers, "_WORTH", 0)
+    monkeypatch.setattr(parallel_reading, "_WORTH", 0)
     again = read(repo, Report(), processes=2)
     assert not again.program.specs
     assert not again.sources.documents
@@ -69,8 +70,8 @@ def test_what_is_said_of_packed_specs(case: str, tmp_path: Path, monkeypatch: py
     said = []
     for number in (1, 2):
         monkeypatch.setattr(pipeline, "_WORTH_PROCESSES", 0)
-        monkeypatch.setattr(readers, "_WORTH", 0)
-        monkeypatch.setattr(parallel, "processes", lambda number=number: number)
+        monkeypatch.setattr(parallel_reading, "_WORTH", 0)
+        monkeypatch.setattr(worker_pool, "processes", lambda number=number: number)
         report = Report()
         validate_repository(repo, report, keep_objects=False)
         said.append(report.diagnostics)

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 import yaml
 
-import stowplan.compiler.pages
-from stowplan.compiler.kinds import MODELS
-from stowplan.compiler.pages import page
+from stowplan.compiler.diagnostics import pages
+from stowplan.compiler.diagnostics.pages import page
+from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.pipeline import validate_repository
-from stowplan.compiler.source import Diagnostic, Report
+from stowplan.compiler.specs.kinds import MODELS
 from stowplan.schema.codes import CATALOGUE
 from stowplan.schema.diagnostics import Severity
 
-FOLDER = Path(stowplan.compiler.pages.__file__).parent
+FOLDER = Path(pages.__file__).parent
 SECTIONS = ["What it means", "Why it matters", "Wrong", "Right"]
 
 FILES = "about files, not about what stands in them"

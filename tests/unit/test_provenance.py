@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from stowplan.compiler import starter
 from stowplan.compiler.cli import app
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.generate import starter
 from stowplan.compiler.pipeline import Compiled, compile_repository
 from stowplan.compiler.provenance.leaves import leaves, pointer, steps
 from stowplan.compiler.provenance.source_map import Entry, How, SourceMap
-from stowplan.compiler.source import Report
 from tests.repositories import REPOSITORY
 
 EXAMPLES = sorted(path.parent.name for path in (REPOSITORY / "examples").glob("*/stowplan.yaml"))

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from stowplan.library.quantities import amount, equal, larger, text
+from stowplan.library.values.quantities import amount, equal, larger, text
 
 
 @pytest.mark.parametrize(

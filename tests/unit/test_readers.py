@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler import readers
-from stowplan.compiler.kept import Before
+from stowplan.compiler.batches import parallel_reading
+from stowplan.compiler.batches.front_end import Reading, read
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.incremental.pickled_specs import Packed
+from stowplan.compiler.incremental.spec_cache import Before
 from stowplan.compiler.model import Spec
-from stowplan.compiler.packed import Packed
-from stowplan.compiler.reading import Reading, read
-from stowplan.compiler.source import Report
 from tests.repositories import EXAMPLES, REPOSITORY, lay_out
 from tests.unit.edits import JOB, PASSING, SECRET, SET
 
@@ -20,8 +20,8 @@ MIXED = f"{SECRET}---\n{SET.replace('NAME', 'mixed')}"
 @pytest.fixture(autouse=True)
 def a_file_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every file is a share, and the smallest repository is worth it."""
-    monkeypatch.setattr(readers, "_WORTH", 0)
-    monkeypatch.setattr(readers, "_SHARE", 1)
+    monkeypatch.setattr(parallel_reading, "_WORTH", 0)
+    monkeypatch.setattr(parallel_reading, "_SHARE", 1)
 
 
 def specs(reading: Reading) -> list[Spec]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from stowplan.schema import records
+from stowplan.schema import frozen
 
 
 def define(decorator: Any) -> tuple[Any, ...]:
@@ -52,7 +52,7 @@ def define(decorator: Any) -> tuple[Any, ...]:
     return Empty, Point, Named, Cached
 
 
-STANDARD, OURS = define(dataclasses.dataclass), define(records.dataclass)
+STANDARD, OURS = define(dataclasses.dataclass), define(frozen.dataclass)
 Empty, Point, Named, Cached = OURS
 
 for each in OURS:
@@ -113,7 +113,7 @@ def test_they_can_be_pickled(record: Any) -> None:
 
 
 def test_one_that_comes_from_another_process_is_whole_before_any_was_made() -> None:
-    @records.dataclass(frozen=True, slots=True)
+    @frozen.dataclass(frozen=True, slots=True)
     class Late:
         """Made without `__init__`, as pickle does it."""
 
@@ -126,4 +126,4 @@ def test_one_that_comes_from_another_process_is_whole_before_any_was_made() -> N
 
 def test_only_frozen_ones_are_defined() -> None:
     with pytest.raises(TypeError, match="frozen"):
-        records.dataclass(frozen=False)
+        frozen.dataclass(frozen=False)

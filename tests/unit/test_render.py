@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from stowplan.compiler.render import HEADER_LENGTH, carries_header, render
+from stowplan.compiler.output.render import HEADER_LENGTH, carries_header, render
 from tests.unit.outputs import config_map, output
 
 

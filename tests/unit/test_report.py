@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler.source import MOST_ALIKE, Diagnostic, Location, Report
-from stowplan.compiler.yaml_reader import read
+from stowplan.compiler.diagnostics.locations import Location
+from stowplan.compiler.diagnostics.report import MOST_ALIKE, Diagnostic, Report
+from stowplan.compiler.yaml.reader import read
 from stowplan.schema.diagnostics import Severity
 from tests.unit.users import laid_out, run
 

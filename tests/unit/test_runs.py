@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler.inventory import Inventory
+from stowplan.compiler.committed.objects import previous
+from stowplan.compiler.committed.runs import Kept, Recompile, keep, starts, without_recompiled
+from stowplan.compiler.committed.vouching import Base, vouchers
 from stowplan.compiler.model import Output
-from stowplan.compiler.previous import previous
-from stowplan.compiler.render import Renderings, entry_of, render
-from stowplan.compiler.runs import Kept, Recompile, keep, starts, without_recompiled
-from stowplan.compiler.tree import seen
-from stowplan.compiler.vouching import Base, vouchers
+from stowplan.compiler.output.folder import seen
+from stowplan.compiler.output.inventory import Inventory
+from stowplan.compiler.output.render import Renderings, entry_of, render
 from stowplan.schema.meta import ObjectId, SpecId
 from tests.unit.outputs import SPEC, config_map, files, job, last_inventory, output, written
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler.seen_files import SeenFiles
-from stowplan.compiler.source import Report
-from stowplan.compiler.user_files import Files
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.repository.file_cache import SeenFiles
+from stowplan.compiler.repository.files import Files
 
 HOUR = 3600
 

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler.load import load
+from stowplan.compiler.diagnostics.document import Document
+from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.model import Program, Sources
-from stowplan.compiler.resolve import resolve_beside
-from stowplan.compiler.source import Diagnostic, Document, Report
-from stowplan.compiler.spec_facts import SpecFacts
-from stowplan.compiler.validate import validate
+from stowplan.compiler.repository.load import load
+from stowplan.compiler.specs.resolve import resolve_beside
+from stowplan.compiler.specs.spec_facts import SpecFacts
+from stowplan.compiler.specs.validate import validate
 from tests.repositories import EXAMPLES, REPOSITORY, lay_out
 
 ACROSS = {path.stem: path for path in sorted((REPOSITORY / "tests" / "cases_invalid").glob("SP3*.yaml"))}

@@ -5,8 +5,8 @@ import os
 import pickle
 from pathlib import Path
 
-from stowplan.compiler import parallel
-from stowplan.compiler.spool import Spool, Spooled
+from stowplan.compiler.batches import worker_pool
+from stowplan.compiler.output.content_spool import Spool, Spooled
 
 
 def test_contents_come_back() -> None:
@@ -21,7 +21,7 @@ def test_processes_put_into_one_file() -> None:
     def put(number: int) -> list[Spooled]:
         return spool.put([b"%d-%d" % (number, index) * 500 for index in range(20)])
 
-    for number, places in enumerate(parallel.mapped(put, range(50), 3)):
+    for number, places in enumerate(worker_pool.mapped(put, range(50), 3)):
         assert [bytes(place) for place in places] == [b"%d-%d" % (number, index) * 500 for index in range(20)]
 
 

@@ -11,8 +11,8 @@ import pytest
 from ruamel.yaml import YAML
 from typer.testing import CliRunner, Result
 
-from stowplan.compiler import starter
 from stowplan.compiler.cli import app
+from stowplan.compiler.generate import starter
 
 REPOSITORY = Path(__file__).parents[2]
 

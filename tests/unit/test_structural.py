@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from stowplan.schema import structural
 from stowplan.schema.diagnostics import dotted
+from stowplan.schema.export import structural
 
 Schema = dict[str, Any]
 STRING = {"type": "string"}

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler import starter
+from stowplan.compiler.generate import starter
 from stowplan.schema.codes import CATALOGUE
 
 PROGRAMS = Path(sys.executable).parent

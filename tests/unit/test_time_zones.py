@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.library import time_zones
+from stowplan.library.values import time_zones
 
 
 @pytest.mark.parametrize("name", ["UTC", "Etc/UTC", "Europe/Berlin", "America/Argentina/Ushuaia", "US/Pacific", "GMT"])

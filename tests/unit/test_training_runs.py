@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from stowplan.library.names import HASH_LENGTH
+from stowplan.library.values.names import HASH_LENGTH
 from tests.unit.users import laid_out, run, told
 
 PLATFORM = """\

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler import starter
-from stowplan.compiler.memory import Memory
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.generate import starter
+from stowplan.compiler.lowering.composer_pool import Memory
 from stowplan.compiler.pipeline import compile_repository
-from stowplan.compiler.source import Report
 from stowplan.compiler.watch import Watcher
 
 COMMAND = Path(sys.executable).with_name("stowplan")

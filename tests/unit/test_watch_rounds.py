@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler.memory import Memory
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.lowering.composer_pool import Memory
+from stowplan.compiler.output.write import WriteResult, write
 from stowplan.compiler.pipeline import compile_repository
-from stowplan.compiler.source import Report
 from stowplan.compiler.watch import Watcher
-from stowplan.compiler.write import WriteResult, write
 from tests.repositories import EXAMPLES
 from tests.unit.edits import EDITS, JOB, OTHER_EDITS, PADDLE, SECRET, SET, lay_out_sets_and_jobs, remove, replace, spec
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from stowplan.compiler import inventory, lock
-from stowplan.compiler.inventory import Inventory
-from stowplan.compiler.render import Renderings
-from stowplan.compiler.source import Report
-from stowplan.compiler.tree import scan
-from stowplan.compiler.write import WriteResult, write
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.output import inventory, lock
+from stowplan.compiler.output.folder import scan
+from stowplan.compiler.output.inventory import Inventory
+from stowplan.compiler.output.render import Renderings
+from stowplan.compiler.output.write import WriteResult, write
 from tests.unit.outputs import config_map, files, folders, last_inventory, output, rendered, written
 
 NOTHING = WriteResult()

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from stowplan.compiler import inventory
 from stowplan.compiler.model import Output
-from stowplan.compiler.plan import PENDING
+from stowplan.compiler.output import inventory
+from stowplan.compiler.output.write_plan import PENDING
 from tests.unit.outputs import config_map, files, folders, output, written
 
 KILLED = 9

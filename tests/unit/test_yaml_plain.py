@@ -2,9 +2,9 @@
 
 import pytest
 
-from stowplan.compiler import yaml_plain
-from stowplan.compiler.yaml_reader import MAX_DOCUMENTS, read, read_closely
-from stowplan.compiler.yaml_tree import MAX_DEPTH
+from stowplan.compiler.yaml import fast_reader
+from stowplan.compiler.yaml.reader import MAX_DOCUMENTS, read, read_closely
+from stowplan.compiler.yaml.tree_builder import MAX_DEPTH
 from tests.repositories import CORPUS, REPOSITORY
 
 
@@ -19,7 +19,7 @@ def assert_read_as_closely(text: str) -> None:
 
 
 def is_plain(text: str) -> bool:
-    return yaml_plain.documents(text, MAX_DOCUMENTS) is not None
+    return fast_reader.documents(text, MAX_DOCUMENTS) is not None
 
 
 @pytest.mark.parametrize("folder", ["examples", "tests/cases", "tests/cases_invalid"])
@@ -70,12 +70,12 @@ def test_depth_is_bounded_as_by_the_close_reader() -> None:
 
 @pytest.mark.parametrize("sign", ["[", "{", "- ", "? ", ": ", "a: [", "[a: "])
 def test_text_that_nests_without_end_does_not_end_the_process(sign: str) -> None:
-    for times in (yaml_plain.MAX_SIGNS, yaml_plain.MAX_SIGNS // 2, 100 * yaml_plain.MAX_SIGNS):
+    for times in (fast_reader.MAX_SIGNS, fast_reader.MAX_SIGNS // 2, 100 * fast_reader.MAX_SIGNS):
         assert not is_plain(sign * times)
 
 
 def test_length_and_number_of_documents_are_bounded() -> None:
-    longest = "a: ".ljust(yaml_plain.MAX_LENGTH, "b")
+    longest = "a: ".ljust(fast_reader.MAX_LENGTH, "b")
     assert is_plain(longest)
     assert not is_plain(longest + "b")
     assert is_plain("---\n" * MAX_DOCUMENTS)

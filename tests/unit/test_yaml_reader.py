@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 import yaml
 
-from stowplan.compiler import yaml_reader, yaml_tree
-from stowplan.compiler.source import MOST_ALIKE, Diagnostic, Document, Mark
-from stowplan.compiler.yaml_reader import read
+from stowplan.compiler.diagnostics.document import Document
+from stowplan.compiler.diagnostics.locations import Mark
+from stowplan.compiler.diagnostics.report import MOST_ALIKE, Diagnostic
+from stowplan.compiler.yaml import reader, tree_builder
+from stowplan.compiler.yaml.reader import read
 from stowplan.schema.diagnostics import Severity
 
 NESTED = """\
@@ -542,8 +544,8 @@ def nested(depth: int) -> str:
 
 
 def test_nesting_up_to_the_limit_is_read() -> None:
-    assert data(nested(yaml_tree.MAX_DEPTH))
-    assert brief(nested(yaml_tree.MAX_DEPTH + 1)) == [f"SP106 1:{3 + yaml_tree.MAX_DEPTH} a{'[0]' * 7}"]
+    assert data(nested(tree_builder.MAX_DEPTH))
+    assert brief(nested(tree_builder.MAX_DEPTH + 1)) == [f"SP106 1:{3 + tree_builder.MAX_DEPTH} a{'[0]' * 7}"]
 
 
 @pytest.mark.parametrize("unit", ["[", "{", "- ", "? ", "[a: ", "{a: "])
@@ -570,13 +572,13 @@ def test_a_merge_bomb_is_refused() -> None:
 
 
 def test_values_up_to_the_limit_are_read() -> None:
-    assert len(data("a:\n" + "- 1\n" * (yaml_tree.MAX_NODES - 3))["a"]) == yaml_tree.MAX_NODES - 3
-    assert [d.code for d in found("a:\n" + "- 1\n" * (yaml_tree.MAX_NODES - 2))] == ["SP107"]
+    assert len(data("a:\n" + "- 1\n" * (tree_builder.MAX_NODES - 3))["a"]) == tree_builder.MAX_NODES - 3
+    assert [d.code for d in found("a:\n" + "- 1\n" * (tree_builder.MAX_NODES - 2))] == ["SP107"]
 
 
 def test_documents_up_to_the_limit_are_read() -> None:
-    documents, diagnostics = read("---\na: 1\n" * yaml_reader.MAX_DOCUMENTS, "f")
-    assert (len(documents), diagnostics) == (yaml_reader.MAX_DOCUMENTS, [])
+    documents, diagnostics = read("---\na: 1\n" * reader.MAX_DOCUMENTS, "f")
+    assert (len(documents), diagnostics) == (reader.MAX_DOCUMENTS, [])
     documents, diagnostics = read("---\na: 1\n" * 1_500, "f")
     assert (len(documents), [(d.code, d.location.line) for d in diagnostics]) == (1_000, [("SP108", 2_001)])
 
@@ -584,13 +586,13 @@ def test_documents_up_to_the_limit_are_read() -> None:
 def test_broken_documents_count_against_the_limit() -> None:
     *told, rest, last = found("---\n@\n" * 5_000)
     assert [d.code for d in told] == ["SP101"] * MOST_ALIKE
-    assert (rest.code, rest.more) == ("SP101", yaml_reader.MAX_DOCUMENTS - MOST_ALIKE)
+    assert (rest.code, rest.more) == ("SP101", reader.MAX_DOCUMENTS - MOST_ALIKE)
     assert last.code == "SP108"
 
 
 def test_tag_directives_that_would_take_libyaml_seconds_are_refused() -> None:
     text = "".join(f"%TAG !{i}! a\n" for i in range(50_000))
-    assert [(d.code, d.location.line) for d in found(text)] == [("SP101", yaml_reader.MAX_DIRECTIVES + 1)]
+    assert [(d.code, d.location.line) for d in found(text)] == [("SP101", reader.MAX_DIRECTIVES + 1)]
 
 
 def test_a_line_of_ten_megabytes_is_read() -> None:

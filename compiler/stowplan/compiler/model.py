@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import field
 
-from stowplan.compiler.source import Document
+from stowplan.compiler.diagnostics.document import Document
 from stowplan.library.manifest import ExternalReference, Manifest
-from stowplan.schema.data_cube import DataCube
+from stowplan.schema.frozen import dataclass
+from stowplan.schema.kinds.data_cube import DataCube
+from stowplan.schema.kinds.mx_job import MxJob
+from stowplan.schema.kinds.paddle_job import PaddleJob
+from stowplan.schema.kinds.sample_job import SampleJob
+from stowplan.schema.kinds.sample_set import SampleSet
+from stowplan.schema.kinds.training_job import TrainingJob
 from stowplan.schema.meta import ObjectId, SpecId
-from stowplan.schema.mx_job import MxJob
-from stowplan.schema.paddle_job import PaddleJob
-from stowplan.schema.platform import Platform
-from stowplan.schema.records import dataclass
-from stowplan.schema.sample_job import SampleJob
-from stowplan.schema.sample_set import SampleSet
-from stowplan.schema.training_job import TrainingJob
+from stowplan.schema.platform.platform import Platform
 
 SpecModel = SampleSet | SampleJob | PaddleJob | TrainingJob | MxJob | DataCube
 

@@ -14,35 +14,38 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from stowplan.compiler import batch, check, inventory, layout, parallel, runs
-from stowplan.compiler.batch import Batch, Setting
-from stowplan.compiler.beside import Beside
-from stowplan.compiler.checks import local
-from stowplan.compiler.checks.changes import Changes
-from stowplan.compiler.checks.facts import Facts
+from stowplan.compiler.batches import batch, worker_pool
+from stowplan.compiler.batches.batch import Batch, Setting
+from stowplan.compiler.batches.front_end import Reading, read
+from stowplan.compiler.checks import local, stage
+from stowplan.compiler.checks.facts.facts import Facts
+from stowplan.compiler.checks.facts.object_index import ObjectIndex
+from stowplan.compiler.checks.history.changes import Changes
 from stowplan.compiler.checks.local import Checked
-from stowplan.compiler.checks.object_index import ObjectIndex
-from stowplan.compiler.committed import Committed
-from stowplan.compiler.delivery import Place, delivered, plain_objects, settings
-from stowplan.compiler.entries import to_line
-from stowplan.compiler.extensions import Extensions, extend
-from stowplan.compiler.inventory import Inventory
-from stowplan.compiler.kept import Before, Kept, KeptRest, places_of
-from stowplan.compiler.lower import lower
-from stowplan.compiler.memory import Memory
+from stowplan.compiler.committed import runs
+from stowplan.compiler.committed.last_output import Committed
+from stowplan.compiler.committed.objects import lost_inventory
+from stowplan.compiler.committed.runs import Recompile
+from stowplan.compiler.committed.vouching import Base
+from stowplan.compiler.diagnostics.report import Diagnostic, Report
+from stowplan.compiler.incremental.cached_specs import Beside
+from stowplan.compiler.incremental.output_snapshot import Standing
+from stowplan.compiler.incremental.spec_cache import Before, Kept, KeptRest, places_of
+from stowplan.compiler.lowering import output_layout
+from stowplan.compiler.lowering.composer_pool import Memory
+from stowplan.compiler.lowering.extensions import Extensions, extend
+from stowplan.compiler.lowering.lower import lower
+from stowplan.compiler.lowering.platform_objects import Place, delivered, plain_objects, settings
 from stowplan.compiler.model import Output, Program, Sources
-from stowplan.compiler.previous import lost_inventory
-from stowplan.compiler.reading import Reading, read
-from stowplan.compiler.render import Rendered, Renderings
-from stowplan.compiler.runs import Recompile
-from stowplan.compiler.source import Diagnostic, Report
-from stowplan.compiler.spool import Spool
-from stowplan.compiler.standing import Standing
-from stowplan.compiler.tree import Tree
-from stowplan.compiler.vouching import Base
-from stowplan.library.dialects.context import Context
+from stowplan.compiler.output import inventory
+from stowplan.compiler.output.content_spool import Spool
+from stowplan.compiler.output.folder import Tree
+from stowplan.compiler.output.inventory import Inventory
+from stowplan.compiler.output.inventory_lines import to_line
+from stowplan.compiler.output.render import Rendered, Renderings
+from stowplan.library.dialects.shared.context import Context
+from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import ObjectId, SpecId
-from stowplan.schema.records import dataclass
 
 NOTHING = Recompile()
 
@@ -146,7 +149,7 @@ def _compile(
     extended = _extend(program, reading.context, repo, memory, report)
     if report.failed and extended is not None:
         return Compiled(reading.texts(report))
-    others = [*(layout.of_extensions(extended.additions) if extended else ()), *plain_objects(program)]
+    others = [*(output_layout.of_extensions(extended.additions) if extended else ()), *plain_objects(program)]
     setting = Setting(
         program,
         reading.context,
@@ -184,7 +187,7 @@ def _read(repo: Path, report: Report, before: Before, memory: Memory | None, *, 
 
 def _processes(memory: Memory | None) -> int:
     """How many may work for this one: a lasting memory serves one alone."""
-    return 1 if memory and memory.lasting else parallel.processes()
+    return 1 if memory and memory.lasting else worker_pool.processes()
 
 
 def _kept(reading: Reading, batches: Sequence[Batch]) -> Kept:
@@ -226,7 +229,7 @@ def _batches(setting: Setting, others: Sequence[Output], reading: Reading, repor
         setting = replace(setting, spool=Spool())
         if memory:
             memory.prepare()
-    batches = list(parallel.mapped(partial(batch.compile_specs, setting=setting), reading.parts, number))
+    batches = list(worker_pool.mapped(partial(batch.compile_specs, setting=setting), reading.parts, number))
     report.add(*(found for each in batches for found in each.lowered))
     if report.failed:
         return []
@@ -267,7 +270,7 @@ def _conclude(
         committed = setting.committed
         gone |= runs.without_recompiled(committed.strays, Inventory(committed.gone), setting.recompile)
     parts = [*(part for each in batches for part in each.checked), *reading.beside.checked]
-    check.conclude(parts, setting.program, gone, report, elsewhere=reading.find, index=index)
+    stage.conclude(parts, setting.program, gone, report, elsewhere=reading.find, index=index)
 
 
 def _outputs(batches: Sequence[Batch]) -> tuple[Output, ...]:

@@ -9,17 +9,18 @@ from pathlib import Path
 
 from watchfiles import Change, watch
 
-from stowplan.compiler import last_run, lock
-from stowplan.compiler.checks.object_index import ObjectIndex
-from stowplan.compiler.kept import Before, Kept
-from stowplan.compiler.memory import Memory
+from stowplan.compiler.checks.facts.object_index import ObjectIndex
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.incremental import build_stamp
+from stowplan.compiler.incremental.output_snapshot import Standing
+from stowplan.compiler.incremental.spec_cache import Before, Kept
+from stowplan.compiler.lowering.composer_pool import Memory
+from stowplan.compiler.output import lock
+from stowplan.compiler.output.folder import Seen, Tree, is_temporary, scan, seen_at
+from stowplan.compiler.output.write import WriteResult, write
 from stowplan.compiler.pipeline import Compiled, compile_repository
-from stowplan.compiler.repository import PLATFORM_FILES, SPECS
-from stowplan.compiler.seen_files import SeenFiles
-from stowplan.compiler.source import Report
-from stowplan.compiler.standing import Standing
-from stowplan.compiler.tree import Seen, Tree, is_temporary, scan, seen_at
-from stowplan.compiler.write import WriteResult, write
+from stowplan.compiler.repository.file_cache import SeenFiles
+from stowplan.compiler.repository.layout import PLATFORM_FILES, SPECS
 
 QUIET_MILLISECONDS = 20
 """An editor writes a file in several steps; so long after the last one there is peace."""
@@ -59,13 +60,13 @@ class Watcher:
     def rounds(self) -> Generator[Round, None, None]:
         """One round at once, and one for each change; ends when the process is interrupted."""
         with closing(self._memory):
-            begun = last_run.inputs(self.repo)
+            begun = build_stamp.inputs(self.repo)
             yield self.round()
             self._memory.start()
             for found in self._changes():
                 due = self.notice(path for _, path in found)
                 # An edit while the first round went on, or before it was asked for the next, gave no notice.
-                missed = bool(begun) and begun != last_run.inputs(self.repo)
+                missed = bool(begun) and begun != build_stamp.inputs(self.repo)
                 begun = ""
                 if missed or due:
                     yield self.round()

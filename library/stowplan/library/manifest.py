@@ -3,8 +3,8 @@
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import ObjectId, SpecId
-from stowplan.schema.records import dataclass
 
 Json = dict[str, Any]
 

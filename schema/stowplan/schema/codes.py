@@ -4,7 +4,7 @@ A code is stable: it never changes its meaning and is never used again. Each has
 `stowplan explain CODE` shows, and a case in the tests.
 """
 
-from stowplan.schema.records import dataclass
+from stowplan.schema.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

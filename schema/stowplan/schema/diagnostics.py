@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from enum import StrEnum
 
 from stowplan.schema import codes
-from stowplan.schema.records import dataclass
+from stowplan.schema.frozen import dataclass
 
 FieldPath = tuple[str | int, ...]
 """Keys and list indices from the root of a document, for example `("spec", "cache", "levels", 0, "path")`."""

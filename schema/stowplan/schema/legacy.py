@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from stowplan.schema.custom_resource import CustomResource
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, dotted, finding
 from stowplan.schema.key_case import fold_keys
+from stowplan.schema.kinds.custom_resource import CustomResource
 from stowplan.schema.wording import WHOLE_NUMBER, mistyped
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"

@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from stowplan.schema.records import dataclass
+from stowplan.schema.frozen import dataclass
 
 
 class Model(BaseModel):

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from stowplan.agents.wait_dataset.readiness import look
-from stowplan.schema.marker import COMPLETE_FILE, FAILED_FILE, STATE_DIRECTORY
+from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, STATE_DIRECTORY
 from tests.agents.transfer.agent import files
 from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, Storage
 from tests.repositories import REPOSITORY

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.s3 import connections
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.agents.transfer.s3.protocol import connections
+from stowplan.schema.agents.exit_codes import ExitCode
 from tests.agents.transfer.agent import Cube, files
 from tests.agents.transfer.faults import Fault, Proxy, Request, once_each
 from tests.agents.transfer.server import Storage

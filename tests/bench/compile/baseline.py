@@ -5,10 +5,11 @@ Everything else is the same: reading, validation, lowering, checks, writing. A p
 
 import sys
 
-from stowplan.compiler import cli, memory
+from stowplan.compiler import cli
+from stowplan.compiler.lowering import composer_pool
 
 SEAM = ("prepare", "send", "finish")
-"""Of `memory.Memory`: what has units rendered, and waits for it."""
+"""Of `composer_pool.Memory`: what has units rendered, and waits for it."""
 
 NODE = {"jsii", "stowplan.library.composition.composer"}
 """Modules that start Node."""
@@ -17,11 +18,10 @@ NODE = {"jsii", "stowplan.library.composition.composer"}
 def main() -> None:
     """Runs the command; ends with a message if Node ran all the same."""
     for name in SEAM:
-        if not hasattr(memory.Memory, name):
-            sys.exit(
-                f"{memory.__name__}.Memory.{name} is not there any more: name in {__file__} what has units rendered"
-            )
-        setattr(memory.Memory, name, lambda *_, **__: None)
+        if not hasattr(composer_pool.Memory, name):
+            found = f"{composer_pool.__name__}.Memory.{name}"
+            sys.exit(f"{found} is not there any more: name in {__file__} what has units rendered")
+        setattr(composer_pool.Memory, name, lambda *_, **__: None)
     try:
         cli.main()
     finally:

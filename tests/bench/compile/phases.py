@@ -19,26 +19,31 @@ from typing import Any
 BEGAN = time.perf_counter()
 
 PHASES = {
-    "parse": ("load:Loading.__init__", "load:Loading.sources"),
-    "validate": ("reading:validate", "reading:resolve_beside"),
-    "lower": ("reading:context_of", "batch:lower"),
-    "compose": ("memory:Memory.prepare", "memory:Memory.send", "memory:Memory.finish", "pipeline:extend"),
-    "compare": (
-        "last_synth:look",
-        "last_synth:before",
-        "last_run:inputs",
-        "last_synth:remember",
-        "kept:seen",
-        "inventory:read",
-        "pipeline:lost_inventory",
-        "runs:keep",
-        "runs:starts",
-        "batch:previous",
+    "parse": ("repository.load:Loading.__init__", "repository.load:Loading.sources"),
+    "validate": ("batches.front_end:validate", "batches.front_end:resolve_beside"),
+    "lower": ("batches.front_end:context_of", "batches.batch:lower"),
+    "compose": (
+        "lowering.composer_pool:Memory.prepare",
+        "lowering.composer_pool:Memory.send",
+        "lowering.composer_pool:Memory.finish",
+        "pipeline:extend",
     ),
-    "check": ("checks.local:definitions", "checks.local:check", "check:conclude"),
-    "deliver": ("layout:of_specs", "pipeline:plain_objects", "pipeline:delivered", "pipeline:settings"),
-    "render": ("render:Renderings.of", "render:Renderings.all"),
-    "write": ("write:write",),
+    "compare": (
+        "cli.synth_stamp:look",
+        "cli.synth_stamp:before",
+        "incremental.build_stamp:inputs",
+        "cli.synth_stamp:remember",
+        "incremental.spec_cache:seen",
+        "output.inventory:read",
+        "pipeline:lost_inventory",
+        "committed.runs:keep",
+        "committed.runs:starts",
+        "batches.batch:previous",
+    ),
+    "check": ("checks.local:definitions", "checks.local:check", "checks.stage:conclude"),
+    "deliver": ("lowering.output_layout:of_specs", "pipeline:plain_objects", "pipeline:delivered", "pipeline:settings"),
+    "render": ("output.render:Renderings.of", "output.render:Renderings.all"),
+    "write": ("output.write:write",),
 }
 """Functions of `stowplan.compiler`. One that has moved has to be named anew here."""
 
@@ -46,7 +51,7 @@ START, REST = "start", "rest"
 """Imports before the first stage; and printing, garbage, the end."""
 ORDER = (START, *PHASES, REST)
 
-PROCESSES = "parallel:processes"
+PROCESSES = "batches.worker_pool:processes"
 """How many there may be."""
 
 Function = Callable[..., Any]

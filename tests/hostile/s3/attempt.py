@@ -7,12 +7,12 @@ from stowplan.agents.attempt.network import Network
 from stowplan.agents.attempt.outcome import Outcome
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.log import Log
+from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.engine import Work
 from stowplan.agents.transfer.registry import engine
 from stowplan.agents.transfer.run import Run
 from stowplan.agents.transfer.settings import settings
-from stowplan.schema.transfer_config import TransferConfig
+from stowplan.schema.agents.transfer_config import TransferConfig
 from tests.agents.transfer.agent import Cube
 
 LOOPBACK = Network(allow_loopback=True)

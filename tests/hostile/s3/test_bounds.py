@@ -10,9 +10,10 @@ from types import SimpleNamespace
 import pytest
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.s3 import download, listing, pace
-from stowplan.agents.transfer.s3.wire import Wire
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.agents.transfer.s3 import download
+from stowplan.agents.transfer.s3.protocol import listing, pace
+from stowplan.agents.transfer.s3.protocol.rest_client import Wire
+from stowplan.schema.agents.exit_codes import ExitCode
 from tests.agents.transfer.agent import Cube
 from tests.hostile.s3.attempt import attempt
 from tests.hostile.s3.server import Answer, Request, Server, page

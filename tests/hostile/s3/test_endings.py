@@ -12,15 +12,15 @@ from stowplan.agents.attempt.failure import AttemptError, StoppedError
 from stowplan.agents.attempt.outcome import Outcome
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.log import Log
-from stowplan.agents.transfer.crew import Countdown, Crew
+from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.engine import Work
 from stowplan.agents.transfer.run import Run
-from stowplan.agents.transfer.s3.failure import of_any
-from stowplan.agents.transfer.s3.ledger import WINDOW
+from stowplan.agents.transfer.s3.journal import WINDOW
+from stowplan.agents.transfer.s3.protocol.failure import of_any
 from stowplan.agents.transfer.settings import settings
-from stowplan.schema.marker import marker_path
-from stowplan.schema.transfer_config import TransferConfig
+from stowplan.agents.transfer.thread_pool import Countdown, Crew
+from stowplan.schema.agents.marker import marker_path
+from stowplan.schema.agents.transfer_config import TransferConfig
 from tests.agents.transfer.agent import Cube, files
 from tests.hostile.s3.server import Server
 

@@ -7,7 +7,7 @@ import pytest
 from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, Outcome
 from stowplan.agents.cache.runtime.phase import Situation, Task
 from stowplan.agents.transfer.dataset_status import DatasetStatus
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.schema.agents.exit_codes import ExitCode
 from tests.unit.agents.reporter.given import (
     Manifest,
     complete,

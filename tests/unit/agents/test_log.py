@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from stowplan.agents.log import FORMATS, Format, Log
+from stowplan.agents.runtime.log import FORMATS, Format, Log
 
 
 def written(form: Format) -> str:

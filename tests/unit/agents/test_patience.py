@@ -3,7 +3,7 @@
 import pytest
 
 from stowplan.agents.await_group.patience import AT_START, LATER, Patience
-from stowplan.agents.backoff import FIRST, LONGEST, Backoff
+from stowplan.agents.cluster.backoff import FIRST, LONGEST, Backoff
 
 
 @pytest.mark.parametrize("status", [401, 403])

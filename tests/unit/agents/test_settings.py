@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from stowplan.agents.await_group.settings import Settings, arguments, settings
-from stowplan.library import names
-from stowplan.schema.await_config import RUN_HASH_LENGTH, AwaitConfig, job_name
+from stowplan.library.values import names
+from stowplan.schema.agents.await_config import RUN_HASH_LENGTH, AwaitConfig, job_name
 from tests.agents.accounts import account_directory
 
 ENVIRONMENT = {

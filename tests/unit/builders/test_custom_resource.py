@@ -1,7 +1,7 @@
 """The custom resource beside its objects: the user's values and nothing of ours but labels and annotations."""
 
 from stowplan.library.builders.custom_resource import custom_resource
-from stowplan.library.ir import Origin
+from stowplan.library.ir.data import Origin
 from tests.unit.specs import ORIGIN, sample_set
 
 

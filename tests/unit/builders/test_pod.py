@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from stowplan.library.builders import pod
-from stowplan.library.builders.pod import AgentPod, Mount
-from stowplan.library.ir import Placement, SecretName
-from stowplan.schema.platform import Amounts, Resources
+from stowplan.library.builders.pods import agent_pod
+from stowplan.library.builders.pods.agent_pod import AgentPod, Mount
+from stowplan.library.ir.data import Placement, SecretName
+from stowplan.schema.platform.platform import Amounts, Resources
 from tests.unit.specs import ORIGIN, site
 
 SMALL = Amounts(cpu="1", memory="1Gi")
@@ -22,7 +22,7 @@ def template(**fields: Any) -> dict[str, Any]:
         "service_account": "account",
         "resources": Resources(requests=SMALL, limits=SMALL),
     }
-    return pod.template(AgentPod(**{**base, **fields}), ORIGIN, site())
+    return agent_pod.template(AgentPod(**{**base, **fields}), ORIGIN, site())
 
 
 def test_smallest_pod() -> None:
@@ -105,15 +105,15 @@ def test_probes_run_in_the_container() -> None:
 
 
 def test_secrets_reach_the_environment_by_reference() -> None:
-    (required, optional) = pod.secret_env(SecretName("ml", "volume"), {"a": "A", "b": "B"}, optional=["b"])
+    (required, optional) = agent_pod.secret_env(SecretName("ml", "volume"), {"a": "A", "b": "B"}, optional=["b"])
     assert required == {"name": "A", "valueFrom": {"secretKeyRef": {"name": "volume", "key": "a"}}}
     assert optional == {"name": "B", "valueFrom": {"secretKeyRef": {"name": "volume", "key": "b", "optional": True}}}
 
 
 def test_image_by_tag_and_by_digest() -> None:
     registry = "registry.example.com/ml"
-    assert pod.image(site(), "git") == f"{registry}/stowplan-git:9.9"
-    assert pod.image(site(images={"tag": "1"}), "git") == "local/stowplan-git:1"
+    assert agent_pod.image(site(), "git") == f"{registry}/stowplan-git:9.9"
+    assert agent_pod.image(site(images={"tag": "1"}), "git") == "local/stowplan-git:1"
     digests = {"registry": registry, "tag": "1", "digests": {"git": DIGEST}}
-    assert pod.image(site(images=digests), "git") == f"{registry}/stowplan-git@{DIGEST}"
-    assert pod.image(site(images=digests), "cache") == f"{registry}/stowplan-cache:1"
+    assert agent_pod.image(site(images=digests), "git") == f"{registry}/stowplan-git@{DIGEST}"
+    assert agent_pod.image(site(images=digests), "cache") == f"{registry}/stowplan-cache:1"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stowplan.library.builders.pod_requests import total
+from stowplan.library.builders.pods.requests import total
 
 
 def container(requests: Any = None, limits: Any = None, **fields: Any) -> dict[str, Any]:

@@ -1,17 +1,17 @@
 """The smallest object of each kind, whole: what a builder promises."""
 
-from stowplan.library.builders import affinity
 from stowplan.library.builders.config_map import config_map
 from stowplan.library.builders.metadata import metadata
 from stowplan.library.builders.namespace import namespace
 from stowplan.library.builders.network_policy import network_policy
 from stowplan.library.builders.pod_disruption_budget import one_at_a_time
+from stowplan.library.builders.pods import affinity
 from stowplan.library.builders.rbac import role_binding, service_account, status_role
 from stowplan.library.builders.service import headless_service, pod_names_service
 from stowplan.library.builders.stateful_set import stateful_set
-from stowplan.library.ir import Origin
-from stowplan.schema.agent_config import RmrConfig, Target
-from stowplan.schema.platform import EgressRule, Network
+from stowplan.library.ir.data import Origin
+from stowplan.schema.agents.cache_config import RmrConfig, Target
+from stowplan.schema.platform.platform import EgressRule, Network
 from tests.unit.specs import ORIGIN
 
 SOURCE = {"stowplan.dev/source": "specs/data.yaml"}

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from stowplan.library.builders import training_pod, wait_container
-from stowplan.library.names import TrainingNames
-from stowplan.library.training import DatasetMount, Environment, Hosts, Role, TrainingGroup
-from stowplan.schema.wait_config import WaitConfig
+from stowplan.library.builders.pods import training_pod, wait_container
+from stowplan.library.ir.training import DatasetMount, Environment, Hosts, Role, TrainingGroup
+from stowplan.library.values.names import TrainingNames
+from stowplan.schema.agents.wait_config import WaitConfig
 from tests.unit.specs import ORIGIN, site
 
 RUN = "abcdefgh"

@@ -5,15 +5,15 @@ from copy import deepcopy
 from typing import Any
 
 from stowplan.compiler.checks.collect import facts_of
-from stowplan.compiler.checks.object_finding import ObjectFinding
-from stowplan.compiler.checks.objects import Object, Objects, read
-from stowplan.compiler.checks.world import World
-from stowplan.compiler.manifest_fields import mapping
+from stowplan.compiler.checks.facts.world import World
+from stowplan.compiler.checks.objects.finding import ObjectFinding
+from stowplan.compiler.checks.objects.object import Object, Objects, read
+from stowplan.compiler.kubernetes.fields import mapping
 from stowplan.compiler.model import Output
 from stowplan.library.manifest import ExternalReference, Json, Manifest
 from stowplan.schema.diagnostics import dotted
 from stowplan.schema.meta import SpecId
-from stowplan.schema.platform import Platform
+from stowplan.schema.platform.platform import Platform
 
 SPEC = SpecId("SampleSet", "ml", "imagenet")
 GONE = object()

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from stowplan.compiler.checks import applications, argocd_annotations, cluster_fields, protection, waves
-from stowplan.compiler.checks.object_finding import ObjectFinding
+from stowplan.compiler.checks.across_specs import applications, waves
+from stowplan.compiler.checks.objects.finding import ObjectFinding
+from stowplan.compiler.checks.per_spec import argocd_annotations, cluster_fields, protection
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import Severity
 from tests.unit.checks.given import (

@@ -10,20 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stowplan.compiler import layout
-from stowplan.compiler.check import check
-from stowplan.compiler.delivery import delivered, places, plain_objects
-from stowplan.compiler.load import load
-from stowplan.compiler.lower import context_of, lower
-from stowplan.compiler.manifest_fields import identity
+from stowplan.compiler.checks.stage import check
+from stowplan.compiler.diagnostics.report import Diagnostic, Report
+from stowplan.compiler.kubernetes.fields import identity
+from stowplan.compiler.lowering import output_layout
+from stowplan.compiler.lowering.lower import context_of, lower
+from stowplan.compiler.lowering.platform_objects import delivered, places, plain_objects
 from stowplan.compiler.model import Output, Program
-from stowplan.compiler.resolve import resolve
-from stowplan.compiler.source import Diagnostic, Report
-from stowplan.compiler.validate import validate
+from stowplan.compiler.repository.load import load
+from stowplan.compiler.specs.resolve import resolve
+from stowplan.compiler.specs.validate import validate
 from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.diagnostics import Severity
 from stowplan.schema.meta import ObjectId, SpecId
-from stowplan.schema.platform import KUBERNETES_VERSIONS
+from stowplan.schema.platform.platform import KUBERNETES_VERSIONS
 from tests.unit.checks.given import changed, claim, config_map, foreign, job, output, volume
 
 DATASET = """\
@@ -72,7 +72,7 @@ def compiled(program: Program) -> list[Output]:
     report = Report()
     units = lower(program.specs, program, context_of(program, "1.0.0"), report)
     assert not report.failed, report.diagnostics
-    outputs = layout.of_specs(units, program.specs)
+    outputs = output_layout.of_specs(units, program.specs)
     return [*outputs, *delivered(places(outputs), plain_objects(program), program)]
 
 

@@ -2,13 +2,14 @@
 
 import pytest
 
-from stowplan.compiler.checks import conformance, crds, custom_resources, duplicates
-from stowplan.compiler.checks.custom_resources import Definitions
-from stowplan.compiler.checks.object_finding import ObjectFinding
-from stowplan.compiler.checks.objects import read
+from stowplan.compiler.checks.across_specs import duplicates
+from stowplan.compiler.checks.objects.finding import ObjectFinding
+from stowplan.compiler.checks.objects.object import read
+from stowplan.compiler.checks.per_spec import conformance, crds, custom_resources
+from stowplan.compiler.checks.per_spec.custom_resources import Definitions
 from stowplan.library.manifest import Json
-from stowplan.schema.crd import CUSTOM_RESOURCES, custom_resource_definition
 from stowplan.schema.diagnostics import Severity
+from stowplan.schema.export.crd import CUSTOM_RESOURCES, custom_resource_definition
 from tests.unit.checks.given import (
     GONE,
     SPEC,

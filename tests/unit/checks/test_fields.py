@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stowplan.compiler.checks import cluster_fields, ownership
+from stowplan.compiler.checks.per_spec import cluster_fields, ownership
 from stowplan.library.manifest import Json
 from tests.unit.checks.given import body, changed, config_map, definition, fields, job, objects, service, volume
 

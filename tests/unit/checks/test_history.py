@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from stowplan.compiler.checks import immutability, removals, reruns
-from stowplan.compiler.checks.object_finding import ObjectFinding
-from stowplan.compiler.manifest_fields import identity
-from stowplan.library import labels
+from stowplan.compiler.checks.history import immutability, removals, reruns
+from stowplan.compiler.checks.objects.finding import ObjectFinding
+from stowplan.compiler.kubernetes.fields import identity
 from stowplan.library.manifest import Json
+from stowplan.library.values import labels
 from stowplan.schema.diagnostics import Severity
 from stowplan.schema.meta import RUN_ANNOTATION, ObjectId, SpecId
 from tests.unit.checks.given import (

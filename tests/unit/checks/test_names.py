@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stowplan.compiler.checks import names
+from stowplan.compiler.checks.per_spec import names
 from stowplan.library.manifest import Json
 from tests.unit.checks.given import body, changed, config_map, fields, job, objects, role, service, stateful_set, volume
 

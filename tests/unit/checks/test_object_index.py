@@ -3,10 +3,10 @@
 from itertools import pairwise
 from random import Random
 
-from stowplan.compiler.checks import duplicates, files
-from stowplan.compiler.checks.facts import Fact, Facts, Origin
-from stowplan.compiler.checks.object_index import ObjectIndex
-from stowplan.compiler.checks.world import World
+from stowplan.compiler.checks.across_specs import duplicates, files
+from stowplan.compiler.checks.facts.facts import Fact, Facts, Origin
+from stowplan.compiler.checks.facts.object_index import ObjectIndex
+from stowplan.compiler.checks.facts.world import World
 from stowplan.schema.meta import ObjectId, SpecId
 
 PATHS = ("ml/a", "ml/b", "ml/A", "ml", "ml/a/x", "ml/a/y", "ai/a", "Ml/c", "ml/.d", "ai/straße", "ai/STRASSE")

@@ -4,10 +4,10 @@ from typing import Any, get_args
 
 import pytest
 
-from stowplan.compiler.checks import pod_security
-from stowplan.compiler.checks.pods import pods_of
+from stowplan.compiler.checks.objects.pods import pods_of
+from stowplan.compiler.checks.pods import security
 from stowplan.library.manifest import Json
-from stowplan.schema.pod_grants import PodGrant
+from stowplan.schema.platform.pod_grants import PodGrant
 from tests.unit.checks.given import GONE, SECURE, body, changed, fields, foreign, job, objects, stateful_set
 
 POD = "spec.template.spec"
@@ -71,7 +71,7 @@ FORBIDDEN_TYPES = "hostPath nfs iscsi rbd cephfs glusterfs gitRepo flexVolume aw
 
 
 def restricted(made: Json) -> list[str]:
-    return [path for _, path in fields(pod_security.check(objects(made)))]
+    return [path for _, path in fields(security.check(objects(made)))]
 
 
 @pytest.mark.parametrize(("path", "value"), FORBIDDEN, ids=[path for path, _ in FORBIDDEN])
@@ -117,9 +117,9 @@ def test_every_container_is_looked_at() -> None:
 def test_root_where_the_platform_asks_for_it() -> None:
     made = changed(job(), f"{POD}.securityContext", {"runAsUser": 0, "runAsNonRoot": False, "seccompProfile": SECCOMP})
     assert len(restricted(made)) == 2
-    assert pod_security.check(objects(made), allow_root=True) == []
+    assert security.check(objects(made), allow_root=True) == []
     worse = changed(made, SECURITY, {**SECURE, "privileged": True})
-    assert len(pod_security.check(objects(worse), allow_root=True)) == 1
+    assert len(security.check(objects(worse), allow_root=True)) == 1
 
 
 def test_pods_of_windows_are_spared_what_windows_does_not_have() -> None:
@@ -129,8 +129,8 @@ def test_pods_of_windows_are_spared_what_windows_does_not_have() -> None:
 
 def test_pods_of_others_are_only_looked_at_on_request() -> None:
     made = foreign(changed(job(), SECURITY, {**SECURE, "privileged": True}))
-    assert pod_security.check(objects(made)) == []
-    assert len(pod_security.check(objects(made), foreign=True)) == 1
+    assert security.check(objects(made)) == []
+    assert len(security.check(objects(made), foreign=True)) == 1
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_a_kind_without_pods() -> None:
 def test_what_baseline_forbids_has_a_grant(path: str, value: Any) -> None:
     """The same one at both levels; what `restricted` alone forbids has none."""
     (pod,) = pods_of(changed(job(), path, value))
-    (strict,) = pod_security.violations(pod)
-    mild = pod_security.baseline_violations(pod)
+    (strict,) = security.violations(pod)
+    mild = security.baseline_violations(pod)
     assert [each.grant for each in mild] == ([strict.grant] if mild else [])
     assert {each.grant for each in mild} <= {*get_args(PodGrant)}

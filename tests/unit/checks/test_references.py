@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from stowplan.compiler.checks import dangling, selectors, volumes
+from stowplan.compiler.checks.across_specs import dangling, volumes
+from stowplan.compiler.checks.per_spec import selectors
 from stowplan.library.manifest import ExternalReference, Json
 from stowplan.schema.diagnostics import Severity
 from tests.unit.checks.given import (

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from stowplan.compiler.checks import images, rbac, secrets
+from stowplan.compiler.checks.per_spec import rbac, secrets
+from stowplan.compiler.checks.pods import images
 from stowplan.library.manifest import Json
 from tests.unit.checks.given import (
     body,

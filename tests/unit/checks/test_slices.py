@@ -9,22 +9,23 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from stowplan.compiler.check import check
-from stowplan.compiler.checks import conformance, local, shared
+from stowplan.compiler.checks import local, shared
 from stowplan.compiler.checks.collect import facts_of
-from stowplan.compiler.checks.facts import Facts
+from stowplan.compiler.checks.facts.facts import Facts
+from stowplan.compiler.checks.facts.world import World
 from stowplan.compiler.checks.local import Checked
-from stowplan.compiler.checks.objects import read
-from stowplan.compiler.checks.places import Places
-from stowplan.compiler.checks.world import World
-from stowplan.compiler.load import load
+from stowplan.compiler.checks.objects.object import read
+from stowplan.compiler.checks.objects.places import Places
+from stowplan.compiler.checks.per_spec import conformance
+from stowplan.compiler.checks.stage import check
+from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.model import Output, Program
-from stowplan.compiler.resolve import resolve
-from stowplan.compiler.source import Diagnostic, Report
-from stowplan.compiler.validate import validate
+from stowplan.compiler.repository.load import load
+from stowplan.compiler.specs.resolve import resolve
+from stowplan.compiler.specs.validate import validate
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId, SpecId
-from stowplan.schema.platform import Platform
+from stowplan.schema.platform.platform import Platform
 from tests.repositories import CASES, EXAMPLES, REPOSITORY, lay_out
 from tests.unit.checks.test_check import compiled as outputs_of
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from stowplan.compiler.checks import template_fields
-from stowplan.compiler.checks.objects import read
+from stowplan.compiler.checks.objects import template_fields
+from stowplan.compiler.checks.objects.object import read
 from stowplan.compiler.model import Output
 from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.diagnostics import FieldPath

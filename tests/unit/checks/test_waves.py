@@ -3,9 +3,9 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stowplan.compiler.checks import waves
-from stowplan.compiler.manifest_fields import identity
-from stowplan.compiler.sync_plan import plan
+from stowplan.compiler.checks.across_specs import waves
+from stowplan.compiler.checks.objects.sync_model import plan
+from stowplan.compiler.kubernetes.fields import identity
 from stowplan.library.manifest import Json
 from tests.unit.checks.given import annotated, body, changed, definition, output, world
 

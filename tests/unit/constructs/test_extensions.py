@@ -11,15 +11,16 @@ from typing import Any
 import pytest
 import yaml
 
-from stowplan.compiler.extensions import Extensions, extend
+from stowplan.compiler.diagnostics.document import Document, Node
+from stowplan.compiler.diagnostics.locations import Location, Mark
+from stowplan.compiler.lowering.extensions import Extensions, extend
 from stowplan.compiler.model import Program, Spec
-from stowplan.compiler.source import Document, Location, Mark, Node
-from stowplan.library.dialects.context import Context
 from stowplan.library.dialects.registry import lower
+from stowplan.library.dialects.shared.context import Context
 from stowplan.library.manifest import Json, Unit
+from stowplan.schema.kinds.sample_set import SampleSet
 from stowplan.schema.meta import SpecId
-from stowplan.schema.platform import Platform
-from stowplan.schema.sample_set import SampleSet
+from stowplan.schema.platform.platform import Platform
 from tests.unit.constructs.units import body, unit
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "extension"

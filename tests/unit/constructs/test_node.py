@@ -54,9 +54,9 @@ def test_a_platform_without_extensions_starts_no_node() -> None:
     program = """
 import sys
 from pathlib import Path
-from stowplan.compiler.extensions import extend
+from stowplan.compiler.lowering.extensions import extend
 from stowplan.compiler.model import Program
-from stowplan.schema.platform import Platform
+from stowplan.schema.platform.platform import Platform
 extend(Program(Platform(), None, ()), (), Path())
 print("jsii" in sys.modules)
 """

@@ -7,14 +7,15 @@ from textwrap import dedent
 import pytest
 import yaml
 
-from stowplan.compiler.extensions import extend
-from stowplan.compiler.kinds import MODELS
+from stowplan.compiler.diagnostics.document import Document, Node
+from stowplan.compiler.diagnostics.locations import Mark
+from stowplan.compiler.lowering.extensions import extend
 from stowplan.compiler.model import Program
-from stowplan.compiler.source import Document, Mark, Node
-from stowplan.library.dialects.context import Context
+from stowplan.compiler.specs.kinds import MODELS
 from stowplan.library.dialects.registry import Spec, lower
+from stowplan.library.dialects.shared.context import Context
 from stowplan.library.manifest import Json, Manifest, Unit
-from stowplan.schema.platform import Platform
+from stowplan.schema.platform.platform import Platform
 
 CASES = Path(__file__).parents[2] / "cases"
 EXTENSION = """

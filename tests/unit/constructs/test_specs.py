@@ -12,8 +12,8 @@ import yaml
 from cdk8s import App, Chart
 from constructs import IConstruct
 
+from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.pipeline import compile_repository
-from stowplan.compiler.source import Report
 from stowplan.library.composition.tree import object_id
 from stowplan.library.constructs import (
     DataCube,
@@ -25,11 +25,11 @@ from stowplan.library.constructs import (
     SpecError,
     TrainingJob,
 )
-from stowplan.library.dialects.context import Context
 from stowplan.library.dialects.registry import lower
-from stowplan.schema.platform import Platform
-from stowplan.schema.sample_job import SampleJob as SampleJobModel
-from stowplan.schema.sample_set import SampleSet as SampleSetModel
+from stowplan.library.dialects.shared.context import Context
+from stowplan.schema.kinds.sample_job import SampleJob as SampleJobModel
+from stowplan.schema.kinds.sample_set import SampleSet as SampleSetModel
+from stowplan.schema.platform.platform import Platform
 from tests.repositories import EXAMPLES
 from tests.repositories import example as compiled_example
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from stowplan.library.dialects.accelerators import equipped
+from stowplan.library.dialects.training.accelerators import equipped
 from stowplan.library.manifest import Json
-from stowplan.schema.engines import Accelerator
+from stowplan.schema.platform.engines import Accelerator
 
 DRIVER = {"name": "driver", "hostPath": "/var/lib/driver", "mountPath": "/usr/local/driver"}
 LIBRARY_PATH = {"name": "LD_LIBRARY_PATH", "value": "/usr/local/driver/lib"}

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from stowplan.agents.transfer.s3.settings import s3_settings
 from stowplan.agents.transfer.settings import settings
 from stowplan.library.builders import job
-from stowplan.library.dialects import data_cube_pod
-from stowplan.library.dialects.context import Lowered
+from stowplan.library.dialects.data_cube import pod as data_cube_pod
+from stowplan.library.dialects.data_cube.variable_references import references
 from stowplan.library.dialects.registry import lower
-from stowplan.library.dialects.variable_references import references
+from stowplan.library.dialects.shared.context import Lowered
 from stowplan.library.manifest import ExternalReference, Json
-from stowplan.schema.data_cube import DataCube
-from stowplan.schema.transfer_config import TransferConfig
+from stowplan.schema.agents.transfer_config import TransferConfig
+from stowplan.schema.kinds.data_cube import DataCube
 from tests.repositories import CASES, case
 from tests.unit.specs import body, codes, context, of_kind
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from stowplan.library.dialects.data_cube_arguments import FLAGS, TOOLS, understood
-from stowplan.schema.data_cube import SideType
+from stowplan.library.dialects.data_cube.arguments import FLAGS, TOOLS, understood
+from stowplan.schema.kinds.data_cube import SideType
 
 
 @pytest.mark.parametrize(

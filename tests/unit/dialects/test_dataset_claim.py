@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from stowplan.library.dialects.context import Lowered
 from stowplan.library.dialects.registry import lower
+from stowplan.library.dialects.shared.context import Lowered
 from stowplan.library.manifest import ExternalReference, Json
-from stowplan.schema.sample_set import SampleSet
-from stowplan.schema.transfer_config import TransferConfig
+from stowplan.schema.agents.transfer_config import TransferConfig
+from stowplan.schema.kinds.sample_set import SampleSet
 from tests.repositories import CASES, case
 from tests.unit.specs import API_VERSION, URI, body, codes, context, lowered, of_kind, paddle_job, role, sample_job
 

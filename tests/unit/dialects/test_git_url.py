@@ -2,7 +2,7 @@
 
 import pytest
 
-from stowplan.library.dialects.git_url import GitUrl, Unusable, directory, split
+from stowplan.library.dialects.data_cube.git_url import GitUrl, Unusable, directory, split
 
 CLEAN = "https://git.example.com/ml/train.git"
 SECRET = "abcdefghijklmnopqrstu"

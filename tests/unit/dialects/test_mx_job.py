@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from stowplan.library import labels
-from stowplan.library.dialects.context import Lowered
+from stowplan.library.dialects.shared.context import Lowered
 from stowplan.library.manifest import Json
+from stowplan.library.values import labels
 from tests.unit.specs import body, codes, lowered, mx_job, mx_role, of_kind
 
 JOBSET = {"engines": {"jobs": "jobset"}}

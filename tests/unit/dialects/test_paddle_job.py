@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from stowplan.library import labels
-from stowplan.library.dialects.context import Context, Lowered
 from stowplan.library.dialects.registry import lower
+from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.manifest import ExternalReference, Json
-from stowplan.library.names import HASH_LENGTH, MOST_PODS
+from stowplan.library.values import labels
+from stowplan.library.values.names import HASH_LENGTH, MOST_PODS
+from stowplan.schema.kinds.paddle_job import PaddleJob
 from stowplan.schema.meta import RUN_ANNOTATION
-from stowplan.schema.paddle_job import PaddleJob
 from tests.unit.specs import (
     URI,
     VERSION,

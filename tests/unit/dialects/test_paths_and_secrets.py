@@ -2,8 +2,9 @@
 
 import pytest
 
-from stowplan.library.dialects import dataset_path, secrets
-from stowplan.library.ir import SecretName
+from stowplan.library.dialects.dataset import path as dataset_path
+from stowplan.library.dialects.shared import secrets
+from stowplan.library.ir.data import SecretName
 from stowplan.schema.meta import SecretReference
 from tests.unit.specs import platform
 

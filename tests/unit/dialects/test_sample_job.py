@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from stowplan.library.dialects.context import Lowered
 from stowplan.library.dialects.registry import lower
+from stowplan.library.dialects.shared.context import Lowered
 from tests.unit.specs import URI, body, codes, context, lowered, of_kind, sample_job, sample_set
 
 SYNC: dict[str, Any] = {"type": "sync", "secretRef": {"name": "source"}, "syncOptions": {"source": URI}}

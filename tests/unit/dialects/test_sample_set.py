@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from stowplan.library.manifest import ExternalReference
-from stowplan.schema.agent_config import RuntimeConfig
+from stowplan.schema.agents.cache_config import RuntimeConfig
 from tests.unit.specs import URI, body, codes, lowered, of_kind, sample_set
 
 SYNCED: dict[str, Any] = {"source": {"uri": URI}}

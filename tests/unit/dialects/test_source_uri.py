@@ -2,7 +2,7 @@
 
 import pytest
 
-from stowplan.library.dialects import source_uri
+from stowplan.library.dialects.shared import source_uri
 
 PATH = ("spec", "source", "uri")
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from stowplan.library import labels
-from stowplan.library.dialects.context import Lowered
-from stowplan.library.dialects.training_job_etcd import endpoints
+from stowplan.library.dialects.shared.context import Lowered
+from stowplan.library.dialects.training_job.etcd import endpoints
 from stowplan.library.manifest import ExternalReference, Json
-from stowplan.library.names import HASH_LENGTH, LABEL_LIMIT
+from stowplan.library.values import labels
+from stowplan.library.values.names import HASH_LENGTH, LABEL_LIMIT
 from tests.unit.specs import codes, lowered, of_kind, training_job
 
 KUEUE: dict[str, Any] = {"engines": {"jobs": "jobset", "gang": "kueue", "queue": "training"}}

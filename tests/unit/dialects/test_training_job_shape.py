@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stowplan.library.dialects.training_job_shape import Shape, shape
+from stowplan.library.dialects.training_job.topology import Shape, shape
 from tests.unit.specs import platform, training_job
 
 KUEUE = {"gang": "kueue", "queue": "training"}

@@ -6,7 +6,7 @@ import pytest
 
 from stowplan.library.drivers.juicefs import JuiceFSDriver, cache
 from stowplan.library.drivers.juicefs.cache import Cache
-from stowplan.library.ir import CachedDataset
+from stowplan.library.ir.data import CachedDataset
 from tests.unit.specs import dataset, site
 
 

@@ -1,6 +1,6 @@
 from stowplan.library.drivers.api import StorageDriver
 from stowplan.library.drivers.registry import STORAGE_DRIVERS
-from stowplan.schema.sample_set import Csi
+from stowplan.schema.kinds.sample_set import Csi
 
 
 def test_every_driver_that_a_spec_may_name_is_there() -> None:

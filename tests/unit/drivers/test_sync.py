@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from stowplan.library.drivers.juicefs import sync
-from stowplan.library.ir import DataTask, SecretName, Source
-from stowplan.schema.juicefs import SyncOptions
+from stowplan.library.ir.data import DataTask, SecretName, Source
+from stowplan.schema.juicefs.options import SyncOptions
 from tests.unit.specs import ORIGIN, dataset, site
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from stowplan.compiler.checks.strict_schema import strict_schema
-from stowplan.compiler.schema_problems import Checker
+from stowplan.compiler.checks.objects.strict_schema import strict_schema
+from stowplan.compiler.kubernetes.schema_checker import Checker
 from tests.repositories import CASES, REPOSITORY, case
 
 FOLDER = REPOSITORY.parent / "shared" / "crds" / "engines"

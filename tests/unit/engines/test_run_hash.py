@@ -12,9 +12,9 @@ from stowplan.library.builders.job import MUTABLE
 from stowplan.library.engines.gang.registry import GANG_ENGINES
 from stowplan.library.engines.registry import JOB_ENGINES
 from stowplan.library.frameworks.paddle import Elastic, Paddle
-from stowplan.library.names import TrainingNames
-from stowplan.library.training import Role, TrainingGroup
-from stowplan.schema.platform import KUBERNETES_VERSIONS
+from stowplan.library.ir.training import Role, TrainingGroup
+from stowplan.library.values.names import TrainingNames
+from stowplan.schema.platform.platform import KUBERNETES_VERSIONS
 from tests.unit.specs import ORIGIN, site
 
 FIXED = {

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from stowplan.library.frameworks.paddle import Elastic, Paddle
-from stowplan.library.names import TrainingNames
-from stowplan.library.training import Hosts, Role, TrainingGroup
+from stowplan.library.ir.training import Hosts, Role, TrainingGroup
+from stowplan.library.values.names import TrainingNames
 from tests.unit.specs import ORIGIN
 
 HOSTS = {name: Hosts(f"{name}-", ".job") for name in ("ps", "worker", "heter")}

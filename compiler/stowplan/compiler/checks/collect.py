@@ -3,17 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 
-from stowplan.compiler.checks import (
-    applications,
-    dangling,
-    namespace_levels,
-    protection,
-    references,
-    selectors,
-    volumes,
-)
-from stowplan.compiler.checks.custom_resources import defines
-from stowplan.compiler.checks.facts import (
+from stowplan.compiler.checks.across_specs import applications, dangling, volumes
+from stowplan.compiler.checks.facts.facts import (
     Brought,
     Claim,
     Fact,
@@ -25,14 +16,18 @@ from stowplan.compiler.checks.facts import (
     Selector,
     Volume,
 )
-from stowplan.compiler.checks.objects import TRAINING_KINDS, Object
-from stowplan.compiler.checks.outlines import outline_of
-from stowplan.compiler.checks.template_fields import templates_of
-from stowplan.compiler.manifest_fields import mapping
-from stowplan.compiler.sync_plan import HOOK, PHASES, SYNC, Gate, gate_of, phase_of
+from stowplan.compiler.checks.facts.outlines import outline_of
+from stowplan.compiler.checks.objects import references
+from stowplan.compiler.checks.objects.object import TRAINING_KINDS, Object
+from stowplan.compiler.checks.objects.sync_model import HOOK, PHASES, SYNC, Gate, gate_of, phase_of
+from stowplan.compiler.checks.objects.template_fields import templates_of
+from stowplan.compiler.checks.per_spec import protection, selectors
+from stowplan.compiler.checks.per_spec.custom_resources import defines
+from stowplan.compiler.checks.pods import namespace_levels
+from stowplan.compiler.kubernetes.fields import mapping
 from stowplan.library.manifest import ExternalReference
 from stowplan.schema.meta import ObjectId, SpecId
-from stowplan.schema.platform import Platform
+from stowplan.schema.platform.platform import Platform
 
 
 def facts_of(spec: SpecId | None, fit: Sequence[Object], unfit: Sequence[Object], platform: Platform) -> Facts:

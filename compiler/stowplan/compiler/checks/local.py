@@ -3,20 +3,20 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from stowplan.compiler.checks import (
+from stowplan.compiler.checks.collect import facts_of
+from stowplan.compiler.checks.facts.facts import Facts
+from stowplan.compiler.checks.history.changes import Changes, changes_of
+from stowplan.compiler.checks.objects.finding import ObjectFinding
+from stowplan.compiler.checks.objects.object import Object, Objects, read
+from stowplan.compiler.checks.per_spec import (
     argocd_annotations,
     cluster_fields,
     conformance,
     crds,
     custom_resources,
-    images,
-    literal_secrets,
     mount_options,
     names,
     ownership,
-    pod_accounts,
-    pod_security,
-    priority_classes,
     protection,
     rbac,
     reserved_folders,
@@ -24,16 +24,12 @@ from stowplan.compiler.checks import (
     selectors,
     system_objects,
 )
-from stowplan.compiler.checks.changes import Changes, changes_of
-from stowplan.compiler.checks.collect import facts_of
-from stowplan.compiler.checks.custom_resources import Definitions
-from stowplan.compiler.checks.facts import Facts
-from stowplan.compiler.checks.object_finding import ObjectFinding
-from stowplan.compiler.checks.objects import Object, Objects, read
+from stowplan.compiler.checks.per_spec.custom_resources import Definitions
+from stowplan.compiler.checks.pods import accounts, images, literal_secrets, priority_classes, security
 from stowplan.compiler.model import Output
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId, SpecId
-from stowplan.schema.platform import Platform
+from stowplan.schema.platform.platform import Platform
 
 
 class Checked(NamedTuple):
@@ -109,13 +105,13 @@ def _shape(objects: Objects, known: Definitions) -> list[ObjectFinding]:
 def _security(objects: Objects, platform: Platform) -> list[ObjectFinding]:
     return [
         *system_objects.check(objects, platform),
-        *pod_accounts.check(objects, platform),
+        *accounts.check(objects, platform),
         *priority_classes.check(objects, platform),
         *secrets.check(objects),
         *mount_options.check(objects, platform),
         *literal_secrets.check(objects, platform),
         *rbac.check(objects),
-        *pod_security.check(objects, allow_root=platform.juicefs.task_user == 0),
+        *security.check(objects, allow_root=platform.juicefs.task_user == 0),
         # The tag `latest` was reported where it stands, in the platform file.
         *(images.check(objects) if platform.images.tag != "latest" else ()),
         *(images.check_digests(objects) if platform.images.require_digests else ()),

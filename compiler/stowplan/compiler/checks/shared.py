@@ -2,25 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 
-from stowplan.compiler.checks import (
-    applications,
-    dangling,
-    duplicates,
-    files,
-    history,
-    namespace_levels,
-    pod_accounts,
-    protection,
-    selectors,
-    volumes,
-    waves,
-)
-from stowplan.compiler.checks.changes import Changes
-from stowplan.compiler.checks.object_finding import ObjectFinding
-from stowplan.compiler.checks.world import World
+from stowplan.compiler.checks.across_specs import applications, dangling, duplicates, files, volumes, waves
+from stowplan.compiler.checks.facts.world import World
+from stowplan.compiler.checks.history import history
+from stowplan.compiler.checks.history.changes import Changes
+from stowplan.compiler.checks.objects.finding import ObjectFinding
+from stowplan.compiler.checks.per_spec import protection, selectors
+from stowplan.compiler.checks.pods import accounts, namespace_levels
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId
-from stowplan.schema.platform import Platform
+from stowplan.schema.platform.platform import Platform
 
 
 def check(
@@ -41,6 +32,6 @@ def check(
         *waves.check(world),
         *applications.check(world),
         *namespace_levels.check(world, platform),
-        *pod_accounts.check_emitted(world, platform),
+        *accounts.check_emitted(world, platform),
         *history.check(world, changes, previous, platform),
     ]

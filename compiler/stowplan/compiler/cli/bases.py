@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from stowplan.compiler.source import Diagnostic
+from stowplan.compiler.diagnostics.report import Diagnostic
 
 if TYPE_CHECKING:
-    from stowplan.compiler.vouching import Base
+    from stowplan.compiler.committed.vouching import Base
 
 
 def vouching_base(out: Path, revision: str | None) -> "Base | None":
     """What a commit vouches for; None without a commit. One that cannot be read is wrong usage."""
     if revision is None:
         return None
-    from stowplan.compiler import vouching  # noqa: PLC0415 - start-up time
-    from stowplan.compiler.commit import BaseError  # noqa: PLC0415
+    from stowplan.compiler.committed import vouching  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.repository.commit import BaseError  # noqa: PLC0415
 
     try:
         return vouching.at_commit(out, revision)
@@ -32,8 +32,8 @@ def in_ci() -> bool:
 
 def base_missing(out: Path) -> Diagnostic:
     """SP526."""
-    from stowplan.compiler import paths  # noqa: PLC0415 - start-up time
-    from stowplan.compiler.source import diagnose_at  # noqa: PLC0415
+    from stowplan.compiler.diagnostics.report import diagnose_at  # noqa: PLC0415
+    from stowplan.compiler.output import paths  # noqa: PLC0415 - start-up time
     from stowplan.schema.diagnostics import finding  # noqa: PLC0415
 
     message = (

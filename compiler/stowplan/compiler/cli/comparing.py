@@ -10,10 +10,10 @@ import typer
 
 from stowplan.compiler.cli.ending import Ending
 from stowplan.compiler.cli.options import Format, Out, Repo, apart_from_specs, folder
-from stowplan.compiler.source import Report
+from stowplan.compiler.diagnostics.report import Report
 
 if TYPE_CHECKING:
-    from stowplan.compiler.difference.change import Change
+    from stowplan.compiler.diff.change import Change
 
 
 class Shape(StrEnum):
@@ -36,14 +36,14 @@ def diff(repo: Repo = Path(), out: Out = None, *, base: Base = None, shape: Shap
 
     Example: stowplan diff --base origin/main --format markdown
     """
-    from stowplan.compiler.commit import BaseError  # noqa: PLC0415 - start-up time
-    from stowplan.compiler.difference.base import at_commit, on_disk  # noqa: PLC0415
-    from stowplan.compiler.difference.comparison import compare  # noqa: PLC0415
-    from stowplan.compiler.difference.foreign import foreign, without  # noqa: PLC0415
-    from stowplan.compiler.difference.unvouched import judged  # noqa: PLC0415
+    from stowplan.compiler.diff.base import at_commit, on_disk  # noqa: PLC0415
+    from stowplan.compiler.diff.comparison import compare  # noqa: PLC0415
+    from stowplan.compiler.diff.risks.foreign import foreign, without  # noqa: PLC0415
+    from stowplan.compiler.diff.risks.unvouched import judged  # noqa: PLC0415
+    from stowplan.compiler.output.folder import scan  # noqa: PLC0415
+    from stowplan.compiler.output.write import unusable  # noqa: PLC0415
     from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415
-    from stowplan.compiler.tree import scan  # noqa: PLC0415
-    from stowplan.compiler.write import unusable  # noqa: PLC0415
+    from stowplan.compiler.repository.commit import BaseError  # noqa: PLC0415 - start-up time
 
     source = folder(repo)
     target = apart_from_specs(out or source / "out", source)
@@ -64,16 +64,16 @@ def diff(repo: Repo = Path(), out: Out = None, *, base: Base = None, shape: Shap
 
 def _print(changes: "Sequence[Change]", shape: Shape) -> None:
     if shape is Shape.MARKDOWN:
-        from stowplan.compiler.difference.markdown import comment  # noqa: PLC0415 - start-up time
+        from stowplan.compiler.diff.markdown import comment  # noqa: PLC0415 - start-up time
 
         typer.echo(comment(changes))
     elif shape is Shape.JSON:
-        from stowplan.compiler.difference.records import records  # noqa: PLC0415 - start-up time
+        from stowplan.compiler.diff.records import records  # noqa: PLC0415 - start-up time
 
         typer.echo(json.dumps({"changes": records(changes)}, indent=2))
     else:
-        from stowplan.compiler.console import terminal  # noqa: PLC0415 - start-up time
-        from stowplan.compiler.difference.terminal import lines  # noqa: PLC0415
+        from stowplan.compiler.diagnostics.console import terminal  # noqa: PLC0415 - start-up time
+        from stowplan.compiler.diff.terminal import lines  # noqa: PLC0415
 
         console = terminal()
         for line in lines(changes):

@@ -9,12 +9,12 @@ import typer
 from stowplan.compiler.cli.bases import base_missing, in_ci, vouching_base
 from stowplan.compiler.cli.ending import Ending, busy
 from stowplan.compiler.cli.options import Format, FormatOption, Out, Repo, apart_from_specs, folder
-from stowplan.compiler.source import Report
+from stowplan.compiler.diagnostics.report import Report
 
 if TYPE_CHECKING:
-    from stowplan.compiler.last_synth import LastSynth
+    from stowplan.compiler.cli.synth_stamp import LastSynth
+    from stowplan.compiler.output.write import WriteResult
     from stowplan.compiler.pipeline import Compiled
-    from stowplan.compiler.write import WriteResult
 
 
 def validate(repo: Repo = Path(), output_format: FormatOption = Format.TEXT) -> None:
@@ -22,18 +22,18 @@ def validate(repo: Repo = Path(), output_format: FormatOption = Format.TEXT) -> 
 
     Example: stowplan validate my-repo
     """
-    from stowplan.compiler import last_validate  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.cli import validate_stamp  # noqa: PLC0415 - start-up time
 
     source = folder(repo)
-    look = last_validate.look(source)
+    look = validate_stamp.look(source)
     if last := look.unchanged:
         Ending(source, last.report, last.texts(look.contents), output_format).finish({"objects": last.objects})
 
     from stowplan.compiler.pipeline import validate_repository  # noqa: PLC0415 - start-up time
 
-    report, before = Report(), last_validate.before(source, look)
+    report, before = Report(), validate_stamp.before(source, look)
     compiled = validate_repository(source, report, before=before, keep_objects=False)
-    last_validate.remember(source, look, report, compiled, before.kept)
+    validate_stamp.remember(source, look, report, compiled, before.kept)
     Ending(source, report, compiled.texts, output_format).finish({"objects": compiled.objects})
 
 
@@ -72,17 +72,17 @@ def synth(
     source = folder(repo)
     target = apart_from_specs(out or source / "out", source)
     vouched = vouching_base(target, base)
-    from stowplan.compiler import last_synth  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.cli import synth_stamp  # noqa: PLC0415 - start-up time
 
-    look = last_synth.Look() if check or vouched else last_synth.look(source, target)
+    look = synth_stamp.Look() if check or vouched else synth_stamp.look(source, target)
     if look.unchanged and not recompile:
         _end_unchanged(look.unchanged, source, look.contents, target, output_format)
 
+    from stowplan.compiler.committed.runs import Recompile  # noqa: PLC0415
+    from stowplan.compiler.output.write import write  # noqa: PLC0415
     from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415 - start-up time
-    from stowplan.compiler.runs import Recompile  # noqa: PLC0415
-    from stowplan.compiler.write import write  # noqa: PLC0415
 
-    report, before = Report(), last_synth.before(source, target, look, whole=bool(recompile))
+    report, before = Report(), synth_stamp.before(source, target, look, whole=bool(recompile))
     names = frozenset(recompile or ())
     renewed = Recompile("all" in names, names - {"all"})
     with busy("Compiling"):
@@ -100,7 +100,7 @@ def synth(
             more, lines = {"files": _counts(written)}, [] if report.failed else [written_line(target, written)]
             if not report.failed:
                 known = before.kept
-                last_synth.remember(source, target, look, report, compiled=compiled, written=written, known=known)
+                synth_stamp.remember(source, target, look, report, compiled=compiled, written=written, known=known)
         extra |= more
     extra["starts"] = [] if report.failed else [str(run) for run in compiled.starts]
     lines = [*(f"starts when synced: {run}" for run in extra["starts"]), *lines]
@@ -124,7 +124,7 @@ def _refuse_unknown(names: list[str]) -> None:
 
 def _compare(compiled: "Compiled", target: Path, report: Report) -> tuple[dict[str, Any], list[str]]:
     """What differs, for JSON and for people."""
-    from stowplan.compiler.comparison import compare  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.output.up_to_date import compare  # noqa: PLC0415 - start-up time
 
     comparison = compare(compiled.files, target, compiled.committed, report)
     if comparison.same:

@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 import typer
 
 from stowplan.compiler.cli.options import Format
-from stowplan.compiler.source import Report
-from stowplan.schema.records import dataclass
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.schema.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +31,15 @@ class Ending:
             case Format.TEXT:
                 self._print_text()
             case Format.JSON:
-                from stowplan.compiler.console import as_json  # noqa: PLC0415 - start-up time
+                from stowplan.compiler.diagnostics.console import as_json  # noqa: PLC0415 - start-up time
 
                 typer.echo(as_json(diagnostics, extra))
             case Format.SARIF:
-                from stowplan.compiler.sarif import sarif  # noqa: PLC0415 - start-up time
+                from stowplan.compiler.diagnostics.sarif import sarif  # noqa: PLC0415 - start-up time
 
                 typer.echo(sarif(diagnostics, _from_here(self.repo)))
             case Format.GITHUB:
-                from stowplan.compiler.workflow_commands import annotations  # noqa: PLC0415 - start-up time
+                from stowplan.compiler.diagnostics.github_annotations import annotations  # noqa: PLC0415 - start-up time
 
                 for line in annotations(diagnostics, _from_here(self.repo)):
                     typer.echo(line)
@@ -48,7 +48,7 @@ class Ending:
         raise typer.Exit(1 if self.report.failed or failed else 0)
 
     def _print_text(self) -> None:
-        from stowplan.compiler.console import print_text, summary, terminal  # noqa: PLC0415 - start-up time
+        from stowplan.compiler.diagnostics.console import print_text, summary, terminal  # noqa: PLC0415 - start-up time
 
         if self.report.diagnostics:
             print_text(terminal(), self.report.diagnostics, self.texts)
@@ -65,7 +65,7 @@ def busy(word: str) -> Iterator[None]:
     if not sys.stderr.isatty() or os.environ.get("NO_COLOR"):
         yield
         return
-    from stowplan.compiler.console import terminal  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.diagnostics.console import terminal  # noqa: PLC0415 - start-up time
 
     with terminal(stderr=True).status(word):
         yield

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from stowplan.compiler.cli.options import Format, Out, folder
-from stowplan.compiler.source import Report
+from stowplan.compiler.diagnostics.report import Report
 
 if TYPE_CHECKING:
     from stowplan.compiler.pipeline import Compiled
@@ -46,7 +46,7 @@ def _print_list(wanted: bool) -> None:  # noqa: FBT001 - typer calls it
     """Print all codes and kinds, and end."""
     if not wanted:
         return
-    from stowplan.compiler.field_help import kinds  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.specs.field_help import kinds  # noqa: PLC0415 - start-up time
     from stowplan.schema.codes import CATALOGUE  # noqa: PLC0415
 
     _print(f"{code}  {each.severity:<7}  {each.title}" for code, each in CATALOGUE.items())
@@ -84,8 +84,8 @@ def explain(
 
 
 def _explain_word(word: str) -> None:
-    from stowplan.compiler.field_help import field_help, kinds  # noqa: PLC0415 - start-up time
-    from stowplan.compiler.pages import page  # noqa: PLC0415
+    from stowplan.compiler.diagnostics.pages import page  # noqa: PLC0415
+    from stowplan.compiler.specs.field_help import field_help, kinds  # noqa: PLC0415 - start-up time
     from stowplan.schema.codes import CATALOGUE  # noqa: PLC0415
     from stowplan.schema.diagnostics import nearest  # noqa: PLC0415
 

@@ -13,8 +13,8 @@ def init(
 
     Example: stowplan init my-repo
     """
-    from stowplan.compiler import starter  # noqa: PLC0415 - start-up time
-    from stowplan.compiler.starter import installation  # noqa: PLC0415
+    from stowplan.compiler.generate import starter  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.generate.starter import installation  # noqa: PLC0415
 
     try:
         written, kept = starter.write(folder)
@@ -35,7 +35,7 @@ def crds(folder: Annotated[Path, typer.Argument(help="Folder to write to.")] = P
 
     Example: stowplan crds deploy/crds
     """
-    from stowplan.compiler import export  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.generate import export  # noqa: PLC0415 - start-up time
 
     _write_files(folder, export.crds())
 
@@ -45,13 +45,13 @@ def schema(folder: Annotated[Path, typer.Argument(help="Folder to write to.")] =
 
     Example: stowplan schema .schemas
     """
-    from stowplan.compiler import export  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.generate import export  # noqa: PLC0415 - start-up time
 
     _write_files(folder, export.schemas())
 
 
 def _write_files(folder: Path, files: dict[str, str]) -> None:
-    from stowplan.compiler.export import write_files  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.generate.export import write_files  # noqa: PLC0415 - start-up time
 
     try:
         write_files(folder, files)

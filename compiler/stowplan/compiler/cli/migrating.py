@@ -7,7 +7,7 @@ import typer
 
 from stowplan.compiler.cli.ending import Ending
 from stowplan.compiler.cli.options import Format, FormatOption
-from stowplan.compiler.source import Report
+from stowplan.compiler.diagnostics.report import Report
 
 Paths = Annotated[list[Path], typer.Argument(metavar="FILE...", help="YAML files, or folders to search for them.")]
 
@@ -24,7 +24,7 @@ def migrate(
 
     Example: stowplan migrate specs --check
     """
-    from stowplan.compiler import rewriting  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.migrate import files as rewriting  # noqa: PLC0415 - start-up time
 
     report = Report()
     done = rewriting.rewrite(rewriting.yaml_files(files), report, check=check)

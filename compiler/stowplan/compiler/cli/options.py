@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from stowplan.compiler.repository import PLATFORM_FILES, SPECS
+from stowplan.compiler.repository.layout import PLATFORM_FILES, SPECS
 
 
 class Format(StrEnum):

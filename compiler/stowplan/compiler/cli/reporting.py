@@ -9,7 +9,7 @@ import typer
 
 from stowplan.compiler.cli.ending import Ending, busy
 from stowplan.compiler.cli.options import Format, Repo, folder
-from stowplan.compiler.source import Report
+from stowplan.compiler.diagnostics.report import Report
 
 
 class Shape(StrEnum):
@@ -38,7 +38,7 @@ def status(
 
     from rich.console import Console  # noqa: PLC0415
 
-    from stowplan.compiler.console import terminal  # noqa: PLC0415
+    from stowplan.compiler.diagnostics.console import terminal  # noqa: PLC0415
     from stowplan.compiler.live.resources import Cluster, ClusterError, KubeconfigError  # noqa: PLC0415
     from stowplan.compiler.live.spec_status import spec_status  # noqa: PLC0415
     from stowplan.compiler.live.table import records, summary, table  # noqa: PLC0415

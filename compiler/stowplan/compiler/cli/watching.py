@@ -15,7 +15,7 @@ def watch(repo: Repo = Path(), out: Out = None) -> None:
     Example: stowplan watch my-repo
     """
     from stowplan.compiler.cli.compiling import written_line  # noqa: PLC0415 - start-up time
-    from stowplan.compiler.console import print_text, terminal  # noqa: PLC0415
+    from stowplan.compiler.diagnostics.console import print_text, terminal  # noqa: PLC0415
     from stowplan.compiler.watch import Watcher  # noqa: PLC0415
 
     source = folder(repo)

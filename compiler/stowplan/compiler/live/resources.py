@@ -8,10 +8,10 @@ from kubernetes.client.exceptions import ApiException
 from kubernetes.config.config_exception import ConfigException
 from urllib3.exceptions import HTTPError
 
-from stowplan.compiler import kinds
-from stowplan.schema.crd import CUSTOM_RESOURCES
+from stowplan.compiler.specs import kinds
+from stowplan.schema.export.crd import CUSTOM_RESOURCES
+from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import SpecId
-from stowplan.schema.records import dataclass
 
 SECONDS = 15
 """Longest wait for an answer."""

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from stowplan.compiler import kinds
 from stowplan.compiler.live.lua import assess
+from stowplan.compiler.specs import kinds
 from stowplan.library import health
 from stowplan.library.manifest import group_of
+from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import SpecId
-from stowplan.schema.records import dataclass
 
 MISSING, UNKNOWN = "Missing", "Unknown"
 WELL = frozenset({"Healthy", "Progressing", "Suspended"})

@@ -7,7 +7,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from stowplan.compiler.emitter import visible
+from stowplan.compiler.diagnostics.escaping import visible
 from stowplan.compiler.live.spec_status import SpecStatus
 
 _STYLES = {"Healthy": "green", "Progressing": "cyan", "Suspended": "dim", "Degraded": "bold red"}

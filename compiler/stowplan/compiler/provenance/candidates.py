@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from stowplan.schema.diagnostics import FieldPath
-from stowplan.schema.plain_schema import Schema
+from stowplan.schema.export.plain_schema import Schema
 
 GONE = object()
 """The field is not given at all."""

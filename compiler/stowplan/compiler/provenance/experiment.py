@@ -10,22 +10,25 @@ from dataclasses import replace
 from functools import cache, cached_property
 from typing import Any
 
-from stowplan.compiler import layout, platform_values
-from stowplan.compiler.delivery import delivered, places, plain_objects
-from stowplan.compiler.lower import context_of, lower
+from stowplan.compiler.diagnostics.document import Document, Node
+from stowplan.compiler.diagnostics.locations import START
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.lowering import output_layout
+from stowplan.compiler.lowering.lower import context_of, lower
+from stowplan.compiler.lowering.platform_objects import delivered, places, plain_objects
 from stowplan.compiler.model import Program, Spec
 from stowplan.compiler.provenance.candidates import GONE, below, candidates, changed
 from stowplan.compiler.provenance.leaves import Leaf, Place, leaves
-from stowplan.compiler.source import START, Document, Node, Report
-from stowplan.compiler.validate import read_spec
+from stowplan.compiler.specs import platform_rules
+from stowplan.compiler.specs.validate import read_spec
 from stowplan.library.manifest import Manifest
-from stowplan.library.names import HASH_LENGTH
+from stowplan.library.values.names import HASH_LENGTH
 from stowplan.schema.diagnostics import FieldPath, has_errors
+from stowplan.schema.export.plain_schema import Schema, plain_schema
+from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import Model, SpecId
-from stowplan.schema.plain_schema import Schema, plain_schema
-from stowplan.schema.platform import Platform
-from stowplan.schema.reading import read
-from stowplan.schema.records import dataclass
+from stowplan.schema.parse_model import read
+from stowplan.schema.platform.platform import Platform
 
 _HASH = re.compile(rf"-([a-z2-7]{{{HASH_LENGTH}}})$")
 HASH = "<hash>"
@@ -129,7 +132,7 @@ class Experiment:
     def _on(self, data: Any) -> Program | None:
         """The program on another platform, from whose defaults specs take theirs."""
         platform, _ = read(Platform, data)
-        if platform is None or has_errors(platform_values.findings(platform)):
+        if platform is None or has_errors(platform_rules.findings(platform)):
             return None
         specs = [read_spec(each.document, platform, Report()) for each in self.program.specs]
         sound = tuple(each for each in specs if each is not None)
@@ -157,7 +160,7 @@ class Experiment:
         if report.failed:
             return None
         if self.spec is None:
-            specs = places(layout.of_specs(units, program.specs))
+            specs = places(output_layout.of_specs(units, program.specs))
             manifests = [output.manifest for output in delivered(specs, plain_objects(program), program)]
         else:
             index = next(i for i, each in enumerate(self.program.specs) if each.id == self.spec)

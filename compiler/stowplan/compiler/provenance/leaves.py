@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from stowplan.compiler.difference.fields import naming, opened
+from stowplan.compiler.diff.fields import naming, opened
 from stowplan.schema.diagnostics import FieldPath
-from stowplan.schema.records import dataclass
+from stowplan.schema.frozen import dataclass
 
 Place = tuple[str | int, ...]
 """Like a field path, but an item of a list stands under its name where all items have one: lists may grow."""

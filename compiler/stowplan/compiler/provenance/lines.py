@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from stowplan.compiler.source import Node
+from stowplan.compiler.diagnostics.document import Node
 from stowplan.schema.diagnostics import FieldPath
 
 

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 
 from stowplan.compiler.model import Output, Program
+from stowplan.compiler.output.render import render
 from stowplan.compiler.provenance.experiment import Input, key_of
 from stowplan.compiler.provenance.leaves import leaves, pointer, steps
 from stowplan.compiler.provenance.lines import paths_on
 from stowplan.compiler.provenance.source_map import Entry, SourceMap
-from stowplan.compiler.render import render
-from stowplan.compiler.yaml_plain import nodes
+from stowplan.compiler.yaml.fast_reader import nodes
 from stowplan.schema.diagnostics import FieldPath
-from stowplan.schema.records import dataclass
+from stowplan.schema.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 
 from stowplan.compiler.provenance.leaves import pointer
 from stowplan.schema.diagnostics import FieldPath
-from stowplan.schema.records import dataclass
+from stowplan.schema.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,15 +4,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
+from stowplan.compiler.diagnostics.document import Document
+from stowplan.compiler.diagnostics.locations import PLATFORM_FILE, Location
 from stowplan.compiler.model import Output, Program
 from stowplan.compiler.provenance.experiment import HASH, Experiment, Input, ObjectKey, Objects, flattened, key_of
 from stowplan.compiler.provenance.leaves import Leaf, Place, leaves
 from stowplan.compiler.provenance.rules import RULES, Rule, rule_of
-from stowplan.compiler.source import PLATFORM_FILE, Document, Location
 from stowplan.library.manifest import Manifest
 from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import SpecId
-from stowplan.schema.records import dataclass
 
 _MOST_GIVEN = 6
 _RUN_HASH = next(rule for rule in RULES if rule.id == "run-hash")

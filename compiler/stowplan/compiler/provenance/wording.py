@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from stowplan.compiler.difference.wording import shown
+from stowplan.compiler.diff.wording import shown
 from stowplan.compiler.provenance.experiment import Input
 from stowplan.compiler.provenance.leaves import pointer
 from stowplan.compiler.provenance.questions import Effect

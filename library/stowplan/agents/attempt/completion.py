@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from stowplan.agents.attempt import run_marker, safe_files
-from stowplan.schema.exit_codes import PERMANENT, ExitCode
-from stowplan.schema.marker import COMPLETE_FILE, FAILED_FILE, marker_path
+from stowplan.schema.agents.exit_codes import PERMANENT, ExitCode
+from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, marker_path
 
 COMPLETE = "complete.json"
 """In the state directory of the transfer: there while the destination is complete, not while it is being changed."""

@@ -2,7 +2,7 @@
 
 import errno
 
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.schema.agents.exit_codes import ExitCode
 
 _HOLLOW = {errno.ENOSPC: "NoSpace", errno.EDQUOT: "NoSpace", errno.EROFS: "ReadOnly", errno.EACCES: "NoAccess"} | {
     errno.EPERM: "NoAccess",

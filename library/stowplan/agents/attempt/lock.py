@@ -20,8 +20,8 @@ from pathlib import Path
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.safe_files import json_object
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.log import Log
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.agents.runtime.log import Log
+from stowplan.schema.agents.exit_codes import ExitCode
 
 BEAT_SECONDS = 5.0
 SILENCE_SECONDS = 30.0

@@ -9,8 +9,8 @@ import socket
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.schema.exit_codes import ExitCode
-from stowplan.schema.records import dataclass
+from stowplan.schema.agents.exit_codes import ExitCode
+from stowplan.schema.frozen import dataclass
 
 Address = IPv4Address | IPv6Address
 

@@ -12,13 +12,13 @@ from typing import Any, NoReturn
 
 from stowplan.agents.attempt.failure import AttemptError, StoppedError, of_any
 from stowplan.agents.attempt.interruption import interruptible
-from stowplan.agents.attempt.last_words import leave
 from stowplan.agents.attempt.outcome import Outcome
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.report import Reporter
 from stowplan.agents.attempt.stop import Stop, Why
-from stowplan.agents.log import Log, shortened, visible
-from stowplan.schema.exit_codes import TERMINATED, ExitCode
+from stowplan.agents.attempt.termination_log import leave
+from stowplan.agents.runtime.log import Log, shortened, visible
+from stowplan.schema.agents.exit_codes import TERMINATED, ExitCode
 
 LOG_SECONDS = 10.0
 """Time between two lines of progress."""

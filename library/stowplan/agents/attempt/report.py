@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stowplan.agents.backoff import Backoff
 from stowplan.agents.cluster import access
 from stowplan.agents.cluster.access import Access
 from stowplan.agents.cluster.answers import Manifest, Refused, Unreachable
+from stowplan.agents.cluster.backoff import Backoff
 from stowplan.agents.cluster.custom_resources import SERVED
-from stowplan.agents.log import Log
-from stowplan.agents.timestamp import now
-from stowplan.schema.agent_config import Target
+from stowplan.agents.runtime.log import Log
+from stowplan.agents.runtime.timestamp import now
+from stowplan.schema.agents.cache_config import Target
 
 if TYPE_CHECKING:
     from stowplan.agents.cluster.client import Client

@@ -1,9 +1,9 @@
-"""What the marker of a run says. Where it lies, and what it means for others, is in `stowplan.schema.marker`."""
+"""What the marker of a run says. Where it lies, and what it means for others, is in `stowplan.schema.agents.marker`."""
 
 from pydantic import ValidationError
 
-from stowplan.schema.exit_codes import ExitCode
-from stowplan.schema.marker import Marker
+from stowplan.schema.agents.exit_codes import ExitCode
+from stowplan.schema.agents.marker import Marker
 
 
 def written(run: str, code: ExitCode) -> str:

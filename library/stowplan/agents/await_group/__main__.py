@@ -2,8 +2,8 @@
 
 import sys
 
-from stowplan.agents.early_signal import end_with
-from stowplan.schema.exit_codes import TERMINATED
+from stowplan.agents.runtime.early_signal import end_with
+from stowplan.schema.agents.exit_codes import TERMINATED
 
 if __name__ == "__main__":
     end_with(TERMINATED)

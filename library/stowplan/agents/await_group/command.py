@@ -4,13 +4,13 @@ import asyncio
 import os
 import sys
 
-from stowplan.agents.await_group.attendance import attend
 from stowplan.agents.await_group.settings import Settings, arguments, settings
+from stowplan.agents.await_group.wait_loop import attend
 from stowplan.agents.cluster.client import Client
-from stowplan.agents.log import Log, identity
-from stowplan.agents.until_signal import until_signal
-from stowplan.schema.exit_codes import TERMINATED, ExitCode
-from stowplan.schema.field_managers import AWAIT
+from stowplan.agents.runtime.log import Log, identity
+from stowplan.agents.runtime.until_signal import until_signal
+from stowplan.schema.agents.exit_codes import TERMINATED, ExitCode
+from stowplan.schema.agents.field_managers import AWAIT
 
 
 def main() -> int:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from stowplan.agents.await_group.job_state import UNKNOWN, JobState, Phase
-from stowplan.schema.await_config import END_AT_ONCE
+from stowplan.schema.agents.await_config import END_AT_ONCE
 
 _CLOCK_STANDS = frozenset({Phase.UNKNOWN, Phase.SUSPENDED})
 _FAILED = frozenset({Phase.FAILED, Phase.GONE})

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from stowplan.agents.arguments import Arguments, config_problem, parse
 from stowplan.agents.cluster import access
 from stowplan.agents.cluster.access import Access
-from stowplan.schema.agent_config import RUN_ENV
-from stowplan.schema.await_config import POD_IP_ENV, RUN_HASH_LENGTH, AwaitConfig, job_name
+from stowplan.agents.runtime.arguments import Arguments, config_problem, parse
+from stowplan.schema.agents.await_config import POD_IP_ENV, RUN_HASH_LENGTH, AwaitConfig, job_name
+from stowplan.schema.agents.cache_config import RUN_ENV
 
 _RUN = re.compile(rf"(.+-)?[a-z2-7]{{{RUN_HASH_LENGTH}}}")
 

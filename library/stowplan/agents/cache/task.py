@@ -10,17 +10,23 @@ from stowplan.agents.attempt.redaction import RedactedStream, Redactor
 from stowplan.agents.attempt.report import Reporter, reach
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.juicefs.credentials import secrets
-from stowplan.agents.cache.tasks import status
-from stowplan.agents.cache.tasks.clear import ClearTask
-from stowplan.agents.cache.tasks.remove import RemoveTask
-from stowplan.agents.cache.tasks.settings import SettingsError, TaskArguments, TaskConfig, arguments, read
-from stowplan.agents.cache.tasks.sync import SyncTask
-from stowplan.agents.cache.tasks.warmup import WarmupTask
-from stowplan.agents.cache.tasks.work import TaskOutcome, Work
-from stowplan.agents.log import Log, identity
-from stowplan.schema import field_managers
-from stowplan.schema.agent_config import POD_ENV, RUN_ENV, ClearConfig, RmrConfig, SyncConfig
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.agents.cache.drivers.juicefs.tasks import status
+from stowplan.agents.cache.drivers.juicefs.tasks.clear import ClearTask
+from stowplan.agents.cache.drivers.juicefs.tasks.remove import RemoveTask
+from stowplan.agents.cache.drivers.juicefs.tasks.settings import (
+    SettingsError,
+    TaskArguments,
+    TaskConfig,
+    arguments,
+    read,
+)
+from stowplan.agents.cache.drivers.juicefs.tasks.sync import SyncTask
+from stowplan.agents.cache.drivers.juicefs.tasks.warmup import WarmupTask
+from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskOutcome, Work
+from stowplan.agents.runtime.log import Log, identity
+from stowplan.schema.agents import field_managers
+from stowplan.schema.agents.cache_config import POD_ENV, RUN_ENV, ClearConfig, RmrConfig, SyncConfig
+from stowplan.schema.agents.exit_codes import ExitCode
 
 
 def main(words: Sequence[str]) -> int:

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from time import monotonic
 
-from stowplan.agents.backoff import Backoff
 from stowplan.agents.cluster.answers import Manifest, Refused, Trouble, Unreachable, WatchEvent
+from stowplan.agents.cluster.backoff import Backoff
 from stowplan.agents.cluster.client import Client
 from stowplan.agents.cluster.place import Place
 

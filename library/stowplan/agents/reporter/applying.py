@@ -4,11 +4,11 @@ from enum import Enum
 
 from stowplan.agents.cluster.answers import Manifest, Refused, Unreachable
 from stowplan.agents.cluster.client import Client
-from stowplan.agents.log import Log
 from stowplan.agents.reporter.observed import Observed
 from stowplan.agents.reporter.resources import Resource
 from stowplan.agents.reporter.rules.conditions import Status
-from stowplan.schema.field_managers import REPORTER
+from stowplan.agents.runtime.log import Log
+from stowplan.schema.agents.field_managers import REPORTER
 
 
 class Written(Enum):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from stowplan.agents.reporter.pods import Container, Pod
 from stowplan.agents.reporter.workloads import AWAIT
-from stowplan.schema.exit_codes import TERMINATED
+from stowplan.schema.agents.exit_codes import TERMINATED
 
 OOM = "OOMKilled"
 NODE_LOST = "NodeLost"

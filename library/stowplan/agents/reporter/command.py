@@ -5,13 +5,13 @@ import os
 import sys
 
 from stowplan.agents.cluster.client import Client
-from stowplan.agents.log import Log, identity
 from stowplan.agents.reporter.probe import alive_file, beat
 from stowplan.agents.reporter.reporting import Reporting
 from stowplan.agents.reporter.settings import Settings, arguments, settings
-from stowplan.agents.until_signal import until_signal
-from stowplan.schema.exit_codes import ExitCode
-from stowplan.schema.field_managers import REPORTER
+from stowplan.agents.runtime.log import Log, identity
+from stowplan.agents.runtime.until_signal import until_signal
+from stowplan.schema.agents.exit_codes import ExitCode
+from stowplan.schema.agents.field_managers import REPORTER
 
 HEARTBEAT_SECONDS = 10.0
 

@@ -7,7 +7,7 @@ from typing import Literal
 from stowplan.agents.reporter.causes import DEADLINE, Cause
 from stowplan.agents.reporter.observed import Run, latest
 from stowplan.agents.reporter.workloads import Job, JobSet, Mark
-from stowplan.schema.await_config import END_AT_ONCE
+from stowplan.schema.agents.await_config import END_AT_ONCE
 
 State = Literal["absent", "suspended", "active", "complete", "failed"]
 

@@ -8,9 +8,8 @@ from functools import partial
 from time import monotonic
 from typing import Any
 
-from stowplan.agents.backoff import Backoff
+from stowplan.agents.cluster.backoff import Backoff
 from stowplan.agents.cluster.client import Client
-from stowplan.agents.log import Log
 from stowplan.agents.reporter import pods, resources, workloads
 from stowplan.agents.reporter.applying import Written, apply
 from stowplan.agents.reporter.cache import Cache, Caches
@@ -20,6 +19,7 @@ from stowplan.agents.reporter.rules import registry
 from stowplan.agents.reporter.settings import Settings
 from stowplan.agents.reporter.watching import Watching
 from stowplan.agents.reporter.workloads import Key
+from stowplan.agents.runtime.log import Log
 
 SETTLE_SECONDS = 0.3
 """Wait after a change: those that follow from it come in one look."""

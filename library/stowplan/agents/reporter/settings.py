@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from stowplan.agents.arguments import Arguments, config_problem, parse
 from stowplan.agents.cluster import access
 from stowplan.agents.cluster.access import Access
-from stowplan.schema.reporter_config import ReporterConfig
+from stowplan.agents.runtime.arguments import Arguments, config_problem, parse
+from stowplan.schema.agents.reporter_config import ReporterConfig
 
 _ABOUT = """\
 Watches the Jobs, JobSets, StatefulSets and pods that were compiled from the custom resources of one namespace, and

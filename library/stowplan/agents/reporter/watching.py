@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Generic
 
-from stowplan.agents.backoff import Backoff
 from stowplan.agents.cluster.answers import Manifest, Refused, Trouble, Unreachable, WatchEvent
+from stowplan.agents.cluster.backoff import Backoff
 from stowplan.agents.cluster.client import Client
-from stowplan.agents.log import Log
 from stowplan.agents.reporter.cache import Cache, T
+from stowplan.agents.runtime.log import Log
 
 PAGE = 100
 """Objects of one answer: what is read in one piece has to be held in one piece."""

@@ -4,22 +4,22 @@ import os
 import sys
 from typing import TextIO, cast
 
-from stowplan.agents.arguments import Arguments
 from stowplan.agents.attempt.network import Network
 from stowplan.agents.attempt.outcome import Outcome
 from stowplan.agents.attempt.program import Program
 from stowplan.agents.attempt.redaction import RedactedStream, Redactor
 from stowplan.agents.attempt.report import Reporter, reach
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.log import Log, identity
+from stowplan.agents.runtime.arguments import Arguments
+from stowplan.agents.runtime.log import Log, identity
 from stowplan.agents.transfer import cube_status, dataset_status
 from stowplan.agents.transfer.engine import Work
 from stowplan.agents.transfer.registry import engine
 from stowplan.agents.transfer.run import Run
 from stowplan.agents.transfer.settings import Settings, SettingsError, arguments, read, secrets, settings
-from stowplan.schema import field_managers
-from stowplan.schema.agent_config import POD_ENV
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.schema.agents import field_managers
+from stowplan.schema.agents.cache_config import POD_ENV
+from stowplan.schema.agents.exit_codes import ExitCode
 
 
 def main() -> int:

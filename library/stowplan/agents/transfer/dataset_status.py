@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, Outcome, condition
-from stowplan.agents.dataset_phase import Course, of_claim
-from stowplan.agents.timestamp import now
-from stowplan.schema import field_managers
+from stowplan.agents.runtime.dataset_phase import Course, of_claim
+from stowplan.agents.runtime.timestamp import now
+from stowplan.schema.agents import field_managers
 
 FIELD_MANAGER = field_managers.task("sync", 0)
 """A claim has no partitions, and is only synced."""

@@ -9,8 +9,8 @@ from stowplan.agents.attempt.outcome import Outcome
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.log import Log
-from stowplan.schema.marker import STATE_DIRECTORY
+from stowplan.agents.runtime.log import Log
+from stowplan.schema.agents.marker import STATE_DIRECTORY
 
 PROTECTED = (STATE_DIRECTORY, "lost+found", ".snapshot")
 """Names at the top of a claim that are nobody's data."""

@@ -8,9 +8,9 @@ from typing import Generic, Protocol
 
 from stowplan.agents.attempt.failure import StoppedError, contained
 from stowplan.agents.attempt.progress import Progress
-from stowplan.agents.log import Log
-from stowplan.agents.transfer.crew import Countdown
+from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.parts import Extent, P, PartFile
+from stowplan.agents.transfer.thread_pool import Countdown
 
 
 class Fetcher(Protocol[P]):

@@ -4,7 +4,7 @@ import os
 
 from stowplan.agents.transfer.engine import Engine
 from stowplan.agents.transfer.settings import Settings, SettingsError
-from stowplan.schema.transfer_config import GitEndpoint, HuggingFaceEndpoint, S3Endpoint
+from stowplan.schema.agents.transfer_config import GitEndpoint, HuggingFaceEndpoint, S3Endpoint
 
 
 def engine(settings: Settings) -> Engine:
@@ -27,8 +27,8 @@ def engine(settings: Settings) -> Engine:
 
 
 def _huggingface(settings: Settings) -> Engine:
-    from stowplan.agents.transfer.huggingface.environment import prepare  # noqa: PLC0415 - see above
-    from stowplan.agents.transfer.huggingface.settings import huggingface_settings  # noqa: PLC0415
+    from stowplan.agents.transfer.huggingface.hub.environment import prepare  # noqa: PLC0415 - see above
+    from stowplan.agents.transfer.huggingface.hub.settings import huggingface_settings  # noqa: PLC0415
 
     prepare(settings, os.environ)
     told = huggingface_settings(settings)

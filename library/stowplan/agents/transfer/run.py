@@ -11,9 +11,9 @@ from stowplan.agents.attempt.lock import held
 from stowplan.agents.transfer.engine import Engine, Work
 from stowplan.agents.transfer.settings import Settings
 from stowplan.agents.transfer.tree import Tree
-from stowplan.schema.exit_codes import ExitCode
-from stowplan.schema.marker import STATE_DIRECTORY, marker_path
-from stowplan.schema.transfer_config import State
+from stowplan.schema.agents.exit_codes import ExitCode
+from stowplan.schema.agents.marker import STATE_DIRECTORY, marker_path
+from stowplan.schema.agents.transfer_config import State
 
 _NO_RIGHT = (errno.EACCES, errno.EPERM, errno.EROFS)
 

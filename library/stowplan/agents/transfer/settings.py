@@ -6,11 +6,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from stowplan.agents.arguments import Arguments, config_problem, parser
 from stowplan.agents.attempt.network import OF_A_POD, Network
 from stowplan.agents.attempt.redaction import in_url
-from stowplan.schema.agent_config import RUN_ENV
-from stowplan.schema.transfer_config import PROXY_ENV, PvcEndpoint, RemoteEndpoint, TransferConfig
+from stowplan.agents.runtime.arguments import Arguments, config_problem, parser
+from stowplan.schema.agents.cache_config import RUN_ENV
+from stowplan.schema.agents.transfer_config import PROXY_ENV, PvcEndpoint, RemoteEndpoint, TransferConfig
 
 _ABOUT = """\
 Copies between a directory and an S3 bucket, a Hugging Face repository or a Git repository: what is there already is

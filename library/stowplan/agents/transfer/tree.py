@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.schema.agents.exit_codes import ExitCode
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 

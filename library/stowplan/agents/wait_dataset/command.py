@@ -11,13 +11,13 @@ from typing import get_args
 
 from pydantic import ValidationError
 
-from stowplan.agents.arguments import bare_parser
-from stowplan.agents.attempt.last_words import leave
-from stowplan.agents.log import Log, identity
+from stowplan.agents.attempt.termination_log import leave
+from stowplan.agents.runtime.arguments import bare_parser
+from stowplan.agents.runtime.log import Log, identity
 from stowplan.agents.wait_dataset.patience import Outcome, Patience
 from stowplan.agents.wait_dataset.readiness import View, look
-from stowplan.schema.exit_codes import ExitCode
-from stowplan.schema.wait_config import DEFAULT_TIMEOUT, Until, WaitConfig
+from stowplan.schema.agents.exit_codes import ExitCode
+from stowplan.schema.agents.wait_config import DEFAULT_TIMEOUT, Until, WaitConfig
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 10.0
 """Seconds between two looks: each time a little more, since many pods may wait for one metadata engine."""

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 from stowplan.agents.wait_dataset.readiness import View
-from stowplan.schema.exit_codes import ExitCode
-from stowplan.schema.wait_config import WaitConfig
+from stowplan.schema.agents.exit_codes import ExitCode
+from stowplan.schema.agents.wait_config import WaitConfig
 
 OLD_FAILURE = 300.0
 """Seconds. A failure that was there from the start may be of an older spec, whose new sync is about to begin and takes

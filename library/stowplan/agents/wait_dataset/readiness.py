@@ -1,4 +1,4 @@
-"""How far a mounted dataset is, by the markers in it (`stowplan.schema.marker`)."""
+"""How far a mounted dataset is, by the markers in it (`stowplan.schema.agents.marker`)."""
 
 import os
 from collections.abc import Iterator
@@ -9,8 +9,8 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from stowplan.agents.attempt import safe_files
-from stowplan.schema.marker import COMPLETE_FILE, FAILED_FILE, WARMUP_DIRECTORY, WarmupMarker
-from stowplan.schema.wait_config import Until
+from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, WARMUP_DIRECTORY, WarmupMarker
+from stowplan.schema.agents.wait_config import Until
 
 _LONGEST = 63
 """Characters of the name of a run, which is that of a Job."""

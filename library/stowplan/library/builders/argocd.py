@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from stowplan.library import labels
 from stowplan.library.builders.metadata import EARLY_WAVE
 from stowplan.library.manifest import Json, Manifest
-from stowplan.schema.platform import ArgoCD, GroupKind, Platform
+from stowplan.library.values import labels
+from stowplan.schema.platform.platform import ArgoCD, GroupKind, Platform
 
 API_VERSION = "argoproj.io/v1alpha1"
 IN_CLUSTER = "https://kubernetes.default.svc"

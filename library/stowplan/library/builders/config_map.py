@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from stowplan.library import names
 from stowplan.library.builders.metadata import metadata
-from stowplan.library.canonical_json import indented
-from stowplan.library.ir import Origin
+from stowplan.library.ir.data import Origin
 from stowplan.library.manifest import Manifest
-from stowplan.schema.agent_config import CONFIG_FILE
+from stowplan.library.values import names
+from stowplan.library.values.canonical_json import indented
+from stowplan.schema.agents.cache_config import CONFIG_FILE
 from stowplan.schema.meta import Model
 
 

@@ -1,8 +1,8 @@
 """The custom resource itself, on whose status the agents report."""
 
-from stowplan.library import labels
-from stowplan.library.ir import Origin
+from stowplan.library.ir.data import Origin
 from stowplan.library.manifest import Json, Manifest
+from stowplan.library.values import labels
 from stowplan.schema.meta import Model
 
 _SKIP_DRY_RUN = "SkipDryRunOnMissingResource=true"

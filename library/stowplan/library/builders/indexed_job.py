@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from stowplan.library.builders import wait_container
+from stowplan.library.builders.pods import wait_container
+from stowplan.library.ir.training import Role
 from stowplan.library.manifest import Json
-from stowplan.library.training import Role
 
 LOST_NODE: Json = {"action": "Ignore", "onPodConditions": [{"status": "True", "type": "DisruptionTarget"}]}
 """A pod that lost its node is replaced and not counted as failed. Kubernetes allows rules only with `Never`."""

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from stowplan.library import names
 from stowplan.library.builders.metadata import metadata
-from stowplan.library.ir import Origin
+from stowplan.library.ir.data import Origin
 from stowplan.library.manifest import Json, Manifest
-from stowplan.schema.exit_codes import PERMANENT
+from stowplan.library.values import names
+from stowplan.schema.agents.exit_codes import PERMANENT
 
 MUTABLE = frozenset(
     "activeDeadlineSeconds backoffLimit maxFailedIndexes parallelism podReplacementPolicy suspend "

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from stowplan.library import labels
-from stowplan.library.ir import Origin
+from stowplan.library.ir.data import Origin
+from stowplan.library.values import labels
 
 EARLY_KINDS = frozenset({"Namespace", "ServiceAccount", "Role", "RoleBinding", "NetworkPolicy", "ConfigMap", "Service"})
 """Kinds without a health check in Argo CD; they go one wave ahead of what runs or binds, so no wave can wait.

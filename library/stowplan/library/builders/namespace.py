@@ -1,8 +1,8 @@
 """Namespace."""
 
-from stowplan.library import labels
 from stowplan.library.builders.metadata import EARLY_WAVE
 from stowplan.library.manifest import Manifest
+from stowplan.library.values import labels
 
 
 def namespace(name: str, pod_security: str) -> Manifest:

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from stowplan.library import labels
 from stowplan.library.builders.metadata import metadata
-from stowplan.library.ir import Origin
+from stowplan.library.ir.data import Origin
 from stowplan.library.manifest import Json, Manifest
-from stowplan.schema.platform import DNS_PORT, LINK_LOCAL, EgressRule, Network, lies_in
+from stowplan.library.values import labels
+from stowplan.schema.platform.platform import DNS_PORT, LINK_LOCAL, EgressRule, Network, lies_in
 
 
 def network_policy(name: str, origin: Origin, *, namespace: str, network: Network) -> Manifest:

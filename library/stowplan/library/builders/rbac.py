@@ -1,7 +1,7 @@
 """ServiceAccount, Role and RoleBinding of a spec's agents."""
 
 from stowplan.library.builders.metadata import metadata
-from stowplan.library.ir import Origin
+from stowplan.library.ir.data import Origin
 from stowplan.library.manifest import Json, Manifest
 
 _COMPONENT = "access"

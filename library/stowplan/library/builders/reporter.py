@@ -1,13 +1,14 @@
 """The reporter of one namespace: a Deployment of one small pod, and what it may do."""
 
-from stowplan.library import labels, names
-from stowplan.library.builders import network_policy, pod
+from stowplan.library.builders import network_policy
 from stowplan.library.builders.config_map import content
 from stowplan.library.builders.metadata import EARLY_KINDS, EARLY_WAVE
-from stowplan.library.ir import Site
+from stowplan.library.builders.pods import agent_pod
+from stowplan.library.ir.data import Site
 from stowplan.library.manifest import Json, Manifest
-from stowplan.schema.crd import CUSTOM_RESOURCES
-from stowplan.schema.reporter_config import ReporterConfig
+from stowplan.library.values import labels, names
+from stowplan.schema.agents.reporter_config import ReporterConfig
+from stowplan.schema.export.crd import CUSTOM_RESOURCES
 
 NAME = "stowplan-reporter"
 COMPONENT = "reporter"
@@ -72,12 +73,12 @@ def _deployment(configuration: str, site: Site) -> Json:
         "revisionHistoryLimit": 2,
         "selector": {"matchLabels": dict(_SELECTOR)},
         "strategy": {"type": "Recreate"},
-        "template": pod.with_labels(_pod(configuration, site), _labels(), site),
+        "template": agent_pod.with_labels(_pod(configuration, site), _labels(), site),
     }
 
 
-def _pod(configuration: str, site: Site) -> pod.AgentPod:
-    return pod.AgentPod(
+def _pod(configuration: str, site: Site) -> agent_pod.AgentPod:
+    return agent_pod.AgentPod(
         component=COMPONENT,
         agent="control",
         module=MODULE,

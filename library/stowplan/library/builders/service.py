@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from stowplan.library.builders.metadata import metadata
-from stowplan.library.ir import Origin
+from stowplan.library.ir.data import Origin
 from stowplan.library.manifest import Manifest
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from stowplan.library.builders.metadata import metadata
-from stowplan.library.ir import Origin
+from stowplan.library.ir.data import Origin
 from stowplan.library.manifest import Json, Manifest
 
 

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from decimal import ROUND_FLOOR
 from typing import Any
 
-from stowplan.library.builders import job, pod
+from stowplan.library.builders import job
 from stowplan.library.builders.config_map import config_map
-from stowplan.library.ir import Site, Transfer
+from stowplan.library.builders.pods import agent_pod
+from stowplan.library.ir.data import Site, Transfer
 from stowplan.library.manifest import Json, Manifest
-from stowplan.library.quantities import amount
-from stowplan.schema.transfer_config import CA_DIRECTORY, CLAIM_DIRECTORY, PvcEndpoint
+from stowplan.library.values.quantities import amount
+from stowplan.schema.agents.transfer_config import CA_DIRECTORY, CLAIM_DIRECTORY, PvcEndpoint
 
 MODULE = "stowplan.agents.transfer"
 
@@ -54,7 +55,7 @@ def memory(limits: Mapping[str, Any]) -> int:
 def _job(transfer: Transfer, site: Site, config: str) -> Json:
     """A new attempt waits until the pod of the last one is really gone: two must never write to one place."""
     spec = job.job_spec(
-        pod.template(_pod(transfer, config), transfer.origin, site),
+        agent_pod.template(_pod(transfer, config), transfer.origin, site),
         container=transfer.component,
         deadline_seconds=transfer.total_seconds,
         suspend=transfer.suspend,
@@ -63,9 +64,9 @@ def _job(transfer: Transfer, site: Site, config: str) -> Json:
     return {**spec, "podReplacementPolicy": "Failed"}
 
 
-def _pod(transfer: Transfer, config: str) -> pod.AgentPod:
+def _pod(transfer: Transfer, config: str) -> agent_pod.AgentPod:
     certificates = transfer.certificates
-    return pod.AgentPod(
+    return agent_pod.AgentPod(
         component=transfer.component,
         agent=transfer.agent,
         module=MODULE,
@@ -73,11 +74,11 @@ def _pod(transfer: Transfer, config: str) -> pod.AgentPod:
         config_map=config,
         service_account=transfer.account,
         resources=transfer.resources,
-        mount=pod.Mount(transfer.claim, CLAIM_DIRECTORY, transfer.read_only),
-        env=(pod.run_env(), *transfer.env),
+        mount=agent_pod.Mount(transfer.claim, CLAIM_DIRECTORY, transfer.read_only),
+        env=(agent_pod.run_env(), *transfer.env),
         placement=transfer.placement,
         annotations=_KEEP_NODE,
-        files=(pod.FileMount("ca", certificates, CA_DIRECTORY),) if certificates else (),
+        files=(agent_pod.FileMount("ca", certificates, CA_DIRECTORY),) if certificates else (),
         security={**_group(transfer), **transfer.security},
         deadline_seconds=transfer.attempt_seconds,
     )
@@ -90,4 +91,4 @@ def _group(transfer: Transfer) -> Json:
     """
     if isinstance(transfer.config.source, PvcEndpoint):
         return {}
-    return {"fsGroup": pod.AGENT_USER, "fsGroupChangePolicy": "OnRootMismatch"}
+    return {"fsGroup": agent_pod.AGENT_USER, "fsGroupChangePolicy": "OnRootMismatch"}

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stowplan.library import labels
 from stowplan.library.builders.metadata import metadata
-from stowplan.library.ir import Origin
+from stowplan.library.ir.data import Origin
 from stowplan.library.manifest import Manifest
+from stowplan.library.values import labels
 
 CAPACITY = "10Pi"
 """The old operator's figure. A static CSI volume has no quota; both sides only have to agree."""

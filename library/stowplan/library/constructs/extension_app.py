@@ -10,8 +10,8 @@ from stowplan.library.constructs.charts import SpecChart
 from stowplan.library.constructs.manifest_set import ManifestSet
 from stowplan.library.manifest import Json, Manifest, Unit
 from stowplan.schema.diagnostics import did_you_mean
+from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import ObjectId, SpecId
-from stowplan.schema.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

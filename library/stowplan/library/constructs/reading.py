@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
-from stowplan.schema.custom_resource import CustomResource
 from stowplan.schema.diagnostics import Finding, dotted, has_errors
+from stowplan.schema.kinds.custom_resource import CustomResource
 from stowplan.schema.legacy import modernise
-from stowplan.schema.platform import Platform
-from stowplan.schema.reading import read
+from stowplan.schema.parse_model import read
+from stowplan.schema.platform.platform import Platform
 
 AnyModel = TypeVar("AnyModel", bound=CustomResource)
 

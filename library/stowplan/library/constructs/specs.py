@@ -9,13 +9,13 @@ from constructs import Construct
 
 from stowplan.library.constructs.manifest_set import ManifestSet
 from stowplan.library.constructs.reading import read_spec, refuse_errors
-from stowplan.library.dialects.context import Context
 from stowplan.library.dialects.registry import lower
+from stowplan.library.dialects.shared.context import Context
 from stowplan.library.manifest import Unit
-from stowplan.schema import data_cube, mx_job, paddle_job, sample_job, sample_set, training_job
 from stowplan.schema.diagnostics import Finding
-from stowplan.schema.platform import Platform
-from stowplan.schema.records import dataclass
+from stowplan.schema.frozen import dataclass
+from stowplan.schema.kinds import data_cube, mx_job, paddle_job, sample_job, sample_set, training_job
+from stowplan.schema.platform.platform import Platform
 
 Spec = (
     sample_set.SampleSet

@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from stowplan.library.dialects.mx_job_rules import role_of
-from stowplan.library.dialects.training_job_shape import shape
+from stowplan.library.dialects.mx_job.rules import role_of
+from stowplan.library.dialects.training_job.topology import shape
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
-from stowplan.schema.mx_job import MxJob
-from stowplan.schema.paddle_job import PaddleJob, PaddleRole
-from stowplan.schema.platform import Platform
-from stowplan.schema.records import dataclass
-from stowplan.schema.training_job import TrainingJob
+from stowplan.schema.frozen import dataclass
+from stowplan.schema.kinds.mx_job import MxJob
+from stowplan.schema.kinds.paddle_job import PaddleJob, PaddleRole
+from stowplan.schema.kinds.training_job import TrainingJob
+from stowplan.schema.platform.platform import Platform
 
 _OF_TEMPLATES = ("template", "spec", "volumes")
 

@@ -1,13 +1,17 @@
 """The kinds there are, and how each is lowered."""
 
-from stowplan.library.dialects import data_cube, mx_job, paddle_job, sample_job, sample_set, training_job
-from stowplan.library.dialects.context import Context, Lowered
-from stowplan.schema.data_cube import DataCube
-from stowplan.schema.mx_job import MxJob
-from stowplan.schema.paddle_job import PaddleJob
-from stowplan.schema.sample_job import SampleJob
-from stowplan.schema.sample_set import SampleSet
-from stowplan.schema.training_job import TrainingJob
+from stowplan.library.dialects.data_cube import lower as data_cube
+from stowplan.library.dialects.dataset import sample_job, sample_set
+from stowplan.library.dialects.mx_job import lower as mx_job
+from stowplan.library.dialects.paddle_job import lower as paddle_job
+from stowplan.library.dialects.shared.context import Context, Lowered
+from stowplan.library.dialects.training_job import lower as training_job
+from stowplan.schema.kinds.data_cube import DataCube
+from stowplan.schema.kinds.mx_job import MxJob
+from stowplan.schema.kinds.paddle_job import PaddleJob
+from stowplan.schema.kinds.sample_job import SampleJob
+from stowplan.schema.kinds.sample_set import SampleSet
+from stowplan.schema.kinds.training_job import TrainingJob
 
 Spec = SampleSet | SampleJob | PaddleJob | TrainingJob | MxJob | DataCube
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from stowplan.library.engines.gang.api import GangEngine
-from stowplan.library.ir import Site
+from stowplan.library.ir.data import Site
+from stowplan.library.ir.training import Hosts, TrainingGroup
 from stowplan.library.manifest import Json, Manifest
-from stowplan.library.training import Hosts, TrainingGroup
 
 
 class JobEngine(Protocol):

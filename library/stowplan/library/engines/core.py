@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from stowplan.library import names
-from stowplan.library.builders import await_pod
+from stowplan.library.builders.pods import await_pod
 from stowplan.library.engines import indexed
 from stowplan.library.engines.gang.api import GangEngine
-from stowplan.library.ir import Site
+from stowplan.library.ir.data import Site
+from stowplan.library.ir.training import Hosts, TrainingGroup
 from stowplan.library.manifest import Json, Manifest
-from stowplan.library.training import Hosts, TrainingGroup
+from stowplan.library.values import names
 
 
 class CoreEngine:

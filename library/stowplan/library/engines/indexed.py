@@ -2,15 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 
-from stowplan.library import labels
-from stowplan.library.builders import await_pod, indexed_job, training_pod
+from stowplan.library.builders import indexed_job
 from stowplan.library.builders.job import MUTABLE
 from stowplan.library.builders.metadata import metadata
+from stowplan.library.builders.pods import await_pod, training_pod
 from stowplan.library.builders.service import pod_names_service
 from stowplan.library.engines.gang.api import GangEngine, WorkloadMarks, marked
-from stowplan.library.ir import Site
+from stowplan.library.ir.data import Site
+from stowplan.library.ir.training import Hosts, Role, TrainingGroup
 from stowplan.library.manifest import Json, Manifest
-from stowplan.library.training import Hosts, Role, TrainingGroup
+from stowplan.library.values import labels
 
 _SIZE = frozenset({"completions", "parallelism"})
 """Fields that may change in place together (elastic Indexed Jobs, since 1.31)."""

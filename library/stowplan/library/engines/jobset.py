@@ -6,15 +6,16 @@ JobSet end with that Job, by await agents.
 
 from collections.abc import Mapping, Sequence
 
-from stowplan.library import names
-from stowplan.library.builders import await_pod, indexed_job, training_pod
+from stowplan.library.builders import indexed_job
 from stowplan.library.builders.metadata import metadata
+from stowplan.library.builders.pods import await_pod, training_pod
 from stowplan.library.engines import indexed
 from stowplan.library.engines.gang.api import GangEngine, WorkloadMarks, marked
-from stowplan.library.ir import Site
-from stowplan.library.labels import SYNC_OPTIONS, role_selector, standard
+from stowplan.library.ir.data import Site
+from stowplan.library.ir.training import Environment, Hosts, Role, TrainingGroup
 from stowplan.library.manifest import Json, Manifest
-from stowplan.library.training import Environment, Hosts, Role, TrainingGroup
+from stowplan.library.values import names
+from stowplan.library.values.labels import SYNC_OPTIONS, role_selector, standard
 
 API_VERSION = "jobset.x-k8s.io/v1alpha2"
 _GROUP = "default"

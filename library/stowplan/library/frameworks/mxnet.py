@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from stowplan.library.training import Environment, Hosts, TrainingGroup
-from stowplan.schema.records import dataclass
+from stowplan.library.ir.training import Environment, Hosts, TrainingGroup
+from stowplan.schema.frozen import dataclass
 
 SCHEDULER = "scheduler"
 

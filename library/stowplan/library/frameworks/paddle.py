@@ -7,10 +7,10 @@ workers, whose variables `fleet` never understood, those of `fleet` stand beside
 
 from collections.abc import Iterator, Mapping
 
-from stowplan.library import labels
+from stowplan.library.ir.training import Environment, Hosts, Role, TrainingGroup
 from stowplan.library.manifest import Json
-from stowplan.library.training import Environment, Hosts, Role, TrainingGroup
-from stowplan.schema.records import dataclass
+from stowplan.library.values import labels
+from stowplan.schema.frozen import dataclass
 
 PORTS = 20
 """Ports that a pod may use, from its first one on: as many as the old operator's Services had."""

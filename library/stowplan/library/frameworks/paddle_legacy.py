@@ -7,10 +7,10 @@ hosts as DNS names, the rank from the index of the pod. Programs for Fluid look 
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from stowplan.library import labels
+from stowplan.library.ir.training import Environment, Hosts, Role, TrainingGroup
 from stowplan.library.manifest import Json
-from stowplan.library.training import Environment, Hosts, Role, TrainingGroup
-from stowplan.schema.records import dataclass
+from stowplan.library.values import labels
+from stowplan.schema.frozen import dataclass
 
 INDEX = "PADDLE_INIT_TRAINER_ID"
 _FLUID_INDEX = "PADDLE_TRAINER_ID"

@@ -4,7 +4,7 @@ import subprocess
 import sys
 import time
 
-from stowplan.agents.cache.drivers.asking import ERROR_BYTES, Answer, Asker, Silence
+from stowplan.agents.cache.drivers.bounded_subprocess import ERROR_BYTES, Answer, Asker, Silence
 
 
 def python(program: str) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 from stowplan.agents.cache.drivers.api import Extent, Pulse
 from stowplan.agents.cache.runtime.figures import Figures, Record
 from stowplan.agents.cache.runtime.sums import SILENT_SECONDS, Sightings, Sums
-from stowplan.schema.agent_config import RuntimeConfig
+from stowplan.schema.agents.cache_config import RuntimeConfig
 
 MIB = 1 << 20
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stowplan.agents.cache.runtime import words
+from stowplan.agents.cache.runtime import number_format
 
 
 @pytest.mark.parametrize(
@@ -21,12 +21,17 @@ from stowplan.agents.cache.runtime import words
     ],
 )
 def test_size(count: int, text: str) -> None:
-    assert words.size(count) == text
+    assert number_format.size(count) == text
 
 
 def test_number() -> None:
-    assert [words.number(n) for n in (0, 999, 1281, 14_197_122)] == ["0", "999", "1,281", "14,197,122"]
+    assert [number_format.number(n) for n in (0, 999, 1281, 14_197_122)] == ["0", "999", "1,281", "14,197,122"]
 
 
 def test_rate() -> None:
-    assert [words.rate(*each) for each in ((431, 1000), (0, 5), (2, 3), (9, 0))] == ["43.1%", "0.0%", "66.7%", "0.0%"]
+    assert [number_format.rate(*each) for each in ((431, 1000), (0, 5), (2, 3), (9, 0))] == [
+        "43.1%",
+        "0.0%",
+        "66.7%",
+        "0.0%",
+    ]

@@ -5,7 +5,7 @@ from typing import Any
 from stowplan.agents.reporter import pods, resources, workloads
 from stowplan.agents.reporter.observed import Observed
 from stowplan.agents.reporter.rules import registry
-from stowplan.schema.crd import CUSTOM_RESOURCES
+from stowplan.schema.export.crd import CUSTOM_RESOURCES
 
 Manifest = dict[str, Any]
 NAMESPACE = "ml"

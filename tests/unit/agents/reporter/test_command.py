@@ -10,7 +10,7 @@ from stowplan.agents.reporter import probe
 from stowplan.agents.reporter.resources import KINDS
 from stowplan.agents.reporter.rules import registry
 from stowplan.agents.reporter.settings import arguments, settings
-from stowplan.schema.crd import CUSTOM_RESOURCES, custom_resource_definition
+from stowplan.schema.export.crd import CUSTOM_RESOURCES, custom_resource_definition
 from tests.agents.accounts import account_directory
 
 SERVER = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}

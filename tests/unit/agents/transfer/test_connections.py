@@ -9,11 +9,11 @@ import pytest
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.network import Network
-from stowplan.agents.transfer.proxy import proxy_of
-from stowplan.agents.transfer.s3.connections import Connections, LineError
-from stowplan.agents.transfer.s3.endpoint import Bucket
-from stowplan.agents.transfer.s3.pace import Allowance
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.agents.transfer.network.proxy import proxy_of
+from stowplan.agents.transfer.s3.protocol.connections import Connections, LineError
+from stowplan.agents.transfer.s3.protocol.endpoint import Bucket
+from stowplan.agents.transfer.s3.protocol.pace import Allowance
+from stowplan.schema.agents.exit_codes import ExitCode
 
 ALLOWED = Allowance(1000)
 

@@ -6,9 +6,9 @@ import pytest
 
 from stowplan.agents.attempt.outcome import Outcome
 from stowplan.agents.transfer.dataset_status import DatasetStatus
+from stowplan.schema.kinds.sample_job import SampleJobStatus
+from stowplan.schema.kinds.sample_set_status import SampleSetStatus
 from stowplan.schema.meta import Model
-from stowplan.schema.sample_job import SampleJobStatus
-from stowplan.schema.sample_set_status import SampleSetStatus
 
 STATUS: dict[str, type[Model]] = {"SampleSet": SampleSetStatus, "SampleJob": SampleJobStatus}
 

@@ -10,8 +10,8 @@ import pytest
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.network import Network
-from stowplan.agents.transfer import dialing
-from stowplan.agents.transfer.dialing import SlowError, at_least_speed, pin
+from stowplan.agents.transfer.network import dialing
+from stowplan.agents.transfer.network.dialing import SlowError, at_least_speed, pin
 
 
 def resolving(monkeypatch: pytest.MonkeyPatch, *answers: str) -> list[str]:

@@ -5,7 +5,7 @@ import errno
 import pytest
 
 from stowplan.agents.attempt.failure import of_system
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.schema.agents.exit_codes import ExitCode
 
 
 @pytest.mark.parametrize(

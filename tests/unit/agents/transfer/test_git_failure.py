@@ -1,7 +1,7 @@
 """What Git and Git LFS say when they fail."""
 
 from stowplan.agents.attempt.redaction import MASK, Redactor
-from stowplan.agents.transfer.git.failure import LONGEST, of_output
+from stowplan.agents.transfer.git.program.failure import LONGEST, of_output
 
 SECRET = "tk/CANARY 0123 456789+"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.hosts import Hosts, is_host
+from stowplan.agents.transfer.network.hosts import Hosts, is_host
 
 OWN = Hosts(("https", "git.example.com", 443), ("lfs.example.com", "store.example.com:9000"))
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.agents.attempt.last_words import leave
+from stowplan.agents.attempt.termination_log import leave
 
 
 @pytest.mark.parametrize("message", ["short", "long " * 5000, "ü\n" * 5000])

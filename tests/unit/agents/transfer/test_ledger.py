@@ -8,9 +8,9 @@ import pytest
 
 from stowplan.agents.attempt.failure import StoppedError
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.transfer.s3 import ledger as module
-from stowplan.agents.transfer.s3.entry import Entry, InOrder, read, written
-from stowplan.agents.transfer.s3.ledger import WINDOW, Done, Ledger
+from stowplan.agents.transfer.s3 import journal as module
+from stowplan.agents.transfer.s3.journal import WINDOW, Done, Ledger
+from stowplan.agents.transfer.s3.protocol.entry import Entry, InOrder, read, written
 
 
 def entry(key: str, version: int = 1) -> Entry:

@@ -11,8 +11,8 @@ import pytest
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.lock import held
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.log import Log
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.agents.runtime.log import Log
+from stowplan.schema.agents.exit_codes import ExitCode
 
 
 def take(path: Path, silence: float = 0.2) -> None:
@@ -34,7 +34,7 @@ def test_holder_of_this_machine_that_was_killed(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     program = (
         "import os, signal, sys\nfrom pathlib import Path\n"
-        "from stowplan.agents.log import Log\nfrom stowplan.agents.attempt.lock import held\n"
+        "from stowplan.agents.runtime.log import Log\nfrom stowplan.agents.attempt.lock import held\n"
         "from stowplan.agents.attempt.stop import Stop\n"
         "with held(Path(sys.argv[1]), 'killed', Stop(), Log()):\n    os.kill(os.getpid(), signal.SIGKILL)\n"
     )

@@ -7,7 +7,7 @@ import pytest
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.network import Network
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.schema.agents.exit_codes import ExitCode
 
 NEVER = (
     "169.254.169.254",

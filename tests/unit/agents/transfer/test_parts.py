@@ -8,7 +8,7 @@ import pytest
 
 from stowplan.agents.transfer import parts as module
 from stowplan.agents.transfer.parts import PartFile
-from stowplan.agents.transfer.s3.entry import Entry
+from stowplan.agents.transfer.s3.protocol.entry import Entry
 
 ENTRY = Entry("k", 25, '"e"', 1_700_000_000)
 

@@ -15,9 +15,9 @@ from stowplan.agents.attempt.outcome import Outcome
 from stowplan.agents.attempt.program import Program
 from stowplan.agents.attempt.redaction import RedactedStream, Redactor
 from stowplan.agents.attempt.stop import Stop, Why
-from stowplan.agents.log import Log
+from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.cube_status import status
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.schema.agents.exit_codes import ExitCode
 
 SECRET = "sk/CANARY+wJalr"
 

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from stowplan.agents.attempt.network import Network
-from stowplan.agents.transfer.git.relay import Relay
-from stowplan.agents.transfer.hosts import Hosts
+from stowplan.agents.transfer.git.program.relay import Relay
+from stowplan.agents.transfer.network.hosts import Hosts
 from tests.unit.agents.transfer.test_connections import VARIABLES
 
 BODY = b"x" * 5000

@@ -3,7 +3,7 @@
 import pytest
 
 from stowplan.agents.attempt.redaction import Redactor
-from stowplan.agents.transfer.s3.wire import SHOWN, Response, refusal
+from stowplan.agents.transfer.s3.protocol.rest_client import SHOWN, Response, refusal
 
 SECRET = "tk/CANARY 0123456789+"
 

@@ -4,7 +4,7 @@ import pytest
 
 from stowplan.agents.transfer.s3.settings import S3Settings, s3_settings
 from stowplan.agents.transfer.settings import SettingsError, settings
-from stowplan.schema.transfer_config import TransferConfig
+from stowplan.schema.agents.transfer_config import TransferConfig
 
 MIB, GIB, TIB = 1 << 20, 1 << 30, 1 << 40
 ENVIRONMENT = {"ENDPOINT": "https://s3.example.com", "ID": "id", "KEY": "key"}

@@ -4,7 +4,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from stowplan.agents.transfer.s3.signing import EMPTY_SHA256, Credentials, encoded, query_string, signed_headers
+from stowplan.agents.transfer.s3.protocol.signing import (
+    EMPTY_SHA256,
+    Credentials,
+    encoded,
+    query_string,
+    signed_headers,
+)
 
 CREDENTIALS = Credentials("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
 

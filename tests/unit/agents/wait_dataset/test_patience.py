@@ -4,7 +4,7 @@ import pytest
 
 from stowplan.agents.wait_dataset.patience import OLD_FAILURE, REFUSAL, Patience
 from stowplan.agents.wait_dataset.readiness import View
-from stowplan.schema.wait_config import WaitConfig
+from stowplan.schema.agents.wait_config import WaitConfig
 
 READY, WAITING = View("ready", "it is synced"), View("waiting", "no sync has completed it")
 FAILED, AGAIN = View("failed", "its sync failed for good (run a)"), View("failed", "its sync failed for good (run b)")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from stowplan.agents.wait_dataset.readiness import View, look
-from stowplan.schema.marker import COMPLETE_FILE, FAILED_FILE, Marker, WarmupMarker, warmup_path
+from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, Marker, WarmupMarker, warmup_path
 from stowplan.schema.meta import Model
 
 NOBODY = 65534

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from stowplan.agents.arguments import Arguments
 from stowplan.agents.attempt.failure import StoppedError
 from stowplan.agents.attempt.report import HEARTBEAT_SECONDS, Reporter, reach
 from stowplan.agents.attempt.stop import Stop
@@ -17,9 +16,10 @@ from stowplan.agents.cache.runtime.reports import Reports
 from stowplan.agents.cache.runtime.settings import Settings, arguments, settings
 from stowplan.agents.cache.runtime.sums import Sums
 from stowplan.agents.cache.runtime.watch import Watch
-from stowplan.agents.log import Log, identity
-from stowplan.schema import field_managers
-from stowplan.schema.exit_codes import TERMINATED, ExitCode
+from stowplan.agents.runtime.arguments import Arguments
+from stowplan.agents.runtime.log import Log, identity
+from stowplan.schema.agents import field_managers
+from stowplan.schema.agents.exit_codes import TERMINATED, ExitCode
 
 _WAKE_SECONDS = 10.0
 

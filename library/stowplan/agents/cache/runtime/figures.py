@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from stowplan.agents.cache.drivers.api import Extent, Pulse, Trouble
-from stowplan.agents.timestamp import now
+from stowplan.agents.runtime.timestamp import now
 
 
 @dataclass(frozen=True, slots=True)

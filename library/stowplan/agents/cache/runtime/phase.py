@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from stowplan.agents.attempt.outcome import condition
-from stowplan.agents.dataset_phase import Course, Phase, of_caches
-from stowplan.schema.exit_codes import PERMANENT
+from stowplan.agents.runtime.dataset_phase import Course, Phase, of_caches
+from stowplan.schema.agents.exit_codes import PERMANENT
 
 SILENT_SECONDS = 420.0
 """A Job waits six minutes at most before it tries again. Whoever is not done and says nothing for longer has ended."""

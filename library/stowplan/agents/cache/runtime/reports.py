@@ -6,7 +6,7 @@ from typing import Any
 
 from stowplan.agents.cache.runtime.figures import Record
 from stowplan.agents.cache.runtime.sums import Sums
-from stowplan.schema import field_managers
+from stowplan.schema.agents import field_managers
 
 Status = dict[str, Any]
 

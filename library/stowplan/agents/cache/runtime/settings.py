@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from stowplan.agents.arguments import Arguments, config_problem, parse
-from stowplan.schema.agent_config import NODE_ENV, POD_ENV, RuntimeConfig
+from stowplan.agents.runtime.arguments import Arguments, config_problem, parse
+from stowplan.schema.agents.cache_config import NODE_ENV, POD_ENV, RuntimeConfig
 
 _ABOUT = """\
 Stays on a node, looks at the mounted dataset and its cache, and reports. It writes nothing into the dataset."""

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from stowplan.agents.cache.runtime import phase, words
+from stowplan.agents.cache.runtime import number_format, phase
 from stowplan.agents.cache.runtime.figures import Record
-from stowplan.schema.agent_config import RuntimeConfig
+from stowplan.schema.agents.cache_config import RuntimeConfig
 
 Entry = Mapping[str, Any]
 Status = dict[str, Any]
@@ -71,16 +71,16 @@ class Sums:
         used = sum(entry.get("cachedBytes", 0) for entry in entries.values())
         budget = self.config.partitions * self.record.figures.budget_bytes
         told = {
-            "diskSize": words.size(budget),
-            "diskUsed": words.size(used),
-            "diskAvail": words.size(max(0, budget - used)),
-            "diskUsageRate": words.rate(used, budget),
+            "diskSize": number_format.size(budget),
+            "diskUsed": number_format.size(used),
+            "diskAvail": number_format.size(max(0, budget - used)),
+            "diskUsageRate": number_format.rate(used, budget),
         }
         if sized:
             # Caches hold what is read from the rest of the volume, too, and more than once on several nodes.
-            told["cachedSize"] = words.size(min(used, sized["totalBytes"]))
-            told["totalSize"] = words.size(sized["totalBytes"])
-            told["totalFiles"] = words.number(sized["totalFiles"])
+            told["cachedSize"] = number_format.size(min(used, sized["totalBytes"]))
+            told["totalSize"] = number_format.size(sized["totalBytes"])
+            told["totalFiles"] = number_format.number(sized["totalFiles"])
         if troubles:
             told["errorMassage"] = "; ".join(troubles)
         return told

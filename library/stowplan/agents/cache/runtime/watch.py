@@ -11,7 +11,7 @@ from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.api import Driver, Trouble
 from stowplan.agents.cache.runtime.figures import Record
 from stowplan.agents.cache.runtime.heartbeat import beat
-from stowplan.agents.log import Log
+from stowplan.agents.runtime.log import Log
 
 PULSE_SECONDS = 10.0
 SHARE = 20

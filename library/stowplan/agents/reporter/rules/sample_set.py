@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stowplan.agents import dataset_phase
-from stowplan.agents.dataset_phase import Course
 from stowplan.agents.reporter import causes
 from stowplan.agents.reporter.causes import Cause
 from stowplan.agents.reporter.observed import Observed, Run, present_run
@@ -13,6 +11,8 @@ from stowplan.agents.reporter.pods import Pod
 from stowplan.agents.reporter.rules import tasks
 from stowplan.agents.reporter.rules.conditions import Draft, Status, settled
 from stowplan.agents.reporter.workloads import StatefulSet
+from stowplan.agents.runtime import dataset_phase
+from stowplan.agents.runtime.dataset_phase import Course
 
 FIELDS = frozenset("phase runtimeStatus conditions observedGeneration".split())
 

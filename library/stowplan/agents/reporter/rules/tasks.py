@@ -8,7 +8,7 @@ from stowplan.agents.reporter.observed import Observed
 from stowplan.agents.reporter.outcome import ABSENT, Outcome
 from stowplan.agents.reporter.pods import Pod
 from stowplan.agents.reporter.rules.conditions import is_over
-from stowplan.schema.exit_codes import PERMANENT
+from stowplan.schema.agents.exit_codes import PERMANENT
 
 Entry = Mapping[str, Any]
 

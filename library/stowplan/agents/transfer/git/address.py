@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from stowplan.agents.transfer.hosts import PORTS, Hosts, Origin, origin
+from stowplan.agents.transfer.network.hosts import PORTS, Hosts, Origin, origin
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from itertools import islice
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.git.repository import Repository
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.schema.agents.exit_codes import ExitCode
 
 POINTER_LIMIT = 1024
 """Bytes; a pointer of Git LFS is smaller."""

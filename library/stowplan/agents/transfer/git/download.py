@@ -8,11 +8,11 @@ from pathlib import Path
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.safe_files import sync_directory
-from stowplan.agents.transfer.git.bringing import Bringing
-from stowplan.agents.transfer.git.git import Git
+from stowplan.agents.transfer.git.checkout_commit import Bringing
+from stowplan.agents.transfer.git.program.git import Git
 from stowplan.agents.transfer.git.remote import find
 from stowplan.agents.transfer.git.repository import Repository, is_directory
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.schema.agents.exit_codes import ExitCode
 
 
 @dataclass

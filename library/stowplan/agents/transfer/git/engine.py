@@ -7,8 +7,8 @@ from pathlib import Path
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.transfer.engine import Work
 from stowplan.agents.transfer.git.download import Download
-from stowplan.agents.transfer.git.git import prepared
-from stowplan.agents.transfer.git.leftovers import awaited
+from stowplan.agents.transfer.git.program.git import prepared
+from stowplan.agents.transfer.git.program.leftovers import awaited
 from stowplan.agents.transfer.git.settings import GitSettings
 from stowplan.agents.transfer.git.upload import Upload
 from stowplan.agents.transfer.tree import Tree

@@ -6,8 +6,8 @@ from typing import Literal
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.git.address import Address
-from stowplan.agents.transfer.git.git import Git
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.agents.transfer.git.program.git import Git
+from stowplan.schema.agents.exit_codes import ExitCode
 
 Kind = Literal["branch", "tag", "ref", "commit", "abbreviation"]
 

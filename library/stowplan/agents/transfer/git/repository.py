@@ -10,10 +10,10 @@ from pathlib import Path
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.redaction import in_url
-from stowplan.agents.transfer.git import gitdir
 from stowplan.agents.transfer.git.address import Address
-from stowplan.agents.transfer.git.git import Git, Place
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.agents.transfer.git.program import gitdir
+from stowplan.agents.transfer.git.program.git import Git, Place
+from stowplan.schema.agents.exit_codes import ExitCode
 
 FETCHED, CHECKED_OUT = "refs/stowplan/fetched", "refs/stowplan/checked-out"
 """What was fetched last, complete, and what the files were last brought to."""

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from stowplan.agents.transfer.engine import PROTECTED
 from stowplan.agents.transfer.git.address import Address, Credentials, split
-from stowplan.agents.transfer.hosts import Hosts, is_host
+from stowplan.agents.transfer.network.hosts import Hosts, is_host
 from stowplan.agents.transfer.settings import Settings, SettingsError
-from stowplan.schema.transfer_config import NO_REF, GitEndpoint
+from stowplan.schema.agents.transfer_config import NO_REF, GitEndpoint
 
 USERNAME = "oauth2"
 """Beside a token, where nobody says otherwise: most servers look at the token alone."""

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.git import gitdir, remote
-from stowplan.agents.transfer.git.checkout import edited_files
-from stowplan.agents.transfer.git.git import Git, Place
-from stowplan.agents.transfer.git.lfs_upload import LfsUpload
+from stowplan.agents.transfer.git import remote
+from stowplan.agents.transfer.git.lfs.upload import LfsUpload
+from stowplan.agents.transfer.git.program import gitdir
+from stowplan.agents.transfer.git.program.git import Git, Place
 from stowplan.agents.transfer.git.repository import Repository, is_directory
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.agents.transfer.git.work_tree import edited_files
+from stowplan.schema.agents.exit_codes import ExitCode
 
 _FAILED = re.compile(r"^!\t[^\t]*\t(.*)$", re.MULTILINE)
 """A ref that was not taken, and why (`git push --porcelain`)."""

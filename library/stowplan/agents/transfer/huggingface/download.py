@@ -9,15 +9,15 @@ from functools import partial
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.log import Log
-from stowplan.agents.transfer.crew import Crew
+from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.huggingface.fetch import Fetcher
+from stowplan.agents.transfer.huggingface.hub.remote_file import RemoteFile
 from stowplan.agents.transfer.huggingface.local import has_content
-from stowplan.agents.transfer.huggingface.remote_file import RemoteFile
 from stowplan.agents.transfer.in_parts import InParts
 from stowplan.agents.transfer.keys import KeyCheck
+from stowplan.agents.transfer.thread_pool import Crew
 from stowplan.agents.transfer.tree import Tree
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.schema.agents.exit_codes import ExitCode
 
 
 @dataclass

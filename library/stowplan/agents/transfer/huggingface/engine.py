@@ -12,25 +12,25 @@ from huggingface_hub import HfApi, close_session, set_client_factory
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.safe_files import sync_all
-from stowplan.agents.transfer.attempts import Attempts
-from stowplan.agents.transfer.crew import Crew
 from stowplan.agents.transfer.engine import PROTECTED, Work
-from stowplan.agents.transfer.huggingface import session, xet
-from stowplan.agents.transfer.huggingface.chatter import forwarded
-from stowplan.agents.transfer.huggingface.content import Content
+from stowplan.agents.transfer.huggingface.commit_files import Outgoing
 from stowplan.agents.transfer.huggingface.download import Download
-from stowplan.agents.transfer.huggingface.failure import Failures, MovedError
 from stowplan.agents.transfer.huggingface.fetch import Fetcher, Read
-from stowplan.agents.transfer.huggingface.hub import Hub
+from stowplan.agents.transfer.huggingface.hub import session, xet
+from stowplan.agents.transfer.huggingface.hub.content import Content
+from stowplan.agents.transfer.huggingface.hub.failure import Failures, MovedError
+from stowplan.agents.transfer.huggingface.hub.library_logs import forwarded
+from stowplan.agents.transfer.huggingface.hub.remote_file import RemoteFile
+from stowplan.agents.transfer.huggingface.hub.repository import Hub
+from stowplan.agents.transfer.huggingface.hub.settings import HuggingFaceSettings
 from stowplan.agents.transfer.huggingface.known import Known
-from stowplan.agents.transfer.huggingface.outgoing import Outgoing
-from stowplan.agents.transfer.huggingface.remote_file import RemoteFile
 from stowplan.agents.transfer.huggingface.selection import Patterns, chosen
-from stowplan.agents.transfer.huggingface.settings import HuggingFaceSettings
 from stowplan.agents.transfer.huggingface.upload import Upload
 from stowplan.agents.transfer.keys import KeyCheck, folds_case
+from stowplan.agents.transfer.network.retry import Attempts
+from stowplan.agents.transfer.thread_pool import Crew
 from stowplan.agents.transfer.tree import Found, Tree
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.schema.agents.exit_codes import ExitCode
 
 _PROBE = "stowplan-probe"
 _NOT_OURS = (".git", ".cache/huggingface")

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.progress import Progress
-from stowplan.agents.log import Log
-from stowplan.agents.transfer.attempts import Attempts
+from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.huggingface.hub.remote_file import CHUNK, RemoteFile
 from stowplan.agents.transfer.huggingface.known import Known
-from stowplan.agents.transfer.huggingface.remote_file import CHUNK, RemoteFile
+from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.parts import WHOLE, Extent, PartFile
 from stowplan.agents.transfer.tree import Tree
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.schema.agents.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from hashlib import _Hash

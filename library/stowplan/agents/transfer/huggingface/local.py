@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from stowplan.agents.transfer.huggingface.remote_file import CHUNK, RemoteFile, hasher
+from stowplan.agents.transfer.huggingface.hub.remote_file import CHUNK, RemoteFile, hasher
 from stowplan.agents.transfer.tree import Tree
 
 if TYPE_CHECKING:

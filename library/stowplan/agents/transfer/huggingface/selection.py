@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.huggingface.remote_file import RemoteFile
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.agents.transfer.huggingface.hub.remote_file import RemoteFile
+from stowplan.schema.agents.exit_codes import ExitCode
 
 SHOWN = 10
 

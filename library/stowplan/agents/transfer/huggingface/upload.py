@@ -11,17 +11,17 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.interruption import interruptible
 from stowplan.agents.attempt.outcome import Outcome
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.log import Log
-from stowplan.agents.transfer.attempts import Attempts
-from stowplan.agents.transfer.crew import Crew
-from stowplan.agents.transfer.huggingface.failure import Failures, MovedError
-from stowplan.agents.transfer.huggingface.hub import MAIN, Hub
+from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.huggingface.commit_files import Outgoing, batches, opened
+from stowplan.agents.transfer.huggingface.hub.failure import Failures, MovedError
+from stowplan.agents.transfer.huggingface.hub.remote_file import RemoteFile
+from stowplan.agents.transfer.huggingface.hub.repository import MAIN, Hub
+from stowplan.agents.transfer.huggingface.hub.settings import HuggingFaceSettings
 from stowplan.agents.transfer.huggingface.local import has_content
-from stowplan.agents.transfer.huggingface.outgoing import Outgoing, batches, opened
-from stowplan.agents.transfer.huggingface.remote_file import RemoteFile
-from stowplan.agents.transfer.huggingface.settings import HuggingFaceSettings
+from stowplan.agents.transfer.network.retry import Attempts
+from stowplan.agents.transfer.thread_pool import Crew
 from stowplan.agents.transfer.tree import Tree
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.schema.agents.exit_codes import ExitCode
 
 T = TypeVar("T")
 

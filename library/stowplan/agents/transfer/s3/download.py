@@ -14,18 +14,18 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.attempt.safe_files import sync_all
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.log import Log
-from stowplan.agents.transfer.crew import Crew
+from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.in_parts import InParts
 from stowplan.agents.transfer.keys import KeyCheck
-from stowplan.agents.transfer.s3.entry import Entry, InOrder, written
-from stowplan.agents.transfer.s3.failure import ChangedError, of_any
 from stowplan.agents.transfer.s3.fetch import Fetcher, is_spoilt
-from stowplan.agents.transfer.s3.ledger import Done, Ledger
+from stowplan.agents.transfer.s3.journal import Done, Ledger
+from stowplan.agents.transfer.s3.protocol.entry import Entry, InOrder, written
+from stowplan.agents.transfer.s3.protocol.failure import ChangedError, of_any
+from stowplan.agents.transfer.s3.protocol.rest_client import Wire
 from stowplan.agents.transfer.s3.source import Source
-from stowplan.agents.transfer.s3.wire import Wire
+from stowplan.agents.transfer.thread_pool import Crew
 from stowplan.agents.transfer.tree import Tree
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.schema.agents.exit_codes import ExitCode
 
 ROUNDS = 3
 """How often an object is begun that changes while it is fetched."""

@@ -8,21 +8,21 @@ from pathlib import Path
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.safe_files import sync_all
-from stowplan.agents.transfer.attempts import Attempts
-from stowplan.agents.transfer.crew import Crew
 from stowplan.agents.transfer.engine import PROTECTED, Work
 from stowplan.agents.transfer.keys import KeyCheck, folds_case
+from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.s3.download import Download
-from stowplan.agents.transfer.s3.failure import ChangedError, of_any
 from stowplan.agents.transfer.s3.fetch import Fetcher
-from stowplan.agents.transfer.s3.ledger import Ledger
+from stowplan.agents.transfer.s3.journal import Ledger
 from stowplan.agents.transfer.s3.mirror import Deletion
+from stowplan.agents.transfer.s3.protocol.failure import ChangedError, of_any
+from stowplan.agents.transfer.s3.protocol.rest_client import Wire
 from stowplan.agents.transfer.s3.settings import S3Settings
 from stowplan.agents.transfer.s3.source import head, resolve
 from stowplan.agents.transfer.s3.upload import Upload
-from stowplan.agents.transfer.s3.wire import Wire
+from stowplan.agents.transfer.thread_pool import Crew
 from stowplan.agents.transfer.tree import Tree
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.schema.agents.exit_codes import ExitCode
 
 _PROBE = "stowplan-probe"
 

@@ -8,18 +8,18 @@ from pathlib import Path
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.progress import Progress
-from stowplan.agents.log import Log
-from stowplan.agents.transfer.attempts import Attempts
+from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.parts import WHOLE, Extent, PartFile
 from stowplan.agents.transfer.s3.checksum import Proof
-from stowplan.agents.transfer.s3.connections import Incoming
-from stowplan.agents.transfer.s3.entry import Entry
-from stowplan.agents.transfer.s3.failure import ChangedError
-from stowplan.agents.transfer.s3.proof import is_encrypted, proof_of
+from stowplan.agents.transfer.s3.protocol.connections import Incoming
+from stowplan.agents.transfer.s3.protocol.entry import Entry
+from stowplan.agents.transfer.s3.protocol.failure import ChangedError
+from stowplan.agents.transfer.s3.protocol.proof import is_encrypted, proof_of
+from stowplan.agents.transfer.s3.protocol.rest_client import Wire
 from stowplan.agents.transfer.s3.source import head
-from stowplan.agents.transfer.s3.wire import Wire
 from stowplan.agents.transfer.tree import Tree
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.schema.agents.exit_codes import ExitCode
 
 _OTHER = (404, 412, 416)
 """What a server answers that does not have the part of this version of an object any more."""

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.log import Log
-from stowplan.agents.transfer.s3.ledger import Ledger
+from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.s3.journal import Ledger
 from stowplan.agents.transfer.tree import Found, Tree
-from stowplan.schema.exit_codes import ExitCode
-from stowplan.schema.transfer_config import Mirror
+from stowplan.schema.agents.exit_codes import ExitCode
+from stowplan.schema.agents.transfer_config import Mirror
 
 SHOWN = 10
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from stowplan.agents.transfer.s3.endpoint import DEFAULT_REGION, Bucket
-from stowplan.agents.transfer.s3.signing import Credentials
+from stowplan.agents.transfer.s3.protocol.endpoint import DEFAULT_REGION, Bucket
+from stowplan.agents.transfer.s3.protocol.signing import Credentials
 from stowplan.agents.transfer.settings import Settings, SettingsError, Values
-from stowplan.schema.transfer_config import S3Endpoint
+from stowplan.schema.agents.transfer_config import S3Endpoint
 
 PART_LIMIT = 9_500
 """Parts of one object; S3 takes 10000."""

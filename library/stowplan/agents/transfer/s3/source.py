@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.s3.answers import etag, http_date, number
-from stowplan.agents.transfer.s3.entry import Entry
-from stowplan.agents.transfer.s3.listing import objects, page
-from stowplan.agents.transfer.s3.wire import Wire
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.agents.transfer.s3.protocol.answers import etag, http_date, number
+from stowplan.agents.transfer.s3.protocol.entry import Entry
+from stowplan.agents.transfer.s3.protocol.listing import objects, page
+from stowplan.agents.transfer.s3.protocol.rest_client import Wire
+from stowplan.schema.agents.exit_codes import ExitCode
 
 Kind = Literal["auto", "file", "prefix"]
 

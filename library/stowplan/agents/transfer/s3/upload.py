@@ -8,21 +8,21 @@ from functools import partial
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.progress import Progress
-from stowplan.agents.log import Log
-from stowplan.agents.transfer.attempts import Attempts
-from stowplan.agents.transfer.crew import Crew
+from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.keys import KeyCheck
-from stowplan.agents.transfer.s3 import multipart
-from stowplan.agents.transfer.s3.entry import InOrder
-from stowplan.agents.transfer.s3.failure import of_any
-from stowplan.agents.transfer.s3.listing import objects
-from stowplan.agents.transfer.s3.multipart import Begun
-from stowplan.agents.transfer.s3.outgoing import InParts, Sender
+from stowplan.agents.transfer.network.retry import Attempts
+from stowplan.agents.transfer.s3.protocol import multipart
+from stowplan.agents.transfer.s3.protocol.entry import InOrder
+from stowplan.agents.transfer.s3.protocol.failure import of_any
+from stowplan.agents.transfer.s3.protocol.listing import objects
+from stowplan.agents.transfer.s3.protocol.multipart import Begun
+from stowplan.agents.transfer.s3.protocol.rest_client import Wire
 from stowplan.agents.transfer.s3.settings import S3Settings
 from stowplan.agents.transfer.s3.source import head
-from stowplan.agents.transfer.s3.wire import Wire
+from stowplan.agents.transfer.s3.upload_file import InParts, Sender
+from stowplan.agents.transfer.thread_pool import Crew
 from stowplan.agents.transfer.tree import Found, Tree
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.schema.agents.exit_codes import ExitCode
 
 MOST_BEGUN = 10_000
 """Unfinished uploads that are looked at."""

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from stowplan.library.ir import CachedDataset, Site
-from stowplan.schema import cache_directories
+from stowplan.library.ir.data import CachedDataset, Site
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, Severity, finding
-from stowplan.schema.records import dataclass
+from stowplan.schema.frozen import dataclass
+from stowplan.schema.platform import cache_directories
 
 LEVELS: FieldPath = ("spec", "cache", "levels")
 MOUNT: FieldPath = ("spec", "csi", "juiceFSMountOptions")

@@ -2,7 +2,7 @@
 
 from stowplan.library.drivers.api import TaskSet
 from stowplan.library.drivers.juicefs import cache, mount, runtime, sync, tasks, volume
-from stowplan.library.ir import CachedDataset, DataTask, Site
+from stowplan.library.ir.data import CachedDataset, DataTask, Site
 from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.diagnostics import Finding
 

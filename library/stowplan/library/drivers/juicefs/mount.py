@@ -3,11 +3,11 @@
 from stowplan.library.drivers.juicefs import cache
 from stowplan.library.drivers.juicefs.cache import MOUNT
 from stowplan.library.drivers.juicefs.options import Value, client_version, fate_findings, given
-from stowplan.library.ir import CachedDataset, Site
+from stowplan.library.ir.data import CachedDataset, Site
+from stowplan.schema.agents.marker import STATE_DIRECTORY, holds_state
 from stowplan.schema.diagnostics import Finding, finding
-from stowplan.schema.juicefs import MOUNT_OPTIONS, MountOptions, Option
-from stowplan.schema.marker import STATE_DIRECTORY, holds_state
-from stowplan.schema.option_forms import MOUNT_FORMS, RATIO
+from stowplan.schema.juicefs.option_forms import MOUNT_FORMS, RATIO
+from stowplan.schema.juicefs.options import MOUNT_OPTIONS, MountOptions, Option
 
 DEFAULT_FREE_SPACE_RATIO = "0.1"
 """JuiceFS' own default, written out so that a reviewer sees when the cache stops growing."""

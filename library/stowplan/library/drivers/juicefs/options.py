@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
-from stowplan.schema.juicefs import Fate, Option, Version
+from stowplan.schema.juicefs.options import Fate, Option, Version
 from stowplan.schema.meta import Model
 
 Value = str | int | bool

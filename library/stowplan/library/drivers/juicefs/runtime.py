@@ -1,13 +1,14 @@
 """The cache pods of a dataset: one on each of its nodes."""
 
-from stowplan.library import labels
-from stowplan.library.builders import affinity, pod, service, stateful_set
+from stowplan.library.builders import service, stateful_set
 from stowplan.library.builders.config_map import config_map
 from stowplan.library.builders.pod_disruption_budget import one_at_a_time
+from stowplan.library.builders.pods import affinity, agent_pod
 from stowplan.library.drivers.juicefs import cache, mount
-from stowplan.library.ir import CachedDataset, Site
+from stowplan.library.ir.data import CachedDataset, Site
 from stowplan.library.manifest import Json, Manifest
-from stowplan.schema.agent_config import DATA_DIRECTORY, RuntimeConfig, Target
+from stowplan.library.values import labels
+from stowplan.schema.agents.cache_config import DATA_DIRECTORY, RuntimeConfig, Target
 
 COMPONENT = "runtime"
 MODULE = "stowplan.agents.cache"
@@ -59,7 +60,7 @@ def manifests(dataset: CachedDataset, site: Site, service_account: str) -> list[
             replicas=dataset.partitions,
             service=names.service,
             selector=chosen,
-            template=pod.template(_pod(dataset, site, configuration.name, service_account), origin, site),
+            template=agent_pod.template(_pod(dataset, site, configuration.name, service_account), origin, site),
             pod_management="OrderedReady" if names.profile == "upstream" else "Parallel",
             extra_labels=legacy,
         ),
@@ -81,10 +82,10 @@ def _config(dataset: CachedDataset, site: Site) -> RuntimeConfig:
     )
 
 
-def _pod(dataset: CachedDataset, site: Site, configuration: str, service_account: str) -> pod.AgentPod:
+def _pod(dataset: CachedDataset, site: Site, configuration: str, service_account: str) -> agent_pod.AgentPod:
     name = dataset.names.name
     agent = ["python", "-m", MODULE]
-    return pod.AgentPod(
+    return agent_pod.AgentPod(
         component=COMPONENT,
         agent="cache",
         module=MODULE,
@@ -92,7 +93,7 @@ def _pod(dataset: CachedDataset, site: Site, configuration: str, service_account
         config_map=configuration,
         service_account=service_account,
         resources=site.platform.resources.runtime,
-        mount=pod.Mount(dataset.names.claim, mount_path(name)),
+        mount=agent_pod.Mount(dataset.names.claim, mount_path(name)),
         placement=dataset.placement,
         pod_anti_affinity=affinity.required(affinity.same_node(selector(dataset))),
         probes={"livenessProbe": [*agent, "alive"], "readinessProbe": [*agent, "ready"]},

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from stowplan.library.drivers.juicefs.options import Value, client_version, fate_findings, given
-from stowplan.library.ir import CachedDataset, DataTask, Site, Source
+from stowplan.library.ir.data import CachedDataset, DataTask, Site, Source
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
-from stowplan.schema.juicefs import STORAGES, SYNC_OPTIONS, Fate, Option, SyncOptions
-from stowplan.schema.juicefs_sync import KEY_VARIABLES, is_ignored
-from stowplan.schema.option_forms import PATTERN, SYNC_FORMS
+from stowplan.schema.juicefs.option_forms import PATTERN, SYNC_FORMS
+from stowplan.schema.juicefs.options import STORAGES, SYNC_OPTIONS, Fate, Option, SyncOptions
+from stowplan.schema.juicefs.sync_keys import KEY_VARIABLES, is_ignored
 
 SYNC: FieldPath = ("spec", "syncOptions")
 _ENDS = ("source", "destination")

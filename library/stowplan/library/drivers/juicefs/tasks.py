@@ -1,12 +1,13 @@
 """Sync, warmup, rmr and clear: what their agents read and how their pods look."""
 
-from stowplan.library.builders import job, pod
+from stowplan.library.builders import job
 from stowplan.library.builders.config_map import config_map
+from stowplan.library.builders.pods import agent_pod
 from stowplan.library.drivers.api import TaskSet
 from stowplan.library.drivers.juicefs import cache, runtime, sync
-from stowplan.library.ir import DataTask, Placement, Site
+from stowplan.library.ir.data import DataTask, Placement, Site
 from stowplan.library.manifest import Json
-from stowplan.schema.agent_config import (
+from stowplan.schema.agents.cache_config import (
     SOURCE_SECRET_ENV,
     VOLUME_SECRET_ENV,
     AgentConfig,
@@ -17,8 +18,8 @@ from stowplan.schema.agent_config import (
     WarmupConfig,
 )
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
-from stowplan.schema.juicefs import CREDENTIAL_KEYS
-from stowplan.schema.option_forms import PATH
+from stowplan.schema.juicefs.option_forms import PATH
+from stowplan.schema.juicefs.options import CREDENTIAL_KEYS
 
 _OPTIONAL_VOLUME_KEYS = ("storage", "bucket", *CREDENTIAL_KEYS, "envs")
 
@@ -39,7 +40,7 @@ def task_set(task: DataTask, site: Site, service_account: str) -> TaskSet:
             task.operation,
             task.namespace,
             job.job_spec(
-                pod.template(_pod(task, site, configuration.name, service_account, index), task.origin, site),
+                agent_pod.template(_pod(task, site, configuration.name, service_account, index), task.origin, site),
                 container=task.operation,
                 deadline_seconds=_deadline(task, site),
                 suspend=task.suspend,
@@ -150,10 +151,10 @@ def _warmup(task: DataTask, site: Site, mounted: Json) -> WarmupConfig:
     )
 
 
-def _pod(task: DataTask, site: Site, configuration: str, service_account: str, index: int) -> pod.AgentPod:
+def _pod(task: DataTask, site: Site, configuration: str, service_account: str, index: int) -> agent_pod.AgentPod:
     mounted = task.operation != "sync"
     path = runtime.mount_path(task.dataset.names.name)
-    return pod.AgentPod(
+    return agent_pod.AgentPod(
         component=task.operation,
         agent="cache",
         module=runtime.MODULE,
@@ -162,8 +163,8 @@ def _pod(task: DataTask, site: Site, configuration: str, service_account: str, i
         service_account=service_account,
         resources=site.platform.resources.task,
         user=site.platform.juicefs.task_user,
-        mount=pod.Mount(task.dataset.names.claim, path) if mounted else None,
-        env=(pod.run_env(), *_secret_env(task)),
+        mount=agent_pod.Mount(task.dataset.names.claim, path) if mounted else None,
+        env=(agent_pod.run_env(), *_secret_env(task)),
         placement=Placement(tolerations=task.dataset.placement.tolerations),
         pod_affinity=_pod_affinity(task, index),
     )
@@ -172,9 +173,9 @@ def _pod(task: DataTask, site: Site, configuration: str, service_account: str, i
 def _secret_env(task: DataTask) -> tuple[Json, ...]:
     if task.operation != "sync":
         return ()
-    env = pod.secret_env(task.dataset.volume_secret, VOLUME_SECRET_ENV, optional=_OPTIONAL_VOLUME_KEYS)
+    env = agent_pod.secret_env(task.dataset.volume_secret, VOLUME_SECRET_ENV, optional=_OPTIONAL_VOLUME_KEYS)
     if task.source:
-        env += pod.secret_env(task.source.secret, SOURCE_SECRET_ENV, optional=CREDENTIAL_KEYS)
+        env += agent_pod.secret_env(task.source.secret, SOURCE_SECRET_ENV, optional=CREDENTIAL_KEYS)
     return env
 
 

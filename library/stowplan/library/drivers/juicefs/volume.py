@@ -1,10 +1,10 @@
 """PersistentVolume and claim of a dataset through the JuiceFS CSI driver."""
 
-from stowplan.library import labels
 from stowplan.library.builders import volume
 from stowplan.library.drivers.juicefs.mount import mount_options
-from stowplan.library.ir import CachedDataset, Site
+from stowplan.library.ir.data import CachedDataset, Site
 from stowplan.library.manifest import Manifest
+from stowplan.library.values import labels
 
 UPSTREAM_STORAGE_CLASS = "paddle-operator"
 """paddle-operator named a class that never existed, to match claim and volume by name."""

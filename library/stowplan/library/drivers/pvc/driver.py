@@ -3,7 +3,7 @@
 from stowplan.library.builders.volume import claim_from_template
 from stowplan.library.drivers.api import TaskSet
 from stowplan.library.drivers.pvc import options, source, sync
-from stowplan.library.ir import CachedDataset, DataTask, Site
+from stowplan.library.ir.data import CachedDataset, DataTask, Site
 from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.diagnostics import Finding, finding
 

@@ -7,7 +7,7 @@ The rules are those of `juicefs sync` 1.3 (`cmd/sync.go`, `pkg/object/s3.go`): a
 import re
 
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
-from stowplan.schema.records import dataclass
+from stowplan.schema.frozen import dataclass
 
 STORAGES = ("s3", "minio")
 """Storages that the transfer agent can copy from."""

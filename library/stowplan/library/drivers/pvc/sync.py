@@ -1,20 +1,14 @@
 """The sync of a dataset in a claim: a transfer from S3."""
 
-from stowplan.library.builders import job, pod, transfer
+from stowplan.library.builders import job, transfer
+from stowplan.library.builders.pods import agent_pod
 from stowplan.library.drivers.api import TaskSet
 from stowplan.library.drivers.pvc import options, source
-from stowplan.library.ir import DataTask, Placement, Site, Transfer
+from stowplan.library.ir.data import DataTask, Placement, Site, Transfer
 from stowplan.library.manifest import Json
-from stowplan.schema.agent_config import SOURCE_SECRET_ENV, Target
-from stowplan.schema.marker import LOCK_FILE, STATE_DIRECTORY
-from stowplan.schema.transfer_config import (
-    Mirror,
-    PvcEndpoint,
-    S3Endpoint,
-    State,
-    TransferConfig,
-    option_env,
-)
+from stowplan.schema.agents.cache_config import SOURCE_SECRET_ENV, Target
+from stowplan.schema.agents.marker import LOCK_FILE, STATE_DIRECTORY
+from stowplan.schema.agents.transfer_config import Mirror, PvcEndpoint, S3Endpoint, State, TransferConfig, option_env
 
 _LEAST_MEMORY = 64
 _ENDPOINT, _REGION = option_env("s3-endpoint"), option_env("s3-region")
@@ -97,7 +91,11 @@ def _secret(task: DataTask) -> bool:
 
 def _secret_env(task: DataTask) -> tuple[Json, ...]:
     """Both keys must be there: a source that is public has no Secret."""
-    return pod.secret_env(task.source.secret, SOURCE_SECRET_ENV, optional=()) if task.source and _secret(task) else ()
+    return (
+        agent_pod.secret_env(task.source.secret, SOURCE_SECRET_ENV, optional=())
+        if task.source and _secret(task)
+        else ()
+    )
 
 
 def _literals(found: source.S3Source) -> tuple[Json, ...]:

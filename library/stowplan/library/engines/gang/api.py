@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import NamedTuple, Protocol
 
-from stowplan.library.ir import Site
+from stowplan.library.ir.data import Site
+from stowplan.library.ir.training import Role, TrainingGroup
 from stowplan.library.manifest import ExternalReference, Json, Manifest
-from stowplan.library.training import Role, TrainingGroup
 from stowplan.schema.diagnostics import Anchor, Finding, finding
-from stowplan.schema.platform import Platform
-from stowplan.schema.records import dataclass
+from stowplan.schema.frozen import dataclass
+from stowplan.schema.platform.platform import Platform
 
 _NONE: Mapping[str, str] = {}
 

@@ -12,11 +12,11 @@ from stowplan.library.engines.gang.api import (
     priority,
 )
 from stowplan.library.engines.gang.pod_group import min_resources, pod_group
-from stowplan.library.ir import Site
+from stowplan.library.ir.data import Site
+from stowplan.library.ir.training import Role, TrainingGroup
 from stowplan.library.manifest import ExternalReference, Json, Manifest
-from stowplan.library.training import Role, TrainingGroup
 from stowplan.schema.diagnostics import Anchor, Finding, finding
-from stowplan.schema.platform import Platform
+from stowplan.schema.platform.platform import Platform
 
 _API_VERSION = "scheduling.x-k8s.io/v1alpha1"
 _POD_GROUP = "scheduling.x-k8s.io/pod-group"

@@ -6,11 +6,11 @@
 from collections.abc import Mapping
 
 from stowplan.library.engines.gang.api import PodMarks, Shared, WorkloadMarks, priority
-from stowplan.library.ir import Site
+from stowplan.library.ir.data import Site
+from stowplan.library.ir.training import Role, TrainingGroup
 from stowplan.library.manifest import ExternalReference, Json, Manifest
-from stowplan.library.training import Role, TrainingGroup
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
-from stowplan.schema.platform import Platform
+from stowplan.schema.platform.platform import Platform
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"

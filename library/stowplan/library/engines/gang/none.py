@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 
 from stowplan.library.engines.gang.api import PodMarks, Shared, WorkloadMarks
-from stowplan.library.ir import Site
+from stowplan.library.ir.data import Site
+from stowplan.library.ir.training import Role, TrainingGroup
 from stowplan.library.manifest import ExternalReference, Json, Manifest
-from stowplan.library.training import Role, TrainingGroup
 from stowplan.schema.diagnostics import Anchor, Finding, finding
-from stowplan.schema.platform import Platform
+from stowplan.schema.platform.platform import Platform
 
 _POD, _WORKLOAD = PodMarks(), WorkloadMarks()
 

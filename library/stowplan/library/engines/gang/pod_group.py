@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from stowplan.library import labels, quantities
-from stowplan.library.builders import pod_requests
 from stowplan.library.builders.metadata import metadata
+from stowplan.library.builders.pods import requests
+from stowplan.library.ir.training import TrainingGroup
 from stowplan.library.manifest import Json, Manifest
-from stowplan.library.training import TrainingGroup
+from stowplan.library.values import labels, quantities
 
 SKIP_DRY_RUN = {labels.SYNC_OPTIONS: "SkipDryRunOnMissingResource=true"}
 """The kind may not be known yet when Argo CD looks."""
@@ -33,4 +33,4 @@ def min_resources(group: TrainingGroup, pods: Mapping[str, Json]) -> Mapping[str
     if group.gang.min_resources is not None:
         given: Mapping[str, object] = quantities.without_fractions(group.gang.min_resources)
         return given
-    return pod_requests.total((role.size, pods[role.name]["spec"]) for role in group.roles)
+    return requests.total((role.size, pods[role.name]["spec"]) for role in group.roles)

@@ -12,11 +12,11 @@ from stowplan.library.engines.gang.api import (
     priority,
 )
 from stowplan.library.engines.gang.pod_group import min_resources, pod_group
-from stowplan.library.ir import Site
+from stowplan.library.ir.data import Site
+from stowplan.library.ir.training import Role, TrainingGroup
 from stowplan.library.manifest import ExternalReference, Json, Manifest
-from stowplan.library.training import Role, TrainingGroup
 from stowplan.schema.diagnostics import Finding
-from stowplan.schema.platform import Platform
+from stowplan.schema.platform.platform import Platform
 
 SCHEDULER = "volcano"
 DEFAULT_QUEUE = "default"

@@ -12,10 +12,10 @@ import pytest
 
 from stowplan.agents.attempt.failure import AttemptError, StoppedError
 from stowplan.agents.attempt.stop import Stop
-from stowplan.agents.cache.tasks import lock as locks
-from stowplan.agents.cache.tasks.lock import Lock
-from stowplan.agents.cache.tasks.mounted_state import MountedState
-from stowplan.agents.log import Log
+from stowplan.agents.cache.drivers.juicefs.tasks import lock as locks
+from stowplan.agents.cache.drivers.juicefs.tasks.lock import Lock
+from stowplan.agents.cache.drivers.juicefs.tasks.mounted_state import MountedState
+from stowplan.agents.runtime.log import Log
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +62,7 @@ def test_one_at_a_time(tmp_path: Path) -> None:
 
 
 def test_a_holder_that_died_on_this_machine_is_passed_at_once(tmp_path: Path) -> None:
-    program = "from stowplan.agents.cache.tasks.owner import told; print(told().decode())"
+    program = "from stowplan.agents.cache.drivers.juicefs.tasks.owner import told; print(told().decode())"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     raise_flag(tmp_path, "other.h.3", json.loads(ended.stdout))
     begin = time.monotonic()

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from stowplan.agents.cache.tasks.status import status
-from stowplan.agents.cache.tasks.work import TaskOutcome
-from stowplan.schema.agent_config import Target, WarmupConfig
+from stowplan.agents.cache.drivers.juicefs.tasks.status import status
+from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskOutcome
+from stowplan.schema.agents.cache_config import Target, WarmupConfig
 
 
 def config(partitions: int = 3) -> WarmupConfig:

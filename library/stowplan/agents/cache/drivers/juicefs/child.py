@@ -13,7 +13,7 @@ from stowplan.agents.attempt.child_process import bound, end
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.schema.agents.exit_codes import ExitCode
 
 PROGRAM = "juicefs"
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.stop import Stop
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.schema.agents.exit_codes import ExitCode
 
 NAMES = (".jfs.control", ".control")
 """The first where the mount has the option `prefix-internal`."""

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from stowplan.agents.cache.drivers.api import Extent, Pulse, Trouble
-from stowplan.agents.cache.drivers.asking import Asker
+from stowplan.agents.cache.drivers.bounded_subprocess import Asker
 from stowplan.agents.cache.drivers.juicefs.stats import stats
 from stowplan.agents.cache.drivers.juicefs.summary import NO_ACCESS, summary
-from stowplan.schema.marker import STATE_DIRECTORY
+from stowplan.schema.agents.marker import STATE_DIRECTORY
 
 EXACT_INODES = 1_000_000
 """Up to so many files and directories in the volume, sizes are exact: a metadata engine reads them in a few seconds.

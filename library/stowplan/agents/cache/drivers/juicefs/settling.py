@@ -18,7 +18,7 @@ from stowplan.agents.attempt import safe_files
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.juicefs.stats import numbers
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.schema.agents.exit_codes import ExitCode
 
 NAMES = (".jfs.stats", ".stats")
 """The first where the mount has the option `prefix-internal`. A volume that is mounted by a `subPath` has neither."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stowplan.agents.cache.drivers.api import Pulse, Trouble
-from stowplan.agents.cache.drivers.asking import Answer, Asker, Silence
+from stowplan.agents.cache.drivers.bounded_subprocess import Answer, Asker, Silence
 from stowplan.agents.cache.drivers.juicefs import reading
 
 SECONDS = 10.0

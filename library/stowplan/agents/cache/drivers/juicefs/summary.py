@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from stowplan.agents.cache.drivers.api import Extent, Trouble
-from stowplan.agents.cache.drivers.asking import Asker, Silence
+from stowplan.agents.cache.drivers.bounded_subprocess import Asker, Silence
 
 SECONDS = 600.0
 """To look at every name of a large volume takes a while."""

@@ -12,10 +12,10 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.cache.drivers.juicefs.child import Child, Line
 from stowplan.agents.cache.drivers.juicefs.verdict import Count, count, failure
-from stowplan.agents.log import Log
-from stowplan.schema.exit_codes import ExitCode
-from stowplan.schema.juicefs_sync import is_ignored
-from stowplan.schema.marker import STATE_DIRECTORY
+from stowplan.agents.runtime.log import Log
+from stowplan.schema.agents.exit_codes import ExitCode
+from stowplan.schema.agents.marker import STATE_DIRECTORY
+from stowplan.schema.juicefs.sync_keys import is_ignored
 
 PROTECTION = f"/{STATE_DIRECTORY}/***"
 """The pattern of our own state: not copied from the source, and not deleted since the source does not have it."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.cache.drivers.juicefs.child import Ended
-from stowplan.schema.exit_codes import ExitCode
+from stowplan.schema.agents.exit_codes import ExitCode
 
 NOT_FORMATTED = "database is not formatted"
 

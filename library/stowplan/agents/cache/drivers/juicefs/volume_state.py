@@ -10,7 +10,7 @@ from stowplan.agents.attempt import safe_files
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.juicefs.child import Child, Ended
 from stowplan.agents.cache.drivers.juicefs.verdict import failure
-from stowplan.schema.marker import STATE_DIRECTORY
+from stowplan.schema.agents.marker import STATE_DIRECTORY
 
 SECONDS = 20.0
 LAST_SECONDS = 2.0

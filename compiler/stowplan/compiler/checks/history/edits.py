@@ -1,0 +1,63 @@
+"""What was edited in a spec since the last run: the difference of its custom resources."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from stowplan.compiler.checks.objects.object import Object, Objects
+from stowplan.compiler.kubernetes.fields import mapping
+from stowplan.library.manifest import Json
+from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.meta import ObjectId, SpecId
+
+_DATASET = "SampleSet"
+_REFERENCE: FieldPath = ("spec", "sampleSetRef", "name")
+
+
+class Edits(NamedTuple):
+    """The fields of a spec that differ from the last run, as paths in its document, sorted by the order of keys.
+
+    `dataset` is the one that it refers to, where nothing of the spec itself was edited.
+    """
+
+    fields: tuple[FieldPath, ...] = ()
+    dataset: SpecId | None = None
+
+    def given(self, datasets: frozenset[SpecId]) -> tuple[FieldPath, ...]:
+        """The fields, or the reference to the dataset where that is among those that were edited."""
+        return (_REFERENCE,) if self.dataset in datasets else self.fields
+
+
+def is_dataset(spec: SpecId) -> bool:
+    """Whether an edit of this spec is one of all that refer to it."""
+    return spec.kind == _DATASET
+
+
+def custom_resource(spec: SpecId, objects: Objects) -> Object | None:
+    """The custom resource that was compiled from a spec: that of its kind, namespace and name."""
+    for obj in objects.of_kind(spec.kind):
+        if obj.id[2:] == spec[1:]:
+            return obj
+    return None
+
+
+def edits_of(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) -> Edits:
+    """What was edited in a spec; nothing in one that is new."""
+    obj = custom_resource(spec, objects)
+    if obj is None or obj.id not in previous:
+        return Edits()
+    own = tuple(_differences(("spec",), previous[obj.id].get("spec"), obj.body.get("spec")))
+    name = mapping(obj.body, "spec", "sampleSetRef").get("name")
+    refers = not own and isinstance(name, str) and not is_dataset(spec)
+    return Edits(own, SpecId(_DATASET, spec.namespace, str(name)) if refers else None)
+
+
+def _differences(path: FieldPath, before: Any, after: Any) -> Iterator[FieldPath]:
+    """The deepest fields that differ; a list as a whole where items came or went."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in sorted(before.keys() | after.keys()):
+            yield from _differences((*path, key), before.get(key), after.get(key))
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for index, (old, new) in enumerate(zip(before, after, strict=True)):
+            yield from _differences((*path, index), old, new)
+    elif before != after:
+        yield path

@@ -1,0 +1,126 @@
+"""The fields that Kubernetes lets nobody change once an object exists."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import field
+from typing import Any
+
+from stowplan.compiler.kubernetes.fields import mapping
+from stowplan.library.builders import job
+from stowplan.library.manifest import Json
+from stowplan.schema.frozen import dataclass
+
+_RBAC = "rbac.authorization.k8s.io"
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """What may not change in an object: all fields below `below` but `mutable`, and those in `fields`.
+
+    Those in `once`, by their last name, may be given where there was none.
+    """
+
+    below: str = ""
+    mutable: frozenset[str] = frozenset()
+    fields: tuple[tuple[str, ...], ...] = ()
+    once: frozenset[str] = frozenset()
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    """What a missing field means, by its last name."""
+
+    def changes(self, old: Json, new: Json) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
+        """Each fixed field that differs: its path, its old and its new value."""
+        for path in self._paths(old, new):
+            before, after = (
+                mapping(body, *path[:-1]).get(path[-1], self.defaults.get(path[-1])) for body in (old, new)
+            )
+            if before != after and not (before is None and path[-1] in self.once):
+                yield path, before, after
+
+    def _paths(self, old: Json, new: Json) -> Iterator[tuple[str, ...]]:
+        yield from self.fields
+        if self.below:
+            names = mapping(old, self.below).keys() | mapping(new, self.below).keys()
+            yield from ((self.below, name) for name in sorted(names - self.mutable))
+
+
+def _fixed(*paths: str, **defaults: Any) -> Fixed:
+    return Fixed(fields=_split(*paths), defaults=defaults)
+
+
+def _split(*paths: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(path.split(".")) for path in paths)
+
+
+_TABLE: dict[tuple[str, str], Fixed] = {
+    ("", "PersistentVolume"): Fixed(
+        below="spec",
+        mutable=frozenset(
+            "accessModes capacity claimRef mountOptions persistentVolumeReclaimPolicy storageClassName "
+            "volumeAttributesClassName".split()
+        ),
+        once=frozenset({"nodeAffinity"}),
+        defaults={"volumeMode": "Filesystem"},
+    ),
+    ("", "PersistentVolumeClaim"): Fixed(
+        below="spec",
+        mutable=frozenset({"resources", "volumeAttributesClassName"}),
+        fields=_split("spec.resources.limits"),
+        defaults={"volumeMode": "Filesystem"},
+    ),
+    ("", "ResourceQuota"): _fixed("spec.scopes"),
+    ("", "Secret"): _fixed("type", type="Opaque"),
+    ("", "Service"): Fixed(
+        fields=_split("spec.clusterIP", "spec.healthCheckNodePort", "spec.loadBalancerClass"),
+        once=frozenset({"loadBalancerClass"}),
+        defaults={"clusterIP": ""},
+    ),
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): _fixed(
+        "spec.group", "spec.scope", "spec.names.kind", "spec.names.plural"
+    ),
+    ("apps", "DaemonSet"): _fixed("spec.selector"),
+    ("apps", "Deployment"): _fixed("spec.selector"),
+    ("apps", "ReplicaSet"): _fixed("spec.selector"),
+    ("apps", "StatefulSet"): Fixed(
+        below="spec",
+        mutable=frozenset(
+            "minReadySeconds ordinals persistentVolumeClaimRetentionPolicy replicas revisionHistoryLimit template "
+            "updateStrategy".split()
+        ),
+        defaults={"podManagementPolicy": "OrderedReady"},
+    ),
+    ("batch", "Job"): Fixed(
+        below="spec", mutable=job.MUTABLE, defaults={"completionMode": "NonIndexed", "manualSelector": False}
+    ),
+    ("discovery.k8s.io", "EndpointSlice"): _fixed("addressType"),
+    ("jobset.x-k8s.io", "JobSet"): Fixed(
+        below="spec", mutable=frozenset("coordinator suspend ttlSecondsAfterFinished".split())
+    ),
+    ("networking.k8s.io", "IngressClass"): _fixed("spec.controller"),
+    ("node.k8s.io", "RuntimeClass"): _fixed("handler"),
+    (_RBAC, "ClusterRoleBinding"): _fixed("roleRef"),
+    (_RBAC, "RoleBinding"): _fixed("roleRef"),
+    ("scheduling.k8s.io", "PriorityClass"): _fixed(
+        "value", "preemptionPolicy", preemptionPolicy="PreemptLowerPriority"
+    ),
+    ("storage.k8s.io", "CSIDriver"): _fixed("spec.attachRequired", attachRequired=True),
+    ("storage.k8s.io", "StorageClass"): _fixed(
+        "provisioner",
+        "parameters",
+        "reclaimPolicy",
+        "volumeBindingMode",
+        reclaimPolicy="Delete",
+        volumeBindingMode="Immediate",
+    ),
+    ("storage.k8s.io", "VolumeAttributesClass"): _fixed("driverName", "parameters"),
+}
+"""By group and kind; kinds that are not here are not looked at. Tried field by field on real API servers."""
+
+_DATA = ("data", "stringData", "binaryData", "immutable")
+_KINDS_OF_DATA = {("", "ConfigMap"), ("", "Secret")}
+
+
+def fixed(kind: tuple[str, str], old: Json) -> Fixed:
+    """What may not change in an object of the kind (its group and name) that was `old` before."""
+    found = _TABLE.get(kind, Fixed())
+    if kind in _KINDS_OF_DATA and old.get("immutable"):
+        return Fixed(fields=(*found.fields, *_split(*_DATA)), defaults=found.defaults)
+    return found

@@ -1,0 +1,60 @@
+"""Did an object that holds data leave the output?"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from stowplan.compiler.checks.facts.world import World
+from stowplan.compiler.checks.objects.finding import ObjectFinding
+from stowplan.compiler.kubernetes.fields import annotation, mapping
+from stowplan.library.manifest import Json
+from stowplan.library.values import labels
+from stowplan.schema.diagnostics import Finding, Severity, finding
+from stowplan.schema.meta import ObjectId, SpecId
+
+_KINDS = frozenset({"PersistentVolume", "PersistentVolumeClaim"})
+
+
+def check(world: World, previous: Mapping[ObjectId, Json], severity: Severity) -> list[ObjectFinding]:
+    """Claims and volumes that were written before and are not any more: one finding for each spec.
+
+    Argo CD leaves them in the cluster. A finding is about the claim where there is one.
+    """
+    gone: dict[SpecId | ObjectId, list[ObjectId]] = {}
+    for known, body in _gone(world, previous):
+        gone.setdefault(_spec(known, body) or known, []).append(known)
+    found = []
+    for spec, lost in gone.items():
+        first = max(lost)
+        source = annotation(previous[first], labels.SOURCE)
+        found.append(ObjectFinding(first, _finding(lost, severity), spec if isinstance(spec, SpecId) else None, source))
+    return found
+
+
+def named_anew(world: World, previous: Mapping[ObjectId, Json]) -> frozenset[SpecId]:
+    """Specs that are still compiled, but to claims or volumes of other names."""
+    gone = {spec for known, body in _gone(world, previous) if (spec := _spec(known, body))}
+    return frozenset(gone & {fact.spec for fact in world}) if gone else frozenset()
+
+
+def _gone(world: World, previous: Mapping[ObjectId, Json]) -> Iterator[tuple[ObjectId, Json]]:
+    for known, body in previous.items():
+        if known.kind in _KINDS and not known.group and not world.exists(known):
+            yield known, body
+
+
+def _finding(lost: Sequence[ObjectId], severity: Severity) -> Finding:
+    others = [str(other) for other in sorted(lost)[:-1]]
+    what = f"It and {' and '.join(others)} are" if others else "It is"
+    message = f"{what} no longer compiled. Argo CD leaves what holds data in the cluster."
+    hint = "Bring the spec back, or delete the objects by hand once nobody needs the data."
+    if severity is Severity.ERROR:
+        hint += " To confirm the removal, delete their files from the output."
+    return finding("SP541", (), message, hint, severity=severity)
+
+
+def _spec(gone: ObjectId, body: Json) -> SpecId | None:
+    """The spec that the object was compiled from; volumes have no namespace, their claims do."""
+    own = mapping(body, "metadata", "labels")
+    namespace = gone.namespace or mapping(body, "spec", "claimRef").get("namespace", "")
+    if labels.SPEC_KIND not in own or labels.SPEC_NAME not in own:
+        return None
+    return SpecId(own[labels.SPEC_KIND], namespace, own[labels.SPEC_NAME])

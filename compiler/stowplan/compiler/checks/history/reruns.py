@@ -1,0 +1,95 @@
+"""Would an edit end a run and start another one?"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from stowplan.compiler.checks.facts.world import World
+from stowplan.compiler.checks.history.edits import custom_resource
+from stowplan.compiler.checks.objects.finding import ObjectFinding, about
+from stowplan.compiler.checks.objects.object import Object, Objects
+from stowplan.compiler.kubernetes.fields import annotation, mapping
+from stowplan.library.manifest import Json
+from stowplan.library.values import labels
+from stowplan.library.values.names import without_hash
+from stowplan.schema.diagnostics import Severity
+from stowplan.schema.meta import RUN_ANNOTATION, ObjectId, SpecId
+
+_RUNS = ("Job", "JobSet")
+_Stem = tuple[str, str, str, str]
+"""Namespace, name without the hash, kind and name of the spec."""
+
+
+class Run(NamedTuple):
+    """A Job or JobSet that the last run did not write, and its name without the hash.
+
+    `deletes` says that it removes data, so that it must not happen again because a dataset that it refers to changed.
+    """
+
+    id: ObjectId
+    spec: SpecId
+    source: str
+    stem: _Stem
+    deletes: bool
+    authored: bool = True
+
+
+def new_runs(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) -> Iterator[Run]:
+    """The runs of a spec that are new; none where its run annotation changed, since that says that they are meant."""
+    runs = [obj for obj in objects.of_kind(*_RUNS) if obj.output.manifest.run and obj.id not in previous]
+    if not runs:
+        return
+    resource = custom_resource(spec, objects)
+    if not _meant(resource, previous):
+        deletes = _deletes(resource)
+        for obj in runs:
+            yield Run(obj.id, spec, obj.source, _stem(obj.id, obj.labels), deletes)
+
+
+def check(
+    world: World, new: Iterable[Sequence[Run]], previous: Mapping[ObjectId, Json], severity: Severity
+) -> list[ObjectFinding]:
+    """Jobs of a run that are now compiled under another hash: one finding for each spec. `new` are the runs by spec.
+
+    Argo CD deletes the old Jobs, also running ones, and starts the new ones.
+    """
+    old = {
+        _stem(known, mapping(body, "metadata", "labels")): known
+        for known, body in previous.items()
+        if known.kind in _RUNS and without_hash(known.name) != known.name and not world.exists(known)
+    }
+    replaced = ([(old[run.stem], run) for run in runs if run.stem in old] for runs in new)
+    return [_finding(jobs, severity) for jobs in replaced if jobs]
+
+
+def _finding(jobs: Sequence[tuple[ObjectId, Run]], severity: Severity) -> ObjectFinding:
+    before, run = jobs[0]
+    others = f" (and {len(jobs) - 1} more of this spec)" if len(jobs) > 1 else ""
+    message = (
+        f"The {run.id.kind} takes the place of {before.name}{others}: that run would be deleted and a new one started."
+    )
+    hint = (
+        f"If you want a new run, give the annotation {RUN_ANNOTATION} of this spec another value. "
+        "If not, undo the edit, in this spec or in the one it refers to. A spec whose work is done can be removed."
+    )
+    weight = Severity.ERROR if run.deletes else severity
+    return about(run, "SP542", ("metadata", "name"), message, hint, severity=weight)
+
+
+def _stem(own: ObjectId, found: Json) -> _Stem:
+    """`found` are its labels."""
+    kind, name = str(found.get(labels.SPEC_KIND, "")), str(found.get(labels.SPEC_NAME, ""))
+    return own.namespace, without_hash(own.name), kind, name
+
+
+def _deletes(resource: Object | None) -> bool:
+    """Whether the run removes data."""
+    own = mapping(resource.body, "spec") if resource else {}
+    options = mapping(own, "syncOptions")
+    return own.get("type") == "rmr" or bool(options.get("delete-src") or options.get("delete-dst"))
+
+
+def _meant(resource: Object | None, previous: Mapping[ObjectId, Json]) -> bool:
+    """Whether the run annotation of the custom resource differs from the one written before."""
+    if resource is None or resource.id not in previous:
+        return False
+    return annotation(resource.body, RUN_ANNOTATION) != annotation(previous[resource.id], RUN_ANNOTATION)

@@ -1,0 +1,138 @@
+"""Objects of the output, each with what every check asks of it, found by kind."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+
+import orjson
+
+from stowplan.compiler.checks.facts.facts import Fact
+from stowplan.compiler.checks.objects.pods import POD_KINDS, Pod, pods_of
+from stowplan.compiler.diagnostics.locations import PLATFORM_FILE
+from stowplan.compiler.kubernetes.fields import identity, parts, wave_from
+from stowplan.compiler.model import Output
+from stowplan.library.builders.pods import wait_container
+from stowplan.library.builders.pods.await_pod import CONTAINER
+from stowplan.library.dialects.training_job.etcd import ETCD
+from stowplan.library.manifest import Json
+from stowplan.library.values import labels
+from stowplan.schema.meta import SpecId
+from stowplan.schema.platform.platform import Platform
+
+TRAINING_KINDS = frozenset({"MxJob", "PaddleJob", "TrainingJob"})
+"""Kinds of spec whose pods are users' templates."""
+
+
+class Object:
+    """One object of the output; parts that are missing or of a wrong type are empty.
+
+    `kind` is its group and kind, `source` the user's file that it comes from. `authored` says that we wrote it, rather
+    than a user or an extension of the platform, and `authored_pods` are what we wrote of the pods: all of our agents',
+    but of a training job's only the containers beside the user's. `text` is the body as JSON, for searches that need no
+    path. Read once, since some thirty checks ask the same of each of many objects.
+    """
+
+    __slots__ = (
+        "annotations",
+        "authored",
+        "authored_pods",
+        "body",
+        "id",
+        "kind",
+        "labels",
+        "metadata",
+        "output",
+        "pods",
+        "source",
+        "spec",
+        "sync_options",
+        "text",
+        "wave",
+    )
+
+    def __init__(self, output: Output) -> None:
+        body = output.manifest.body
+        metadata: Json = found if isinstance(found := body.get("metadata"), dict) else {}
+        annotations: Json = found if isinstance(found := metadata.get("annotations"), dict) else {}
+        try:
+            own = output.manifest.id
+        except (AttributeError, KeyError, TypeError):  # metadata without a name, or something else in its place
+            own = identity(body)
+        self.output = output
+        self.spec: SpecId | None = output.spec
+        self.source = output.source
+        self.body: Json = body
+        self.metadata = metadata
+        self.labels: Json = found if isinstance(found := metadata.get("labels"), dict) else {}
+        self.annotations = annotations
+        self.id = own
+        self.kind: tuple[str, str] = own[:2]
+        self.authored = output.spec is not None or self.labels.get(labels.MANAGED_BY) == "stowplan"
+        self.wave = wave_from(annotations[labels.SYNC_WAVE]) if labels.SYNC_WAVE in annotations else 0
+        self.sync_options = parts(annotations[labels.SYNC_OPTIONS]) if labels.SYNC_OPTIONS in annotations else ()
+        self.pods: tuple[Pod, ...] = pods_of(body) if own.kind in POD_KINDS else ()
+        self.authored_pods = _authored(self.pods, output.spec) if self.pods and self.authored else ()
+        self.text: bytes = _text(body)
+
+    @property
+    def brought_pods(self) -> tuple[Pod, ...]:
+        """Pods that a user described in a training job."""
+        return self.pods if self.spec and self.spec.kind in TRAINING_KINDS else ()
+
+    def users_pods(self, platform: Platform) -> tuple[Pod, ...]:
+        """Pods that a user described, in a training job or in a plain object."""
+        return self.pods if self.pods and is_plain(self, platform) else self.brought_pods
+
+
+def is_plain(obj: Object | Fact, platform: Platform) -> bool:
+    """Whether a user wrote an object among the specs: no spec, no extension and no setting of the platform made it."""
+    ours = obj.spec is not None or obj.source in ("", PLATFORM_FILE)
+    return not ours and all(obj.source != each.path for each in platform.extensions)
+
+
+def _text(body: Json) -> bytes:
+    try:
+        return orjson.dumps(body)
+    except TypeError:  # half of a surrogate pair, or a number beyond 64 bits, in what no schema has looked at
+        return json.dumps(body).encode()
+
+
+def _authored(pods: tuple[Pod, ...], spec: SpecId | None) -> tuple[Pod, ...]:
+    if spec is None or spec.kind not in TRAINING_KINDS:
+        return pods
+    ours = (CONTAINER, ETCD) if spec.kind == "TrainingJob" else (CONTAINER,)
+    return tuple([_only(pod, ours) for pod in pods])
+
+
+def _only(pod: Pod, names: Sequence[str]) -> Pod:
+    """The pod with nothing but the containers of these names, and the one that waits for a dataset."""
+    ours = [each for each in pod.containers if each[1].get("name") in names or wait_container.is_ours(each[1])]
+    return Pod(pod.path, pod.spec_path, {}, {}, {}, [], tuple(ours))
+
+
+def read(output: Output) -> Object:
+    """The object of an output."""
+    return Object(output)
+
+
+class Objects:
+    """Objects that fit their schemas, so checks need not doubt the types of built-in kinds."""
+
+    def __init__(self, sound: Iterable[Object]) -> None:
+        self._sound = tuple(sound)
+        self._by_kind: dict[str, list[Object]] = {}
+        for obj in self._sound:
+            self._by_kind.setdefault(obj.kind[1], []).append(obj)
+        self.with_pods: list[Object] = [obj for obj in self._sound if obj.pods]
+        self.text: bytes = b"\n".join([obj.text for obj in self._sound])
+        """What all of them say: where a word is not in it, no object has to be searched for it."""
+
+    def __iter__(self) -> Iterator[Object]:
+        return iter(self._sound)
+
+    def of_kind(self, *kinds: str) -> list[Object]:
+        """The objects of these kinds, whatever their group, in the order of the kinds."""
+        found: list[Object] = []
+        for kind in kinds:
+            if kind in self._by_kind:
+                found += self._by_kind[kind]
+        return found

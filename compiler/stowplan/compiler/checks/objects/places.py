@@ -1,0 +1,89 @@
+"""Where in the user's files the objects of the output come from."""
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+
+from stowplan.compiler.checks.facts.facts import Template
+from stowplan.compiler.checks.facts.world import World
+from stowplan.compiler.checks.objects.finding import ObjectFinding
+from stowplan.compiler.checks.objects.template_fields import in_template
+from stowplan.compiler.diagnostics.document import Document
+from stowplan.compiler.diagnostics.locations import PLATFORM_FILE, Location
+from stowplan.compiler.diagnostics.report import Diagnostic
+from stowplan.compiler.kubernetes.fields import identity
+from stowplan.compiler.model import Program
+from stowplan.schema.diagnostics import Anchor, FieldPath, dotted
+from stowplan.schema.meta import ObjectId, SpecId
+
+_NAME: FieldPath = ("metadata", "name")
+
+
+DocumentOf = Callable[[SpecId], Document | None]
+"""Gives the document of a spec, if it is there."""
+
+
+class Places:
+    """The place of each finding. Only documents that one is placed in are looked at.
+
+    `elsewhere` gives those of specs that are not in the program.
+    """
+
+    def __init__(self, program: Program, world: World, elsewhere: DocumentOf | None = None) -> None:
+        self._program = program
+        self._world = world
+        self._elsewhere = elsewhere
+
+    def diagnostic(self, found: ObjectFinding) -> Diagnostic:
+        """The finding at its spec's name; in a plain object or a pod template of the user's at the very field."""
+        plain = self._plain.get(found.object) if found.spec is None else None
+        document = plain or (self._document(found.spec) if found.spec else None)
+        edits = sorted(found.edits, key=document.locate) if document else []
+        own = found.found.path if plain else self._in_template(found, document)
+        path = own if own is not None else edits[0] if edits else _NAME if document else ()
+        anchor = found.found.anchor if own is not None else Anchor.VALUE
+        field = "" if found.found.path in (path, _NAME) else dotted(found.found.path)
+        subject = f"{found.object}, {field}" if field else str(found.object)
+        return Diagnostic(
+            found.found.code,
+            found.found.severity,
+            document.locate(path, anchor) if document else self._without_document(found.source),
+            dotted(path),
+            f"{subject}: {found.found.message}",
+            found.found.hint,
+        )
+
+    def _document(self, spec: SpecId) -> Document | None:
+        return self._specs.get(spec) or (self._elsewhere(spec) if self._elsewhere else None)
+
+    def _in_template(self, found: ObjectFinding, document: Document | None) -> FieldPath | None:
+        templates = self._templates.get(found.object) if found.spec and document else None
+        if not (found.spec and document and templates):
+            return None
+        return in_template(found.found.path, templates, found.spec.kind, document.data)
+
+    def _without_document(self, source: str) -> Location:
+        """For what an extension or the platform file made, and what is gone."""
+        if source in ("", PLATFORM_FILE):
+            document = self._program.platform_document
+            return document.locate(()) if document else Location(PLATFORM_FILE, 1, 1)
+        return Location(source, 1, 1)
+
+    @cached_property
+    def _specs(self) -> dict[SpecId, Document]:
+        return {spec.id: spec.document for spec in self._program.specs}
+
+    @cached_property
+    def _templates(self) -> dict[ObjectId, tuple[Template, ...]]:
+        return dict(pair for part in self._world.parts for pair in part.templates)
+
+    @cached_property
+    def _plain(self) -> dict[ObjectId, Document]:
+        return dict(_plain_objects(self._program))
+
+
+def _plain_objects(program: Program) -> Iterator[tuple[ObjectId, Document]]:
+    """The users' own objects, by the identity that they may have in the output: some were given a namespace."""
+    for document in program.passed_through:
+        own = identity(document.data)
+        yield own, document
+        yield own._replace(namespace=own.namespace or program.platform.default_namespace), document

@@ -1,0 +1,98 @@
+"""The pods in a manifest."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from stowplan.compiler.kubernetes.fields import items, mapping
+from stowplan.library.manifest import Json
+from stowplan.schema.diagnostics import FieldPath
+
+_TEMPLATES: dict[tuple[str, str], tuple[str, ...]] = {
+    ("apps/v1", "DaemonSet"): ("spec", "template"),
+    ("apps/v1", "Deployment"): ("spec", "template"),
+    ("apps/v1", "ReplicaSet"): ("spec", "template"),
+    ("apps/v1", "StatefulSet"): ("spec", "template"),
+    ("batch/v1", "CronJob"): ("spec", "jobTemplate", "spec", "template"),
+    ("batch/v1", "Job"): ("spec", "template"),
+    ("v1", "Pod"): (),
+    ("v1", "PodTemplate"): ("template",),
+    ("v1", "ReplicationController"): ("spec", "template"),
+}
+POD_KINDS = frozenset({"JobSet", *(kind for _, kind in _TEMPLATES)})
+"""Names of the kinds that may have pods."""
+_JOB_SET = ("jobset.x-k8s.io/v1alpha2", "JobSet")
+_JOB = ("template", "spec", "template")
+_CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
+
+
+class Pod(NamedTuple):
+    """A pod template, or a Pod itself; parts that are missing are empty. `path` leads to it in its object."""
+
+    path: FieldPath
+    spec_path: FieldPath
+    metadata: Json
+    labels: Json
+    spec: Json
+    volumes: list[Json]
+    containers: tuple[tuple[FieldPath, Json], ...]
+    """All containers with their paths, init containers first."""
+
+
+def pods_of(body: Json) -> tuple[Pod, ...]:
+    """The pod templates of a built-in kind, if it has one, and of a JobSet."""
+    kind = str(body.get("apiVersion")), str(body.get("kind"))
+    path = _TEMPLATES.get(kind)
+    if path is not None:
+        return (_pod(mapping(body, *path), path),)
+    jobs = enumerate(items(body, "spec", "replicatedJobs") if kind == _JOB_SET else ())
+    return tuple([_pod(mapping(job, *_JOB), ("spec", "replicatedJobs", index, *_JOB)) for index, job in jobs])
+
+
+def account_of(pod: Pod) -> tuple[FieldPath, str]:
+    """The service account that a pod names, empty where it names none, and the field that does.
+
+    The API server reads the deprecated `serviceAccount` only if `serviceAccountName` is not given (core/v1 conversion).
+    """
+    field = "serviceAccountName" if pod.spec.get("serviceAccountName") else "serviceAccount"
+    return (*pod.spec_path, field), str(pod.spec.get(field) or "")
+
+
+def pods_anywhere(body: Json) -> tuple[Pod, ...]:
+    """The pod templates of any object, also of a kind or version that the table does not list.
+
+    In an unknown kind, every mapping with a list of containers and every `template.spec` counts as the spec of a pod.
+    """
+    return pods_of(body) or tuple(_search(body))
+
+
+def _search(body: Json) -> Iterator[Pod]:
+    left: list[tuple[Any, FieldPath]] = [(body, ())]
+    while left:
+        value, path = left.pop()
+        children: Iterable[tuple[Any, Any]] = ()
+        if isinstance(value, dict):
+            children = [(str(key), child) for key, child in value.items()]
+        elif isinstance(value, list):
+            children = enumerate(value)
+        for key, child in children:
+            left.append((child, (*path, key)))
+            is_template = key == "spec" and path[-1:] == ("template",) and isinstance(child, dict)
+            if is_template or _has_containers(child):
+                yield _read(mapping(value, "metadata"), child, path, (*path, key))
+
+
+def _has_containers(value: Any) -> bool:
+    return isinstance(value, dict) and any(isinstance(value.get(field), list) for field in _CONTAINER_LISTS)
+
+
+def _pod(template: Json, path: FieldPath) -> Pod:
+    return _read(mapping(template, "metadata"), mapping(template, "spec"), path, (*path, "spec"))
+
+
+def _read(metadata: Json, spec: Json, path: FieldPath, place: FieldPath) -> Pod:
+    containers: list[tuple[FieldPath, Json]] = []
+    for field in _CONTAINER_LISTS:
+        if field in spec:
+            containers += [((*place, field, i), container) for i, container in enumerate(items(spec, field))]
+    volumes = items(spec, "volumes") if "volumes" in spec else []
+    return Pod(path, place, metadata, mapping(metadata, "labels"), spec, volumes, tuple(containers))

@@ -1,0 +1,105 @@
+"""Where a field of a compiled training pod stands in the pod template of the user's document."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from stowplan.compiler.checks.facts.facts import Template
+from stowplan.compiler.checks.objects.object import Object
+from stowplan.compiler.checks.objects.pods import Pod
+from stowplan.compiler.kubernetes.fields import items, mapping
+from stowplan.library.builders.pods import wait_container
+from stowplan.library.builders.pods.await_pod import CONTAINER
+from stowplan.library.builders.pods.training_pod import MERGE_KEYS
+from stowplan.library.dialects.training_job.fields import written
+from stowplan.library.manifest import Json
+from stowplan.library.values.labels import ROLE
+from stowplan.schema.diagnostics import FieldPath
+
+
+def templates_of(obj: Object) -> tuple[Template, ...]:
+    """The roles' pods of an object that a training job compiles to."""
+    return tuple([_template(pod, str(role)) for pod in obj.brought_pods if (role := pod.labels.get(ROLE))])
+
+
+def in_template(path: FieldPath, templates: Sequence[Template], kind: str, document: Json) -> FieldPath | None:
+    """The path in `document`, a spec of this kind, of a field of an object with these pods.
+
+    None for a field that is not from a template.
+    """
+    for pod in templates:
+        if len(path) > len(pod.path) and path[: len(pod.path)] == pod.path:
+            return _in_document(path[len(pod.path) :], pod, document, kind)
+    return None
+
+
+def _template(pod: Pod, role: str) -> Template:
+    init = items(pod.spec, "initContainers")
+    waits = bool(init) and wait_container.is_ours(init[0])
+    return Template(pod.path, role, _names(init), _names(items(pod.spec, "containers")), waits)
+
+
+def _names(containers: Sequence[Json]) -> tuple[str, ...]:
+    return tuple([str(container.get("name")) for container in containers])
+
+
+def _in_document(path: FieldPath, pod: Template, document: Json, kind: str) -> FieldPath | None:
+    role = pod.role
+    if kind == "TrainingJob":
+        own = _of_role(path, pod)
+        return written(own, role) if own else None
+    home = ("spec", role, "template") if kind == "PaddleJob" else _entry(document, role)
+    field = _field(path, pod, _at(document, home)) if home else None
+    return (*home, *field) if home and field else None
+
+
+def _entry(document: Json, role: str) -> FieldPath | None:
+    """The template of a role of an MxJob."""
+    for index, entry in enumerate(items(document, "spec", "replicaSpecs")):
+        if str(entry.get("mxReplicaType") or "WORKER").lower() == role:
+            return ("spec", "replicaSpecs", index, "template")
+    return None
+
+
+def _at(document: Json, home: FieldPath) -> Json:
+    node: Any = document
+    for part in home:
+        node = node[int(part)] if isinstance(node, list) else mapping(node).get(str(part))
+    return mapping(node)
+
+
+def _of_role(path: FieldPath, pod: Template) -> FieldPath | None:
+    """The field as if the role's container were the only one; None for a field of one of ours."""
+    match path:
+        case ("spec", "containers" | "initContainers" as field, int(place), *rest):
+            names = pod.containers if field == "containers" else pod.init_containers
+            return ("spec", "containers", 0, *rest) if names[place] == pod.role else None
+        case _:
+            return path
+
+
+def _field(path: FieldPath, pod: Template, template: Json) -> FieldPath | None:
+    """The field by its path in the template.
+
+    A helper's containers stand behind the user's init containers, and the one that waits for a dataset before them.
+    """
+    before = int(pod.waits)
+    match path:
+        case ("spec", "containers", int(), *_) if CONTAINER in pod.containers:
+            return None
+        case ("spec", "initContainers", int(index), *_) if index < before:
+            return None
+        case ("spec", "initContainers", int(index), *rest):
+            own, place = len(items(template, "spec", "initContainers")), index - before
+            shifted = ("initContainers", place) if place < own else ("containers", place - own)
+            return _as_written(("spec", *shifted, *rest))
+        case _:
+            return _as_written(path)
+
+
+def _as_written(path: FieldPath) -> FieldPath:
+    """Up to a list that we added to, since places in it are others now."""
+    match path:
+        case ("spec", "containers" | "initContainers", int(), str(field), *_) if field in MERGE_KEYS:
+            return path[:4]
+        case _:
+            return path

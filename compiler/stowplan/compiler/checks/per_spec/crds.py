@@ -1,0 +1,31 @@
+"""Will the API server take each CustomResourceDefinition?"""
+
+from stowplan.compiler.checks.objects.finding import ObjectFinding, about, milder
+from stowplan.compiler.checks.objects.object import Object, Objects
+from stowplan.compiler.kubernetes.fields import items, mapping
+from stowplan.schema.export import structural
+
+KIND = "CustomResourceDefinition"
+
+
+def check(objects: Objects) -> list[ObjectFinding]:
+    """The structural rules over the schema of every version, and the size of the whole."""
+    return [found for obj in objects.of_kind(KIND) for found in (*_structure(obj), *_size(obj))]
+
+
+def _structure(obj: Object) -> list[ObjectFinding]:
+    found = []
+    for index, version in enumerate(items(obj.body, "spec", "versions")):
+        root = ("spec", "versions", index, "schema", "openAPIV3Schema")
+        for path, message in structural.problems(mapping(version, "schema", "openAPIV3Schema")):
+            sentence = f"The schema is not structural: {message}."
+            found.append(about(obj, "SP550", (*root, *path), sentence, "Change the schema."))
+    return found
+
+
+def _size(obj: Object) -> list[ObjectFinding]:
+    """A warning where the CRD is not ours: Argo CD with server-side apply can still write it."""
+    return [
+        about(obj, "SP551", path, f"The CRD {message}.", "Shorten the descriptions.", severity=milder(obj))
+        for path, message in structural.size_problems(obj.body)
+    ]

@@ -1,0 +1,136 @@
+"""Will the API server and the controllers take each name?"""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from stowplan.compiler.checks.objects.finding import ObjectFinding, about
+from stowplan.compiler.checks.objects.object import Object, Objects
+from stowplan.compiler.checks.objects.pods import Pod
+from stowplan.compiler.kubernetes.fields import items, mapping
+from stowplan.library.manifest import Json
+from stowplan.library.values import names
+from stowplan.schema.diagnostics import Anchor, FieldPath
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rule:
+    """The pattern and the longest length of a name, and the pattern in words."""
+
+    pattern: re.Pattern[str]
+    limit: int
+    words: str
+
+
+_LABEL_PATTERN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_LABEL_WORDS = "lower-case letters, digits and -, with a letter or digit at both ends"
+_SUBDOMAIN_PATTERN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_SUBDOMAIN_WORDS = "lower-case letters, digits, - and ., with a letter or digit at both ends of each part"
+
+_LABEL = Rule(_LABEL_PATTERN, names.LABEL_LIMIT, _LABEL_WORDS)
+_SUBDOMAIN = Rule(_SUBDOMAIN_PATTERN, names.SUBDOMAIN_LIMIT, _SUBDOMAIN_WORDS)
+_PATH_SEGMENT = Rule(re.compile(r"(?!\.\.?$)[^/%]+"), names.SUBDOMAIN_LIMIT, "any characters but / and %")
+_SERVICE = Rule(
+    re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?"),
+    names.LABEL_LIMIT,
+    "lower-case letters, digits and -, with a letter at the start",
+)
+_PORT = Rule(
+    re.compile(r"(?=[^a-z]*[a-z])(?!.*--)[a-z0-9]([-a-z0-9]*[a-z0-9])?"),
+    15,
+    "lower-case letters, digits and single -, among them a letter",
+)
+_KEY = Rule(re.compile(r"(?!\.$)(?!\.\.)[-._a-zA-Z0-9]+"), 253, "letters, digits, -, . and _")
+
+_RULES: dict[tuple[str, str], Rule] = {
+    ("", "Namespace"): _LABEL,
+    ("", "Service"): _SERVICE,
+    # Pods carry `<name>-<ten characters>` as the value of the label controller-revision-hash.
+    ("apps", "StatefulSet"): Rule(_LABEL_PATTERN, names.STATEFUL_SET_LIMIT, _LABEL_WORDS),
+    # Pods carry the name as the value of a label; their own names are cut by the controller.
+    ("batch", "Job"): Rule(_SUBDOMAIN_PATTERN, names.LABEL_LIMIT, _SUBDOMAIN_WORDS),
+    # Jobs are named `<name>-<ten digits>`.
+    ("batch", "CronJob"): Rule(_SUBDOMAIN_PATTERN, names.CRON_JOB_LIMIT, _SUBDOMAIN_WORDS),
+    ("rbac.authorization.k8s.io", "ClusterRole"): _PATH_SEGMENT,
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding"): _PATH_SEGMENT,
+    ("rbac.authorization.k8s.io", "Role"): _PATH_SEGMENT,
+    ("rbac.authorization.k8s.io", "RoleBinding"): _PATH_SEGMENT,
+}
+"""Rules of Kubernetes 1.34 by group and kind; any other name is a DNS subdomain."""
+_METADATA: FieldPath = ("metadata",)
+_KINDS_OF_DATA = (("", "ConfigMap"), ("", "Secret"))
+
+
+def check(objects: Objects) -> list[ObjectFinding]:
+    """Names of objects, containers, volumes, ports and keys; with the room that controllers need for their suffixes."""
+    found = []
+    for obj in objects:
+        for text, rule, home, place in _names(obj):
+            if not _fits(text, rule):
+                found.append(_broken(obj, (*home, *place), text, rule))
+    return found
+
+
+@lru_cache(maxsize=10_000)
+def _fits(text: str, rule: Rule) -> bool:
+    return len(text) <= rule.limit and rule.pattern.fullmatch(text) is not None
+
+
+def _broken(obj: Object, path: FieldPath, text: str, rule: Rule) -> ObjectFinding:
+    anchor = Anchor.KEY if path[-1] == text else Anchor.VALUE
+    if len(text) > rule.limit:
+        message = f'The name "{text}" has {len(text)} characters; at most {rule.limit} are allowed here.'
+        return about(obj, "SP504", path, message, "Give it a shorter name.", anchor=anchor)
+    message = f'The name "{text}" is not allowed here; allowed are {rule.words}.'
+    return about(obj, "SP514", path, message, "Give it a name of that form.", anchor=anchor)
+
+
+_Name = tuple[str, Rule, FieldPath, FieldPath]
+"""A name, its rule, and its path in two parts."""
+
+
+def _names(obj: Object) -> list[_Name]:
+    _, kind, namespace, name = obj.id
+    found: list[_Name] = []
+    if name:
+        found.append((name, _RULES.get(obj.kind, _SUBDOMAIN), _METADATA, ("name",)))
+    if namespace:
+        found.append((namespace, _LABEL, _METADATA, ("namespace",)))
+    if obj.kind in _KINDS_OF_DATA:
+        for field in ("data", "binaryData", "stringData"):
+            if field in obj.body:
+                found += [(key, _KEY, (field,), (key,)) for key in mapping(obj.body, field)]
+    elif obj.kind == ("", "Service"):
+        found += _listed(items(obj.body, "spec", "ports"), _LABEL, ("spec", "ports"))
+    elif kind == "Job":
+        found += _indexed_pods(obj)
+    for pod in obj.pods:
+        found += _pod_names(pod)
+    return found
+
+
+def _indexed_pods(obj: Object) -> list[_Name]:
+    """Pods of an Indexed Job have `<name>-<index>` as host name."""
+    spec = mapping(obj.body, "spec")
+    if obj.kind[0] != "batch" or spec.get("completionMode") != "Indexed":
+        return []
+    last = int(spec.get("completions") or 1) - 1
+    return [(f"{obj.id.name}-{last}", _LABEL, _METADATA, ("name",))]
+
+
+def _pod_names(pod: Pod) -> list[_Name]:
+    found: list[_Name] = []
+    for path, container in pod.containers:
+        found.append((str(container.get("name")), _LABEL, path, ("name",)))
+        if "ports" in container:
+            found += _listed(items(container, "ports"), _PORT, (*path, "ports"))
+    if pod.volumes:
+        found += _listed(pod.volumes, _LABEL, (*pod.spec_path, "volumes"))
+    for field in ("hostname", "subdomain"):
+        if pod.spec.get(field):
+            found.append((pod.spec[field], _LABEL, pod.spec_path, (field,)))
+    return found
+
+
+def _listed(found: list[Json], rule: Rule, home: FieldPath) -> list[_Name]:
+    return [(item["name"], rule, home, (index, "name")) for index, item in enumerate(found) if item.get("name")]

@@ -1,0 +1,105 @@
+"""Does the output hold fields that somebody else writes?
+
+Argo CD applies by force: a field that stands in Git is taken from whoever else writes it, again and again.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from stowplan.compiler.checks.objects.finding import ObjectFinding, about
+from stowplan.compiler.checks.objects.object import Object, Objects
+from stowplan.compiler.kubernetes.fields import mapping
+from stowplan.library.engines.gang.kueue import QUEUE
+from stowplan.library.manifest import Json
+from stowplan.schema.diagnostics import Anchor
+from stowplan.schema.frozen import dataclass
+
+_JOB_LABELS = ("batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name", "controller-uid", "job-name")
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """A field and who writes it. `allowed` are values that only Git may set."""
+
+    path: tuple[str, ...]
+    owner: str
+    allowed: tuple[object, ...] = ()
+
+
+_JOB_TEMPLATE = ("spec", "template", "metadata", "labels")
+_OWNED: dict[tuple[str, str], tuple[Owned, ...]] = {
+    ("", "Namespace"): (Owned(("spec", "finalizers"), "the API server"),),
+    ("", "PersistentVolume"): (
+        Owned(("spec", "claimRef", "uid"), "the volume controller"),
+        Owned(("spec", "claimRef", "resourceVersion"), "the volume controller"),
+    ),
+    ("", "Pod"): (Owned(("spec", "nodeName"), "the scheduler"),),
+    ("", "Service"): (
+        Owned(("spec", "clusterIP"), "the API server", allowed=("None",)),
+        Owned(("spec", "clusterIPs"), "the API server", allowed=(["None"],)),
+        Owned(("spec", "healthCheckNodePort"), "the API server"),
+    ),
+    ("", "ServiceAccount"): (Owned(("secrets",), "the token controller"),),
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): (
+        Owned(("spec", "conversion", "webhook", "clientConfig", "caBundle"), "the certificate injector"),
+    ),
+    ("batch", "Job"): (
+        Owned(("spec", "selector"), "the job controller"),
+        Owned(("spec", "manualSelector"), "the job controller", allowed=(False,)),
+        *(Owned((*_JOB_TEMPLATE, label), "the job controller") for label in _JOB_LABELS),
+    ),
+}
+"""By group and kind, for Kubernetes 1.34 to 1.37. Finalizers are owned by whoever acts on them: see `_finalizers`."""
+
+
+def _by_home(fields: Iterable[Owned]) -> list[tuple[tuple[str, ...], frozenset[str], list[Owned]]]:
+    """Fields of the same mapping together: its path and their names."""
+    grouped = [(home, list(group)) for home, group in groupby(fields, key=lambda owned: owned.path[:-1])]
+    return [(home, frozenset(owned.path[-1] for owned in group), group) for home, group in grouped]
+
+
+_BY_HOME = {kind: _by_home(fields) for kind, fields in _OWNED.items()}
+_QUEUED = frozenset({("batch", "Job"), ("jobset.x-k8s.io", "JobSet")})
+_FINALIZERS = frozenset({"foregroundDeletion", "orphan"})
+
+
+def check(objects: Objects) -> list[ObjectFinding]:
+    """Fields of the ownership table, and finalizers that Kubernetes sets."""
+    found: list[ObjectFinding] = []
+    for obj in objects:
+        if obj.kind in _OWNED:
+            found += _fields(obj)
+        if "finalizers" in obj.metadata:
+            found += _finalizers(obj)
+        if QUEUE in obj.labels:
+            found += _queued(obj)
+    return found
+
+
+def _fields(obj: Object) -> Iterator[ObjectFinding]:
+    for home, names, below in _BY_HOME[obj.kind]:
+        parent = mapping(obj.body, *home)
+        for owned in below if not names.isdisjoint(parent) else ():
+            if owned.path[-1] in parent and not _is_allowed(parent, owned):
+                message = f"The field is written by {owned.owner}; Argo CD would take it over."
+                yield about(obj, "SP534", owned.path, message, "Remove it.", anchor=Anchor.KEY)
+
+
+def _is_allowed(parent: Json, owned: Owned) -> bool:
+    return parent[owned.path[-1]] in owned.allowed
+
+
+def _finalizers(obj: Object) -> Iterator[ObjectFinding]:
+    finalizers = obj.metadata["finalizers"]
+    for index, name in enumerate(finalizers if isinstance(finalizers, list) else ()):
+        if name in _FINALIZERS or str(name).startswith("kubernetes.io/"):
+            message = f'The finalizer "{name}" is set by Kubernetes; Argo CD would take it over.'
+            yield about(obj, "SP534", ("metadata", "finalizers", index), message, "Remove it.")
+
+
+def _queued(obj: Object) -> Iterator[ObjectFinding]:
+    """Kueue suspends what has a queue, and starts it; a value from Git would stop it at each sync."""
+    queue = obj.labels[QUEUE]
+    if queue and obj.kind in _QUEUED and "suspend" in mapping(obj.body, "spec"):
+        message = f'The queue "{queue}" makes Kueue the writer of this field; Argo CD would take it over.'
+        yield about(obj, "SP534", ("spec", "suspend"), message, "Remove it.", anchor=Anchor.KEY)

@@ -1,0 +1,97 @@
+"""Could Argo CD delete, replace or run again what it must not?"""
+
+from collections.abc import Iterator
+
+from stowplan.compiler.checks.facts.facts import Fact
+from stowplan.compiler.checks.facts.world import World
+from stowplan.compiler.checks.objects.finding import ObjectFinding, about, milder
+from stowplan.compiler.checks.objects.object import Object, Objects
+from stowplan.compiler.checks.per_spec.argocd_annotations import HOOK, application_options
+from stowplan.compiler.kubernetes.fields import mapping
+from stowplan.library.values import labels
+from stowplan.schema.diagnostics import FieldPath
+
+_SYNC_OPTIONS: FieldPath = ("metadata", "annotations", labels.SYNC_OPTIONS)
+_VOLUMES = ("PersistentVolume", "PersistentVolumeClaim")
+_PROTECTED = ("CustomResourceDefinition", "Namespace", *_VOLUMES)
+_RECREATING = frozenset({"Force=true", "Replace=true"})
+_HOLDING = frozenset({"PruneLast=true", "Prune=confirm"})
+_JOBS = ("CronJob", "Job")
+
+
+def check(objects: Objects) -> list[ObjectFinding]:
+    """Claims, volumes, CRDs and Namespaces are never pruned, deleted or replaced; Jobs never run by themselves again.
+
+    And no Application holds its syncs open.
+    """
+    found = [each for obj in objects.of_kind(*_PROTECTED) for each in (*_recreated(obj), *_unprotected(obj))]
+    found += [each for obj in objects.of_kind("PersistentVolume") for each in _reclaimed(obj)]
+    found += [each for obj in objects.of_kind("Job") for each in _run_again(obj)]
+    return found + [each for obj in objects.of_kind("Application") for each in _application(obj)]
+
+
+def check_applications(world: World) -> list[ObjectFinding]:
+    """Nothing beside a Job holds the sync of their Application open.
+
+    With `PruneLast` the Jobs' wave is waited for, with `Prune=confirm` every later sync waits for a person (Argo CD
+    3.x, gitops-engine).
+    """
+    held = [(fact, option) for part in world.parts for fact, option in part.holding]
+    with_jobs = {fact.application for kind in _JOBS for fact in world.of_kind(kind)} if held else set()
+    return [_holding(fact, option) for fact, option in held if fact.application in with_jobs]
+
+
+def holding(obj: Object) -> list[str]:
+    """The sync options of an object that hold a sync open."""
+    return [option for option in obj.sync_options if option in _HOLDING]
+
+
+def _recreated(obj: Object) -> Iterator[ObjectFinding]:
+    for option in obj.sync_options:
+        if option in _RECREATING:
+            message = f"{option} would delete or overwrite a {obj.kind[1]} at every change."
+            yield about(obj, "SP529", _SYNC_OPTIONS, message, f"Remove {option}.")
+
+
+def _unprotected(obj: Object) -> Iterator[ObjectFinding]:
+    given = obj.sync_options
+    missing = ",".join(
+        f"{option}=false" for option in ("Prune", "Delete") if not {f"{option}=false", f"{option}=confirm"} & {*given}
+    )
+    if missing:
+        message = f"Nothing keeps Argo CD from removing the {obj.kind[1]}: {missing} is missing."
+        hint = f"Add {missing} to the annotation {labels.SYNC_OPTIONS}."
+        yield about(obj, "SP530", _SYNC_OPTIONS, message, hint, severity=milder(obj))
+
+
+def _reclaimed(obj: Object) -> Iterator[ObjectFinding]:
+    policy = mapping(obj.body, "spec").get("persistentVolumeReclaimPolicy") or "Retain"
+    if policy != "Retain":
+        path = ("spec", "persistentVolumeReclaimPolicy")
+        message = f"Found {policy}; with it the data goes when the claim goes."
+        yield about(obj, "SP530", path, message, "Set it to Retain.", severity=milder(obj))
+
+
+def _run_again(obj: Object) -> Iterator[ObjectFinding]:
+    hook = obj.annotations.get(HOOK)
+    if mapping(obj.body, "spec").get("ttlSecondsAfterFinished") is not None and not hook:
+        message = "With ttlSecondsAfterFinished the cluster deletes the Job, and Argo CD would run it again."
+        path = ("spec", "ttlSecondsAfterFinished")
+        yield about(obj, "SP522", path, message, "Remove the field; remove the spec when the run is no longer needed.")
+    for option in obj.sync_options:
+        if option in _RECREATING and not hook:
+            message = f"{option} would delete the Job and run it again at every sync."
+            yield about(obj, "SP522", _SYNC_OPTIONS, message, f"Remove {option}.")
+
+
+def _holding(fact: Fact, option: str) -> ObjectFinding:
+    message = f"{option} would hold the sync of the Jobs of this Application."
+    return about(fact, "SP535", _SYNC_OPTIONS, message, f"Remove {option}.")
+
+
+def _application(obj: Object) -> Iterator[ObjectFinding]:
+    for index, option in enumerate(application_options(obj.body)):
+        if option in _HOLDING:
+            path = ("spec", "syncPolicy", "syncOptions", index)
+            message = f"{option} would hold every sync of this Application."
+            yield about(obj, "SP535", path, message, f"Remove {option}.")

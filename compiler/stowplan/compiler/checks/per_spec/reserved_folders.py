@@ -1,0 +1,28 @@
+"""Does each object of a user lie apart from what Stowplan writes for Argo CD?"""
+
+from collections.abc import Iterable
+
+from stowplan.compiler.checks.objects.finding import ObjectFinding, about
+from stowplan.compiler.checks.objects.object import Object
+from stowplan.compiler.diagnostics.locations import PLATFORM_FILE
+from stowplan.compiler.output import paths
+
+
+def check(objects: Iterable[Object]) -> list[ObjectFinding]:
+    """SP507 for plain objects, and objects of extensions, in a namespace that is named like one of our folders.
+
+    The root Application would sync what lies in `argocd/`, and two Applications would share the folder.
+    """
+    return [_reserved(obj) for obj in objects if obj.spec is None and _is_reserved(obj)]
+
+
+def _is_reserved(obj: Object) -> bool:
+    folder = obj.output.path.partition("/")[0]
+    return folder in (paths.ARGOCD, paths.CRDS) and obj.source != PLATFORM_FILE
+
+
+def _reserved(obj: Object) -> ObjectFinding:
+    message = (
+        f"The output folder {obj.id.namespace} holds other things, so no object can be in a namespace of that name."
+    )
+    return about(obj, "SP507", ("metadata", "namespace"), message, "Choose another namespace.")

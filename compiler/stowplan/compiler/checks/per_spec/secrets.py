@@ -1,0 +1,77 @@
+"""Does any secret value stand in the open?"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from stowplan.compiler.checks.objects.finding import ObjectFinding, about
+from stowplan.compiler.checks.objects.object import Object, Objects
+from stowplan.compiler.kubernetes.fields import items, mapping
+from stowplan.schema.agents.cache_config import SOURCE_SECRET_ENV, VOLUME_SECRET_ENV
+from stowplan.schema.diagnostics import FieldPath
+
+_CODE = "SP603"
+_SECRET_ENV = frozenset({*VOLUME_SECRET_ENV.values(), *SOURCE_SECRET_ENV.values()})
+_PREFIXED = r"(?<![A-Za-z0-9])(?:gh[oprsu]_[A-Za-z0-9]{36}|github_pat_\w{22,}|glpat-[\w=-]{20}|hf_[A-Za-z0-9]{30})"
+"""Access tokens of GitHub, GitLab and Hugging Face, by the prefixes that these give them for being found."""
+
+_MARKS = (b"@", b"PRIVATE KEY", b"ghp_", b"gho_", b"ghr_", b"ghs_", b"ghu_", b"github_pat_", b"glpat-", b"hf_")
+_SUSPECT = re.compile(rb"://[^\s/:@]*:[^\s/:@]+@|-----BEGIN [A-Z ]*PRIVATE KEY-----|" + _PREFIXED.encode())
+"""A text of JSON in which one of the patterns may be found."""
+_PATTERNS = (
+    (re.compile(r"://[^\s/:@]*:[^\s/:@]+@"), "an address with a password"),
+    (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"), "a private key"),
+    (re.compile(_PREFIXED, re.ASCII), "an access token"),
+)
+
+
+def check(objects: Objects) -> list[ObjectFinding]:
+    """Secrets with data, secret variables with a literal value, and texts that look like a password or a key.
+
+    Custom resources hold the user's own words and are judged where the user wrote them. No message shows a value.
+    """
+    suspected = _may_hold(objects.text)
+    found: list[ObjectFinding] = []
+    for obj in objects:
+        if obj.kind == ("", "Secret"):
+            found += _values(obj)
+            continue
+        if obj.pods:
+            found += _variables(obj)
+        written_by_user = obj.spec is not None and obj.kind[1] == obj.spec.kind
+        if suspected and not written_by_user and _may_hold(obj.text) and _SUSPECT.search(obj.text):
+            found += _texts(obj, obj.body, ())
+    return found
+
+
+def _may_hold(text: bytes) -> bool:
+    """Whether one of the patterns may be found: each of them needs some letters that most texts lack."""
+    return any(mark in text for mark in _MARKS)
+
+
+def _values(obj: Object) -> Iterator[ObjectFinding]:
+    for field in ("data", "stringData"):
+        if mapping(obj.body, field):
+            message = "The Secret has values. Whatever stands in Git can be read by everybody who reads Git."
+            hint = "Write an ExternalSecret or SealedSecret, or create the Secret by other means."
+            yield about(obj, _CODE, (field,), message, hint)
+
+
+def _variables(obj: Object) -> Iterator[ObjectFinding]:
+    for pod in obj.pods:
+        for path, container in pod.containers:
+            for index, variable in enumerate(items(container, "env")):
+                if variable.get("name") in _SECRET_ENV and variable.get("value"):
+                    message = f"The variable {variable['name']} is secret, but has a literal value."
+                    hint = "Take it from a Secret by valueFrom.secretKeyRef."
+                    yield about(obj, _CODE, (*path, "env", index, "value"), message, hint)
+
+
+def _texts(obj: Object, node: Any, path: FieldPath) -> Iterator[ObjectFinding]:
+    if isinstance(node, dict | list):
+        for key, value in node.items() if isinstance(node, dict) else enumerate(node):
+            yield from _texts(obj, value, (*path, key))
+    elif isinstance(node, str):
+        for pattern, what in _PATTERNS:
+            if pattern.search(node):
+                yield about(obj, _CODE, path, f"The text holds {what}.", "Move it into a Secret and refer to that.")

@@ -1,0 +1,50 @@
+"""What the last run left in the output folder, as far as this one asks."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import field
+
+from stowplan.compiler.committed.objects import body_of, unlisted
+from stowplan.compiler.committed.vouching import Base
+from stowplan.compiler.output.folder import Tree
+from stowplan.compiler.output.inventory import Inventory
+from stowplan.compiler.output.inventory_lines import Entry
+from stowplan.library.manifest import Json
+from stowplan.schema.frozen import dataclass
+from stowplan.schema.meta import ObjectId, SpecId
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The inventory by spec, and the objects that no spec of this run can answer for."""
+
+    inventory: Inventory
+    tree: Tree
+    by_spec: Mapping[SpecId | None, tuple[Entry, ...]] = field(default_factory=dict)
+    gone: tuple[Entry, ...] = ()
+    """What the last run wrote of specs that are gone."""
+    strays: Mapping[ObjectId, Json] = field(default_factory=dict)
+    """Their objects, and those of our files that the inventory does not list."""
+    base: Base | None = None
+    """What vouches for runs, where a base commit is given."""
+
+    @classmethod
+    def of(cls, inventory: Inventory, tree: Tree, specs: Collection[SpecId], base: Base | None = None) -> "Committed":
+        """`specs` are those of this run."""
+        by_spec: defaultdict[SpecId | None, list[Entry]] = defaultdict(list)
+        for entry in inventory.entries:
+            by_spec[entry.spec].append(entry)
+        known = frozenset(specs)
+        gone = tuple(
+            entry
+            for spec in sorted(spec for spec in by_spec if spec is not None and spec not in known)
+            for entry in by_spec[spec]
+        )
+        strays = {entry.id: body for entry in gone if (body := body_of(entry, tree)) is not None}
+        for lost, body in unlisted(inventory, tree):
+            strays.setdefault(lost, body)
+        return cls(inventory, tree, {spec: tuple(entries) for spec, entries in by_spec.items()}, gone, strays, base)
+
+    def entries(self, specs: Iterable[SpecId | None]) -> tuple[Entry, ...]:
+        """What the last run wrote of these specs."""
+        return tuple(entry for spec in specs for entry in self.by_spec.get(spec, ()))

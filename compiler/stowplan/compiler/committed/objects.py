@@ -1,0 +1,70 @@
+"""The objects that the committed output holds."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+
+from stowplan.compiler.diagnostics.report import Diagnostic
+from stowplan.compiler.model import Output
+from stowplan.compiler.output import inventory as inventories
+from stowplan.compiler.output.folder import Tree
+from stowplan.compiler.output.inventory import Inventory
+from stowplan.compiler.output.inventory_lines import Entry
+from stowplan.compiler.output.read_back import reread
+from stowplan.compiler.output.render import HEADER_LENGTH, Renderings, carries_header
+from stowplan.compiler.output.write_plan import PENDING
+from stowplan.library.manifest import Json
+from stowplan.schema.meta import ObjectId
+
+
+def previous(
+    outputs: Sequence[Output], inventory: Inventory, tree: Tree, renderings: Renderings
+) -> Mapping[ObjectId, Json]:
+    """By identity, the objects in the files of `inventory`. A file that is missing or cannot be read is left out.
+
+    A file is only read where the outputs would change or remove it; for the rest the new object is the old one.
+    """
+    new = {output.path: output for output in outputs}
+    objects: dict[ObjectId, Json] = {}
+    for entry in inventory.entries:
+        output = new.get(entry.path)
+        file = renderings.find(output) if output else None
+        same = output and file and file.sha256 == entry.sha256
+        body = output.manifest.body if output and same else body_of(entry, tree)
+        if body is not None:
+            objects[entry.id] = body
+    return objects
+
+
+def unlisted(inventory: Inventory, tree: Tree) -> Iterator[tuple[ObjectId, Json]]:
+    """The objects in files with our header that the inventory does not list: it may be lost or merged badly."""
+    for path in _unlisted(inventory, tree):
+        manifest = reread(tree.read(path) or b"", PurePosixPath(path).stem)
+        if manifest is not None:
+            yield manifest.id, manifest.body
+
+
+def lost_inventory(tree: Tree) -> list[Diagnostic]:
+    """SP516 where files of ours lie in `tree`, but neither their inventory nor that of a run that died."""
+    present = inventories.NAME in tree.files or inventories.NAME in tree.others or PENDING in tree.leftovers
+    ours = not present and any(_unlisted(Inventory(), tree))
+    return [inventories.missing(tree.root)] if ours else []
+
+
+def _unlisted(inventory: Inventory, tree: Tree) -> Iterator[str]:
+    """Files with our header that the inventory does not list."""
+    others = sorted(tree.files.difference(inventory.unread, (entry.path for entry in inventory.entries)))
+    return (path for path in others if path.endswith(".yaml") and carries_header(_head(tree, path)))
+
+
+def _head(tree: Tree, path: str) -> bytes:
+    try:
+        return tree.head(path, HEADER_LENGTH)
+    except OSError:
+        return b""
+
+
+def body_of(entry: Entry, tree: Tree) -> Json | None:
+    """The object in a committed file; None where it is not there, or is another one than the inventory says."""
+    content = tree.read(entry.path) if entry.path in tree.files else None
+    manifest = reread(content, PurePosixPath(entry.path).stem) if content else None
+    return manifest.body if manifest and manifest.id == entry.id else None

@@ -1,0 +1,89 @@
+"""What a base commit vouches for: the files of runs that it holds, as its inventory lists them.
+
+A base commit is one that was reviewed and merged, such as the tip of the branch that a pull request is made for. When
+it was merged, each of its runs was either what the compiler of that time made, or vouched for by the base of then.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import field
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+from stowplan.compiler.output import inventory
+from stowplan.compiler.output.inventory_lines import Entry
+from stowplan.compiler.repository import commit
+from stowplan.schema.diagnostics import Severity
+from stowplan.schema.frozen import dataclass
+from stowplan.schema.meta import ObjectId, SpecId
+
+RUN_KINDS = frozenset(
+    (
+        ("", "ConfigMap"),
+        ("", "Service"),
+        ("batch", "Job"),
+        ("jobset.x-k8s.io", "JobSet"),
+        ("rbac.authorization.k8s.io", "Role"),
+        ("rbac.authorization.k8s.io", "RoleBinding"),
+        ("scheduling.volcano.sh", "PodGroup"),
+        ("scheduling.x-k8s.io", "PodGroup"),
+    )
+)
+"""Group and kind of all that runs consist of. Nothing else is ever kept."""
+
+
+class Voucher(NamedTuple):
+    """A file of a run: its object, its content and its spec. The path is no part of it, so that files may move."""
+
+    id: ObjectId
+    sha256: str
+    spec: SpecId | None
+    spec_digest: str
+
+    @classmethod
+    def of(cls, entry: Entry) -> "Voucher":
+        return cls(entry.id, entry.sha256, entry.spec, entry.spec_digest)
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """The runs of a commit. `severity` is that of SP519, for runs that are not among them.
+
+    `paths` are those of each run, by its spec and the digest of that.
+    """
+
+    revision: str
+    vouchers: frozenset[Voucher]
+    paths: Mapping[tuple[SpecId | None, str], frozenset[str]] = field(default_factory=dict)
+    severity: Severity = Severity.ERROR
+
+
+def at_commit(out: Path, revision: str) -> Base:
+    """The runs in the output folder of a commit; none where it has no such folder. Raises `commit.BaseError`."""
+    folder = commit.at_commit(out, revision)
+    listed = folder.read([inventory.NAME])
+    kinds = [entry.path for entry in _entries(listed) if (entry.id.group, entry.id.kind) in RUN_KINDS]
+    found = list(_sound(listed | folder.read(kinds)))
+    paths: defaultdict[tuple[SpecId | None, str], set[str]] = defaultdict(set)
+    for entry in found:
+        if entry.run:
+            paths[entry.spec, entry.spec_digest].add(entry.path)
+    own = {run: frozenset(each) for run, each in paths.items()}
+    return Base(revision, frozenset(map(Voucher.of, found)), own)
+
+
+def vouchers(files: Mapping[str, bytes]) -> frozenset[Voucher]:
+    """The files of an output folder, by path, that are what the inventory among them says."""
+    return frozenset(map(Voucher.of, _sound(files)))
+
+
+def _sound(files: Mapping[str, bytes]) -> Iterator[Entry]:
+    for entry in _entries(files):
+        if entry.path in files and sha256(files[entry.path]).hexdigest() == entry.sha256:
+            yield entry
+
+
+def _entries(files: Mapping[str, bytes]) -> tuple[Entry, ...]:
+    found, _ = inventory.parse(files.get(inventory.NAME, b""), Path())
+    return found.entries

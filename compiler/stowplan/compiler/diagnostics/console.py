@@ -1,0 +1,101 @@
+"""How diagnostics look: lines for people, JSON for programs.
+
+Rich is imported where it is used: most runs find nothing to say, and programs that read JSON need no styles.
+"""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from stowplan.compiler.diagnostics.escaping import visible
+from stowplan.compiler.diagnostics.locations import LINE_BREAK
+from stowplan.compiler.diagnostics.report import Diagnostic
+from stowplan.schema.diagnostics import Severity
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+_TAB = 4
+_WIDEST = 160
+"""Characters of a line in an excerpt; of a longer one, those around the place."""
+
+
+def terminal(*, stderr: bool = False) -> "Console":
+    """Where text for people goes: styled on a terminal, unless the user sets NO_COLOR, and plain anywhere else."""
+    from rich.console import Console  # noqa: PLC0415 - start-up time
+
+    return Console(stderr=stderr, color_system=None if os.environ.get("NO_COLOR") else "auto")
+
+
+def print_text(console: "Console", diagnostics: Sequence[Diagnostic], texts: Mapping[str, str]) -> None:
+    """One block for each diagnostic: place, severity, code and message; then the field and what to do.
+
+    On a terminal the line of the source stands between them, with a caret under the place.
+    """
+    from rich.text import Text  # noqa: PLC0415 - start-up time
+
+    lines = {file: LINE_BREAK.split(text) for file, text in texts.items()} if console.is_terminal else {}
+    for each in diagnostics:
+        style = _STYLES[each.severity]
+        head = Text.assemble(
+            (f"{each.location}: ", "bold"), (f"{each.severity} {each.code}", style), f": {visible(each.message)}"
+        )
+        console.print(head, soft_wrap=True)
+        _excerpt(console, each, lines.get(each.location.file, []), style)
+        if each.field_path:
+            console.print(Text.assemble("  ", ("at", "dim"), f" {visible(each.field_path)}"), soft_wrap=True)
+        console.print(Text.assemble("  ", ("help:", "dim"), f" {visible(each.hint)}"), soft_wrap=True)
+    console.print(summary(diagnostics), highlight=False)
+
+
+def summary(diagnostics: Sequence[Diagnostic]) -> str:
+    """`2 errors, 1 warning, 0 infos`."""
+    counts: Counter[Severity] = Counter()
+    for each in diagnostics:
+        counts[each.severity] += each.more or 1
+    return ", ".join(f"{counts[s]} {s}{'' if counts[s] == 1 else 's'}" for s in Severity)
+
+
+def as_json(diagnostics: Sequence[Diagnostic], extra: Mapping[str, Any]) -> str:
+    """All diagnostics as one JSON object, with the keys of `extra` beside them."""
+    items = [
+        {
+            "code": each.code,
+            "severity": each.severity.value,
+            "file": each.location.file,
+            "line": each.location.line,
+            "column": each.location.column,
+            "fieldPath": each.field_path,
+            "message": each.message,
+            "hint": each.hint,
+            **({"more": each.more} if each.more else {}),
+        }
+        for each in diagnostics
+    ]
+    return json.dumps({"diagnostics": items, **extra}, indent=2, ensure_ascii=True)
+
+
+def _excerpt(console: "Console", each: Diagnostic, lines: Sequence[str], style: str) -> None:
+    from rich.text import Text  # noqa: PLC0415 - start-up time
+
+    number = each.location.line
+    if not 1 <= number <= len(lines):
+        return
+    before, after = _around(lines[number - 1], each.location.column - 1)
+    margin = f"{number:>5} | "
+    console.print(Text(f"{margin}{before}{after}"), soft_wrap=True)
+    caret = " " * Text(before).cell_len
+    console.print(Text.assemble((" " * 5 + " |", "dim"), f" {caret}", ("^", style)), soft_wrap=True)
+
+
+def _around(line: str, column: int) -> tuple[str, str]:
+    """What stands in a line before and from a column on, as it is shown; far from it both are cut."""
+    shown = line.expandtabs(_TAB)
+    place = len(line[:column].expandtabs(_TAB))
+    start = max(0, place - _WIDEST // 2) if len(shown) > _WIDEST else 0
+    end = start + _WIDEST
+    before, after = visible(shown[start:place]), visible(shown[place:end])
+    return ("…" if start else "") + before, after + ("…" if end < len(shown) else "")

@@ -1,0 +1,116 @@
+"""YAML documents: plain data, and the positions of its values."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import field
+from typing import Any
+
+from stowplan.compiler.diagnostics.locations import Location, Mark
+from stowplan.schema.diagnostics import Anchor, FieldPath
+from stowplan.schema.frozen import dataclass
+
+Data = Any
+"""Plain JSON data: dict with string keys, list, str, int, float, bool or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value with its position, that of its key, and its children's nodes.
+
+    `data` is the whole plain value below this node; `children` mirrors it for dicts and lists and is empty for
+    scalars.
+    """
+
+    data: Data
+    mark: Mark
+    key_mark: Mark
+    children: "dict[str, Node] | list[Node]" = field(default_factory=dict)
+
+    def child(self, part: str | int) -> "Node | None":
+        """The node one step down, or None where there is none.
+
+        A key may be written in another case: see `fold_keys`.
+        """
+        if isinstance(self.children, dict):
+            return self._under(part) if isinstance(part, str) else None
+        if isinstance(part, int) and 0 <= part < len(self.children):
+            return self.children[part]
+        return None
+
+    def _under(self, key: str) -> "Node | None":
+        if isinstance(self.children, dict) and key not in self.children:
+            key = next((known for known in self.children if known.lower() == key.lower()), key)
+        return self.children.get(key) if isinstance(self.children, dict) else None
+
+    def nearest(self, path: FieldPath) -> "tuple[Node, bool]":
+        """The deepest node on `path`, and whether the whole path exists."""
+        node = self
+        for part in path:
+            below = node.child(part)
+            if below is None:
+                return node, False
+            node = below
+        return node, True
+
+
+@dataclass(frozen=True, slots=True)
+class Unplaced:
+    """The plain value of a document whose nodes nobody has asked for yet.
+
+    `nodes` makes them for all documents of the `text`, of which this is the one at `index`.
+    """
+
+    data: Data
+    text: str
+    index: int
+    nodes: Callable[[str], Sequence[Node]]
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """What a document says that nobody holds any more; `again` reads it from its text."""
+
+    again: "Callable[[], Document]"
+
+    @property
+    def data(self) -> Data:
+        """The plain value."""
+        return self.again().data
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One YAML document: its file, its index in that file from 0, and what it says.
+
+    `refused` are the paths of values that were found wrong on reading: nobody need hear of them again.
+    """
+
+    file: str
+    index: int
+    given: Node | Unplaced | Unread
+    refused: frozenset[FieldPath] = frozenset()
+
+    @property
+    def data(self) -> Data:
+        """Its plain value."""
+        return self.given.data
+
+    @property
+    def root(self) -> Node:
+        """Its value with all positions. Ask for `data` where those are not needed: they may have to be found first."""
+        given = self.given
+        if isinstance(given, Unread):
+            return given.again().root
+        return given if isinstance(given, Node) else given.nodes(given.text)[given.index]
+
+    def locate(self, path: FieldPath, anchor: Anchor = Anchor.VALUE) -> Location:
+        """The position of a field; for one that is absent, the key of the nearest one above it.
+
+        A mapping or list that begins on a later line than its key would be pointed at by its first child, so its key
+        stands for it.
+        """
+        root = self.root
+        node, exact = root.nearest(path)
+        below_key = isinstance(node.data, dict | list) and node.mark.line > node.key_mark.line
+        at_value = anchor is Anchor.VALUE and exact and not below_key
+        mark = node.mark if at_value or node is root else node.key_mark
+        return Location(self.file, mark.line, mark.column)

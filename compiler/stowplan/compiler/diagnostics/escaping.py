@@ -1,0 +1,25 @@
+"""Characters that people cannot see, and how they are written instead."""
+
+import re
+
+# Line and paragraph separators, odd blanks, invisible and direction-changing marks, surrogates and
+# non-characters. A fixed list: `str.isprintable` follows the Unicode version of the Python at hand.
+HIDDEN = (
+    r"\x7f-\xa0\xad\u061c\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\ud800-\udfff\ufdd0-\ufdef\ufeff\ufff0-\uffff"
+    r"\U000e0000-\U000e0fff"
+) + "".join(rf"\U{plane:04x}fffe\U{plane:04x}ffff" for plane in range(1, 17))
+_INVISIBLE = re.compile(rf"[\x00-\x08\x0a-\x1f{HIDDEN}]")
+_SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def visible(text: str) -> str:
+    """`text` for people: what they could not see, or what would steer their terminal, is escaped; tabs stay."""
+    return _INVISIBLE.sub(escape, text)
+
+
+def escape(found: re.Match[str]) -> str:
+    """Replacement of one matched character: a short escape, else `\\uXXXX` or `\\UXXXXXXXX`."""
+    char = found.group()
+    short = _SHORT_ESCAPES.get(char)
+    code = ord(char)
+    return short or (f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}")

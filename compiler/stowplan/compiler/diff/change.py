@@ -1,0 +1,101 @@
+"""One object of the output, before and after."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+from enum import StrEnum
+
+from stowplan.compiler.diff.fields import Field
+from stowplan.library.manifest import Json
+from stowplan.schema.frozen import dataclass
+from stowplan.schema.meta import ObjectId
+
+
+class Action(StrEnum):
+    """What happens to an object. A replaced one has the place of another, under another name.
+
+    A foreign one is no output: it is an entry of the output folder that the specs do not make.
+    """
+
+    FOREIGN = "foreign"
+    REMOVED = "removed"
+    REPLACED = "replaced"
+    CREATED = "created"
+    CHANGED = "changed"
+
+
+class Danger(StrEnum):
+    """Kinds of risk, the worst first."""
+
+    SECURITY = "security"
+    DATA = "data loss"
+    RIGHTS = "rights"
+    RUN = "run"
+    IMMUTABLE = "immutable"
+    CRD = "CRD"
+    IMAGE = "image"
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """Why a reviewer must look, in a sentence."""
+
+    danger: Danger
+    text: str
+
+
+def worst_first(found: Iterable[Risk]) -> tuple[Risk, ...]:
+    return tuple(sorted(found, key=lambda risk: (list(Danger).index(risk.danger), risk.text)))
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The object of one file: as it was, as it will be, or both."""
+
+    path: str
+    source: str
+    before: Json | None
+    after: Json | None
+
+    @property
+    def action(self) -> Action:
+        if self.before is None:
+            return Action.CREATED
+        if self.after is None:
+            return Action.REMOVED
+        return Action.CHANGED if _name(self.before) == _name(self.after) else Action.REPLACED
+
+    @property
+    def kind(self) -> str:
+        return str((self.after or self.before or {}).get("kind", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One object that is not what it was. `old` is None for a new object, `new` for one that goes."""
+
+    action: Action
+    path: str
+    source: str
+    """The spec that the object is compiled from."""
+    old: ObjectId | None
+    new: ObjectId | None
+    fields: tuple[Field, ...] = ()
+    risks: tuple[Risk, ...] = field(default=())
+
+    @property
+    def id(self) -> ObjectId:
+        found = self.new or self.old
+        if found is None:
+            raise ValueError(self.path)
+        return found
+
+    @property
+    def rank(self) -> tuple[int, int, str, str]:
+        """Order of what a reviewer sees: the worst risk first, then what goes, then by spec."""
+        worst = min((list(Danger).index(risk.danger) for risk in self.risks), default=len(Danger))
+        return worst, list(Action).index(self.action), self.source, self.path
+
+
+def _name(body: Json) -> tuple[str, str]:
+    metadata: Mapping[str, object] = body.get("metadata") or {}
+    return str(metadata.get("namespace", "")), str(metadata.get("name", ""))

@@ -1,0 +1,121 @@
+"""Two outputs into changes: objects are paired by their file, whose name has no hash in it."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from stowplan.compiler.diff.change import Action, Change, Danger, Pair, Risk, worst_first
+from stowplan.compiler.diff.fields import Field, differences
+from stowplan.compiler.diff.risks.pods import Pods
+from stowplan.compiler.diff.risks.rules import risks
+from stowplan.compiler.diff.risks.unvouched import unvouched
+from stowplan.compiler.kubernetes.fields import annotation, identity
+from stowplan.compiler.model import Output
+from stowplan.compiler.output.read_back import reread
+from stowplan.compiler.output.render import carries_header, render
+from stowplan.library.manifest import Json
+from stowplan.library.values import labels
+
+_MASKED = ("Secret",)
+_HIDDEN = "(not shown)"
+_HASHED = re.compile(r"-[a-z2-7]{8}$")
+"""The end of a name that moves with the content; see `stowplan.library.values.names.content_hash`."""
+
+
+def compare(before: Mapping[str, bytes], outputs: Sequence[Output]) -> list[Change]:
+    """The changes from the files of an output, by path, to what the specs compile to; the riskiest first."""
+    pairs = [pair for pair in _pairs(before, outputs) if pair.before != pair.after]
+    names = _Renaming(pairs)
+    pods = Pods.of(output.manifest.body for output in outputs)
+    more = _entered(pairs, before, outputs)
+    for path, risk in unvouched(before, outputs).items():
+        more.setdefault(path, []).append(risk)
+    changes = (_change(pair, names, pods, more.get(pair.path, ())) for pair in pairs)
+    return sorted((change for change in changes if _matters(change)), key=lambda change: change.rank)
+
+
+def _matters(change: Change) -> bool:
+    """Whether more changed than names that follow others."""
+    return bool(change.action is not Action.CHANGED or change.fields or change.risks)
+
+
+def _pairs(before: Mapping[str, bytes], outputs: Sequence[Output]) -> Iterator[Pair]:
+    after = {output.path: output for output in outputs if output.path.endswith(".yaml")}
+    for path in sorted(before.keys() | after.keys()):
+        content, output = before.get(path), after.get(path)
+        if content is not None and output is not None and content == render(output):
+            continue
+        old = _body(path, content)
+        new = output.manifest.body if output else None
+        if old is not None or new is not None:
+            source = output.source if output else annotation(old or {}, labels.SOURCE)
+            yield Pair(path, source, old, new)
+
+
+def _body(path: str, content: bytes | None) -> Json | None:
+    """The object in a file of ours; files of others are not ours to tell of."""
+    if content is None or not path.endswith(".yaml") or not carries_header(content):
+        return None
+    manifest = reread(content, PurePosixPath(path).stem)
+    return manifest.body if manifest else None
+
+
+class _Renaming:
+    """Names that end in a hash and moved with the content: where one is used, the use is no change of its own."""
+
+    def __init__(self, pairs: Sequence[Pair]) -> None:
+        self._new = {
+            identity(pair.before).name: identity(pair.after).name
+            for pair in pairs
+            if pair.before and pair.after and pair.action is Action.REPLACED
+            # A name that somebody chose may equal a part of anything, such as the tag of an image.
+            if _HASHED.search(identity(pair.before).name) and _HASHED.search(identity(pair.after).name)
+        }
+        hashes = {old.rpartition("-")[2]: new.rpartition("-")[2] for old, new in self._new.items()}
+        words = sorted(self._new.keys() | hashes.keys(), key=len, reverse=True)
+        self._new = hashes | self._new
+        self._pattern = re.compile("|".join(map(re.escape, words))) if words else None
+
+    def follows(self, field: Field) -> bool:
+        """Whether the new value is the old one with new names in it."""
+        return self._pattern is not None and self._renamed(field.before) == field.after
+
+    def _renamed(self, value: Any) -> Any:
+        if isinstance(value, str) and self._pattern:
+            return self._pattern.sub(lambda found: self._new[found[0]], value)
+        if isinstance(value, list):
+            return [self._renamed(item) for item in value]
+        if isinstance(value, dict):
+            return {key: self._renamed(item) for key, item in value.items()}
+        return value
+
+
+def _entered(pairs: Sequence[Pair], before: Mapping[str, bytes], outputs: Sequence[Output]) -> dict[str, list[Risk]]:
+    """The risk of each first object in a namespace that had none, by path; none if there was no output before."""
+    known = {identity(output.manifest.body).namespace for output in outputs if output.path in before}
+    known |= {identity(pair.before).namespace for pair in pairs if pair.before}
+    found: dict[str, list[Risk]] = {}
+    for pair in pairs if known else ():
+        namespace = identity(pair.after or {}).namespace
+        if namespace and namespace not in known:
+            known.add(namespace)
+            found[pair.path] = [Risk(Danger.RIGHTS, f"It is the first object in the namespace {namespace}.")]
+    return found
+
+
+def _change(pair: Pair, names: _Renaming, pods: Pods, more: Sequence[Risk]) -> Change:
+    old = identity(pair.before) if pair.before else None
+    new = identity(pair.after) if pair.after else None
+    found = worst_first([*risks(pair, pods), *more])
+    return Change(pair.action, pair.path, pair.source, old, new, tuple(_fields(pair, names)), found)
+
+
+def _fields(pair: Pair, names: _Renaming) -> Iterator[Field]:
+    if pair.before is None or pair.after is None:
+        return
+    for field in differences(pair.before, pair.after):
+        if names.follows(field):
+            continue
+        masked = pair.kind in _MASKED and field.path[0] in ("data", "stringData")
+        yield Field(field.path, _HIDDEN, _HIDDEN) if masked else field

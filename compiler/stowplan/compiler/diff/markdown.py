@@ -1,0 +1,105 @@
+"""Changes as a comment on a pull request."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from stowplan.compiler.diagnostics.escaping import visible
+from stowplan.compiler.diff.change import Change, Danger
+from stowplan.compiler.diff.groups import Group, grouped
+from stowplan.compiler.diff.wording import cut, field_line, others, summary, title
+
+LIMIT = 60_000
+"""Characters of a comment: GitHub takes 65,536, GitLab a million."""
+
+MOST_FIELDS = 30
+MOST_RISKS = 10
+LONGEST_RISK = 300
+LONGEST_LINE = 500
+"""Characters of a line of an object. With the limits above, one object cannot push the others out of the comment."""
+
+_MEANING = re.compile(r"([\\`*_{}\[\]<>|~&$])")
+"""Punctuation that starts markup, an entity, HTML, a table cell or mathematics."""
+_REFERENCE = re.compile(
+    r"""
+      (?<=[@\#!%^~&$])                                  # people, issues, merge requests, milestones, labels, epics
+    | (?<=:) (?=[/\w])                                  # URLs and emoji
+    | (?<=[wW]{3}) (?=\.)
+    | (?<=[A-Z0-9]) (?=-\d)                             # GH-1, and issues of other trackers
+    | (?<=[0-9a-fA-F]{6}) (?=[0-9a-fA-F])                # commits
+    """,
+    re.VERBOSE,
+)
+"""Where GitHub or GitLab would make a link of plain text. An empty comment there prevents it."""
+_HEADINGS = {
+    Danger.SECURITY: "Security",
+    Danger.DATA: "Data may be lost",
+    Danger.RIGHTS: "New rights",
+    Danger.RUN: "Runs and pods start or end",
+    Danger.IMMUTABLE: "Fields that cannot change",
+    Danger.CRD: "CRDs",
+    Danger.IMAGE: "Other images",
+}
+
+
+def comment(changes: Sequence[Change], *, limit: int = LIMIT) -> str:
+    """Risks first, by kind of risk, each object once; the rest folded. Never longer than `limit`."""
+    groups = grouped(changes)
+    head = f"### Stowplan: {summary(changes)}\n"
+    blocks = [*_risky(groups), *_folded([group for group in groups if group.quiet])]
+    return _fitting(head, blocks, limit)
+
+
+def _risky(groups: Sequence[Group]) -> Iterator[str]:
+    for danger, heading in _HEADINGS.items():
+        own = [group for group in groups if group.first.risks and group.first.risks[0].danger is danger]
+        if own:
+            yield f"\n#### {heading}\n"
+        yield from map(_item, own)
+
+
+def _folded(groups: Sequence[Group]) -> Iterator[str]:
+    if not groups:
+        return
+    number = sum(1 + len(group.others) for group in groups)
+    yield f"\n<details><summary>{number} more, without a risk that is known</summary>\n\n"
+    yield from map(_item, groups)
+    yield "\n</details>\n"
+
+
+def _item(group: Group) -> str:
+    first = group.first
+    lines = [f"- **{first.action}** `{_code(title(first))}` from `{_code(first.source)}`"]
+    lines += [f"  - {risk.danger}: {_escaped(risk.text)}" for risk in first.risks[:MOST_RISKS]]
+    if len(first.risks) > MOST_RISKS:
+        lines.append(f"  - and {len(first.risks) - MOST_RISKS} more risks")
+    lines += [f"  - `{_code(field_line(field))}`" for field in first.fields[:MOST_FIELDS]]
+    if len(first.fields) > MOST_FIELDS:
+        lines.append(f"  - and {len(first.fields) - MOST_FIELDS} more fields")
+    if group.others:
+        lines.append(f"  - `{_code(others(group))}`")
+    return "\n".join(lines) + "\n"
+
+
+def _fitting(head: str, blocks: Sequence[str], limit: int) -> str:
+    """As many blocks as there is room for; a fold that was opened is closed."""
+    close = "\n</details>\n"
+    left = "\n{} more are left out here; `stowplan diff` shows all.\n"
+    text, opened = head, False
+    for index, block in enumerate(blocks):
+        room = limit - len(text) - len(left) - len(close) - 10
+        if len(block) > room:
+            return text + (close if opened else "") + left.format(sum(each.startswith("- ") for each in blocks[index:]))
+        text += block
+        opened = (opened or "<details>" in block) and block != close
+    return text
+
+
+def _escaped(text: str) -> str:
+    """A text that renders as itself: no markup, entity, HTML, link or mention."""
+    parts = _REFERENCE.split(cut(visible(text), LONGEST_RISK))
+    return "<!-- -->".join(_MEANING.sub(r"\\\1", part) for part in parts)
+
+
+def _code(text: str) -> str:
+    """A text for a code span, where only a backtick has a meaning. An empty span would not be one."""
+    return cut(visible(text), LONGEST_LINE).replace("`", "'") or " "

@@ -1,0 +1,37 @@
+"""Specs that delete data when their run starts."""
+
+from collections.abc import Iterator
+
+from stowplan.compiler.diff.change import Danger, Pair, Risk
+from stowplan.compiler.kubernetes.fields import annotation, mapping
+from stowplan.library.manifest import Json
+from stowplan.schema.meta import RUN_ANNOTATION
+
+FIELDS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "DataCube": (("executor", "options", "sync"),),
+    "SampleJob": (("rmrOptions", "paths"), ("syncOptions", "delete-src"), ("syncOptions", "delete-dst")),
+}
+"""Paths in `spec` of the fields that make a run delete. A test looks each one up in the models."""
+
+
+def deletions(pair: Pair) -> Iterator[Risk]:
+    """The deletion that a spec newly asks for, or asks for once more."""
+    before, after = pair.before or {}, pair.after or {}
+    text = _deletion(after)
+    if text and (text != _deletion(before) or annotation(before, RUN_ANNOTATION) != annotation(after, RUN_ANNOTATION)):
+        yield Risk(Danger.DATA, text)
+
+
+def _deletion(body: Json) -> str:
+    spec, kind = mapping(body, "spec"), body.get("kind")
+    fields = FIELDS.get(str(kind), ())
+    values = {path[-1]: mapping(spec, *path[:-1]).get(path[-1]) for path in fields}
+    if kind == "SampleJob" and not spec.get("terminate"):
+        if spec.get("type") == "rmr":
+            paths = values["paths"] if isinstance(values["paths"], list) else []
+            return f"It removes {', '.join(map(str, paths))} from the dataset."
+        if values["delete-src"] or values["delete-dst"]:
+            return "Its sync deletes what only one side has."
+    if kind == "DataCube" and values["sync"]:
+        return "It deletes what the source lacks."
+    return ""

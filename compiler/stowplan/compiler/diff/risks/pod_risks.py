@@ -1,0 +1,140 @@
+"""What the pods of an object may do: what Pod Security forbids, accounts, Secrets, images."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from stowplan.compiler.checks.objects.pods import Pod, pods_anywhere
+from stowplan.compiler.checks.pods.security import Violation, baseline_violations, violations
+from stowplan.compiler.diff.change import Danger, Pair, Risk
+from stowplan.compiler.diff.fields import Nothing
+from stowplan.compiler.diff.risks.pods import Pods
+from stowplan.compiler.diff.wording import shown
+from stowplan.compiler.kubernetes.fields import identity, items, mapping
+from stowplan.compiler.specs.kinds import API_VERSIONS
+from stowplan.library.manifest import Json, group_of
+from stowplan.schema.diagnostics import FieldPath, dotted
+from stowplan.schema.frozen import dataclass
+
+_SECRET_FIELDS = ("secret", "secretRef", "secretKeyRef", "nodePublishSecretRef")
+_STRUCTURE = ("spec", "template", "jobTemplate")
+"""Parts of the path to a pod that say nothing to a reader."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Trait:
+    """Something that a pod may do. `holder` is the pod or container, by names.
+
+    An implied trait follows from a field that is missing. It is a risk only where the holder was there before, so that
+    removed protection shows, and templates that never had any do not.
+    """
+
+    risk: Risk
+    holder: FieldPath
+    implied: bool = False
+
+
+def added(pair: Pair, pods: Pods) -> Iterator[Risk]:
+    """Each risk that the pods of the object did not have before."""
+    if pair.after is None:
+        return
+    before = pair.before or {}
+    known = {trait.risk for trait in _traits(before, pods)}
+    holders = set(_holders(before))
+    new = {trait.risk for trait in _traits(pair.after, pods) if not trait.implied or trait.holder in holders}
+    yield from new - known
+
+
+def _pods(body: Json) -> tuple[Pod, ...]:
+    """The pods of an object; none of a spec's own resource, whose pods are in the objects that it compiles to."""
+    own = identity(body)
+    known = API_VERSIONS.get(own.kind)
+    return () if known and group_of(known) == own.group else pods_anywhere(body)
+
+
+def _holders(body: Json) -> Iterator[FieldPath]:
+    for pod in _pods(body):
+        for path in (pod.spec_path, *(path for path, _ in pod.containers)):
+            yield _place(body, path)
+
+
+def _traits(body: Json, pods: Pods) -> Iterator[_Trait]:
+    for pod in _pods(body):
+        yield from _forbidden(body, pod)
+        yield from _account(body, pod, pods)
+        holder = _place(body, pod.spec_path)
+        for name in _secrets([pod.spec.get("volumes"), [container for _, container in pod.containers]]):
+            yield _Trait(Risk(Danger.RIGHTS, f"Its pods read the Secret {name}."), holder)
+        for _, container in pod.containers:
+            text = f"Container {container.get('name')} runs the image {container.get('image')}."
+            yield _Trait(Risk(Danger.IMAGE, text), holder, implied=True)
+
+
+def _forbidden(body: Json, pod: Pod) -> Iterator[_Trait]:
+    """What the levels `baseline` and `restricted` forbid, each field once."""
+    found = baseline_violations(pod)
+    told = {violation.path for violation in found}
+    for violation in (*found, *(each for each in violations(pod) if each.path not in told)):
+        value = _value(body, violation.path)
+        missing = value is Nothing.HERE or violation.path[-1] == "drop"
+        place = dotted(_place(body, violation.path))
+        text = f"{place} is {'missing' if value is Nothing.HERE else shown(value)}: {violation.message}"
+        yield _Trait(Risk(Danger.SECURITY, text), _holder(body, pod, violation), missing)
+
+
+def _holder(body: Json, pod: Pod, violation: Violation) -> FieldPath:
+    paths = (path for path, _ in pod.containers if violation.path[: len(path)] == path)
+    return _place(body, next(paths, pod.spec_path))
+
+
+def _account(body: Json, pod: Pod, pods: Pods) -> Iterator[_Trait]:
+    """The ServiceAccount and its token, unless the account was compiled for this very spec."""
+    named = pod.spec.get("serviceAccountName") or pod.spec.get("serviceAccount")
+    if pods.owns(body, str(named)):
+        return
+    holder = _place(body, pod.spec_path)
+    text = f"Its pods act as the ServiceAccount {named or 'default'}."
+    yield _Trait(Risk(Danger.RIGHTS, text), holder, implied=not named)
+    token, volumes = pod.spec.get("automountServiceAccountToken"), items(pod.spec, "volumes")
+    projected = any(
+        "serviceAccountToken" in each for volume in volumes for each in items(volume, "projected", "sources")
+    )
+    if token or projected:
+        yield _Trait(Risk(Danger.RIGHTS, "Its pods get the token of their ServiceAccount."), holder)
+    elif token is None:
+        text = "Its pods get the token of their ServiceAccount, unless that forbids it."
+        yield _Trait(Risk(Danger.RIGHTS, text), holder, implied=True)
+
+
+def _secrets(value: Any) -> Iterator[str]:
+    """Names of the Secrets that volumes and environment variables refer to."""
+    left = [value]
+    while left:
+        value = left.pop()
+        if isinstance(value, list):
+            left += value
+        elif isinstance(value, dict):
+            for field in _SECRET_FIELDS:
+                own = mapping(value, field)
+                yield from (str(own[key]) for key in ("secretName", "name") if key in own)
+            left += value.values()
+
+
+def _place(body: Json, path: FieldPath) -> FieldPath:
+    """A path by the names of list items, without the parts that every pod template has."""
+    place: list[str | int] = []
+    value: Any = body
+    for part in path:
+        value = _value(value, (part,))
+        name = value.get("name") if isinstance(part, int) and isinstance(value, dict) else None
+        if part not in _STRUCTURE:
+            place.append(name if isinstance(name, str) else part)
+    return tuple(place)
+
+
+def _value(body: Any, path: FieldPath) -> Any:
+    try:
+        for part in path:
+            body = body[part]
+    except (KeyError, IndexError, TypeError):
+        return Nothing.HERE
+    return body

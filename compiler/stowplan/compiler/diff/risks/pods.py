@@ -1,0 +1,45 @@
+"""The pods of an output, by their labels, and the accounts that are compiled for them."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from stowplan.compiler.checks.objects.pods import pods_anywhere
+from stowplan.compiler.kubernetes.fields import identity, mapping
+from stowplan.library.manifest import Json
+from stowplan.library.values import labels
+from stowplan.schema.frozen import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Pods:
+    """Namespace and labels of each pod template; namespace, name and owner of each ServiceAccount."""
+
+    known: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    accounts: frozenset[tuple[str, str, tuple[str, ...]]] = frozenset()
+
+    @classmethod
+    def of(cls, bodies: Iterable[Json]) -> "Pods":
+        """The pods and accounts of these objects."""
+        known: list[tuple[str, Mapping[str, Any]]] = []
+        accounts: set[tuple[str, str, tuple[str, ...]]] = set()
+        for body in bodies:
+            own = identity(body)
+            known += [(own.namespace, pod.labels) for pod in pods_anywhere(body)]
+            if own.kind == "ServiceAccount":
+                accounts.add((own.namespace, own.name, _owner(body)))
+        return cls(tuple(known), frozenset(accounts))
+
+    def any_has(self, namespace: str, labels: Mapping[str, Any]) -> bool:
+        """Whether there is a pod with these labels."""
+        return any(where == namespace and labels.items() <= own.items() for where, own in self.known)
+
+    def owns(self, body: Json, account: str) -> bool:
+        """Whether an account was compiled for the same spec as `body`, or like `body` for the reporter."""
+        owner = _owner(body)
+        return bool(owner[0]) and (identity(body).namespace, account, owner) in self.accounts
+
+
+def _owner(body: Json) -> tuple[str, ...]:
+    """What an object of ours belongs to: a program, and kind and name of the spec, which are empty for the reporter."""
+    own = mapping(body, "metadata", "labels")
+    return tuple(str(own.get(label, "")) for label in (labels.NAME, labels.SPEC_KIND, labels.SPEC_NAME))

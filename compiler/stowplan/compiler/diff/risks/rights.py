@@ -1,0 +1,63 @@
+"""What the Roles of an output allow, right by right."""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby, product
+
+from stowplan.compiler.kubernetes.fields import items
+from stowplan.library.manifest import Json
+from stowplan.schema.frozen import dataclass
+
+ROLES = ("Role", "ClusterRole")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Right:
+    """A verb on a resource, or on a path of the API server; an empty name stands for all objects of it."""
+
+    group: str
+    resource: str
+    name: str
+    verb: str
+
+    @property
+    def object(self) -> str:
+        """What it is a right on."""
+        resource = f"{self.resource}.{self.group}" if self.group else self.resource
+        return f"{resource} {self.name or 'of any name'}"
+
+    def covers(self, other: "Right") -> bool:
+        pairs = ((self.group, other.group), (self.resource, other.resource), (self.verb, other.verb))
+        return self.name in ("", other.name) and all(own in ("*", theirs) for own, theirs in pairs)
+
+    @property
+    def rank(self) -> tuple[bool, bool, bool, "Right"]:
+        """The widest rights first, and those on Secrets, so that a list that is cut shows them."""
+        wild = "*" in (self.group, self.resource, self.verb) or self.resource.startswith("/")
+        return bool(self.name), not wild, self.resource != "secrets", self
+
+
+def added(before: Json | None, after: Json) -> list[Right]:
+    """The rights of a Role that the one before did not have."""
+    known = list(_rights(before)) if before else []
+    new = {right for right in _rights(after) if not any(each.covers(right) for each in known)}
+    return sorted(new, key=lambda right: right.rank)
+
+
+def said(rights: Iterable[Right]) -> Iterator[str]:
+    """`get, patch pods/status of any name`: the verbs on one thing together."""
+    for thing, own in groupby(rights, key=lambda right: right.object):
+        yield f"{', '.join(right.verb for right in own)} {thing}"
+
+
+def _rights(role: Json) -> Iterator[Right]:
+    for rule in items(role, "rules"):
+        names = _texts(rule, "resourceNames") or [""]
+        for verb in _texts(rule, "verbs"):
+            things = product(_texts(rule, "apiGroups") or [""], _texts(rule, "resources"), names)
+            yield from (Right(group, resource, name, verb) for group, resource, name in things)
+            yield from (Right("", path, "", verb) for path in _texts(rule, "nonResourceURLs"))
+
+
+def _texts(rule: Json, field: str) -> list[str]:
+    found = rule.get(field)
+    return list(map(str, found)) if isinstance(found, list) else []

@@ -1,0 +1,102 @@
+"""What may go wrong when a change is synced: rules over the object before and after."""
+
+from collections.abc import Callable, Iterator
+
+from stowplan.compiler.checks.history.fixed_fields import fixed
+from stowplan.compiler.diff.change import Action, Danger, Pair, Risk, worst_first
+from stowplan.compiler.diff.risks import pod_risks
+from stowplan.compiler.diff.risks.deletions import deletions
+from stowplan.compiler.diff.risks.grants import grants
+from stowplan.compiler.diff.risks.pods import Pods
+from stowplan.compiler.kubernetes.fields import identity, mapping
+from stowplan.library.values.quantities import larger
+
+_RUNS = ("Job", "JobSet")
+_Rule = Callable[[Pair], Iterator[Risk]]
+
+
+def risks(pair: Pair, pods: Pods) -> tuple[Risk, ...]:
+    """All risks of one object, the worst first. `pods` are those that there will be."""
+    found = [risk for rule in _RULES for risk in rule(pair)]
+    found += _opened(pair, pods)
+    found += pod_risks.added(pair, pods)
+    return worst_first(found)
+
+
+def _data(pair: Pair) -> Iterator[Risk]:
+    before, after = pair.before or {}, pair.after or {}
+    if pair.kind in ("PersistentVolume", "PersistentVolumeClaim"):
+        if pair.action in (Action.REMOVED, Action.REPLACED):
+            yield Risk(Danger.DATA, "Nothing here stands for its data any more; Argo CD leaves it in the cluster.")
+        policy = "persistentVolumeReclaimPolicy"
+        if mapping(before, "spec").get(policy) == "Retain" != mapping(after, "spec").get(policy, "Retain"):
+            yield Risk(Danger.DATA, "The volume is deleted with its claim from now on.")
+        sizes = (mapping(body, "spec", "resources", "requests").get("storage") for body in (before, after))
+        if pair.action is Action.CHANGED and larger(*sizes):
+            yield Risk(Danger.DATA, "The claim shrinks.")
+    if pair.kind in ("CustomResourceDefinition", "Namespace") and pair.action is Action.REMOVED:
+        yield Risk(Danger.DATA, "With it would go everything in it.")
+
+
+def _run(pair: Pair) -> Iterator[Risk]:
+    if pair.kind not in _RUNS:
+        return
+    sleeps, slept = (bool(body and mapping(body, "spec").get("suspend")) for body in (pair.after, pair.before))
+    match pair.action:
+        case Action.REPLACED:
+            old = identity(pair.before or {}).name
+            yield Risk(Danger.RUN, f"The run {old} is ended{'' if sleeps else ', and a new one starts'}.")
+        case Action.REMOVED:
+            yield Risk(Danger.RUN, "The run is ended, and its pods are deleted.")
+        case Action.CREATED if not sleeps:
+            yield Risk(Danger.RUN, "It starts when it is synced.")
+        case Action.CHANGED if slept and not sleeps:
+            yield Risk(Danger.RUN, "It was suspended, and starts when it is synced.")
+        case Action.CHANGED if sleeps and not slept:
+            yield Risk(Danger.RUN, "The run is suspended: its pods are deleted.")
+
+
+def _schedule(pair: Pair) -> Iterator[Risk]:
+    if pair.kind != "CronJob":
+        return
+    if pair.after is None:
+        yield Risk(Danger.RUN, "No run starts by its schedule any more; one that is under way is ended.")
+        return
+    before, after = (mapping(body or {}, "spec") for body in (pair.before, pair.after))
+    woken = before.get("suspend") or before.get("schedule") != after.get("schedule")
+    if woken and not after.get("suspend"):
+        yield Risk(Danger.RUN, f"Runs start by the schedule {after.get('schedule')}.")
+
+
+def _rollout(pair: Pair) -> Iterator[Risk]:
+    if pair.kind not in ("StatefulSet", "Deployment") or pair.before is None:
+        return
+    before, after = (mapping(body or {}, "spec", "template") for body in (pair.before, pair.after))
+    if pair.action in (Action.REMOVED, Action.REPLACED):
+        yield Risk(Danger.RUN, "Its pods are deleted.")
+    elif before != after:
+        yield Risk(Danger.RUN, "Its pods are replaced one after the other.")
+
+
+def _immutable(pair: Pair) -> Iterator[Risk]:
+    if pair.action is not Action.CHANGED or pair.before is None or pair.after is None:
+        return
+    own = identity(pair.after)
+    for path, _, _ in fixed((own.group, own.kind), pair.before).changes(pair.before, pair.after):
+        yield Risk(Danger.IMMUTABLE, f"Kubernetes lets nobody change {'.'.join(path)}: the sync would fail.")
+
+
+def _crd(pair: Pair) -> Iterator[Risk]:
+    if pair.kind == "CustomResourceDefinition" and pair.action is Action.CHANGED:
+        yield Risk(Danger.CRD, "Objects of this kind in the whole cluster are read by it.")
+
+
+def _opened(pair: Pair, pods: Pods) -> Iterator[Risk]:
+    """A network policy that goes while pods that it was for stay."""
+    if pair.kind == "NetworkPolicy" and pair.before and pair.after is None:
+        own = identity(pair.before)
+        if pods.any_has(own.namespace, mapping(pair.before, "spec", "podSelector", "matchLabels")):
+            yield Risk(Danger.SECURITY, "What it shut out is let in.")
+
+
+_RULES: tuple[_Rule, ...] = (_data, deletions, _run, _schedule, _rollout, _immutable, grants, _crd)

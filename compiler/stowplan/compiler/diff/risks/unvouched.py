@@ -1,0 +1,28 @@
+"""Runs that are kept although nobody vouches for them: they were neither compiled now nor are they in the base."""
+
+from collections.abc import Iterable, Mapping
+
+from stowplan.compiler.committed.vouching import Base, Voucher, vouchers
+from stowplan.compiler.diff.change import Danger, Risk
+from stowplan.compiler.model import Output
+from stowplan.compiler.output.render import entry_of
+from stowplan.schema.diagnostics import Severity
+
+
+def judged(before: Mapping[str, bytes], revision: str | None) -> Base:
+    """The files to compare with as a base that refuses nothing, so that what nobody vouches for is shown."""
+    return Base(revision or "the output folder", vouchers(before), severity=Severity.WARNING)
+
+
+def unvouched(before: Mapping[str, bytes], outputs: Iterable[Output]) -> dict[str, Risk]:
+    """A risk for each kept file, by path, that is not in `before`, the files to compare with."""
+    kept = [output for output in outputs if output.kept]
+    known = vouchers(before) if kept else frozenset()
+    return {
+        output.path: Risk(Danger.SECURITY, _TEXT)
+        for output in kept
+        if Voucher.of(entry_of(output, output.kept)) not in known
+    }
+
+
+_TEXT = "Nobody vouches for this file of a run: the specs do not compile to it, and the base does not have it."

@@ -1,0 +1,43 @@
+"""Changes for people on a terminal."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.text import Text
+
+from stowplan.compiler.diagnostics.escaping import visible
+from stowplan.compiler.diff.change import Action, Change, Danger
+from stowplan.compiler.diff.groups import Group, grouped
+from stowplan.compiler.diff.wording import field_line, others, summary, title
+
+_STYLES = {
+    Action.FOREIGN: "bold red",
+    Action.REMOVED: "red",
+    Action.REPLACED: "yellow",
+    Action.CREATED: "green",
+    Action.CHANGED: "cyan",
+}
+MOST_FIELDS = 20
+"""Fields of one object that are shown."""
+
+
+def lines(changes: Sequence[Change]) -> Iterator[Text]:
+    """Each object with its risks and fields, the riskiest first; then their sum."""
+    for group in grouped(changes):
+        yield from _group(group)
+    yield Text(summary(changes))
+
+
+def _group(group: Group) -> Iterator[Text]:
+    first = group.first
+    yield Text.assemble(
+        (f"{first.action} ", _STYLES[first.action]), (title(first), "bold"), (f"  {visible(first.source)}", "dim")
+    )
+    for risk in first.risks:
+        style = "bold red" if risk.danger is Danger.DATA else "yellow"
+        yield Text.assemble("  ", (f"{risk.danger}: ", style), visible(risk.text))
+    for field in first.fields[:MOST_FIELDS]:
+        yield Text(f"    {field_line(field)}")
+    if len(first.fields) > MOST_FIELDS:
+        yield Text(f"    and {len(first.fields) - MOST_FIELDS} more fields", style="dim")
+    if group.others:
+        yield Text(f"  {others(group)}", style="dim")

@@ -1,0 +1,63 @@
+"""The files that `stowplan init` writes: a repository that compiles as it is."""
+
+import errno
+from importlib.metadata import version
+from pathlib import Path
+from string import Template
+
+from stowplan.compiler.generate import export
+from stowplan.compiler.generate.starter import installation
+from stowplan.compiler.repository import own_files
+
+SCHEMAS = ".schemas"
+"""Folder of the editor schemas, which `stowplan schema .schemas` writes anew after an upgrade."""
+
+_TEMPLATES = {
+    "stowplan.yaml": "platform.yaml",
+    "specs/mnist.yaml": "dataset.yaml",
+    "specs/mnist-train.yaml": "training.yaml",
+    ".vscode/settings.json": "vscode-settings.json",
+    ".vscode/extensions.json": "vscode-extensions.json",
+    ".github/workflows/stowplan.yaml": "github-workflow.yaml",
+    "CODEOWNERS": "codeowners",
+    ".gitlab-ci.yml": "gitlab-ci.yaml",
+    ".pre-commit-config.yaml": "pre-commit-config.yaml",
+    ".gitattributes": "gitattributes",
+    "requirements/stowplan-dependencies.txt": "requirements.txt",
+}
+
+
+def files() -> dict[str, str]:
+    """Texts by path from the repository's folder."""
+    values = {"version": version("stowplan")}
+    here = Path(__file__).parent
+    # Safe, because `$schema` and the variables of scripts are no placeholders of ours.
+    texts = {
+        path: Template((here / name).read_text(encoding="utf-8")).safe_substitute(values)
+        for path, name in _TEMPLATES.items()
+    }
+    texts[installation.FILE] = installation.requirements()
+    return texts | {f"{SCHEMAS}/{name}": text for name, text in export.schemas().items()}
+
+
+def write(folder: Path) -> tuple[list[str], list[str]]:
+    """Writes each file that is not there yet; gives the paths that were written and those that were left alone.
+
+    `OSError` where a folder cannot be made or is a link, or a file cannot be written.
+    """
+    written: list[str] = []
+    kept: list[str] = []
+    for path, text in sorted(files().items()):
+        place = folder / path
+        own_files.make_folder(place.parent, folder)
+        try:
+            # Exclusive creation also refuses a link that leads nowhere.
+            with place.open("x", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+        except OSError as error:
+            if error.errno != errno.EEXIST:
+                raise
+            kept.append(path)
+        else:
+            written.append(path)
+    return written, kept

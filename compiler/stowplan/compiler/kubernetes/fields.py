@@ -1,0 +1,78 @@
+"""Reading of manifests, also of those that are not what they should be."""
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from stowplan.library.manifest import Json, group_of
+from stowplan.library.values import labels
+from stowplan.schema.meta import ObjectId
+
+_WAVE = re.compile(r"[+-]?[0-9]+")
+
+
+def identity(body: Json, metadata: Json | None = None) -> ObjectId:
+    """The identity of an object; empty texts for what it lacks. `metadata` is that of the body, where it is known."""
+    own = mapping(body.get("metadata")) if metadata is None else metadata
+    group = _group(str(body.get("apiVersion", "")))
+    return ObjectId(group, str(body.get("kind", "")), str(own.get("namespace", "")), str(own.get("name", "")))
+
+
+@lru_cache(maxsize=1024)
+def _group(api_version: str) -> str:
+    """The group, as one text for all objects that have it."""
+    return group_of(api_version)
+
+
+def mapping(body: Any, *keys: str) -> Json:
+    """The mapping that `keys` lead to; an empty one where there is none."""
+    for key in keys:
+        body = body.get(key) if isinstance(body, dict) else None
+    return body if isinstance(body, dict) else {}
+
+
+def items(body: Any, *keys: str) -> list[Json]:
+    """The mappings in the list that `keys` lead to; empty where there is none."""
+    for key in keys:
+        body = body.get(key) if isinstance(body, dict) else None
+    if not isinstance(body, list):
+        return []
+    for item in body:
+        if not isinstance(item, dict):
+            return [item for item in body if isinstance(item, dict)]
+    return body
+
+
+def annotation(body: Json, key: str) -> str:
+    """The text of an annotation, empty where there is none."""
+    value = mapping(body, "metadata", "annotations").get(key, "")
+    return value if isinstance(value, str) else ""
+
+
+def options(body: Json, key: str) -> list[str]:
+    """The parts of a comma-separated annotation of Argo CD, which ignores blanks around them."""
+    return list(parts(annotation(body, key)))
+
+
+def sync_options(body: Json) -> list[str]:
+    return options(body, labels.SYNC_OPTIONS)
+
+
+def parts(text: Any) -> tuple[str, ...]:
+    """The parts of a comma-separated text, without blanks around them; none of anything else."""
+    return _parts(text) if isinstance(text, str) and text else ()
+
+
+@lru_cache(maxsize=1024)
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def wave_of(body: Json) -> int:
+    """The sync wave; 0 where it is missing or no integer, as Argo CD reads it."""
+    return wave_from(annotation(body, labels.SYNC_WAVE))
+
+
+def wave_from(text: Any) -> int:
+    """The sync wave that the value of its annotation stands for."""
+    return int(text) if isinstance(text, str) and text and _WAVE.fullmatch(text) else 0

@@ -1,0 +1,212 @@
+"""What is wrong with plain data by a JSON schema, in our own words."""
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any
+
+import jsonschema_rs
+
+from stowplan.compiler.kubernetes.list_map_keys import LIST_MAP_KEYS, KeyedLists, KnownLists, key_of
+from stowplan.schema.diagnostics import Anchor, FieldPath, did_you_mean, nearest
+from stowplan.schema.frozen import dataclass
+from stowplan.schema.wording import (
+    A_LIST,
+    A_MAPPING,
+    ANY_TEXT,
+    TRUE_OR_FALSE,
+    WHOLE_NUMBER,
+    counted,
+    describe,
+    describe_size,
+    found_but,
+    mistyped,
+    not_an_option,
+)
+
+JsonSchema = dict[str, Any]
+
+FORM = "title"
+"""Keyword whose text says in a few words what a value must look like, or why a field is required; messages show it
+instead of the rule itself."""
+
+_TYPES = {
+    "array": A_LIST,
+    "boolean": TRUE_OR_FALSE,
+    "integer": WHOLE_NUMBER,
+    "number": "a number",
+    "object": A_MAPPING,
+    "string": ANY_TEXT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaProblem:
+    """One way in which a value does not fit its schema.
+
+    `path` leads from the value's root to the field; for a missing field it ends in its name. `keyword` is the rule of
+    JSON Schema that failed: `additionalProperties` for an unknown field, `required`, `type`, `enum`, …
+    """
+
+    path: FieldPath
+    keyword: str
+    message: str
+    hint: str
+
+    @property
+    def anchor(self) -> Anchor:
+        """Whether the key is wrong, or the value."""
+        return Anchor.KEY if self.keyword in ("additionalProperties", "propertyNames") else Anchor.VALUE
+
+
+class _UniqueKeys:
+    """The rule of a list that server-side apply merges by key: no two items have the same key."""
+
+    def __init__(self, _parent: JsonSchema, keys: list[str], _path: list[str | int]) -> None:
+        self._keys = keys
+
+    def validate(self, items: Any) -> None:
+        seen = set()
+        for item in items if isinstance(items, list) else ():
+            if not isinstance(item, dict):
+                continue
+            key = key_of(item, self._keys)
+            if key in seen:
+                raise ValueError(" and ".join(f'{name} "{value}"' for name, value in zip(self._keys, key, strict=True)))
+            seen.add(key)
+
+
+class Checker:
+    """A compiled schema. Build once, use often: building costs milliseconds, checking microseconds."""
+
+    def __init__(self, schema: JsonSchema, known: KnownLists | None = None) -> None:
+        """`known` are lists with keys that other schemas share with this one: see `KeyedLists.of`."""
+        self._schema = schema
+        self._keyed = KeyedLists.of(schema, known)
+        self._validator = _validator(schema, {})
+
+    @cached_property
+    def _explaining(self) -> jsonschema_rs.Draft202012Validator:
+        """With the rule of lists with keys: slow, so only asked where something may be wrong."""
+        return _validator(self._schema, {LIST_MAP_KEYS: _UniqueKeys})
+
+    def problems(self, value: Any) -> list[SchemaProblem]:
+        """All problems of plain data, sorted by path; empty where it fits."""
+        try:
+            if self._validator.is_valid(value) and (self._keyed is None or not self._keyed.may_repeat(value)):
+                return []
+            errors = list(self._explaining.iter_errors(value))
+        except UnicodeEncodeError:
+            message = "A text holds half of a surrogate pair, which UTF-8 cannot write."
+            return [SchemaProblem((), "type", message, "Remove the character.")]
+        meant = {path for error in errors for path in self._meant(error)}
+        found = {p for error in errors for p in self._explain(error)}
+        told = (p for p in found if not (p.keyword == "required" and p.path in meant))
+        return sorted(told, key=lambda p: ([str(part) for part in p.path], p.keyword, p.message))
+
+    def _meant(self, error: jsonschema_rs.ValidationError) -> Iterator[FieldPath]:
+        """The fields that unknown ones were probably meant to be: those are not also missing."""
+        if error.kind.name == "additionalProperties":
+            for name in error.kind.value:
+                yield (*error.instance_path, nearest(name, self._known(error.schema_path)) or name)
+
+    def _explain(self, error: jsonschema_rs.ValidationError) -> list[SchemaProblem]:
+        path: FieldPath = tuple(error.instance_path)
+        if error.kind.name == "additionalProperties":
+            return [self._unknown(path, name, error.schema_path) for name in sorted(error.kind.value)]
+        schema = self._at(error.schema_path[:-1])
+        if error.kind.name == "required":
+            name = str(error.kind.value)
+            needed = schema.get(FORM, "it is required")
+            message = f'The field "{name}" is missing; {needed}.'
+            return [SchemaProblem((*path, name), "required", message, f'Add "{name}".')]
+        if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.PropertyNames):
+            name = str(error.kind.error.instance)
+            message = f'The key "{name}" is not allowed; allowed is {schema.get(FORM, "another form")}.'
+            return [SchemaProblem((*path, name), "propertyNames", message, "Change the key.")]
+        message, hint = _wording(error.kind, error.instance, schema, secret=path[:1] in (("data",), ("stringData",)))
+        return [SchemaProblem(path, error.kind.name, message, hint)]
+
+    def _unknown(self, path: FieldPath, name: str, schema_path: list[str | int]) -> SchemaProblem:
+        where = str(schema_path[-2]).rpartition(".")[2] if "$defs" in schema_path[:1] else ""
+        message = f'"{name}" is not a field of {where}.' if where else f'"{name}" is not a field here.'
+        hint = did_you_mean(name, self._known(schema_path))
+        return SchemaProblem((*path, name), "additionalProperties", message, hint)
+
+    def _known(self, schema_path: list[str | int]) -> JsonSchema:
+        """The fields beside a rule that refuses all others."""
+        known: JsonSchema = self._at(schema_path[:-1]).get("properties", {})
+        return known
+
+    def _at(self, schema_path: list[str | int]) -> JsonSchema:
+        node: Any = self._schema
+        for part in schema_path:
+            node = node[part]
+        return node if isinstance(node, dict) else {}
+
+
+def _validator(schema: JsonSchema, keywords: dict[str, type]) -> jsonschema_rs.Draft202012Validator:
+    # The linear-time engine for patterns: the server's are RE2, which has no look-around either.
+    options = jsonschema_rs.RegexOptions()
+    return jsonschema_rs.Draft202012Validator(schema, validate_formats=True, pattern_options=options, keywords=keywords)
+
+
+def _wording(
+    kind: jsonschema_rs.ValidationErrorKind, value: Any, schema: JsonSchema, *, secret: bool
+) -> tuple[str, str]:
+    """`secret` keeps the value out of the message."""
+    form = schema.get(FORM)
+    if secret:
+        return found_but(_kind(value), form or ANY_TEXT)
+    if form and kind.name not in ("type", "enum"):
+        return found_but(describe(value), form)
+    write = _WORDINGS.get(kind.name)
+    if write:
+        return write(value, kind.value)
+    if kind.name == "pattern":
+        return found_but(describe(value), f"a text of the form {kind.value}")
+    message = f'Found {describe(value)}, which breaks the rule "{kind.name}" of its schema.'
+    return message, "See the reference of this field."
+
+
+def _kind(value: Any) -> str:
+    match value:
+        case str():
+            return ANY_TEXT
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case _:
+            return describe(value)
+
+
+def _wrong_type(value: Any, types: list[str]) -> tuple[str, str]:
+    return mistyped(value, " or ".join(_TYPES[name] for name in sorted(types) if name != "null"))
+
+
+def _not_in_enum(value: Any, options: list[Any]) -> tuple[str, str]:
+    return not_an_option(value, [option for option in options if option not in (None, "")])
+
+
+def _limit(text: str, noun: str = "") -> Callable[[Any, Any], tuple[str, str]]:
+    def write(value: Any, limit: Any) -> tuple[str, str]:
+        return found_but(describe_size(value), text.format(counted(limit, noun) if noun else limit))
+
+    return write
+
+
+def _duplicate(_value: Any, key: str) -> tuple[str, str]:
+    return f"Two items have {key}; server-side apply refuses that.", "Keep one of them."
+
+
+_WORDINGS: dict[str, Callable[[Any, Any], tuple[str, str]]] = {
+    "type": _wrong_type,
+    "enum": _not_in_enum,
+    "minimum": _limit("a number of at least {}"),
+    "maximum": _limit("a number of at most {}"),
+    "minLength": _limit("a text of at least {}", "character"),
+    "maxLength": _limit("a text of at most {}", "character"),
+    "minItems": _limit("a list of at least {}", "item"),
+    "maxItems": _limit("a list of at most {}", "item"),
+    LIST_MAP_KEYS: _duplicate,
+}

@@ -1,0 +1,51 @@
+"""Objects that extensions made, as manifests."""
+
+import re
+from collections.abc import Iterable
+
+from stowplan.compiler.kubernetes.rules import CLUSTER_SCOPED
+from stowplan.library.manifest import Json, Manifest, group_of
+from stowplan.library.values.names import SUBDOMAIN_LIMIT, is_dns_label
+from stowplan.schema.frozen import dataclass
+from stowplan.schema.platform.platform import Platform
+
+_KIND = re.compile(r"[A-Za-z][A-Za-z0-9]*")
+_NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?")
+
+
+@dataclass(frozen=True, slots=True)
+class Misshapen:
+    """An object that cannot become a manifest, and what is wrong with it."""
+
+    message: str
+
+
+def manifest_of(body: Json, platform: Platform) -> Manifest | Misshapen:
+    """The manifest of a rendered object; its file is named by the object's name.
+
+    A kind with a namespace that names none gets the platform's default one. A cluster-scoped kind loses the namespace
+    that its chart gave it. Cluster-scoped are the built-in kinds that are so in Kubernetes, and those that an
+    extension's list of kinds marks. Names become file names, so they are held to letters, digits and `-_.:`.
+    """
+    api_version, kind, metadata = body.get("apiVersion"), body.get("kind"), body.get("metadata")
+    if not isinstance(api_version, str) or not isinstance(kind, str) or not _KIND.fullmatch(kind):
+        return Misshapen(f"An object has apiVersion {api_version!r} and kind {kind!r}; both must be given.")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    if not isinstance(metadata, dict) or not isinstance(name, str) or not _is_name(name):
+        return Misshapen(f"A {kind} has the name {name!r}; allowed are letters, digits and `-_.:`.")
+    placed = {key: value for key, value in metadata.items() if key != "namespace"}
+    if (group_of(api_version), kind) not in _cluster_scoped(platform):
+        namespace = metadata.get("namespace") or platform.default_namespace
+        if not isinstance(namespace, str) or not is_dns_label(namespace):
+            return Misshapen(f"{kind} {name} has the namespace {namespace!r}, which is no DNS label.")
+        placed["namespace"] = namespace
+    return Manifest({**body, "metadata": placed}, name)
+
+
+def _is_name(name: str) -> bool:
+    return len(name) <= SUBDOMAIN_LIMIT and _NAME.fullmatch(name) is not None
+
+
+def _cluster_scoped(platform: Platform) -> Iterable[tuple[str, str]]:
+    declared = (kind for extension in platform.extensions for kind in extension.kinds)
+    return CLUSTER_SCOPED | {(kind.group, kind.kind) for kind in declared if kind.cluster_scoped}

@@ -1,0 +1,106 @@
+"""Extensions: Python files of the platform team that add objects to the output and patch ours.
+
+`platform.extensions` lists them. Each defines `build(app, program)`: `app` is a cdk8s App whose
+`spec(kind, namespace, name)` gives the objects of a spec, `program` is the `Program` that is being compiled. They run
+one after the other, each on what the one before left; one that fails changes nothing.
+
+Security: an extension is trusted code. It runs with all rights of whoever runs the command. What it adds still has to
+pass the check stage and the list of kinds, but the isolation here only keeps runs tidy and is no sandbox. Whoever may
+change these files may do what the CI job may do: let the platform team own and review them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stowplan.compiler.diagnostics.locations import Location
+from stowplan.compiler.diagnostics.report import Diagnostic, diagnose
+from stowplan.compiler.lowering.extension_file import Failure, locate, run
+from stowplan.compiler.lowering.extension_objects import Misshapen, manifest_of
+from stowplan.compiler.model import Program
+from stowplan.library.manifest import Manifest, Unit
+from stowplan.schema.codes import CATALOGUE
+from stowplan.schema.diagnostics import Severity, finding
+from stowplan.schema.frozen import dataclass
+
+if TYPE_CHECKING:
+    from stowplan.library.constructs import Displaced
+
+FAILED, NOT_ITS_OWN = "SP560", "SP561"
+_RESHAPE = "Give every object apiVersion, kind and a name that Kubernetes allows."
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """An object that an extension made. `extension` is the path of its file in the repository."""
+
+    extension: str
+    manifest: Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Extensions:
+    """What all extensions made: every unit in its order, patched or not, their own objects, and what went wrong."""
+
+    units: tuple[Unit, ...]
+    additions: tuple[Addition, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def extend(program: Program, units: Sequence[Unit], root: Path) -> Extensions:
+    """Run the platform's extensions, in the order it lists them. `root` is the repository.
+
+    Without extensions nothing is imported and no Node starts. Failures are SP560, objects of ours that were removed,
+    renamed or moved are SP561; both leave the units as they were.
+    """
+    extended = Extensions(tuple(units))
+    for index in range(len(program.platform.extensions)):
+        extended = _extend(program, extended, root, index)
+    return extended
+
+
+def _extend(program: Program, before: Extensions, root: Path, index: int) -> Extensions:
+    """One extension more."""
+    file = locate(root, program.platform.extensions[index].path)
+    if isinstance(file, Failure):
+        return _add_problems(before, [_at_platform(program, index, file)])
+    path = file.relative_to(root.resolve()).as_posix()
+    built = run(file, program, before.units)
+    if isinstance(built, Failure):
+        return _add_problems(before, [_at_file(FAILED, path, built)])
+    manifests = [manifest_of(body, program.platform) for body in built.extended.added]
+    problems = [_at_file(NOT_ITS_OWN, path, _displaced(each, built.line)) for each in built.extended.displaced]
+    problems += [
+        _at_file(FAILED, path, Failure(each.message, _RESHAPE, built.line))
+        for each in manifests
+        if isinstance(each, Misshapen)
+    ]
+    if problems:
+        return _add_problems(before, problems)
+    additions = [Addition(path, each) for each in manifests if isinstance(each, Manifest)]
+    return Extensions(built.extended.units, (*before.additions, *additions), before.diagnostics)
+
+
+def _add_problems(before: Extensions, problems: list[Diagnostic]) -> Extensions:
+    return replace(before, diagnostics=(*before.diagnostics, *problems))
+
+
+def _displaced(displaced: "Displaced", line: int) -> Failure:
+    message = (
+        f"{displaced.object} of {displaced.spec} is gone. An extension may patch our objects, "
+        "but not remove, rename or move them or change their kind."
+    )
+    return Failure(message, "Leave kind, name and namespace alone, or change the spec itself.", line)
+
+
+def _at_platform(program: Program, index: int, failure: Failure) -> Diagnostic:
+    document = program.platform_document
+    if document is None:
+        raise ValueError("a platform that lists extensions has a document")
+    return diagnose(document, finding(FAILED, ("extensions", index, "path"), failure.message, failure.hint))
+
+
+def _at_file(code: str, path: str, failure: Failure) -> Diagnostic:
+    severity = Severity(CATALOGUE[code].severity)
+    return Diagnostic(code, severity, Location(path, failure.line or 1, 1), "", failure.message, failure.hint)

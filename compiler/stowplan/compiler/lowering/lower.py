@@ -1,0 +1,68 @@
+"""The program into units: the manifests of each spec."""
+
+from collections.abc import Iterable, Iterator
+
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.model import Program, Spec
+from stowplan.library.dialects.data_cube import environment
+from stowplan.library.dialects.registry import lower as lower_spec
+from stowplan.library.dialects.shared.context import Context
+from stowplan.library.manifest import Unit
+from stowplan.schema.diagnostics import Finding, did_you_mean, finding
+from stowplan.schema.kinds.data_cube import DataCube
+from stowplan.schema.kinds.sample_set import SampleSet
+
+
+def context_of(program: Program, version: str) -> Context:
+    """What specs are lowered with. `version` tags the agent images."""
+    return Context(
+        program.platform,
+        version,
+        {(s.id.namespace, s.id.name): s.model for s in program.specs if isinstance(s.model, SampleSet)},
+        {(s.id.kind, s.id.namespace, s.id.name): s.document.file for s in program.specs},
+        frozenset((refused.namespace, refused.name) for refused in program.refused if refused.kind == "SampleSet"),
+    )
+
+
+def lower(specs: Iterable[Spec], program: Program, context: Context, report: Report) -> list[Unit]:
+    """One unit for each of some specs, in their order."""
+    return [_unit(spec, program, context, report) for spec in specs]
+
+
+def _unit(spec: Spec, program: Program, context: Context, report: Report) -> Unit:
+    lowered = lower_spec(spec.model, context)
+    found = [each for each in lowered.findings if not _about_other_spelling(each, spec)]
+    report.add_findings(spec.document, [*found, *_missing_keys(spec, lowered.unit, program)])
+    return lowered.unit
+
+
+def _about_other_spelling(found: Finding, spec: Spec) -> bool:
+    """Whether it is about an old name where the user wrote the present one, which was said on reading (SP212)."""
+    return found.code == "SP407" and not spec.document.root.nearest(found.path)[1]
+
+
+def _missing_keys(spec: Spec, unit: Unit, program: Program) -> list[Finding]:
+    """Keys that a Secret lacks where the repository defines it; of a volume's said of its dataset, not of each task."""
+    if not program.secret_keys:
+        return []
+    if isinstance(spec.model, DataCube):
+        return list(_missing_options(spec.model, spec.id.namespace, program))
+    if not isinstance(spec.model, SampleSet):
+        return []
+    found = []
+    for reference in unit.externals:
+        keys = program.secret_keys.get((reference.namespace, reference.name))
+        missing = sorted(set(reference.keys) - keys) if keys is not None else []
+        if missing:
+            message = f"Secret {reference.namespace}/{reference.name} lacks {', '.join(missing)}."
+            hint = "Add the keys where the Secret is defined."
+            found.append(finding("SP304", ("spec", "secretRef", "name"), message, hint))
+    return found
+
+
+def _missing_options(model: DataCube, namespace: str, program: Program) -> Iterator[Finding]:
+    for path, name, key in environment.secret_keys(model):
+        keys = program.secret_keys.get((namespace, name))
+        if keys is not None and key not in keys:
+            message = f'Secret {namespace}/{name} has no key "{key}".'
+            yield finding("SP304", path, message, did_you_mean(key, keys))

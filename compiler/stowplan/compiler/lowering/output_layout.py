@@ -1,0 +1,78 @@
+"""The tree of the output: which file holds which manifest."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePosixPath
+
+from stowplan.compiler.diagnostics.locations import PLATFORM_FILE
+from stowplan.compiler.lowering.extensions import Addition
+from stowplan.compiler.model import Output, Spec
+from stowplan.compiler.output.paths import CLUSTER
+from stowplan.library.manifest import Manifest, Unit
+from stowplan.library.values.names import FILE_LIMIT, shorten
+from stowplan.schema.meta import SpecId
+
+
+def of_specs(units: Sequence[Unit], specs: Sequence[Spec], marks: Sequence[str] = ()) -> list[Output]:
+    """`<namespace>/<spec kind>-<spec name>/<object kind>-<object name>.yaml`, and `_cluster/` for what has none.
+
+    `units` and `marks` (see `compiler_mark`) are those of `specs`, in the same order; without `marks` all are empty.
+    """
+    parts = zip(units, specs, marks or [""] * len(specs), strict=True)
+    return [output for unit, spec, mark in parts for output in _of_spec(unit, spec, mark)]
+
+
+def folder(spec: SpecId) -> str:
+    """Name of the folder that holds the objects of a spec in one namespace: `<spec kind>-<spec name>`."""
+    return f"{spec.kind.lower()}-{shorten(spec.name, FILE_LIMIT)}"
+
+
+def of_extensions(additions: Iterable[Addition]) -> list[Output]:
+    """`<namespace>/extension-<file>/…`."""
+    return [
+        Output(
+            path=_path(each.manifest, f"extension-{PurePosixPath(each.extension).stem}"),
+            manifest=each.manifest,
+            spec=None,
+            source=each.extension,
+        )
+        for each in additions
+    ]
+
+
+def of_plain_objects(objects: Iterable[tuple[Manifest, str]]) -> list[Output]:
+    """`<namespace>/plain/…` for each plain object and its file."""
+    return [
+        Output(path=_path(manifest, "plain"), manifest=manifest, spec=None, source=source)
+        for manifest, source in objects
+    ]
+
+
+def of_platform(manifests: Iterable[Manifest], folder: str) -> list[Output]:
+    """`<folder>/…` for what the platform file alone decides."""
+    return [
+        Output(path=f"{folder}/{_file(manifest)}", manifest=manifest, spec=None, source=PLATFORM_FILE)
+        for manifest in manifests
+    ]
+
+
+def _of_spec(unit: Unit, spec: Spec, mark: str) -> Iterator[Output]:
+    own = folder(spec.id)
+    for manifest in unit.manifests:
+        yield Output(
+            path=_path(manifest, own),
+            manifest=manifest,
+            spec=spec.id,
+            source=spec.document.file,
+            spec_digest=spec.digest,
+            externals=unit.externals,
+            compiled=mark,
+        )
+
+
+def _path(manifest: Manifest, folder: str) -> str:
+    home = f"{manifest.namespace}/{folder}" if manifest.namespace else CLUSTER
+    return f"{home}/{_file(manifest)}"
+
+
+def _file(manifest: Manifest) -> str:
+    return f"{manifest.kind.lower()}-{shorten(manifest.stem, FILE_LIMIT)}.yaml"

@@ -1,0 +1,160 @@
+"""What the platform file adds to the manifests of specs: CRDs, namespaces, and how Argo CD gets everything."""
+
+from collections.abc import Iterable, Iterator, Sequence, Set
+from fnmatch import fnmatchcase
+from importlib.metadata import version
+from typing import NamedTuple
+
+from stowplan.compiler.diagnostics.locations import PLATFORM_FILE
+from stowplan.compiler.lowering import output_layout
+from stowplan.compiler.model import Output, Program
+from stowplan.compiler.output import paths
+from stowplan.compiler.specs import kinds
+from stowplan.library.builders import argocd, reporter
+from stowplan.library.builders.namespace import namespace
+from stowplan.library.engines.gang.registry import GANG_ENGINES
+from stowplan.library.health import settings_patch
+from stowplan.library.ir.data import Site
+from stowplan.library.manifest import Json, Manifest
+from stowplan.library.values.names import is_dns_label
+from stowplan.schema.export.shipped_crds import custom_resource_definitions
+from stowplan.schema.platform.platform import ArgoCD, Platform
+
+_NOT_OURS = ("default",)
+_SYSTEM = "kube-"
+
+
+class Place(NamedTuple):
+    """Where objects of the output are: their folder at the top, their namespace, and that of the spec that makes them.
+
+    `home` is empty where no spec does.
+    """
+
+    folder: str
+    namespace: str
+    home: str
+
+
+def places(outputs: Iterable[Output]) -> set[Place]:
+    """The places of outputs."""
+    return {
+        Place(output.path.partition("/")[0], output.manifest.namespace, output.spec.namespace if output.spec else "")
+        for output in outputs
+    }
+
+
+def delivered(specs: Set[Place], others: Sequence[Output], program: Program) -> list[Output]:
+    """`others`, and what brings them and the objects of specs into the cluster: all that no spec makes.
+
+    `specs` are the places of the objects of all specs.
+    """
+    platform = program.platform
+    outputs = [*others, *_crds(platform)]
+    outputs += _reporters(sorted({each.home for each in specs} - {""}), platform)
+    outputs += _namespaces(specs | places(outputs), platform)
+    return [*outputs, *_argocd(specs | places(outputs), platform)]
+
+
+def plain_objects(program: Program) -> list[Output]:
+    """The users' own objects, which the platform lets through."""
+    return output_layout.of_plain_objects(_plain_objects(program))
+
+
+def settings(program: Program) -> list[Output]:
+    """What an admin merges into Argo CD's own settings by hand; its name keeps it out of every sync."""
+    platform = program.platform
+    if platform.argocd.repo_url is None:
+        return []
+    manifest = settings_patch(platform.argocd.namespace, suspends=platform.engines.gang == "kueue")
+    return [Output(f"{manifest.stem}.patch.txt", manifest, spec=None, source=PLATFORM_FILE)]
+
+
+def _plain_objects(program: Program) -> list[tuple[Manifest, str]]:
+    """Objects that the platform lets through: unchanged, save a namespace where one is missing."""
+    objects = []
+    for document in program.passed_through:
+        body = document.data
+        metadata = body["metadata"]
+        if not metadata.get("namespace") and kinds.is_namespaced(program.platform, body["apiVersion"], body["kind"]):
+            metadata = {**metadata, "namespace": program.platform.default_namespace}
+        objects.append((Manifest({**body, "metadata": metadata}, stem=metadata["name"]), document.file))
+    return objects
+
+
+def _crds(platform: Platform) -> list[Output]:
+    """All kinds, whichever the specs use: removing a CRD would remove every object of its kind."""
+    if platform.argocd.crds == "external":
+        return []
+    definitions = [Manifest(body, stem=body["metadata"]["name"]) for body in custom_resource_definitions()]
+    return output_layout.of_platform(definitions, paths.CRDS)
+
+
+def _reporters(homes: Sequence[str], platform: Platform) -> Iterator[Output]:
+    """One in each namespace of specs."""
+    if not platform.reporter:
+        return
+    site = Site(platform, version("stowplan"))
+    for home in homes:
+        yield from output_layout.of_platform(reporter.manifests(home, site), f"{home}/{reporter.FOLDER}")
+
+
+def _namespaces(places: Set[Place], platform: Platform) -> list[Output]:
+    if not platform.namespaces.emit:
+        return []
+    used = sorted({each.namespace for each in places} - {"", *_NOT_OURS})
+    level = platform.namespaces.pod_security
+    wanted = [namespace(name, level) for name in used if not name.startswith(_SYSTEM)]
+    return output_layout.of_platform(wanted, paths.CLUSTER)
+
+
+def _argocd(places: Set[Place], platform: Platform) -> list[Output]:
+    """One Application for each folder at the top, and the root Application over these."""
+    settings = platform.argocd
+    if settings.repo_url is None:
+        return []
+    folders = sorted({each.folder for each in places})
+    home = _permitted_namespace(platform, {each.namespace for each in places})
+    manifests = [argocd.app_project(platform), *(_application(folder, home, platform) for folder in folders)]
+    return [*output_layout.of_platform(manifests, paths.ARGOCD), *_root(settings)]
+
+
+def _root(settings: ArgoCD) -> list[Output]:
+    """The root Application, and its project unless the platform file names one that exists already."""
+    root = argocd.root_application(settings, paths.ARGOCD)
+    outputs = [Output(paths.ROOT, root, spec=None, source=PLATFORM_FILE)]
+    if settings.root_project is None:
+        project = argocd.root_project(settings)
+        outputs.append(Output(paths.ROOT_PROJECT, project, spec=None, source=PLATFORM_FILE))
+    return outputs
+
+
+def _application(folder: str, home: str, platform: Platform) -> Manifest:
+    """Only the Application of a namespace takes its objects with it: a prune of the others must never delete."""
+    settings = platform.argocd
+    if folder in (paths.CRDS, paths.CLUSTER):
+        return argocd.application(settings, folder.strip("_"), folder=folder, namespace=home, cascade=False)
+    return argocd.application(
+        settings, f"ns-{folder}", folder=folder, namespace=folder, cascade=True, ignored=_ignored(platform)
+    )
+
+
+def _ignored(platform: Platform) -> Iterator[Json]:
+    """Fields that the gang engine writes in what Git holds."""
+    for shared in GANG_ENGINES[platform.engines.gang].shared_fields():
+        entry: Json = {"group": shared.group, "kind": shared.kind}
+        if shared.paths:
+            entry["jsonPointers"] = list(shared.paths)
+        if shared.queries:
+            entry["jqPathExpressions"] = list(shared.queries)
+        yield entry
+
+
+def _permitted_namespace(platform: Platform, used: Iterable[str]) -> str:
+    """A namespace for the destination of Applications that hold none.
+
+    Argo CD refuses an Application whose destination its project does not allow, whether or not anything goes there.
+    """
+    patterns = platform.argocd.destination.namespaces
+    known = [platform.default_namespace, *sorted(patterns), *sorted(used)]
+    permitted = (name for name in known if is_dns_label(name) and any(fnmatchcase(name, each) for each in patterns))
+    return next(permitted, platform.default_namespace)

@@ -1,0 +1,72 @@
+"""`stowplan migrate`: finds the files, rewrites each as a whole or not at all."""
+
+import os
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from stat import S_IMODE
+
+from stowplan.compiler.diagnostics.escaping import visible
+from stowplan.compiler.diagnostics.locations import START, Location
+from stowplan.compiler.diagnostics.report import Diagnostic, Report, diagnose_at
+from stowplan.compiler.migrate.migration import migrate
+from stowplan.compiler.repository import load, own_files
+from stowplan.schema.diagnostics import finding
+from stowplan.schema.frozen import dataclass
+
+SUFFIXES = (".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """The files that were rewritten, or would be, and the texts of all as they were before."""
+
+    changed: list[str]
+    texts: Mapping[str, str]
+
+
+def yaml_files(paths: Sequence[Path]) -> list[str]:
+    """The files among `paths`, and those below the folders among them; hidden ones are passed over."""
+    found = (each for path in paths for each in (_below(path) if path.is_dir() else [path]))
+    return list(dict.fromkeys(each.as_posix() for each in found))
+
+
+def rewrite(files: Sequence[str], report: Report, *, check: bool) -> Rewritten:
+    """Rewrites what is spelt as in old documents; with `check` it only looks."""
+    texts = load.texts(files, report)
+    changed = []
+    for name, text in texts.items():
+        migration = migrate(text, name)
+        report.add(*migration.diagnostics)
+        if migration.text is None:
+            continue
+        changed.append(name)
+        if not check:
+            _replace(Path(name), migration.text, report)
+    return Rewritten(changed, texts)
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(each for each in folders if not each.startswith("."))
+        yield from (Path(place, each) for each in sorted(names) if each.endswith(SUFFIXES) and each[0] != ".")
+
+
+def _replace(path: Path, text: str, report: Report) -> None:
+    """In one step, with the mode of the old file; through a link, the file that it leads to, if that is near."""
+    target, folder = path.resolve(), path.parent.resolve()
+    if not target.is_relative_to(folder):
+        message = f"The file is a link that leads out of its folder, to {visible(str(target))}: nothing was rewritten."
+        report.add(_found("SP109", path, message, "Name the file itself if it is to be rewritten."))
+        return
+    try:
+        content, mode = target.read_bytes(), target.stat().st_mode
+        mark = BOM_UTF8 if content.startswith(BOM_UTF8) else b""
+        own_files.replace(target, mark + text.encode(), S_IMODE(mode))
+    except OSError as error:
+        message = f"The file could not be rewritten: {error.strerror}."
+        report.add(_found("SP112", path, message, "Give yourself the right to write it."))
+
+
+def _found(code: str, path: Path, message: str, hint: str) -> Diagnostic:
+    return diagnose_at(Location(path.name, START.line, START.column), finding(code, (), message, hint))

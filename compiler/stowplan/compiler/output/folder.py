@@ -1,0 +1,180 @@
+"""What lies in the output folder. Nothing here follows a link."""
+
+import os
+import re
+from collections.abc import Iterable, Set
+from dataclasses import replace
+from errno import ENOTDIR
+from pathlib import Path
+from stat import S_ISDIR
+
+from stowplan.schema.frozen import dataclass
+
+TEMPORARY = ".stowplan-tmp-"
+"""Start of the names of our temporary files."""
+
+_TEMPORARY = re.compile(rf"{re.escape(TEMPORARY)}(?:[0-9]+|inventory)")
+_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0)
+"""Windows would change the ends of lines."""
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """The output folder at one moment. Paths are relative, with forward slashes.
+
+    `files` are the regular ones. `others` are links, sockets and the like, which we neither follow nor touch.
+    `leftovers` are temporary files of a run that died. `empty` are those of the `folders` that hold nothing: Git keeps
+    no such folder, but checks out a submodule as one. Hidden folders at the top are not looked into: no Application
+    syncs them, and `.git` may be one. Hidden folders further down are, since Argo CD reads them.
+    """
+
+    root: Path
+    files: frozenset[str] = frozenset()
+    folders: frozenset[str] = frozenset()
+    others: frozenset[str] = frozenset()
+    leftovers: frozenset[str] = frozenset()
+    empty: frozenset[str] = frozenset()
+
+    def read(self, path: str) -> bytes | None:
+        """The content of a regular file; None where there is none."""
+        return (self.root / path).read_bytes() if path in self.files or path in self.leftovers else None
+
+    def head(self, path: str, length: int) -> bytes:
+        """The first bytes of a regular file; empty where there is none."""
+        return _head(f"{self.root}/{path}", length) if path in self.files else b""
+
+    def holds(self, path: str, content: bytes) -> bool:
+        """Whether there is a regular file with that very content, which can be read."""
+        try:
+            return path in self.files and _holds(f"{self.root}/{path}", content)
+        except OSError:
+            return False
+
+    def named_by(self, paths: Iterable[str]) -> "Tree":
+        """Itself with these very strings for the paths that equal them: they are found far faster by the same ones."""
+        own = frozenset(path for path in paths if path in self.files)
+        return replace(self, files=own | self.files)
+
+    def after(self, made: Iterable[str], removed: Iterable[str]) -> "Tree":
+        """This folder where nothing but these files came and went, and folders with them."""
+        came, went = frozenset(made), frozenset(removed)
+        if not came and not went:
+            return self
+        full = _above(came)
+        removed_folders = {folder for folder in _above(went) if not os.path.isdir(f"{self.root}/{folder}")}  # noqa: PTH112
+        return Tree(
+            self.root,
+            (self.files | came) - went,
+            (self.folders | full) - removed_folders,
+            self.others,
+            empty=self.empty - full - removed_folders,
+        )
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a file of that name is one that a run of ours writes and then renames."""
+    return name.startswith(TEMPORARY) and _TEMPORARY.fullmatch(name) is not None
+
+
+def exists(root: Path) -> bool:
+    """Whether the output folder is there. Raises `NotADirectoryError` where a file or a link stands in its place."""
+    try:
+        mode = root.lstat().st_mode
+    except FileNotFoundError:
+        return False
+    if not S_ISDIR(mode):
+        raise NotADirectoryError(ENOTDIR, "it is a file or a link, not a folder", str(root))
+    return True
+
+
+def scan(root: Path) -> Tree:
+    """The tree below `root`, empty where there is no such folder. Raises `OSError` where it cannot be read."""
+    if not exists(root):
+        return Tree(root)
+    files: set[str] = set()
+    folders: set[str] = set()
+    others: set[str] = set()
+    leftovers: set[str] = set()
+    empty: set[str] = set()
+    todo = [""]
+    while todo:
+        parent = todo.pop()
+        name = ""
+        with os.scandir(f"{root}/{parent}") as entries:
+            for entry in entries:
+                name = entry.name
+                if entry.is_file(follow_symlinks=False):
+                    (leftovers if is_temporary(name) else files).add(parent + name)
+                elif not entry.is_dir(follow_symlinks=False):
+                    others.add(parent + name)
+                else:
+                    folders.add(parent + name)
+                    if parent or not name.startswith("."):
+                        todo.append(f"{parent}{name}/")
+        if parent and not name:
+            empty.add(parent.rstrip("/"))
+    return Tree(root, *map(frozenset, (files, folders, others, leftovers, empty)))
+
+
+Seen = tuple[int, ...] | None
+"""What tells a file from one that was changed or put in its place; of a folder, that it is there."""
+
+
+def seen_at(path: Path) -> Seen:
+    """What is to be seen there; None where there is nothing."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return (
+        (found.st_ino,) if S_ISDIR(found.st_mode) else (found.st_ino, found.st_mtime_ns, found.st_size, found.st_mode)
+    )
+
+
+def of_files(root: Path, paths: Set[str]) -> Tree | None:
+    """The tree of a folder that holds nothing but these files; None where some are hidden: those take a closer look."""
+    if any(path.startswith(".") or "/." in path for path in paths):
+        return None
+    return Tree(root, frozenset(paths), _above(paths))
+
+
+def _above(paths: Set[str]) -> frozenset[str]:
+    """The folders that these files are in."""
+    folders, above = set[str](), {path.rpartition("/")[0] for path in paths}
+    while above:
+        folders |= above
+        above = {folder.rpartition("/")[0] for folder in above} - folders
+    return frozenset(folders - {""})
+
+
+def seen(root: Path) -> Tree:
+    """`scan`, but a folder that cannot be read holds nothing: who writes or compares it says why."""
+    try:
+        return scan(root)
+    except OSError:
+        return Tree(root)
+
+
+def _holds(path: str, content: bytes) -> bool:
+    """A large file is never there twice. Parts are compared as bytes, which is far faster than without a copy."""
+    descriptor, at = os.open(path, _READ), 0
+    try:
+        while found := os.read(descriptor, min(len(content) - at + 1, _CHUNK)):
+            if content[at : at + len(found)] != found:
+                return False
+            at += len(found)
+        return at == len(content)
+    finally:
+        os.close(descriptor)
+
+
+def _head(path: str, length: int) -> bytes:
+    descriptor = os.open(path, _READ)
+    try:
+        found = os.read(descriptor, length)
+        while 0 < len(found) < length and (more := os.read(descriptor, length - len(found))):
+            found += more
+        return found
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,183 @@
+"""The inventory: what the last run wrote, in `inventory.jsonl` beside the manifests.
+
+It decides which files may be removed and which runs are kept. It is committed, so it is input that anyone may have
+edited or merged badly: what cannot be read is reported and never trusted.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import field, replace
+from hashlib import file_digest, sha256
+from io import BytesIO
+from itertools import islice
+from pathlib import Path
+from stat import S_ISREG
+
+from stowplan.compiler.diagnostics.report import Diagnostic, diagnose_at
+from stowplan.compiler.output import paths
+from stowplan.compiler.output.inventory_lines import Entry, from_lines, path_of, to_line
+from stowplan.schema.diagnostics import Severity, finding
+from stowplan.schema.frozen import dataclass
+
+NAME = "inventory.jsonl"
+FORMAT = "stowplan.dev/inventory/v1"
+_FAMILY = FORMAT.rpartition("/")[0]
+_FIRST = json.dumps({"format": FORMAT}).encode()
+_CHUNK = 1000
+"""How many lines are encoded at a time: the whole file may be large, and should not be there as text too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """The files of one run, sorted by path. `complete` is false where some of the file could not be read.
+
+    `sha256` is that of the file that it was read from, or `content` are its bytes; both are empty where there was none.
+    `unread` are lines of more entries, by path: files that stay as they are.
+    """
+
+    entries: tuple[Entry, ...] = ()
+    complete: bool = True
+    sha256: str = field(default="", compare=False, repr=False)
+    unread: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    content: bytes = field(default=b"", compare=False, repr=False)
+
+    def paths(self) -> set[str]:
+        """Those of all files."""
+        return {*(entry.path for entry in self.entries), *self.unread}
+
+
+def render(inventory: Inventory) -> bytes:
+    """The file: a line with the format, then one JSON object a line, keys sorted."""
+    return of_lines(map(to_line, inventory.entries))
+
+
+def of_lines(lines: Iterable[str]) -> bytes:
+    """`render` for the lines of entries sorted by path."""
+    rest, parts = iter(lines), [_FIRST + b"\n"]
+    while chunk := list(islice(rest, _CHUNK)):
+        parts.append(("\n".join(chunk) + "\n").encode())
+    return b"".join(parts)
+
+
+def is_ours(content: bytes) -> bool:
+    """Whether a file called `inventory.jsonl` is an inventory of any version, or empty."""
+    return not content or _FAMILY.encode() in content.partition(b"\n")[0]
+
+
+def read(out: Path) -> tuple[Inventory, list[Diagnostic]]:
+    """The inventory of `out`, empty where there is none, and what is wrong with it. Never raises for its content.
+
+    Lines that cannot be read are left out and make the inventory incomplete.
+    """
+    try:
+        content = _content(out)
+    except (FileNotFoundError, NotADirectoryError):
+        return Inventory(), []
+    except OSError as error:
+        return _broken(out, 1, str(error.strerror))
+    return _broken(out, 1, "it is not a regular file") if content is None else parse(content, out)
+
+
+def digest(out: Path) -> str:
+    """The SHA-256 of the file; empty where there is none that can be read."""
+    with suppress(OSError):
+        return sha256(_content(out) or b"").hexdigest()
+    return ""
+
+
+def read_beside(out: Path, digest: str, known: Collection[str]) -> Inventory:
+    """`read` where the file is known by its digest to be sound: the entries of `known` paths stay unread."""
+    content = (_content(out) or b"").decode()
+    unread: dict[str, str] = {}
+    others: list[str] = []
+    for line in content.split("\n")[1:]:
+        path = path_of(line)
+        if path in known:
+            unread[path] = line
+        else:
+            others.append(line)
+    entries = tuple(entry for _, entry in from_lines(line.encode() for line in others) if entry)
+    return Inventory(entries, sha256=digest, unread=unread)
+
+
+def _content(out: Path) -> bytes | None:
+    """The bytes of the file; None where it is no regular one. `OSError` where there is none that can be read."""
+    file = out / NAME
+    return file.read_bytes() if S_ISREG(file.lstat().st_mode) else None
+
+
+def parse(content: bytes, out: Path) -> tuple[Inventory, list[Diagnostic]]:
+    """`read` for bytes at hand; `out` is only named in diagnostics."""
+    lines = BytesIO(content)
+    first = lines.readline().rstrip(b"\n")
+    digest = sha256(content).hexdigest()
+    if first != _FIRST:
+        return _broken(out, 1, f"its first line does not name the format {FORMAT}", digest=digest)
+    entries: dict[str, Entry] = {}
+    bad: list[int] = []
+    for number, found in from_lines(lines, first=2):
+        if found is None or entries.setdefault(found.path, found) is not found:
+            bad.append(number)
+    ordered = tuple(entries[path] for path in sorted(entries))
+    if not bad:
+        return Inventory(ordered, sha256=digest), []
+    which = f"line {bad[0]} is" if len(bad) == 1 else f"{len(bad)} lines, the first of them line {bad[0]}, are"
+    reason = f"{which} no entry, or name a file that another line has named"
+    return _broken(out, bad[0], reason, entries=ordered, digest=digest)
+
+
+def is_still(previous: Inventory, out: Path) -> bool:
+    """Whether the inventory of `out` is still the one that was read before."""
+    path = out / NAME
+    with suppress(OSError):
+        if previous.content and _content(out) == previous.content:
+            return True
+        if previous.sha256 and S_ISREG(path.lstat().st_mode):
+            with path.open("rb") as file:
+                if file_digest(file, "sha256").hexdigest() == previous.sha256:
+                    return True
+    return read(out)[0] == previous
+
+
+def _broken(
+    out: Path, line: int, reason: str, *, entries: tuple[Entry, ...] = (), digest: str = ""
+) -> tuple[Inventory, list[Diagnostic]]:
+    message = f"The inventory of the last run cannot be read: {reason}. {_WITHOUT}"
+    hint = (
+        f"{_restore(out)}, or use the version of Stowplan that wrote it. After a merge, take one side of it with"
+        f" `git checkout --theirs {_named(out)}` and run `stowplan synth`. {_RENEW}"
+    )
+    problem = finding("SP511", (), message, hint)
+    return Inventory(entries, complete=False, sha256=digest), [diagnose_at(paths.location(out, NAME, line), problem)]
+
+
+def missing(out: Path) -> Diagnostic:
+    """SP516, for a folder that holds files of ours but no inventory."""
+    message = f"The output holds files of an earlier run, but not its inventory. {_WITHOUT}"
+    hint = f"{_restore(out)}; see that no .gitignore keeps it out. {_RENEW}"
+    return diagnose_at(paths.location(out, NAME), finding("SP516", (), message, hint))
+
+
+_WITHOUT = "It says which runs are kept and which files may be removed, so by default nothing is written without it."
+_RENEW = (
+    "If it is lost, `stowplan synth --recompile all` makes a new one: look in the diff for Jobs with new names, which"
+    " would run again."
+)
+
+
+def _restore(out: Path) -> str:
+    return f"Restore it with `git checkout {_named(out)}`"
+
+
+def _named(out: Path) -> str:
+    return paths.location(out, NAME).file
+
+
+def unless_known_newer(out: Path, found: Diagnostic) -> Diagnostic:
+    """A warning in place of an error, for who wants a new inventory; but none of a newer format is overwritten."""
+    with suppress(OSError):
+        first = (out / NAME).read_bytes().partition(b"\n")[0]
+        if _FAMILY.encode() in first and first != _FIRST:
+            return found
+    return replace(found, severity=Severity.WARNING)

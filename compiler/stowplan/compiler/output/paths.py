@@ -1,0 +1,130 @@
+"""Paths below the output folder: which are safe, which collide, and how diagnostics name them."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Protocol, TypeVar
+from unicodedata import normalize
+
+from stowplan.compiler.diagnostics.escaping import visible
+from stowplan.compiler.diagnostics.locations import Location
+from stowplan.compiler.diagnostics.report import Diagnostic, diagnose_at
+from stowplan.schema.diagnostics import Finding, finding
+from stowplan.schema.meta import ObjectId
+
+ARGOCD, CLUSTER, CRDS = "argocd", "_cluster", "crds"
+"""Folders beside those of the namespaces. Two of them could be names of namespaces: no spec may live in these."""
+
+ROOT, ROOT_PROJECT = f"{ARGOCD}/root.yaml", f"{ARGOCD}/root-project.yaml"
+"""What an admin applies once: the root Application and its AppProject. Their names do not depend on the platform."""
+
+_PART = r"[^./\\\x00-\x1f\x7f\ud800-\udfff][^/\\\x00-\x1f\x7f\ud800-\udfff]*"
+_SAFE = re.compile(rf"{_PART}(?:/{_PART})*")
+_ALL_SAFE = re.compile(rf"{_SAFE.pattern}(?:\n{_SAFE.pattern})*")
+
+
+def safe(path: str) -> bool:
+    """Whether `path` is relative, stays below the folder, and names no hidden file or folder.
+
+    Inventories are committed files that anyone may have edited: every path of theirs passes here first.
+    """
+    return _SAFE.fullmatch(path) is not None
+
+
+def location(out: Path, path: str = "", line: int = 1) -> Location:
+    """The place of a file below `out`, named as the user gave `out`, or by its last part where that is absolute."""
+    shown = PurePosixPath(out.name) if out.is_absolute() else PurePosixPath(out.as_posix())
+    return Location(visible(str(shown / path)), line, 1)
+
+
+class Placed(Protocol):
+    """What is to be a file: an output, or what is known of one."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def id(self) -> ObjectId: ...
+
+
+class Sourced(Placed, Protocol):
+    """One that is known to come from a file."""
+
+    @property
+    def source(self) -> str: ...
+
+
+_Placed = TypeVar("_Placed", bound=Placed)
+
+
+def problems(outputs: Sequence[_Placed]) -> list[tuple[_Placed, Finding]]:
+    """What keeps outputs from being files: SP510 for unsafe paths, SP507 for outputs that would be one file.
+
+    So would a file and its own folder, and names that differ in case only (macOS).
+    """
+    given = [output.path for output in outputs]
+    found = [] if _all_safe(given) else [(output, _unsafe(output)) for output in outputs if not safe(output.path)]
+    return found if all_apart(given) else found + _collisions(outputs)
+
+
+def _all_safe(given: Sequence[str]) -> bool:
+    """Whether all paths are safe; one look at all of them together is far cheaper than one at each."""
+    text = "\n".join(given)
+    return text.count("\n") == len(given) - 1 and _ALL_SAFE.fullmatch(text) is not None
+
+
+def all_apart(given: Sequence[str]) -> bool:
+    """Whether no path is another one or a folder of it."""
+    names = set(folded("\n".join(given)).split("\n"))
+    folders = {path.rpartition("/")[0] for path in names}
+    above = {folder for path in folders for folder in parents(path)}
+    return len(names) == len(given) and names.isdisjoint(folders) and names.isdisjoint(above)
+
+
+def _collisions(outputs: Sequence[_Placed]) -> list[tuple[_Placed, Finding]]:
+    files: dict[str, _Placed] = {}
+    found = []
+    for output in sorted(outputs, key=lambda output: (output.path, output.id)):
+        first = files.setdefault(folded(output.path), output)
+        if first is not output:
+            found.append((output, _collision(output, first)))
+    found += [
+        (output, _collision(output, files[folder]))
+        for output in files.values()
+        for folder in parents(folded(output.path))
+        if folder in files
+    ]
+    return found
+
+
+def diagnostics(outputs: Sequence[Sourced]) -> list[Diagnostic]:
+    """`problems`, at the files that the outputs come from."""
+    return [diagnose_at(Location(output.source, 1, 1), found) for output, found in problems(outputs)]
+
+
+def parents(path: str) -> Iterator[str]:
+    """The folders above `path`, nearest first, without the output folder itself: `a/b` and `a` of `a/b/c`."""
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+def folded(path: str) -> str:
+    """What is alike for paths that name one file where case does not count."""
+    if path.isascii():
+        return path.lower()
+    return normalize("NFC", path).casefold()
+
+
+def _unsafe(output: Placed) -> Finding:
+    message = (
+        f'{output.id} would be written to "{visible(output.path)}", which is not a plain path below the output folder.'
+    )
+    return finding("SP510", (), message, "Give the object a name that can be a file name.")
+
+
+def _collision(output: Placed, first: Placed) -> Finding:
+    message = (
+        f'{first.id} and {output.id} would be written to "{first.path}" and "{output.path}",'
+        " which cannot both exist where case does not count."
+    )
+    return finding("SP507", (), message, "Rename one of the objects.")

@@ -1,0 +1,74 @@
+"""Reading back a manifest that we wrote ourselves.
+
+A committed file is kept only if the inventory lists its digest; still, both may have been forged together. So what
+our emitter never writes (aliases, deep nesting, other types) is refused, and nothing here raises.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import yaml
+
+from stowplan.compiler.yaml import fast_reader
+from stowplan.compiler.yaml.emitter import emit
+from stowplan.library.manifest import Json, Manifest
+
+_DEEPEST = 100
+
+
+def reread(content: bytes, stem: str) -> Manifest | None:
+    """The manifest of a run in one of our files, or None where it is none."""
+    body: Any = _plain(content)
+    if body is not None:
+        return Manifest(body, stem, run=True) if _is_object(body) else None
+    try:
+        if not _is_simple(yaml.parse(content, Loader=yaml.CSafeLoader)):
+            return None
+        body = yaml.load(content, Loader=yaml.CSafeLoader)
+        return Manifest(body, stem, run=True) if _is_object(body) else None
+    except (yaml.YAMLError, ValueError):
+        return None
+
+
+def _plain(content: bytes) -> Any:
+    """What is in a file in which nothing is unusual, which is read in a third of the time; None of another one.
+
+    That it is what our emitter writes for it says that the other way would lead to the same.
+    """
+    try:
+        text = content.decode()
+        documents = fast_reader.documents(text, 1)
+        body = documents[0][1] if documents else None
+        return body if body and _without_header(text) == emit(body) else None
+    except (TypeError, ValueError):
+        return None
+
+
+def _without_header(text: str) -> str:
+    while text.startswith("#"):
+        text = text.partition("\n")[2]
+    return text
+
+
+def _is_simple(events: Iterable[yaml.Event]) -> bool:
+    depth = 0
+    for event in events:
+        if isinstance(event, yaml.AliasEvent) or depth > _DEEPEST:
+            return False
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+    return True
+
+
+def _is_object(body: Any) -> bool:
+    if not isinstance(body, dict) or not isinstance(body.get("metadata"), dict):
+        return False
+    meta: Json = body["metadata"]
+    texts = [body.get("apiVersion"), body.get("kind"), meta.get("name"), meta.get("namespace", "")]
+    labels = [meta.get("labels", {}), meta.get("annotations", {})]
+    if not all(isinstance(text, str) for text in texts) or not all(isinstance(each, dict) for each in labels):
+        return False
+    try:
+        return bool(emit(body)) and isinstance(Manifest(body, "").wave, int)
+    except (TypeError, ValueError):
+        return False

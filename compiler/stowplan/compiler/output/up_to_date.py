@@ -1,0 +1,122 @@
+"""`synth --check`: is the output folder what the specs compile to, and if not, where does it differ?"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from difflib import unified_diff
+from hashlib import sha256
+from pathlib import Path
+
+from stowplan.compiler.diagnostics.escaping import visible
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.output import inventory, paths
+from stowplan.compiler.output.folder import Tree, scan
+from stowplan.compiler.output.inventory import Inventory
+from stowplan.compiler.output.render import Rendered
+from stowplan.compiler.output.write import observations, unusable
+from stowplan.compiler.output.write_plan import Change, plan
+from stowplan.schema.diagnostics import Severity
+from stowplan.schema.frozen import dataclass
+
+_LARGEST = 1 << 19
+"""Bytes of a file above which its diff is left out: `difflib` takes time that grows with the square."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A file that is not what it should be. `edited` says that it is not what the last run wrote either.
+
+    `diff` holds the lines of a unified diff from the committed file to what the specs compile to.
+    """
+
+    path: str
+    edited: bool
+    diff: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How an output folder differs from what the specs compile to; paths are sorted.
+
+    `stale` are files that `synth` would remove. `foreign` are files and folders that it would neither write nor remove:
+    they are in the way (SP508), carry our header without cause (SP512), or lie in a folder that Argo CD syncs (SP517,
+    SP518).
+    """
+
+    missing: tuple[str, ...] = ()
+    changed: tuple[Difference, ...] = ()
+    stale: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
+    blocked: bool = False
+
+    @property
+    def same(self) -> bool:
+        """Whether the folder holds what the specs compile to, and the synced folders nothing else."""
+        return not (self.missing or self.changed or self.stale or self.foreign or self.blocked)
+
+    @property
+    def remedy(self) -> str:
+        """What to do about the differences. `synth` never removes foreign files."""
+        steps = ["remove the foreign entries"] if self.foreign else []
+        if self.missing or self.changed or self.stale or not steps:
+            steps.append("run `stowplan synth`")
+        steps.append("commit the result")
+        text = f"{', '.join(steps[:-1])} and {steps[-1]}"
+        return f"{text[0].upper()}{text[1:]}."
+
+    def lines(self) -> Iterator[str]:
+        """The differences for people: first the files, then the diffs."""
+        for word, names in (("missing", self.missing), ("stale", self.stale), ("foreign", self.foreign)):
+            yield from (f"{word}: {visible(name)}" for name in names)
+        for difference in self.changed:
+            yield f"{'edited by hand' if difference.edited else 'changed'}: {difference.path}"
+        for difference in self.changed:
+            yield from ("", *difference.diff) if difference.diff else ()
+
+
+def compare(files: Sequence[Rendered], out: Path, previous: Inventory, report: Report) -> Comparison:
+    """What `write` would do to `out`. Changes nothing and takes no lock.
+
+    Diagnostics are those of `write`, but all of them errors: what `write` leaves alone, Argo CD may still read.
+    """
+    problems = paths.diagnostics(files)
+    report.add(*problems)
+    if problems:
+        return Comparison(blocked=True)
+    digests = {entry.path: entry.sha256 for entry in previous.entries}
+    try:
+        tree = scan(out)
+        planned = plan(files, tree, previous)
+        changed = tuple(_difference(change, digests, tree) for change in planned.changes if not change.new)
+    except OSError as error:
+        report.add(unusable(out, error))
+        return Comparison(blocked=True)
+    report.add(*(replace(each, severity=Severity.ERROR) for each in observations(planned, out)))
+    return Comparison(
+        missing=tuple(change.path for change in planned.changes if change.new),
+        changed=changed,
+        stale=tuple(sorted({*planned.stale, *tree.leftovers})),
+        foreign=tuple(sorted({*planned.blocked, *planned.disowned, *planned.orphaned, *planned.intruders})),
+        blocked=bool(planned.blocked or planned.lost),
+    )
+
+
+def _difference(change: Change, digests: dict[str, str], tree: Tree) -> Difference:
+    before = tree.read(change.path) or b""
+    edited = change.path in digests and sha256(before).hexdigest() != digests[change.path]
+    return Difference(change.path, edited, tuple(_diff(change.path, before, bytes(change.after))))
+
+
+def _diff(path: str, before: bytes, after: bytes) -> Iterator[str]:
+    if path == inventory.NAME:
+        return
+    if max(len(before), len(after)) > _LARGEST:
+        yield f"{path}: too large to compare line by line: {len(before)} bytes here, {len(after)} bytes compiled"
+        return
+    here, compiled = _shown(before), _shown(after)
+    yield from unified_diff(here, compiled, f"committed/{path}", f"compiled/{path}", lineterm="")
+
+
+def _shown(content: bytes) -> list[str]:
+    """Lines without anything that could steer a terminal: the committed file may hold what it likes."""
+    *lines, rest = content.decode("utf-8", "backslashreplace").split("\n")
+    return [visible(line) for line in lines] + ([visible(rest), "\\ no line end here"] if rest else [])

@@ -1,0 +1,230 @@
+"""Writing the output folder so that a crash at any point leaves a tree that the next run repairs.
+
+The order: all new content to temporary names in the folders where it belongs; stale files removed; the new inventory
+put in place as *pending*; the manifests renamed to their names; the inventory renamed to its own, last. Whatever of
+this a run did not reach, the next one does: it trusts only what it reads, and takes the pending inventory of a dead
+run for a second list of files that may be ours.
+
+Nothing is forced to the disk (`fsync`): a process that dies loses nothing that it wrote, and after a power cut the
+next run compares every byte and writes anew what is empty or differs. Git holds the only copy that must last.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import field
+from pathlib import Path
+
+from stowplan.compiler.diagnostics.report import Diagnostic, Report, diagnose_at
+from stowplan.compiler.output import inventory, lock, paths
+from stowplan.compiler.output.folder import TEMPORARY, Tree, scan
+from stowplan.compiler.output.inventory import Inventory
+from stowplan.compiler.output.inventory_lines import from_lines
+from stowplan.compiler.output.render import Rendered
+from stowplan.compiler.output.write_plan import PENDING, Change, Plan, plan
+from stowplan.schema.diagnostics import finding
+from stowplan.schema.frozen import dataclass
+
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+"""Windows would change the ends of lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class WriteResult:
+    """What a run did to each path below the output folder, the inventory included; all sorted.
+
+    `inventory` are the bytes of that.
+    """
+
+    created: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    inventory: bytes = field(default=b"", compare=False, repr=False)
+
+
+def write(
+    files: Sequence[Rendered], out: Path, previous: Inventory, report: Report, tree: Tree | None = None
+) -> WriteResult:
+    """Make `out` hold `files`, what stays of `previous`, and their inventory.
+
+    `previous` is the inventory that the run began with, `tree` what `out` holds, if nobody can have changed it. Files
+    without our header are never touched. Where anything is in the way (SP507, SP508, SP509, SP510) nothing is written
+    and the result is empty.
+    """
+    problems = paths.diagnostics(files) or _clashes(files, out, previous)
+    report.add(*problems)
+    if problems:
+        return WriteResult()
+    try:
+        with lock.held(out) as alone:
+            if not alone or not inventory.is_still(previous, out):
+                report.add(_busy(out))
+                return WriteResult()
+            tree = tree or scan(out)
+            planned = plan(files, tree, previous)
+            report.add(*observations(planned, out))
+            return WriteResult() if planned.blocked or planned.lost else _apply(planned, tree)
+    except OSError as error:
+        report.add(unusable(out, error))
+        return WriteResult()
+
+
+def _clashes(files: Sequence[Rendered], out: Path, previous: Inventory) -> list[Diagnostic]:
+    """SP507 for files that clash with one that stays. What was written together before does not."""
+    fresh = {file.path for file in files}.difference(entry.path for entry in previous.entries)
+    if not (fresh and previous.unread) or paths.all_apart([*(file.path for file in files), *previous.unread]):
+        return []
+    lines = (line.encode() for line in previous.unread.values())
+    stay = [
+        Rendered(entry.path, entry.id, paths.location(out, entry.path).file, "", "", None)
+        for _, entry in from_lines(lines)
+        if entry
+    ]
+    return paths.diagnostics([*files, *stay])
+
+
+def observations(planned: Plan, out: Path) -> list[Diagnostic]:
+    """SP508 for what is in the way, SP512 for files that are left alone, SP517 and SP518 for foreign entries.
+
+    SP509 where files are gone that were there when the run began.
+    """
+    return [
+        *([_busy(out)] if planned.lost else ()),
+        *(_noted("SP508", out, path, *_BLOCKED) for path in planned.blocked),
+        *(_noted("SP512", out, path, *_DISOWNED) for path in planned.disowned),
+        *(_noted("SP512", out, path, *_ORPHANED) for path in planned.orphaned),
+        *(_intruder(out, path) for path in planned.intruders),
+    ]
+
+
+def unusable(out: Path, error: OSError) -> Diagnostic:
+    """SP510 for what the system refused."""
+    named = Path(os.fsdecode(error.filename or out))
+    path = named.relative_to(out).as_posix() if named.is_relative_to(out) else ""
+    place = paths.location(out, "" if path == "." else path)
+    message = f"The output folder cannot be used: {error.strerror}."
+    hint = "Make it a folder that you may write, with room on its disk, or choose another one with `--out`."
+    return diagnose_at(place, finding("SP510", (), message, hint))
+
+
+_BLOCKED = (
+    "A manifest or its folder belongs here, but what stands here was not generated by Stowplan.",
+    "Move it elsewhere, or delete it. Until then nothing is written.",
+)
+_DISOWNED = (
+    "The last run wrote this file and it is no longer needed, but its header is gone, so it was left alone.",
+    "Delete it if it is not yours: Argo CD applies what lies here.",
+)
+_ORPHANED = (
+    "This file has Stowplan's header, but no spec makes it and the inventory does not list it, so it was left alone.",
+    "Delete it if it is not needed: Argo CD applies what lies here.",
+)
+_MANIFESTS = (".yaml", ".yml", ".json", ".jsonnet")
+"""File names that Argo CD takes for manifests (`getPotentiallyValidManifestFile` of its repository server)."""
+_MANIFEST = (
+    "Stowplan did not generate this file, but it is named like a manifest and lies in a folder that Argo CD syncs.",
+    "Move it out of the output. Plain objects may stand among the specs: see `passThrough` of the platform file.",
+)
+_FOREIGN = (
+    "Stowplan did not generate this entry of a folder that Argo CD syncs; only generated files may lie there.",
+    "Delete it, or move it out of the folder.",
+)
+
+
+def _intruder(out: Path, path: str) -> Diagnostic:
+    if path.endswith(_MANIFESTS):
+        return _noted("SP517", out, path, *_MANIFEST)
+    return _noted("SP518", out, path, *_FOREIGN)
+
+
+def _noted(code: str, out: Path, path: str, message: str, hint: str) -> Diagnostic:
+    return diagnose_at(paths.location(out, path), finding(code, (), message, hint))
+
+
+def _busy(out: Path) -> Diagnostic:
+    message = "Another run is writing this folder, or has written it since this run began."
+    return _noted("SP509", out, "", message, "Wait for it to end, then run again.")
+
+
+def _apply(planned: Plan, tree: Tree) -> WriteResult:
+    root = tree.root
+    for path in tree.leftovers - {PENDING}:
+        (root / path).unlink()
+    staged = _staged(planned.changes, tree)
+    for path in planned.stale:
+        (root / path).unlink()
+    _remove_empty(_folders((*planned.gone, *tree.leftovers)) & tree.folders, root)
+    _put_in_place(staged, root)
+    if PENDING in tree.leftovers:
+        (root / PENDING).unlink(missing_ok=True)
+    return WriteResult(
+        created=tuple(change.path for change in planned.changes if change.new),
+        changed=tuple(change.path for change in planned.changes if not change.new),
+        unchanged=planned.unchanged,
+        removed=planned.stale,
+        inventory=planned.inventory,
+    )
+
+
+def _staged(changes: Sequence[Change], tree: Tree) -> dict[str, str]:
+    """The temporary file of each change, in the folder where it belongs; on an error none is left."""
+    top = f"{tree.root}/"
+    staged: dict[str, str] = {}
+    folders = {"", *tree.folders}
+    try:
+        for number, change in enumerate(changes):
+            folder, slash, _ = change.path.rpartition("/")
+            if folder not in folders:
+                _make(folder, folders, top)
+            staged[change.path] = temporary = f"{top}{folder}{slash}{TEMPORARY}{number}"
+            _create(temporary, bytes(change.after))
+    except BaseException:
+        for temporary in staged.values():
+            Path(temporary).unlink(missing_ok=True)
+        _remove_empty(_folders(change.path for change in changes) - tree.folders, tree.root)
+        raise
+    return staged
+
+
+def _make(folder: str, made: set[str], top: str) -> None:
+    """Make a folder and those above it, except `made` ones, and add them to these."""
+    above = folder.rpartition("/")[0]
+    if above not in made:
+        _make(above, made, top)
+    with suppress(FileExistsError):
+        os.mkdir(top + folder)  # noqa: PTH102 - a Path costs more than the call, and there may be thousands
+    made.add(folder)
+
+
+def _create(path: str, content: bytes) -> None:
+    """Makes a file that is not there yet, not even as a link."""
+    descriptor = os.open(path, _CREATE, 0o644)
+    try:
+        written = os.write(descriptor, content)
+        while written < len(content):
+            written += os.write(descriptor, content[written:])
+    finally:
+        os.close(descriptor)
+
+
+def _put_in_place(staged: dict[str, str], root: Path) -> None:
+    final = staged.pop(inventory.NAME, None)
+    if final is not None:
+        Path(final).replace(root / PENDING)
+    for path, temporary in staged.items():
+        os.replace(temporary, f"{root}/{path}")  # noqa: PTH105 - as for the folders
+    if final is not None:
+        (root / PENDING).replace(root / inventory.NAME)
+
+
+def _folders(files: Iterable[str]) -> frozenset[str]:
+    own = {file.rpartition("/")[0] for file in files} - {""}
+    return frozenset(own.union(*(paths.parents(folder) for folder in own)))
+
+
+def _remove_empty(folders: frozenset[str], root: Path) -> None:
+    """Remove those of `folders` that are empty, the inner ones first; the system refuses to remove the others."""
+    for folder in sorted(folders, key=len, reverse=True):
+        with suppress(OSError):
+            (root / folder).rmdir()

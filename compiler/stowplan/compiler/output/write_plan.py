@@ -1,0 +1,160 @@
+"""The plan of a run: what would change in the output folder, decided before anything is touched."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+
+from stowplan.compiler.output import inventory
+from stowplan.compiler.output.folder import TEMPORARY, Tree
+from stowplan.compiler.output.inventory import Inventory
+from stowplan.compiler.output.paths import parents
+from stowplan.compiler.output.render import HEADER_LENGTH, Content, Rendered, carries_header
+from stowplan.schema.frozen import dataclass
+
+PENDING = f"{TEMPORARY}inventory"
+"""The inventory of a run that is under way. One that died leaves it, and with it the list of what it may have made."""
+
+_ENOUGH = 4096
+"""Bytes that show whose file it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file to write: a new one, or one in place of that which is there."""
+
+    path: str
+    new: bool
+    after: Content
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All paths are sorted.
+
+    `gone` are all paths that the last run wrote and this one does not. Of these, `stale` files are to be removed;
+    `disowned` ones have lost our header and are left alone. So are `orphaned` files, which have our header but stand
+    in no inventory, and `intruders`: everything else in the folders that Argo CD syncs. An intruder that is an empty
+    folder ends in a slash. `blocked` are paths of outputs or of folders above them where something foreign stands: then
+    nothing is written. `lost` files were seen before, so that their contents are not at hand, and are gone now.
+    `inventory` are the bytes of the new one.
+    """
+
+    changes: tuple[Change, ...]
+    unchanged: tuple[str, ...]
+    gone: tuple[str, ...]
+    stale: tuple[str, ...]
+    disowned: tuple[str, ...]
+    orphaned: tuple[str, ...]
+    intruders: tuple[str, ...]
+    blocked: tuple[str, ...]
+    lost: tuple[str, ...]
+    inventory: bytes
+
+
+def plan(files: Sequence[Rendered], tree: Tree, previous: Inventory, elsewhere: Iterable[str] = ()) -> Plan:
+    """What it takes to make `tree` hold exactly `files`, what stays of `previous`, and their inventory.
+
+    Nothing else of ours is to be there. `elsewhere` are outputs of another version of the specs, whose folders count as
+    synced too. Raises `OSError` where a file cannot be read.
+    """
+    stays = previous.unread
+    missing = frozenset() if tree.files.issuperset(stays) else stays.keys() - tree.files
+    contents: dict[str, Content | None] = {file.path: file.content for file in files} | dict.fromkeys(missing)
+    own = contents[inventory.NAME] = inventory.of_lines(_lines(files, stays))
+    obstacles = _obstacles(contents, tree)
+    states = {path: _state(path, content, tree) for path, content in sorted(contents.items()) if path not in obstacles}
+    gone = sorted(_listed(tree, previous).difference(contents, stays))
+    unknown = sorted(path for some in (tree.files, tree.others) for path in some.difference(stays, contents, gone))
+    orphaned = {path for path in unknown if path.endswith(".yaml") and _has_header(path, tree)}
+    blocked = {*obstacles.values(), *_those(states, _State.FOREIGN)}
+    foreign = [*({*unknown} - orphaned - blocked), *_empty(tree, (*contents, *stays))]
+    return Plan(
+        changes=tuple(
+            Change(path, new=state is _State.NEW, after=contents[path] or b"")
+            for path, state in states.items()
+            if state in (_State.NEW, _State.CHANGED)
+        ),
+        unchanged=tuple(sorted([*_those(states, _State.SAME), *(path for path in stays if path not in missing)])),
+        gone=tuple(gone),
+        stale=tuple(path for path in gone if _has_header(path, tree)),
+        disowned=tuple(path for path in gone if _exists(path, tree) and not _has_header(path, tree)),
+        orphaned=tuple(sorted(orphaned)),
+        intruders=tuple(sorted(_synced(foreign, (*contents, *stays, *elsewhere)))),
+        blocked=tuple(sorted(blocked)),
+        lost=_those(states, _State.LOST),
+        inventory=own,
+    )
+
+
+def _lines(files: Sequence[Rendered], stays: Mapping[str, str]) -> Iterator[str]:
+    lines = {**stays, **{file.path: file.line for file in files}}
+    return map(lines.__getitem__, sorted(lines))
+
+
+class _State(Enum):
+    NEW, CHANGED, SAME, FOREIGN, LOST = range(5)
+
+
+def _those(states: Mapping[str, _State], wanted: _State) -> tuple[str, ...]:
+    return tuple(path for path, state in states.items() if state is wanted)
+
+
+def _state(path: str, content: Content | None, tree: Tree) -> _State:
+    """What has to be done for the file of an output."""
+    if path not in tree.files:
+        return _State.NEW if content is not None else _State.LOST
+    if content is None:
+        return _State.SAME
+    wanted = bytes(content)
+    same = tree.holds(path, wanted)
+    before = wanted[:_ENOUGH] if same else tree.head(path, _ENOUGH)
+    if before and not _is_ours(path, before):
+        return _State.FOREIGN
+    return _State.SAME if same else _State.CHANGED
+
+
+def _synced(paths: Sequence[str], outputs: Iterable[str]) -> Iterator[str]:
+    """Those of `paths` in the folders of `outputs` at the top, each of which an Application syncs."""
+    folders = tuple({f"{path.partition('/')[0]}/" for path in outputs if "/" in path}) if paths else ()
+    return (path for path in paths if path.startswith(folders))
+
+
+def _empty(tree: Tree, outputs: Iterable[str]) -> Iterator[str]:
+    """Empty folders, with a slash at the end, except those in which outputs belong."""
+    if tree.empty:
+        wanted = {folder for path in outputs for folder in parents(path)}
+        yield from (f"{folder}/" for folder in tree.empty - wanted)
+
+
+def _is_ours(path: str, content: bytes) -> bool:
+    return inventory.is_ours(content) if path == inventory.NAME else carries_header(content)
+
+
+def _obstacles(paths: Iterable[str], tree: Tree) -> dict[str, str]:
+    """What stands in the way of a path: something else than a regular file, or than a folder above it."""
+    found: dict[str, str | None] = {"": None}
+
+    def above(folder: str) -> str | None:
+        if folder not in found:
+            found[folder] = folder if _exists(folder, tree) else above(folder.rpartition("/")[0])
+        return found[folder]
+
+    obstacles = {}
+    for path in paths:
+        obstacle = above(path.rpartition("/")[0]) or (path if path in tree.folders or path in tree.others else None)
+        if obstacle:
+            obstacles[path] = obstacle
+    return obstacles
+
+
+def _listed(tree: Tree, previous: Inventory) -> set[str]:
+    """Paths that the last run wrote, but those that stay, or that a later one that died may have written."""
+    pending, _ = inventory.parse(tree.read(PENDING) or b"", tree.root)
+    return pending.paths() | {entry.path for entry in previous.entries if previous.complete}
+
+
+def _exists(path: str, tree: Tree) -> bool:
+    return path in tree.files or path in tree.others
+
+
+def _has_header(path: str, tree: Tree) -> bool:
+    return carries_header(tree.head(path, HEADER_LENGTH))

@@ -1,0 +1,98 @@
+"""A folder as a commit of its Git repository has it."""
+
+import re
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from stowplan.schema.frozen import dataclass
+
+_NO_COMMIT = re.compile("0{40}(?:0{24})?")
+"""What CI services give for the commit before the first push of a branch (Git's null object ID)."""
+
+
+class BaseError(Exception):
+    """A sentence that says why there is nothing to compare with."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedFolder:
+    """Blob of each regular file, by the file's path from the folder. `holder` is a folder of the repository."""
+
+    holder: Path
+    blobs: Mapping[str, str]
+
+    def read(self, paths: Iterable[str]) -> dict[str, bytes]:
+        """Contents by path; paths that the commit does not have are left out. Raises `BaseError`."""
+        wanted = {path: self.blobs[path] for path in paths if path in self.blobs}
+        contents = _contents(self.holder, sorted({*wanted.values()})) if wanted else {}
+        return {path: contents[blob] for path, blob in wanted.items()}
+
+
+def at_commit(folder: Path, revision: str) -> CommittedFolder:
+    """The folder at `revision`; no files where the commit has no such folder, or where `revision` is the null ID.
+
+    Raises `BaseError`.
+    """
+    holder = next(each for each in (folder, *folder.absolute().parents) if each.is_dir())
+    if _NO_COMMIT.fullmatch(revision):
+        return CommittedFolder(holder, {})
+    inside = _git(holder, "rev-parse", "--show-prefix").decode().strip()
+    rest = folder.absolute().relative_to(holder.absolute()).as_posix()
+    place = "/".join(part for part in (inside.rstrip("/"), "" if rest == "." else rest) if part)
+    commit = _commit(holder, revision)
+    only = ["--", place] if place else []
+    listed = _entries(_git(holder, "ls-tree", "-r", "-z", "--full-tree", commit, *only))
+    prefix = f"{place}/" if place else ""
+    return CommittedFolder(
+        holder, {path.removeprefix(prefix): blob for path, blob in listed if path.startswith(prefix)}
+    )
+
+
+def _commit(folder: Path, revision: str) -> str:
+    try:
+        found = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    except BaseError:
+        raise BaseError(f"There is no commit {revision} here. {_way_out(folder)}") from None
+    return found.decode().strip()
+
+
+def _way_out(folder: Path) -> str:
+    if _git(folder, "rev-parse", "--is-shallow-repository").strip() == b"true":
+        return (
+            "This clone is shallow: fetch the whole history (`fetch-depth: 0` on GitHub, `GIT_DEPTH: 0` on GitLab,"
+            " else `git fetch --unshallow`)."
+        )
+    return "In CI, fetch it first."
+
+
+def _entries(listed: bytes) -> Iterator[tuple[str, str]]:
+    """Path and blob of every regular file."""
+    for line in listed.split(b"\0"):
+        about, _, path = line.partition(b"\t")
+        mode, _, rest = about.partition(b" ")
+        if mode in (b"100644", b"100755"):
+            yield path.decode("utf-8", "surrogateescape"), rest.partition(b" ")[2].decode()
+
+
+def _contents(folder: Path, blobs: list[str]) -> dict[str, bytes]:
+    answer = _git(folder, "cat-file", "--batch", given="".join(f"{each}\n" for each in blobs).encode())
+    found, at = {}, 0
+    for each in blobs:
+        end = answer.index(b"\n", at)
+        size = int(answer[at:end].rpartition(b" ")[2])
+        found[each] = answer[end + 1 : end + 1 + size]
+        at = end + size + 2
+    return found
+
+
+def _git(folder: Path, *arguments: str, given: bytes = b"") -> bytes:
+    try:
+        command = ["git", "--literal-pathspecs", "-C", str(folder), *arguments]
+        done = subprocess.run(command, input=given, capture_output=True, check=False)  # noqa: S603
+    except OSError as error:
+        raise BaseError(f"git cannot be run: {error.strerror}.") from None
+    if done.returncode:
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        raise BaseError(lines[-1] if lines else f"git {arguments[0]} failed.")
+    return done.stdout

@@ -1,0 +1,172 @@
+"""The files of a user's repository, each read once and within limits; what is wrong with them is reported."""
+
+import errno
+import os
+import stat
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
+from collections.abc import Callable, Collection, Mapping, Sequence
+from hashlib import blake2b
+from pathlib import Path
+
+from stowplan.compiler.diagnostics.document import Document
+from stowplan.compiler.diagnostics.locations import START, Lines, Location, Mark
+from stowplan.compiler.diagnostics.report import Report, diagnose_at
+from stowplan.compiler.repository.file_cache import SeenFiles
+from stowplan.compiler.repository.layout import MAX_FILE_SIZE, read
+from stowplan.compiler.yaml import reader
+from stowplan.schema.diagnostics import Finding, finding
+
+Choice = Callable[[Mapping[str, str]], Collection[str]]
+"""Given the digests of all files by path, says which are to be read."""
+
+_WIDE_ENCODINGS = (
+    (BOM_UTF32_LE, "UTF-32"),
+    (BOM_UTF32_BE, "UTF-32"),
+    (BOM_UTF16_LE, "UTF-16"),
+    (BOM_UTF16_BE, "UTF-16"),
+)
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+class Files:
+    """Reads files of one repository by their paths relative to it, but those whose contents are known already.
+
+    `seen` are those that were read before, and takes in what is read now.
+    """
+
+    def __init__(
+        self, repo: Path, report: Report, contents: Mapping[str, bytes], seen: SeenFiles | None = None
+    ) -> None:
+        self._known = contents
+        self._seen = seen
+        self.repo = repo
+        self.texts: dict[str, str] = {}
+        self.digests: dict[str, str] = {}
+        self.unread: dict[str, bytes] = {}
+        self._root = os.path.realpath(repo)
+        self._folder = f"{repo}/" if repo.parts else ""
+        self._report = report
+
+    def report_at(self, path: str, mark: Mark, found: Finding) -> None:
+        self._report.add(diagnose_at(Location(printable(path), mark.line, mark.column), found))
+
+    def real(self, path: str) -> str:
+        return os.path.realpath(self.repo / path)
+
+    def may_follow(self, path: str) -> bool:
+        """Whether `path` leads to a place inside the repository; what does not is reported."""
+        if Path(self.real(path)).is_relative_to(self._root):
+            return True
+        message = "The link leads out of the repository."
+        self.report_at(path, START, finding("SP109", (), message, "Copy what it leads to into the repository."))
+        return False
+
+    def refuse(self, path: str, reason: str) -> None:
+        """Report a path that cannot be read."""
+        self.report_at(path, START, finding("SP112", (), f"This cannot be read: {reason}.", "Correct or remove it."))
+
+    def chosen(self, paths: Sequence[str], choose: Choice) -> list[str]:
+        """Those of the files that `choose` asks for, and those that cannot be read; of the others, the contents."""
+        self.taken(paths)
+        wanted = choose(self.digests)
+        return [path for path in paths if (name := printable(path)) in wanted or name not in self.unread]
+
+    def taken(self, paths: Sequence[str]) -> Mapping[str, bytes]:
+        """The contents of files that were not read yet, by their printable paths; of those that can be read."""
+        seen = self._seen.unchanged(self._folder, paths) if self._seen is not None else {}
+        for path in paths:
+            if path in seen:
+                known = seen[path]
+                self.unread[path], self.digests[path] = known.content, known.digest
+                continue
+            name = printable(path)
+            content = None if name in self.unread else self._content(path)
+            if content is not None:
+                self.unread[name] = content
+        return self.unread
+
+    def read(self, path: str) -> list[Document] | None:
+        """The documents of one file; None where it has some, but none of them can be read."""
+        name = printable(path)
+        known = self.unread.pop(name, None)
+        content = self._content(path) if known is None else known
+        text = None if content is None else self._decode(path, content)
+        if text is None:
+            return None
+        self.texts[name] = text
+        documents, diagnostics = reader.read(text, name)
+        self._report.add(*diagnostics)
+        return documents or (None if diagnostics else [])
+
+    def _content(self, path: str) -> bytes | None:
+        if path in self._known:
+            return self._taken(path, self._known[path])
+        place = f"{self._folder}{path}"
+        try:
+            found = os.stat(place)  # noqa: PTH116 - for thousands of files, a Path costs as much
+            kind = stat.S_IFMT(found.st_mode)
+            if kind != stat.S_IFREG:
+                self.refuse(path, f"it is {_KINDS.get(kind, 'no regular file')}")
+                return None
+            content = read(place)
+        except OSError as error:
+            self.refuse(path, reason(error))
+            return None
+        if len(content) <= MAX_FILE_SIZE:
+            self._taken(path, content)
+            if self._seen is not None and path == printable(path):
+                self._seen.keep(path, found, content, self.digests[printable(path)])
+            return content
+        message = f"The file is larger than {MAX_FILE_SIZE:,} bytes."
+        self.report_at(path, START, finding("SP105", (), message, "Split it; specs hold no data."))
+        return None
+
+    def _taken(self, path: str, content: bytes) -> bytes:
+        self.digests[printable(path)] = blake2b(content, digest_size=16).hexdigest()
+        return content
+
+    def _decode(self, path: str, content: bytes) -> str | None:
+        if content.isascii() and b"\0" not in content[:2]:
+            return content.decode()
+        encoding = next((name for mark, name in _WIDE_ENCODINGS if content.startswith(mark)), None)
+        if encoding is None and b"\0" in content[:2]:
+            encoding = "UTF-16 or UTF-32"
+        if encoding is not None:
+            message, hint = f"The file is {encoding}; YAML is read as UTF-8.", "Save it as UTF-8."
+            self.report_at(path, START, finding("SP104", (), message, hint))
+            return None
+        content = content.removeprefix(BOM_UTF8)
+        try:
+            return content.decode()
+        except UnicodeDecodeError as error:
+            before = content[: error.start].decode()
+            message = f"The byte 0x{content[error.start]:02X} is not UTF-8 here."
+            hint = "Save the file as UTF-8; from Latin-1: iconv -f ISO-8859-1 -t UTF-8."
+            self.report_at(path, Lines(before).mark(len(before)), finding("SP104", (), message, hint))
+            self.texts[printable(path)] = content.decode(errors="replace")
+            return None
+
+
+def reason(error: OSError) -> str:
+    """Why the system refused, in words that do not depend on the user's language."""
+    reasons = {
+        errno.EACCES: "permission is denied",
+        errno.ENOENT: "it is not there",
+        errno.ENOTDIR: "it is not a folder",
+        errno.ELOOP: "its links lead in a circle",
+    }
+    return reasons.get(error.errno or 0, f"the system says {errno.errorcode.get(error.errno or 0, 'no')}")
+
+
+def printable(path: str) -> str:
+    """A path that any terminal, comment or report can show: what is no UTF-8 or not printable becomes an escape."""
+    if path.isascii() and path.isprintable():
+        return path
+    text = os.fsencode(path).decode(errors="backslashreplace")
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

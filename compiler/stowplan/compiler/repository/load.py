@@ -1,0 +1,108 @@
+"""Reads a user's repository: the platform file and every YAML file below `specs`.
+
+Files are untrusted input, as in a pull request: limits bound their size and number, links may not lead out of the
+repository, and nothing is opened that is not a regular file.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from stowplan.compiler.diagnostics.document import Document, Node
+from stowplan.compiler.diagnostics.locations import START
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.model import Sources
+from stowplan.compiler.repository.file_cache import SeenFiles
+from stowplan.compiler.repository.files import Choice, Files, printable
+from stowplan.compiler.repository.layout import PLATFORM_FILES, SPECS
+from stowplan.compiler.repository.spec_finder import SpecFinder
+from stowplan.schema.diagnostics import Finding, finding
+from stowplan.schema.wording import counted
+
+_NEAR = (
+    "The file looks like a spec, but its name does not end in .yaml or .yml in lower case, so it was passed over.",
+    "Rename it to end in .yaml, after a template engine has written it; to keep it aside, end its name in .off.",
+)
+
+
+def load(
+    repo: Path, report: Report, choose: Choice | None = None, contents: Mapping[str, bytes] = MappingProxyType({})
+) -> Sources:
+    """The documents of the repository in the folder `repo`; with `choose`, only those in files that it asks for.
+
+    `contents` are those of files that were read a moment ago.
+
+    What cannot be read goes to `report` and is left out. Documents come in the byte order of their files' paths.
+    Where there are none although nothing is wrong, a warning says what was looked at.
+    """
+    return Loading(repo, report, contents).sources(choose)
+
+
+class Loading:
+    """What is done before any document is read: specs are found, the platform file is read."""
+
+    def __init__(
+        self, repo: Path, report: Report, contents: Mapping[str, bytes], seen: SeenFiles | None = None
+    ) -> None:
+        self._files = Files(repo, report, contents, seen)
+        self._report = report
+        self.platform = _load_platform(self._files)
+        self._finder = SpecFinder(self._files)
+        self._paths = self._finder.find()
+
+    def contents(self) -> Mapping[str, bytes]:
+        """Those of all specs that can be read, in the order of their files."""
+        return self._files.taken(self._paths)
+
+    def sources(self, choose: Choice | None = None) -> Sources:
+        """What was read of the files that are asked for. To be called once."""
+        files, finder, paths = self._files, self._finder, self._paths
+        wanted = files.chosen(paths, choose) if choose else paths
+        documents = [document for path in wanted for document in files.read(path) or ()]
+        for path in finder.near:
+            files.report_at(path, START, finding("SP116", (), *_NEAR))
+        extended = self.platform and self.platform.data.get("extensions")
+        if not (documents or self._report.failed or extended or len(wanted) < len(paths)):
+            files.report_at(SPECS, START, _nothing_found(files, len(paths), finder))
+        return Sources(self.platform, tuple(documents), files.texts, files.digests, files.unread)
+
+
+def texts(paths: Sequence[str], report: Report) -> Mapping[str, str]:
+    """The texts of files, by path; those that cannot be read are reported."""
+    files = Files(Path(), report, {})
+    for path in paths:
+        files.read(path)
+    return files.texts
+
+
+def _nothing_found(files: Files, number: int, finder: SpecFinder) -> Finding:
+    names = [printable(path) for path in finder.passed_over]
+    more = finder.number_passed_over - len(names)
+    others = f" Passed over: {', '.join(names)}{f' and {more} more' if more else ''}." if names else ""
+    if not os.path.lexists(files.repo / SPECS):
+        message = f"There is no folder {SPECS} beside the platform file, so there is nothing to compile."
+    elif number:
+        message = f"There is no document in the {counted(number, 'file')} ending in .yaml or .yml below {SPECS}."
+    else:
+        message = f"No file below {SPECS} ends in .yaml or .yml, so there is nothing to compile."
+    return finding("SP115", (), message + others, f"Put specs into files such as {SPECS}/imagenet.yaml.")
+
+
+def _load_platform(files: Files) -> Document | None:
+    present = [name for name in PLATFORM_FILES if os.path.lexists(files.repo / name)]
+    if not present:
+        hint = "Create it; an empty file is enough."
+        files.report_at(PLATFORM_FILES[0], START, finding("SP113", (), "There is no stowplan.yaml.", hint))
+        return None
+    if len(present) > 1:
+        message = f"There are two platform files, {' and '.join(present)}; a repository has one."
+        files.report_at(present[1], START, finding("SP113", (), message, f"Remove {present[1]}."))
+    documents = files.read(present[0]) if files.may_follow(present[0]) else None
+    if documents is None:
+        return None
+    for extra in documents[1:]:
+        message = "The platform file holds one document; this is another."
+        found = finding("SP113", (), message, f"Move specs into files below {SPECS}.")
+        files.report_at(extra.file, extra.root.mark, found)
+    return documents[0] if documents else Document(present[0], 0, Node({}, START, START))

@@ -1,0 +1,166 @@
+"""What specs have to do with each other: shared cache directories, ports and claims, and datasets nobody uses."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from stowplan.compiler.diagnostics.document import Document
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.kubernetes.fields import mapping
+from stowplan.compiler.model import Program
+from stowplan.compiler.specs.spec_facts import SpecFacts, is_single
+from stowplan.library.dialects.mounted_claims import MountedClaim
+from stowplan.library.dialects.mx_job import lower as mx_job
+from stowplan.library.dialects.paddle_job import lower as paddle_job
+from stowplan.library.dialects.shared import claim_writes
+from stowplan.library.dialects.shared.claim_writes import Write
+from stowplan.library.dialects.training_job import lower as training_job
+from stowplan.schema.diagnostics import FieldPath, Finding, finding
+from stowplan.schema.kinds.paddle_job import HOST_PORT_ANNOTATION
+from stowplan.schema.meta import SpecId
+
+_TRAINING = (mx_job.KIND, paddle_job.KIND, training_job.KIND)
+
+DocumentOf = Callable[[SpecFacts], Document]
+"""Gives the document of a spec, to place what is said of it."""
+
+_Writers = dict[tuple[str, str], list[tuple[SpecId, Write]]]
+"""The specs so far that write to a claim or make it, by its namespace and name."""
+
+_Single = Mapping[tuple[str, str], Callable[[], str]]
+"""Claims that only one node may mount, by namespace and name, and what tells where that is said."""
+
+
+def check(program: Program, specs: Sequence[SpecFacts], document_of: DocumentOf, report: Report) -> None:
+    """Look at all specs together and add what is found to `report`.
+
+    Documents are asked for only where something is to be said. Of the program, what is no spec is looked at.
+    """
+    directories: dict[str, SpecFacts] = {}
+    blocks: list[tuple[range, SpecFacts]] = []
+    single = dict(_single_node_claims(program)) | dict(_single_node_datasets(specs, document_of))
+    datasets = {(spec.id.namespace, spec.id.name): spec for spec in specs if spec.id.kind == "SampleSet"}
+    used = _used(program, specs, datasets)
+    writers: _Writers = {}
+    for spec in specs:
+        found = [*_unused(spec, used), *_mounted_dataset(spec, datasets, single)] if datasets else []
+        found += [*_caches(spec, directories), *_ports(spec, blocks)] if spec.caches or spec.ports else []
+        found += _writes(spec, writers) if spec.write else []
+        for mounted in spec.mounted if single else ():
+            found += _too_many(spec, mounted, single)
+        if found:
+            report.add_findings(document_of(spec), found)
+
+
+def _caches(spec: SpecFacts, users: dict[str, SpecFacts]) -> Iterator[Finding]:
+    """Two mounts that share a cache directory each evict by their own limit, so together they overrun both."""
+    for directory, path in spec.caches:
+        first = users.setdefault(directory.rstrip("/"), spec)
+        if first is not spec:
+            message = (
+                f"{directory} is a cache directory of {first.id} too; on a shared node each ignores the other's size."
+            )
+            yield finding("SP305", path, message, "Give each dataset directories of its own.")
+
+
+def _used(
+    program: Program, specs: Sequence[SpecFacts], present: Mapping[tuple[str, str], SpecFacts]
+) -> dict[str, set[str]]:
+    """Names of the datasets that training jobs mount, by namespace.
+
+    A namespace without such jobs is not there, nor one with a job that may mean another dataset than it says.
+    """
+    used: dict[str, set[str]] = {}
+    unclear = {refused.namespace for refused in program.refused if refused.kind in _TRAINING}
+    for spec in specs:
+        namespace = spec.id.namespace
+        for mounted in spec.mounted:
+            if (namespace, mounted.claim) in present:
+                used.setdefault(namespace, set()).add(mounted.claim)
+        if spec.id.kind != paddle_job.KIND:
+            continue
+        names = used.setdefault(namespace, set())
+        if spec.reference is not None and (namespace, spec.reference) not in present:
+            unclear.add(namespace)
+        elif spec.reference:
+            names.add(spec.reference)
+    return {namespace: names for namespace, names in used.items() if namespace not in unclear}
+
+
+def _unused(spec: SpecFacts, used: Mapping[str, set[str]]) -> Iterator[Finding]:
+    """Said only where jobs of the same namespace could use it: other datasets are mounted by what is not here."""
+    names = used.get(spec.id.namespace) if spec.id.kind == "SampleSet" else None
+    if names is not None and spec.id.name not in names:
+        message = f"No job in namespace {spec.id.namespace} mounts the dataset."
+        hint = "Name it in the `sampleSetRef` of a job, or remove it if nothing else mounts its claim."
+        yield finding("SP307", ("metadata", "name"), message, hint)
+
+
+def _ports(spec: SpecFacts, blocks: list[tuple[range, SpecFacts]]) -> Iterator[Finding]:
+    if spec.ports is None:
+        return
+    own = range(*spec.ports)
+    for block, other in blocks:
+        if own.start < block.stop and block.start < own.stop:
+            message = f"Ports {own.start}-{own.stop - 1} overlap with {block.start}-{block.stop - 1} of {other.id}."
+            hint = f'Choose others for one of them, such as the annotation `{HOST_PORT_ANNOTATION}: "{block.stop}"`.'
+            yield finding("SP310", ("spec", "intranet"), message, hint)
+            break
+    blocks.append((own, spec))
+
+
+def _single_node_claims(program: Program) -> Iterator[tuple[tuple[str, str], Callable[[], str]]]:
+    """Claims among the plain objects of the repository that only one node may mount."""
+    for document in program.passed_through:
+        data = document.data
+        if data.get("kind") == "PersistentVolumeClaim" and is_single(mapping(data, "spec").get("accessModes")):
+            metadata = mapping(data, "metadata")
+            namespace = metadata.get("namespace") or program.platform.default_namespace
+            yield (str(namespace), str(metadata.get("name"))), _place(document, ("spec", "accessModes"))
+
+
+def _single_node_datasets(
+    specs: Sequence[SpecFacts], document_of: DocumentOf
+) -> Iterator[tuple[tuple[str, str], Callable[[], str]]]:
+    """Claims that SampleSets make and that only one node may mount."""
+    for spec in specs:
+        if spec.single:
+            yield (spec.id.namespace, str(spec.claim)), _place_of(spec, document_of)
+
+
+def _place(document: Document, path: FieldPath) -> Callable[[], str]:
+    return lambda: str(document.locate(path))
+
+
+def _place_of(spec: SpecFacts, document_of: DocumentOf) -> Callable[[], str]:
+    return lambda: str(document_of(spec).locate(spec.single))
+
+
+def _mounted_dataset(
+    spec: SpecFacts, datasets: Mapping[tuple[str, str], SpecFacts], single: _Single
+) -> Iterator[Finding]:
+    """The claim of the dataset that a job mounts."""
+    dataset = datasets.get((spec.id.namespace, spec.reference or ""))
+    if spec.pods and dataset and dataset.claim:
+        path: FieldPath = ("spec", "sampleSetRef", "name")
+        yield from _too_many(spec, MountedClaim(dataset.claim, spec.pods, "the job", path), single)
+
+
+def _too_many(spec: SpecFacts, mounted: MountedClaim, single: _Single) -> Iterator[Finding]:
+    place = single.get((spec.id.namespace, mounted.claim))
+    if mounted.pods > 1 and place:
+        which = f"the claim {mounted.claim}, which one node can mount ({place()})"
+        message = f"{mounted.pods} pods of {mounted.whose} mount {which}."
+        yield finding("SP309", mounted.path, message, "Use a claim with ReadWriteMany, or only one pod.")
+
+
+def _writes(spec: SpecFacts, writers: _Writers) -> Iterator[Finding]:
+    """One finding for the first spec that writes to the same place, and one for the first that makes the same claim."""
+    own = spec.write
+    if own is None:
+        return
+    others = writers.setdefault((own.namespace, own.claim), [])
+    clashes = (found for other, written in others for found in claim_writes.clash(own, written, str(other)))
+    yield from list(clashes)[:1]
+    makers = [other for other, written in others if written.template]
+    if makers and own.template:
+        yield claim_writes.made_twice(own, str(makers[0]))
+    others.append((spec.id, own))

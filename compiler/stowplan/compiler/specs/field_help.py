@@ -1,0 +1,88 @@
+"""What the fields of the kinds mean, as `kubectl explain` shows it: from the same descriptions that editors show."""
+
+from collections.abc import Iterator, Mapping
+
+from stowplan.schema.export import json_schema
+from stowplan.schema.export.plain_schema import INT_OR_STRING, Schema, plain_schema
+
+KINDS = {model.__name__.lower(): model for model in json_schema.MODELS}
+
+
+def kinds() -> list[str]:
+    """The names of all kinds, sorted."""
+    return sorted(model.__name__ for model in KINDS.values())
+
+
+def field_help(name: str) -> list[str] | None:
+    """Lines about a kind or one of its fields, such as `SampleSet` or `sampleset.spec.cache`; None where it is none.
+
+    Case does not count. Items of lists need no index: `sampleset.spec.cache.levels.path`.
+    """
+    first, *rest = name.split(".")
+    model = KINDS.get(first.lower())
+    if model is None:
+        return None
+    schema, path = plain_schema(model), model.__name__
+    for part in rest:
+        found = _property(schema, part)
+        if found is None:
+            return None
+        key, schema = found
+        path = f"{path}.{key}"
+    return list(_lines(path, schema))
+
+
+def _property(schema: Schema, name: str) -> tuple[str, Schema] | None:
+    known = _fields(schema)
+    return next(((key, below) for key, below in known.items() if key.lower() == name.lower()), None)
+
+
+def _fields(schema: Schema) -> Mapping[str, Schema]:
+    """The fields of an object, of the objects in a list, or of the values of a map."""
+    while "properties" not in schema:
+        below = schema.get("items") or schema.get("additionalProperties")
+        if not isinstance(below, dict):
+            return {}
+        schema = below
+    fields: Mapping[str, Schema] = schema["properties"]
+    return fields
+
+
+def _required(schema: Schema) -> frozenset[str]:
+    while "properties" not in schema and isinstance(schema.get("items"), dict):
+        schema = schema["items"]
+    return frozenset(schema.get("required", ()))
+
+
+def _lines(path: str, schema: Schema) -> Iterator[str]:
+    yield f"{path}: {_type(schema)}"
+    if text := schema.get("description"):
+        yield ""
+        yield from (f"  {line}" if line else "" for line in text.split("\n"))
+    yield from _limits(schema)
+    fields, required = _fields(schema), _required(schema)
+    if fields:
+        yield ""
+        yield "Fields:"
+    for name, below in fields.items():
+        yield f"  {name}: {_type(below)}{', required' if name in required else ''}"
+        if text := below.get("description"):
+            yield f"      {text.split(chr(10))[0]}"
+
+
+def _limits(schema: Schema) -> Iterator[str]:
+    """The values that are allowed, and the default."""
+    if "enum" in schema:
+        yield f"  One of: {', '.join(map(str, schema['enum']))}."
+    if schema.get("default") not in (None, {}, []):
+        yield f"  Default: {schema['default']}."
+
+
+def _type(schema: Schema) -> str:
+    if schema.get(INT_OR_STRING):
+        return "integer or string"
+    if isinstance(schema.get("items"), dict):
+        return f"list of {_type(schema['items'])}"
+    if isinstance(schema.get("additionalProperties"), dict):
+        return f"map of {_type(schema['additionalProperties'])}"
+    return str(schema.get("type", "any value"))

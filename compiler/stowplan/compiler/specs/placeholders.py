@@ -1,0 +1,58 @@
+"""Placeholders such as `<your bucket>` and `{{ bucket }}`, which must not reach a cluster."""
+
+import re
+from collections.abc import Iterator
+
+from stowplan.compiler.diagnostics.document import Data, Document, Unplaced
+from stowplan.schema.diagnostics import FieldPath, Finding, finding
+
+_WHOLE = re.compile(r"<[A-Za-z][\w .-]*>")
+_INSIDE = re.compile(r"<[A-Z][A-Z0-9_]+>")
+"""Inside a longer text only what is written in capitals is taken for a placeholder."""
+
+
+_TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
+_FREE = frozenset({"annotations", "template"})
+"""Fields below which texts are not ours: what stands in annotations and pods may be a template for somebody else."""
+
+
+_SIGNS = ("<", "{{", "{%", "\\")
+"""One of them stands in every text of a document that says one of these; a backslash may spell all the others."""
+
+
+def suspected(document: Document) -> bool:
+    """Whether a text in the document may be one of these: a quick look that spares most documents the others."""
+    given = document.given
+    return not isinstance(given, Unplaced) or any(sign in given.text for sign in _SIGNS)
+
+
+def templates(value: Data, path: FieldPath = ()) -> Iterator[Finding]:
+    """One finding for each text below `value` that a template engine should have filled in."""
+    match value:
+        case str():
+            found = _TEMPLATE.search(value)
+            if found:
+                shown = "".join(c if c.isprintable() else " " for c in found[0][:60])
+                message = f"The template {shown} was left in; specs are plain YAML."
+                yield finding("SP114", path, message, "Let the template engine write the file first.")
+        case dict():
+            for key, below in value.items():
+                if key not in _FREE:
+                    yield from templates(below, (*path, key))
+        case list():
+            for index, below in enumerate(value):
+                yield from templates(below, (*path, index))
+
+
+def findings(value: Data, path: FieldPath = ()) -> Iterator[Finding]:
+    """One finding for each text below `value` that is a placeholder, and for each in capitals inside a longer one."""
+    match value:
+        case str():
+            for name in [value] if _WHOLE.fullmatch(value) else _INSIDE.findall(value):
+                yield finding("SP114", path, f"The placeholder {name} was left in.", "Put your own value in its place.")
+        case dict():
+            for key, below in value.items():
+                yield from findings(below, (*path, key))
+        case list():
+            for index, below in enumerate(value):
+                yield from findings(below, (*path, index))

@@ -1,0 +1,55 @@
+"""The platform file into a `Platform`, and what is to be said of it."""
+
+from collections.abc import Iterator
+
+from stowplan.compiler.diagnostics.document import Document
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.specs import placeholders, platform_rules
+from stowplan.schema.diagnostics import Finding, finding, has_errors
+from stowplan.schema.parse_model import read
+from stowplan.schema.platform.platform import Platform
+
+
+def platform(document: Document | None, report: Report) -> Platform | None:
+    """The platform; None where its file is missing or has errors, which are in the report."""
+    if document is None:
+        return None
+    data = document.data
+    left_in = [*placeholders.findings(data), *placeholders.templates(data)]
+    model, found = read(Platform, document.data)
+    notes = [*_notes(model), *platform_rules.findings(model)] if model else []
+    found = left_in or [*found, *notes]
+    report.add_findings(document, found)
+    return None if has_errors(found) or document.refused else model
+
+
+def _notes(model: Platform) -> Iterator[Finding]:
+    if model.images.registry is None:
+        message = "`images.registry` is not given, so agent images are named local/stowplan-<agent>."
+        hint = "Build the images in library/images, push them to your registry, and name it here."
+        yield finding("SP606", ("images",), message, hint)
+    if model.images.tag == "latest":
+        message = "With the tag `latest`, a pod may run another version tomorrow."
+        yield finding("SP607", ("images", "tag"), message, "Name a version, or give `images.digests`.")
+    if model.images.require_digests:
+        yield from _without_digest(model)
+    if model.argocd.repo_url is None:
+        message = "`argocd.repoURL` is not given, so no Argo CD objects are written."
+        yield finding("SP536", ("argocd",), message, "Name the Git repository that holds the output.")
+    if model.juicefs.task_user == 0:
+        message = "Tasks run as root, which Pod Security `restricted` and `baseline` namespaces may refuse."
+        hint = "Leave it at 65532 unless the old privileged runtime wrote the files of your volumes."
+        yield finding("SP602", ("juicefs", "taskUser"), message, hint)
+    if model.argocd.destination.name and model.argocd.destination.server:
+        message = "A destination has a `name` or a `server`, not both."
+        yield finding("SP601", ("argocd", "destination", "name"), message, "Remove one of them.")
+
+
+def _without_digest(model: Platform) -> Iterator[Finding]:
+    """Agents whose image has none, so that no spec has to say so."""
+    digests = model.images.digests
+    missing = [name for name in type(digests).model_fields if getattr(digests, name) is None]
+    if missing:
+        message = f"`images.requireDigests` is true, but the images of these agents have none: {', '.join(missing)}."
+        hint = "Give each of them a digest in `images.digests`, or remove `requireDigests`."
+        yield finding("SP608", ("images", "requireDigests"), message, hint)

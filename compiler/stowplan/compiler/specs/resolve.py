@@ -1,0 +1,118 @@
+"""Specs into a program: identities, and what specs have to do with each other."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from functools import cache, partial
+from operator import attrgetter
+
+from stowplan.compiler.diagnostics.document import Document
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.kubernetes import system_namespaces
+from stowplan.compiler.model import Program, Spec
+from stowplan.compiler.output import paths
+from stowplan.compiler.specs import cross_spec_rules, spec_facts
+from stowplan.compiler.specs.spec_facts import SpecFacts
+from stowplan.library.dialects.shared.context import Context
+from stowplan.schema.diagnostics import Finding, finding
+from stowplan.schema.meta import SpecId
+from stowplan.schema.platform.platform import ArgoCD, Platform
+
+
+def resolve(program: Program, report: Report) -> Program:
+    """The program with one spec for each identity, sorted, and digests that cover what a spec refers to."""
+    return resolve_beside(program, (), _no_document, report)[0]
+
+
+def resolve_beside(
+    program: Program, unchanged: Sequence[SpecFacts], read: cross_spec_rules.DocumentOf, report: Report
+) -> tuple[Program, tuple[SpecFacts, ...]]:
+    """`resolve` for the specs of `program` beside others that are not in it, and the facts of them all, sorted.
+
+    `unchanged` are facts that an earlier call made of specs whose documents, platform and Stowplan are the same;
+    `read` gives the document of one where something is to be said of it. What is found is what would be found if all
+    were in the program.
+    """
+    context = Context(program.platform, "")
+    own = {(spec.document.file, spec.document.index): spec for spec in program.specs}
+    facts = [spec_facts.of_spec(spec, context) for spec in program.specs]
+    if unchanged:
+        alone = (each if "+" not in each.digest else replace(each, digest=each.own_digest) for each in unchanged)
+        facts = sorted((*facts, *alone), key=attrgetter("file", "index"))
+
+    def document_of(each: SpecFacts) -> Document:
+        spec = own.get((each.file, each.index))
+        return spec.document if spec else read(each)
+
+    unique = _unique(facts, program.platform, document_of, report)
+    sound = [unique[identity] for identity in sorted(unique)]
+    cross_spec_rules.check(program, sound, document_of, report)
+    resolved = tuple(_with_references(each, unique) for each in sound)
+    found = ((each, own.get((each.file, each.index))) for each in resolved)
+    specs = tuple(_with_digest(spec, each.digest) for each, spec in found if spec)
+    return replace(program, specs=specs), resolved
+
+
+def _with_digest(spec: Spec, digest: str) -> Spec:
+    return spec if spec.digest == digest else replace(spec, digest=digest)
+
+
+def _no_document(_spec: SpecFacts) -> Document:
+    raise ValueError("all specs are in the program")
+
+
+def _unique(
+    facts: Sequence[SpecFacts], platform: Platform, document_of: cross_spec_rules.DocumentOf, report: Report
+) -> dict[SpecId, SpecFacts]:
+    """The first spec of each identity; what is wrong with identities is reported."""
+    unique: dict[SpecId, SpecFacts] = {}
+    is_synced = cache(partial(_is_synced, argocd=platform.argocd))
+    refused = cache(partial(system_namespaces.refused, platform=platform))
+    for each in facts:
+        first = unique.setdefault(each.id, each)
+        found = []
+        if first is not each:
+            found.append(_duplicate(each.id, document_of(first)))
+        if each.id.namespace in (paths.ARGOCD, paths.CRDS):
+            found.append(_reserved(each.id))
+        elif problem := refused(each.id.namespace):
+            found.append(finding("SP615", ("metadata", "namespace"), *problem))
+        if not is_synced(each.id.namespace):
+            found.append(_out_of_reach(each.id, platform.argocd))
+        if found:
+            report.add_findings(document_of(each), found)
+    return unique
+
+
+def _duplicate(spec: SpecId, first: Document) -> Finding:
+    place = first.locate(("metadata", "name"))
+    message = f"{spec} is defined at {place} too."
+    return finding("SP301", ("metadata", "name"), message, "Give one of them another name or namespace.")
+
+
+def _reserved(spec: SpecId) -> Finding:
+    message = f"The output folder {spec.namespace} holds other things, so specs cannot be in a namespace of that name."
+    return finding("SP507", ("metadata", "namespace"), message, "Choose another namespace.")
+
+
+def _is_synced(namespace: str, argocd: ArgoCD) -> bool:
+    """Whether the AppProject allows a namespace."""
+    patterns = argocd.destination.namespaces
+    return argocd.repo_url is None or any(fnmatchcase(namespace, pattern) for pattern in patterns)
+
+
+def _out_of_reach(spec: SpecId, argocd: ArgoCD) -> Finding:
+    allowed = ", ".join(argocd.destination.namespaces)
+    message = f"Argo CD would refuse the namespace {spec.namespace}: `argocd.destination.namespaces` allows {allowed}."
+    return finding("SP601", ("metadata", "namespace"), message, "Add it in the platform file, or move the spec.")
+
+
+def _with_references(spec: SpecFacts, specs: dict[SpecId, SpecFacts]) -> SpecFacts:
+    """A SampleJob is compiled from its SampleSet too, so both are in its digest.
+
+    A training job needs but the name of its dataset: an edit of the dataset must not let it train again.
+    """
+    if spec.id.kind != "SampleJob" or not spec.reference:
+        return spec
+    dataset = specs.get(SpecId("SampleSet", spec.id.namespace, spec.reference))
+    return replace(spec, digest=f"{spec.digest}+{dataset.digest}") if dataset else spec

@@ -1,0 +1,198 @@
+"""Documents into specs: kind, fields, types, embedded Kubernetes values, names."""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from stowplan.compiler.diagnostics.document import Document
+from stowplan.compiler.diagnostics.locations import PLATFORM_FILE
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.kubernetes import system_namespaces
+from stowplan.compiler.kubernetes.list_map_keys import LIST_MAP_KEYS
+from stowplan.compiler.kubernetes.schema_checker import SchemaProblem
+from stowplan.compiler.kubernetes.schemas import definition_problems
+from stowplan.compiler.model import Program, Sources, Spec, SpecModel
+from stowplan.compiler.specs import kinds, placeholders, secret_keys
+from stowplan.compiler.specs import platform as platform_file
+from stowplan.compiler.specs.digest_json import ascii_json
+from stowplan.library.builders.pods.training_pod import MERGE_KEYS
+from stowplan.library.values.names import is_dns_label, is_dns_subdomain
+from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, dotted, finding, has_errors
+from stowplan.schema.kinds.sample_set import SampleSet
+from stowplan.schema.legacy import modernise
+from stowplan.schema.meta import Model, SpecId
+from stowplan.schema.parse_model import embedded, read
+from stowplan.schema.platform.platform import Platform
+from stowplan.schema.wording import ANY_TEXT, mistyped
+
+_METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+_POD_TEMPLATE = "io.k8s.api.core.v1.PodTemplateSpec"
+_SERVICE_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+
+
+def validate(sources: Sources, report: Report) -> Program:
+    """The specs among the documents, in the order of the documents, and the platform they are compiled for.
+
+    Documents with errors are left out of the program; their diagnostics are in the report. Where the platform file has
+    errors, specs are only checked by themselves and the program is empty: the rest depends on it.
+    """
+    platform = platform_file.platform(sources.platform, report)
+    if platform is None:
+        for document in sources.documents:
+            if is_spec(document):
+                read_spec(document, Platform(), report)
+        return Program(Platform(), sources.platform, ())
+    specs: list[Spec] = []
+    passed: list[Document] = []
+    refused: set[SpecId] = set()
+    for document in sources.documents:
+        if is_spec(document):
+            spec = read_spec(document, platform, report)
+            specs += [spec] if spec else []
+            refused |= set() if spec else {identity_of(document, platform.default_namespace)}
+        else:
+            found = [*placeholders.findings(document.data), *_foreign(document, platform)]
+            report.add_findings(document, found)
+            passed += [] if has_errors(found) else [document]
+    keys = secret_keys.defined(sources.documents, platform.default_namespace)
+    return Program(platform, sources.platform, tuple(specs), tuple(passed), keys, frozenset(refused))
+
+
+def is_spec(document: Document) -> bool:
+    """Whether it is of a kind that is compiled."""
+    kind = document.data.get("kind")
+    return isinstance(kind, str) and kind in kinds.MODELS
+
+
+def identity_of(document: Document, default_namespace: str) -> SpecId:
+    """What a document would be if it had no errors; without a name, nothing that exists."""
+    metadata = document.data.get("metadata")
+    given = metadata if isinstance(metadata, dict) else {}
+    kind = document.data["kind"]
+    return SpecId(kind, str(given.get("namespace") or default_namespace), str(given.get("name", "")))
+
+
+def read_spec(document: Document, platform: Platform, report: Report) -> Spec | None:
+    kind = document.data["kind"]
+    left_in = []
+    if placeholders.suspected(document):
+        left_in = [*placeholders.findings(document.data), *placeholders.templates(document.data)]
+    data, found = modernise(kinds.MODELS[kind], document.data)
+    found += left_in or _version(kind, data)
+    if has_errors(found):
+        report.add_findings(document, found)
+        return None
+    model, problems = read(kinds.MODELS[kind], data, unknown=platform.policy.unknown_fields)
+    found += problems
+    if model is None:
+        report.add_findings(document, found)
+        return None
+    found += [*_metadata(model, data, platform), *_embedded(model, platform)]
+    report.add_findings(document, found)
+    namespace = model.metadata.namespace or platform.default_namespace
+    identity = SpecId(kind, namespace, model.metadata.name)
+    return None if has_errors(found) else Spec(identity, document, model, _digest(model, namespace))
+
+
+def _version(kind: str, data: dict[str, Any]) -> list[Finding]:
+    version, expected = data.get("apiVersion"), kinds.API_VERSIONS[kind]
+    if version == expected:
+        return []
+    path: FieldPath = ("apiVersion",)
+    found = f'Found "{version}"' if "apiVersion" in data else "The apiVersion is missing"
+    return [finding("SP208", path, f"{found}; a {kind} has {expected}.", f"Write `apiVersion: {expected}`.")]
+
+
+def _metadata(model: SpecModel, data: dict[str, Any], platform: Platform) -> Iterator[Finding]:
+    meta = model.metadata
+    if isinstance(model, SampleSet) and not _SERVICE_NAME.fullmatch(meta.name):
+        message = f'"{meta.name}" cannot name the Service of a SampleSet.'
+        hint = "Use lower-case letters, digits and `-`, beginning with a letter and not ending in `-`."
+        yield finding("SP210", ("metadata", "name"), message, hint)
+    elif not is_dns_subdomain(meta.name):
+        message = f'"{meta.name}" is not a name that Kubernetes allows.'
+        hint = "Use lower-case letters, digits, `-` and `.`, beginning and ending with a letter or digit."
+        yield finding("SP210", ("metadata", "name"), message, hint)
+    if meta.namespace is not None and not is_dns_label(meta.namespace):
+        message = f'"{meta.namespace}" is not a namespace that Kubernetes allows.'
+        hint = "Use lower-case letters, digits and `-`, at most 63, beginning and ending with a letter or digit."
+        yield finding("SP210", ("metadata", "namespace"), message, hint)
+    rest = {key: data["metadata"][key] for key in ("labels", "annotations", "finalizers") if key in data["metadata"]}
+    for problem in definition_problems(platform.kubernetes_version, _METADATA, rest):
+        yield finding("SP210", ("metadata", *problem.path), problem.message, problem.hint, anchor=problem.anchor)
+
+
+def _embedded(model: Model, platform: Platform) -> Iterator[Finding]:
+    for path, definition, value in embedded(model):
+        for problem in definition_problems(platform.kubernetes_version, definition, value):
+            if not _is_merged(definition, problem):
+                yield finding("SP213", (*path, *problem.path), problem.message, problem.hint, anchor=problem.anchor)
+
+
+def _is_merged(definition: str, problem: SchemaProblem) -> bool:
+    """Whether it is about entries of a training pod's container that stand twice: lowering keeps the last one."""
+    return definition == _POD_TEMPLATE and problem.keyword == LIST_MAP_KEYS and problem.path[-1] in MERGE_KEYS
+
+
+def _digest(model: SpecModel, namespace: str) -> str:
+    """Over the content of the spec: not its place, layout, legacy spelling or status."""
+    content = model.model_dump(mode="json", exclude_unset=True)
+    return hashlib.sha256(ascii_json([namespace, content])).hexdigest()
+
+
+def _foreign(document: Document, platform: Platform) -> list[Finding]:
+    """What to say of a document that is no spec: nothing if the platform lets it through."""
+    data = document.data
+    version, kind = data.get("apiVersion"), data.get("kind")
+    if not isinstance(kind, str) or not isinstance(version, str):
+        return [_nameless(data, "apiVersion" if isinstance(kind, str) else "kind")]
+    if kind == "Platform":
+        message = f"A Platform stands among the specs; the platform file is {PLATFORM_FILE} beside the specs folder."
+        return [finding("SP113", ("kind",), message, "Move it there.")]
+    if kinds.allowed(platform, version, kind):
+        return [*_plain(data), *_of_the_system(data, platform)]
+    if kinds.is_built_in(platform.kubernetes_version, version, kind):
+        message = f"{kind} is a plain Kubernetes object, not a spec."
+        hint = "Keep it outside the specs folder, or list its kind in `passThrough` of the platform file."
+        return [finding("SP209", ("kind",), message, hint)]
+    return [finding("SP207", ("kind",), *_unknown_kind(version, kind))]
+
+
+def _unknown_kind(version: str, kind: str) -> tuple[str, str]:
+    """Message and hint."""
+    unchanged = "To write it unchanged, list it in `passThrough` of the platform file."
+    message = f'"{kind}" of {version} is not a kind of spec.'
+    if kind == "List" or kind.removesuffix("List") in kinds.MODELS:
+        return message, 'Write its `items` as documents of their own, each begun by a line "---".'
+    return message, f"{did_you_mean(kind, kinds.MODELS)} {unchanged}"
+
+
+def _nameless(data: dict[str, Any], field: str) -> Finding:
+    if field in data:
+        return finding("SP203", (field,), *mistyped(data[field], ANY_TEXT))
+    hint = f"Add `{field}`."
+    if field == "kind":
+        hint += f" Specs are of the kinds {', '.join(sorted(kinds.MODELS))}."
+    return finding("SP202", (field,), f'The field "{field}" is missing.', hint)
+
+
+def _plain(data: dict[str, Any]) -> list[Finding]:
+    """A plain object needs a name, since it is filed by it."""
+    metadata = data.get("metadata")
+    if isinstance(metadata, dict) and isinstance(metadata.get("name"), str):
+        return []
+    path: FieldPath = ("metadata", "name")
+    return [finding("SP202", path, f'The field "{dotted(path)}" is missing.', "Add the name of the object.")]
+
+
+def _of_the_system(data: dict[str, Any], platform: Platform) -> Iterator[Finding]:
+    """A plain object in a namespace of the system, or the Namespace itself, whose labels decide what may run there."""
+    metadata = data.get("metadata")
+    given = metadata if isinstance(metadata, dict) else {}
+    field = "name" if (data["apiVersion"], data["kind"]) == ("v1", "Namespace") else "namespace"
+    if field == "namespace" and not kinds.is_namespaced(platform, data["apiVersion"], data["kind"]):
+        return
+    problem = system_namespaces.refused(str(given.get(field) or platform.default_namespace), platform)
+    if problem:
+        yield finding("SP615", ("metadata", field), *problem)

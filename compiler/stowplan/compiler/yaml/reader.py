@@ -1,0 +1,277 @@
+"""Reads YAML text into documents with positions, as kubectl reads it.
+
+kubectl and Argo CD read with sigs.k8s.io/yaml, whose parser is a port of libyaml; libyaml itself, bound by PyYAML,
+gives the same events. It is more generous in one thing: it takes `%YAML 1.2`.
+"""
+
+import re
+from functools import cache
+from typing import Protocol
+
+import yaml
+
+from stowplan.compiler.diagnostics.document import Document, Unplaced
+from stowplan.compiler.diagnostics.locations import Lines, Location, Mark
+from stowplan.compiler.diagnostics.report import Diagnostic, Report, diagnose_at
+from stowplan.compiler.yaml import fast_reader, lookalikes
+from stowplan.compiler.yaml.tree_builder import TreeBuilder, named, shown
+from stowplan.schema.diagnostics import Finding, Severity, finding
+
+MAX_DOCUMENTS = 1_000
+"""Documents in one file. libyaml starts anew behind each broken one, at the cost of a copy of the rest of the text."""
+
+MAX_DIRECTIVES = 100
+"""Lines that begin with `%`. libyaml compares each `%TAG` with all before it: 1 MiB of them takes it 20 seconds."""
+
+_BREAKS = "\n\r\x85\u2028\u2029"
+_DIRECTIVE = re.compile(f"(?:^|(?<=[{_BREAKS}]))%")
+_SEPARATOR = re.compile(f"(?:^|(?<=[{_BREAKS}]))---(?![^ \t{_BREAKS}])")
+"""Begins a document wherever it stands at the start of a line, even inside an open quote."""
+
+_TEMPLATE_TAG = re.compile(r" *(\{[{%])")
+_NOTHING_MORE = re.compile(r"\s*(?:\Z|---|\.\.\.)")
+
+_TAB_IN_INDENT = re.compile(" *(\t)")
+
+_TAB = ("A tab stands where YAML wants spaces.", "Indent with spaces only.")
+_DIRECTIVE_PROBLEM = ('A line that begins with "%" is a directive; this one cannot be used.', "Remove the line.")
+_QUOTE = ("The quote that opens here is never closed.", "Close it; double a single quote that is part of the text.")
+_ESCAPE = ("A backslash in double quotes begins an escape, and YAML knows none like this.", "Use single quotes.")
+_FLOW_OPEN = 'The list or mapping that opens here is never closed, or a "," is missing in it.'
+_FLOW = 'The list or mapping that opens at {} is not closed here, or a "," is missing.'
+_TEMPLATE = ("A template begins here; specs are plain YAML.", "Let the template engine write the file first.")
+_CONFLICT = (
+    "A Git merge conflict was left in: a mark of it stands here.",
+    "Keep one side, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>.",
+)
+_NAME = (
+    'A "*", "&" or "!" must be followed by a name.',
+    'Put text that begins with one of them in quotes, as in "*/5 * * * *".',
+)
+
+_PROBLEMS: dict[str, tuple[str, str]] = {
+    "mapping values are not allowed in this context": (
+        'A ":" stands where no key can end.',
+        'Line the key up with those above it, or put text that holds ": " in quotes.',
+    ),
+    "did not find expected key": (
+        "The next key of the mapping above was expected here.",
+        "Line it up with the other keys; look for a stray quote or bracket.",
+    ),
+    "did not find expected '-' indicator": (
+        'The next item of the list above was expected here, beginning with "- ".',
+        "Line it up with the other items, or indent the list more than its key.",
+    ),
+    "could not find expected ':'": ('A key begins here, but no ":" follows on its line.', 'Write "key: value".'),
+    "did not find expected node content": ("A value was expected here.", "Give a value, or remove the stray sign."),
+    "block sequence entries are not allowed in this context": (
+        'A list cannot begin with "- " here.',
+        "Begin the list on a line of its own below the key.",
+    ),
+    "did not find expected comment or line break": (
+        'Only a comment may follow on this line; the text of "|" or ">" begins on the next one.',
+        'Begin the text on the next line, indented; put text that begins with "|" or ">" in quotes.',
+    ),
+    "did not find expected <document start>": (
+        "The document has ended, and no other begins here.",
+        'Remove what is left over, or begin a document with a line "---".',
+    ),
+    "found a tab character that violates indentation": _TAB,
+    "found a tab character where an indentation space is expected": _TAB,
+    "found unexpected end of stream": _QUOTE,
+    "found unexpected document indicator": _QUOTE,
+    "did not find expected ',' or ']'": (_FLOW, 'Close it with "]".'),
+    "did not find expected ',' or '}'": (_FLOW, 'Close it with "}".'),
+    "found unknown escape character": _ESCAPE,
+    "did not find expected hexdecimal number": _ESCAPE,
+    "found invalid Unicode character escape code": (
+        "This escape is no character; half of a surrogate pair is none.",
+        "Write the character itself.",
+    ),
+    "did not find expected alphabetic or numeric character": _NAME,
+    "did not find expected whitespace or line break": _NAME,
+    "found undefined tag handle": ("The tag has a prefix that no %TAG line declares.", "Remove the tag."),
+    "found incompatible YAML document": _DIRECTIVE_PROBLEM,
+}
+_NOTICED_LATE = {_QUOTE, _NAME, _PROBLEMS["could not find expected ':'"]}
+"""Problems whose cause is where libyaml's context begins, not where it noticed."""
+
+
+@cache
+def _forbidden() -> re.Pattern[str]:
+    """What YAML 1.1 does not call printable (section 5.1); libyaml refuses the same. A second byte order mark at the
+    start is no text either; libyaml passes over it, and its marks are then off by one.
+
+    Most runs meet no text that is looked at so closely, and it is slow to compile.
+    """
+    return re.compile("^\ufeff|[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
+    """The documents of `text` in order, and what is wrong with it; never raises.
+
+    Empty documents give neither. Left out is a document that cannot be parsed, passes a limit, has an alias without
+    meaning or is no mapping; those before and behind it are read. One with a duplicate key (the last one counts), a key
+    that is no string (it is dropped) or a tag without meaning (the text counts) is kept, so that the rest is checked.
+    """
+    unmarked = text.removeprefix("\ufeff")
+    plain = fast_reader.documents(unmarked, MAX_DOCUMENTS)
+    if plain is None:
+        return read_closely(text, file)
+    return [Document(file, index, Unplaced(data, unmarked, index, fast_reader.nodes)) for index, data in plain], []
+
+
+def read_closely(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
+    """`read`, whatever the text holds; for what is plain it takes six times as long and gives the same."""
+    reader = _Reader(text.removeprefix("\ufeff"), file)
+    reader.read()
+    return reader.documents, reader.report.diagnostics
+
+
+class _ParserMark(Protocol):
+    """The marks of libyaml and of its errors have two types."""
+
+    index: int
+
+
+class _Reader:
+    def __init__(self, text: str, file: str) -> None:
+        self.documents: list[Document] = []
+        self.report = Report()
+        self._text = text
+        self._file = file
+        self._lines = Lines(text)
+        self._started = 0
+        self._base = 0
+
+    def read(self) -> None:
+        if self._is_refused():
+            return
+        start = 0
+        for _ in range(MAX_DOCUMENTS):
+            following = self._read_from(start)
+            if following is None:
+                return
+            start = following
+        self._refuse_documents(start)
+
+    def _is_refused(self) -> bool:
+        """Whether libyaml must not see the text."""
+        conflict = lookalikes.conflict(self._text)
+        if conflict is not None:
+            self._find(conflict, "SP101", *_CONFLICT)
+            return True
+        forbidden = _forbidden().search(self._text)
+        if forbidden is not None:
+            self._find(
+                forbidden.start(),
+                "SP104",
+                f"YAML text cannot hold the character U+{ord(forbidden[0]):04X}.",
+                "Remove it, or write it as an escape in double quotes.",
+            )
+            return True
+        directives = [match.start() for match in _DIRECTIVE.finditer(self._text)]
+        if len(directives) > MAX_DIRECTIVES:
+            message = f'More than {MAX_DIRECTIVES} lines begin with "%", which makes them directives.'
+            self._find(directives[MAX_DIRECTIVES], "SP101", message, "Remove them.")
+            return True
+        return False
+
+    def _read_from(self, start: int) -> int | None:
+        """Read to the end, or to the first document that cannot be read: then the offset of the one behind it."""
+        self._base = latest = start
+        builder = TreeBuilder(self._place)
+        try:
+            for event in yaml.parse(self._text[start:], Loader=yaml.CSafeLoader):
+                if isinstance(event, (yaml.NodeEvent, yaml.CollectionEndEvent)):
+                    builder.feed(event)
+                    if builder.stopped:
+                        break
+                elif isinstance(event, yaml.DocumentStartEvent):
+                    latest = self._offset(event.end_mark)
+                    self._started += 1
+                    if self._started > MAX_DOCUMENTS:
+                        self._refuse_documents(latest)
+                        return None
+                elif isinstance(event, yaml.DocumentEndEvent):
+                    self._finish(builder)
+                    builder = TreeBuilder(self._place)
+            else:
+                return None
+        except yaml.MarkedYAMLError as error:
+            if not any(found.code == "SP117" for _, found in builder.found):
+                self._explain(error, latest)
+        self._report(builder)
+        following = _SEPARATOR.search(self._text, latest + 1)
+        return following.start() if following else None
+
+    def _finish(self, builder: TreeBuilder) -> None:
+        self._report(builder)
+        root = builder.root
+        if root is None or root.data is None:
+            return
+        if isinstance(root.data, dict):
+            refused = frozenset(found.path for _, found in builder.found if found.severity is Severity.ERROR)
+            self.documents.append(Document(self._file, self._started - 1, root, refused))
+            return
+        message = f"A document must be a mapping; this one is {named(root.data)}."
+        hint = 'Begin with "apiVersion:" and "kind:"; a space must follow each ":".'
+        self._add(Location(self._file, root.mark.line, root.mark.column), finding("SP111", (), message, hint))
+
+    def _report(self, builder: TreeBuilder) -> None:
+        for mark, found in builder.found:
+            self._add(Location(self._file, mark.line, mark.column), found)
+
+    def _explain(self, error: yaml.MarkedYAMLError, latest: int) -> None:
+        """libyaml's problem in plain words, at its cause; `latest` is where the document begins."""
+        problem = error.problem or ""
+        message, hint = _PROBLEMS.get(problem, (f"The YAML cannot be parsed: {problem}.", "Look for a stray sign."))
+        place = self._offset(error.problem_mark)
+        blank = lookalikes.first_blank(self._text, latest, place)
+        if blank is not None:
+            self._add(self._location(blank), lookalikes.problem(self._text[blank]))
+            return
+        opened = self._offset(error.context_mark) if error.context_mark else place
+        tab = self._begins(_TAB_IN_INDENT, place)
+        template = self._begins(_TEMPLATE_TAG, opened)
+        if "directive" in f"{error.context} {problem}":
+            place, (message, hint) = opened, _DIRECTIVE_PROBLEM
+        elif template is not None:
+            place, (message, hint) = template, _TEMPLATE
+        elif message == _FLOW and _NOTHING_MORE.match(self._text, place):
+            place, message = opened, _FLOW_OPEN
+        elif message == _FLOW:
+            mark = self._lines.mark(opened)
+            message = message.format(f"{mark.line}:{mark.column}")
+        elif tab is not None:
+            place, (message, hint) = tab, _TAB
+        elif problem == "found character that cannot start any token":
+            message, hint = f'A value cannot begin with "{shown(self._text[place])}".', "Put it in quotes."
+        elif (message, hint) in _NOTICED_LATE:
+            place = opened
+        self._find(place, "SP101", message, hint)
+
+    def _begins(self, pattern: re.Pattern[str], offset: int) -> int | None:
+        """Where group 1 of `pattern` stands if the line at `offset` begins with it."""
+        match = pattern.match(self._text, offset - self._lines.mark(offset).column + 1)
+        return match.start(1) if match else None
+
+    def _refuse_documents(self, offset: int) -> None:
+        self._find(offset, "SP108", f"The file holds more than {MAX_DOCUMENTS:,} documents.", "Split the file.")
+
+    def _find(self, offset: int, code: str, message: str, hint: str) -> None:
+        self._add(self._location(offset), finding(code, (), message, hint))
+
+    def _location(self, offset: int) -> Location:
+        mark = self._lines.mark(offset)
+        return Location(self._file, mark.line, mark.column)
+
+    def _add(self, location: Location, found: Finding) -> None:
+        self.report.add(diagnose_at(location, found))
+
+    def _place(self, event: yaml.Event) -> Mark:
+        return self._lines.mark(self._offset(event.start_mark))
+
+    def _offset(self, mark: _ParserMark | None) -> int:
+        """Where libyaml's mark is in the whole text. Its lines are not ours: it ends them at NEL, LS and PS too."""
+        return self._base + (mark.index if mark else 0)

@@ -1,0 +1,336 @@
+"""Builds the nodes of one YAML document from libyaml's events, without recursion.
+
+Aliases, merge keys and tags mean what they mean to kubectl (`decode.go` of go.yaml.in/yaml/v2 v2.4.4). Nodes behind an
+alias are shared, not copied: nothing may change the data below a node.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import yaml
+
+from stowplan.compiler.diagnostics.document import Data, Node
+from stowplan.compiler.diagnostics.locations import Mark
+from stowplan.compiler.yaml import lookalikes, scalars
+from stowplan.schema.diagnostics import FieldPath, Finding, Severity, finding
+
+MAX_DEPTH = 64
+"""Collections inside one another. Kubernetes' own types nest about 20 deep; Python's recursion ends near 1,000."""
+
+MAX_NODES = 50_000
+"""Values in one document, an alias counted as all it stands for. An object that etcd takes (1.5 MiB) has far fewer."""
+
+_PATH_SHOWN = 8
+_TOO_DEEP = 'Look for stray "[", "{" and "-"; no spec needs this depth.'
+_MERGE = "<<"
+_TAGS = "!!str, !!int, !!float, !!bool, !!null, !!timestamp, !!map, !!seq and !!merge"
+
+
+@dataclass(frozen=True, slots=True)
+class _Built:
+    """A finished node, the number of values in it, and how many collections nest in it."""
+
+    node: Node
+    size: int = 1
+    height: int = 0
+
+
+@dataclass(slots=True)
+class _List:
+    """A list whose end has not come yet."""
+
+    mark: Mark
+    key_mark: Mark
+    anchor: str | None
+    size: int = 1
+    height: int = 1
+    children: list[Node] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Mapping:
+    """A mapping whose end has not come yet.
+
+    `entry` is the mark of the key whose value comes next, or None while a key comes next; `key` is None for a merge
+    key and for one that was refused. `before_merge` are the keys written before the merge key.
+    """
+
+    mark: Mark
+    key_mark: Mark
+    anchor: str | None
+    size: int = 1
+    height: int = 1
+    children: dict[str, Node] = field(default_factory=dict)
+    entry: Mark | None = None
+    key: str | None = None
+    merging: bool = False
+    merge_mark: Mark | None = None
+    merged: list[dict[str, Node]] = field(default_factory=list)
+    before_merge: frozenset[str] = frozenset()
+
+
+class TreeBuilder:
+    """Takes the events of one document in order; `place` gives the position where an event begins.
+
+    `found` are the findings with their positions. `stopped` says that a limit was passed and no more events are wanted.
+    """
+
+    def __init__(self, place: Callable[[yaml.Event], Mark]) -> None:
+        self.found: list[tuple[Mark, Finding]] = []
+        self.stopped = False
+        self._place = place
+        self._open: list[_List | _Mapping] = []
+        self._anchors: dict[str, _Built | _List | _Mapping] = {}
+        self._count = 0
+        self._root: Node | None = None
+        self._alias_failed = False
+
+    @property
+    def root(self) -> Node | None:
+        """The document after its last event; None if an alias in it stands for nothing."""
+        return None if self._alias_failed else self._root
+
+    def feed(self, event: yaml.Event) -> None:
+        """Take one event from between the start and the end of the document."""
+        if isinstance(event, yaml.CollectionEndEvent):
+            self._end()
+            return
+        mark = self._place(event)
+        if self._counts_too_many(1, mark):
+            return
+        if isinstance(event, yaml.ScalarEvent):
+            self._scalar(event, mark)
+        elif isinstance(event, yaml.CollectionStartEvent):
+            self._start(event, mark)
+        elif isinstance(event, yaml.AliasEvent):
+            self._alias(str(event.anchor), mark)
+
+    def _scalar(self, event: yaml.ScalarEvent, mark: Mark) -> None:
+        parent = self._open[-1] if self._open else None
+        if isinstance(parent, _Mapping) and parent.entry is None and _merges(event):
+            self._begin_merge(parent, mark)
+            return
+        if event.implicit[0] and event.tag is None:
+            self._look_closely(event.value, mark, parent)
+        built = _Built(Node(self._value(event, mark), mark, self._key_mark(mark)))
+        if event.anchor is not None:
+            self._anchors[event.anchor] = built
+        self._put(built, event.value)
+
+    def _look_closely(self, text: str, mark: Mark, parent: _List | _Mapping | None) -> None:
+        """Refuse an unquoted text with a character that was meant to be a quote or a blank."""
+        key = isinstance(parent, _Mapping) and parent.entry is None
+        character = None if text.isascii() else lookalikes.stray(text, key=key)
+        if character is not None:
+            self.found.append((mark, lookalikes.problem(character, (*self._path(), text) if key else self._path())))
+
+    def _value(self, event: yaml.ScalarEvent, mark: Mark) -> Data:
+        if event.tag is None and not event.implicit[0]:
+            return event.value
+        if event.tag is None:
+            value = scalars.plain(event.value)
+        else:
+            value, fits = scalars.tagged(event.value, event.tag)
+            if not fits:
+                self._refuse_tag(event.tag, f'"{shown(event.value)}"', mark)
+        if isinstance(value, float) and not math.isfinite(value):
+            message = f"Found {event.value}, which JSON cannot write, and so neither can Kubernetes."
+            self._find("SP110", mark, message, "Give a finite number, or put text in quotes.")
+            return event.value
+        return value
+
+    def _alias(self, name: str, mark: Mark) -> None:
+        target = self._anchors.get(name)
+        spelled = f"*{name}"
+        if isinstance(target, _Built):
+            if self._counts_too_many(target.size - 1, mark) or self._is_too_deep(target.height, mark):
+                return
+            node = Node(target.node.data, mark, self._key_mark(mark), target.node.children)
+            self._put(_Built(node, target.size, target.height), spelled)
+            return
+        if target is None:
+            message = f"The alias {shown(spelled)} names no anchor above it in this document."
+            hint = f"Set the anchor first with {shown(f'&{name}')}, or put text in quotes."
+            self._find("SP101", mark, message, hint)
+        else:
+            message = f"The alias {shown(spelled)} stands inside its own anchor, so it never ends."
+            self._find("SP107", mark, message, "Write out what is meant.")
+        self._alias_failed = True
+        self._put(_Built(Node(None, mark, self._key_mark(mark))), spelled)
+
+    def _start(self, event: yaml.CollectionStartEvent, mark: Mark) -> None:
+        if self._is_too_deep(1, mark):
+            return
+        kind, what, tag = (
+            (_List, "a list", "seq") if isinstance(event, yaml.SequenceStartEvent) else (_Mapping, "a mapping", "map")
+        )
+        if event.tag not in {None, "!", scalars.TAG + tag}:
+            self._refuse_tag(str(event.tag), what, mark)
+        opened = kind(mark, self._key_mark(mark), event.anchor)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = opened
+        self._open.append(opened)
+
+    def _end(self) -> None:
+        opened = self._open[-1]
+        data: Data
+        if isinstance(opened, _List):
+            data = [child.data for child in opened.children]
+        else:
+            self._merge(opened)
+            data = {key: child.data for key, child in opened.children.items()}
+        self._open.pop()
+        built = _Built(Node(data, opened.mark, opened.key_mark, opened.children), opened.size, opened.height)
+        if opened.anchor is not None and self._anchors[opened.anchor] is opened:
+            self._anchors[opened.anchor] = built
+        self._put(built, "")
+
+    def _put(self, built: _Built, spelled: str) -> None:
+        """Give a finished node to the collection around it; `spelled` is how a key is written."""
+        if not self._open:
+            self._root = built.node
+            return
+        parent = self._open[-1]
+        parent.size += built.size
+        parent.height = max(parent.height, built.height + 1)
+        if isinstance(parent, _List):
+            parent.children.append(built.node)
+        elif parent.entry is None:
+            self._put_key(parent, built.node, spelled)
+        else:
+            self._put_value(parent, built.node)
+
+    def _put_key(self, parent: _Mapping, node: Node, spelled: str) -> None:
+        parent.entry = node.mark
+        if not isinstance(node.data, str):
+            self._refuse_key(node, spelled)
+            return
+        parent.key = node.data
+        earlier = parent.children.get(node.data)
+        if earlier is not None:
+            self._refuse_duplicate(node.data, node.mark, earlier.key_mark, "Remove one of the two.")
+
+    def _put_value(self, parent: _Mapping, node: Node) -> None:
+        if parent.merging:
+            parent.merged = self._mergeable(node)
+        elif parent.key is not None:
+            parent.children[parent.key] = node
+        parent.entry, parent.key, parent.merging = None, None, False
+
+    def _begin_merge(self, parent: _Mapping, mark: Mark) -> None:
+        if parent.merge_mark is not None:
+            self._refuse_duplicate(_MERGE, mark, parent.merge_mark, 'Merge several mappings with "<<: [*a, *b]".')
+        parent.entry, parent.merging = mark, True
+        parent.merge_mark, parent.before_merge = mark, frozenset(parent.children)
+
+    def _mergeable(self, node: Node) -> list[dict[str, Node]]:
+        sources = node.children if isinstance(node.children, list) else [node]
+        maps = [source.children for source in sources if isinstance(source.children, dict)]
+        if all(isinstance(source.data, dict) for source in sources):
+            return maps
+        message = 'The merge key "<<" takes a mapping or a list of mappings.'
+        self._find("SP110", node.mark, message, 'Name an anchored mapping: "<<: *defaults".')
+        return []
+
+    def _merge(self, mapping: _Mapping) -> None:
+        """Add what is not there yet; of several sources the first wins.
+
+        YAML lets the written key win wherever it stands. Go lets the later one win; where a key comes before the merge
+        the two differ, which the user must know.
+        """
+        for source in mapping.merged:
+            for key, child in source.items():
+                if key in mapping.before_merge and mapping.merge_mark is not None:
+                    self._warn_of_order(key, mapping.merge_mark, mapping.children[key].key_mark)
+                mapping.children.setdefault(key, child)
+
+    def _warn_of_order(self, key: str, merge: Mark, written: Mark) -> None:
+        message = (
+            f'The merge brings the key "{shown(key)}", which stands at {_at(written)} already. The written value counts'
+            " here; kubectl takes the merged one."
+        )
+        hint = 'Put "<<" first in its mapping, where both agree.'
+        self._find("SP102", merge, message, hint, path=(key,), severity=Severity.WARNING)
+
+    def _key_mark(self, mark: Mark) -> Mark:
+        """The mark of the key that a value at `mark` belongs to; its own for list items, keys and the root."""
+        parent = self._open[-1] if self._open else None
+        return (parent.entry or mark) if isinstance(parent, _Mapping) else mark
+
+    def _counts_too_many(self, more: int, mark: Mark) -> bool:
+        self._count += more
+        if self._count > MAX_NODES:
+            message = f"The document holds more than {MAX_NODES:,} values, an alias counted as all it stands for."
+            self._find("SP107", mark, message, "Split the document, or use fewer aliases.")
+            self.stopped = True
+        return self.stopped
+
+    def _is_too_deep(self, more: int, mark: Mark) -> bool:
+        if len(self._open) + more > MAX_DEPTH:
+            message = f"Mappings and lists nest more than {MAX_DEPTH} deep here."
+            found = finding("SP106", self._path()[:_PATH_SHOWN], message, _TOO_DEEP)
+            self.found.append((mark, found))
+            self.stopped = True
+        return self.stopped
+
+    def _refuse_key(self, node: Node, spelled: str) -> None:
+        message, hint = (
+            f"A key must be a string; this one is {named(node.data)}.",
+            f'Put it in quotes: "{shown(spelled)}".',
+        )
+        if isinstance(node.data, dict | list):
+            hint = 'Put text that begins with "{" or "[" in quotes; let a template engine write the file first.'
+        elif isinstance(node.data, bool | int):
+            message += f' kubectl would make it "{str(node.data).lower()}".'
+        self._find("SP103", node.mark, message, hint)
+
+    def _refuse_duplicate(self, key: str, mark: Mark, earlier: Mark, hint: str) -> None:
+        message = f'The key "{shown(key)}" stands here and at {_at(earlier)}; a mapping holds each key once.'
+        self._find("SP102", mark, message, hint)
+
+    def _refuse_tag(self, tag: str, what: str, mark: Mark) -> None:
+        short = f"!!{tag.removeprefix(scalars.TAG)}" if tag.startswith(scalars.TAG) else tag
+        message = f"The tag {shown(short)} has no meaning for {what}."
+        self._find("SP110", mark, message, f"Remove the tag. Those known are {_TAGS}.")
+
+    def _find(
+        self, code: str, mark: Mark, message: str, hint: str, *, path: FieldPath = (), severity: Severity | None = None
+    ) -> None:
+        self.found.append((mark, finding(code, self._path() + path, message, hint, severity=severity)))
+
+    def _path(self) -> FieldPath:
+        """The path of the value or key that is being read."""
+        parts = [len(opened.children) if isinstance(opened, _List) else opened.key for opened in self._open]
+        return tuple(part for part in parts if part is not None)
+
+
+def shown(text: str) -> str:
+    """A user's text for a message: on one line, cut after 60 characters."""
+    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[:60])
+    return line if len(text) <= 60 else f"{line}…"
+
+
+def named(value: Data) -> str:
+    """What a value that should be something else is, for a message."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return f"the boolean {str(value).lower()}"
+        case int() | float():
+            return f"the number {value}"
+        case str():
+            return f'the text "{shown(value)}"'
+        case list():
+            return "a list"
+        case _:
+            return "a mapping"
+
+
+def _merges(event: yaml.ScalarEvent) -> bool:
+    return event.value == _MERGE and (event.implicit[0] or event.tag == scalars.MERGE_TAG)
+
+
+def _at(mark: Mark) -> str:
+    return f"{mark.line}:{mark.column}"

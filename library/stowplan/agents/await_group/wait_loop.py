@@ -1,0 +1,165 @@
+"""Waits for the end of the group, and ends it when a helper stays away."""
+
+import asyncio
+from dataclasses import dataclass, field
+from time import monotonic
+
+from stowplan.agents.await_group.events import Event, Events, JobNews, JobTrouble, Probe, watch_job, watch_ports
+from stowplan.agents.await_group.group import Doomed, Failed, Group, Succeeded, group
+from stowplan.agents.await_group.job_state import JobState
+from stowplan.agents.await_group.patience import Patience
+from stowplan.agents.await_group.settings import Settings
+from stowplan.agents.cluster.answers import Manifest, Refused, Trouble, Unreachable
+from stowplan.agents.cluster.client import Client
+from stowplan.agents.cluster.place import job
+from stowplan.agents.runtime.log import Log
+from stowplan.schema.agents.await_config import END_AT_ONCE, GROUP_FAILED
+from stowplan.schema.agents.exit_codes import ExitCode
+from stowplan.schema.agents.field_managers import AWAIT
+
+_ENDING: Manifest = {"spec": {"activeDeadlineSeconds": END_AT_ONCE}}
+_TRIES, _PAUSE = 5, 1.0
+"""How often the end of a Job is asked for where the server does not answer, and the seconds between."""
+
+
+async def attend(settings: Settings, client: Client, log: Log) -> int:
+    """Waits until the outcome stands, and gives the exit code."""
+    events: Events = asyncio.Queue()
+    log.info("Waiting for the deciding Jobs", jobs=", ".join(settings.jobs), ports=", ".join(map(str, settings.ports)))
+    async with asyncio.TaskGroup() as tasks:
+        watches = [watch_job(client, settings.namespace, name, events) for name in settings.jobs]
+        if settings.ports:
+            watches.append(watch_ports(settings, events))
+        running = [tasks.create_task(each) for each in watches]
+        code = await Attendance(settings, client, log).until_end(events)
+        for task in running:
+            task.cancel()
+    return code
+
+
+@dataclass
+class Attendance:
+    """One group, from the first news to the last."""
+
+    settings: Settings
+    client: Client
+    log: Log
+    known: Group = field(init=False)
+    reading: dict[str, Patience] = field(init=False)
+    changing: dict[str, Patience] = field(init=False)
+    doomed: set[str] = field(default_factory=set)
+    """Jobs of which it was said that they are made to fail."""
+
+    def __post_init__(self) -> None:
+        names = self.settings.jobs
+        self.known = group(names, self.settings.ports, self.settings.timeout)
+        self.reading = {name: Patience() for name in names}
+        self.changing = {name: Patience() for name in names}
+
+    async def until_end(self, events: Events) -> int:
+        """Takes one event after the other, until one of them ends the group."""
+        while True:
+            event = await events.get()
+            code = self._take(event)
+            if code is None:
+                code = await self._act(after_probe=isinstance(event, Probe))
+            if code is not None:
+                return code
+
+    def _take(self, event: Event) -> int | None:
+        """Learns what happened. An exit code where a right stays missing."""
+        match event:
+            case JobNews(name, state):
+                self.reading[name].lasts(None, monotonic())
+                before = self.known.jobs[name]
+                self.known = self.known.saw(name, state)
+                self._tell(name, before, self.known.jobs[name])
+            case Probe(opened, elapsed):
+                before_ports = self.known.closed
+                self.known = self.known.probed(opened, elapsed)
+                self._tell_ports({port for port, seconds in before_ports.items() if seconds}, opened)
+            case JobTrouble(name, trouble):
+                return self._trouble("read", name, trouble, self.reading[name])
+        return None
+
+    async def _act(self, *, after_probe: bool) -> int | None:
+        """Does what follows. Jobs are made to fail only after a look at the ports, which also spaces the tries."""
+        match self.known.decide():
+            case Succeeded():
+                self.log.info("All deciding Jobs are complete")
+                return ExitCode.DONE
+            case Failed(name, reason, others):
+                self.log.error("The group failed", job=name, reason=reason)
+                for other in others:
+                    await self._end(other)
+                return GROUP_FAILED
+            case Doomed(ports, jobs) if after_probe:
+                codes = [await self._fail(name, state, ports) for name, state in jobs.items()]
+                return next((code for code in codes if code is not None), None)
+        return None
+
+    async def _fail(self, name: str, state: JobState, ports: tuple[int, ...]) -> int | None:
+        """Asks for the end of one Job, at the version that was judged: one that is suspended by now is left alone."""
+        self._tell_doom(name, ports)
+        changes: Manifest = {
+            "metadata": {"resourceVersion": state.version},
+            "spec": {"activeDeadlineSeconds": END_AT_ONCE},
+        }
+        match await self.client.merge_patch(job(self.settings.namespace, name), changes, AWAIT):
+            case Refused(status=409) | Refused(status=404):
+                self.log.info("The Job has changed meanwhile: looking again", job=name)
+            case Refused() | Unreachable() as trouble:
+                return self._trouble("change", name, trouble, self.changing[name])
+            case _:
+                self.changing[name].lasts(None, monotonic())
+        return None
+
+    async def _end(self, name: str) -> None:
+        """Ends a Job whose group has failed, at whatever version: no news can make it useful again."""
+        for _ in range(_TRIES):
+            answer = await self.client.merge_patch(job(self.settings.namespace, name), _ENDING, AWAIT)
+            match answer:
+                case Unreachable():
+                    await asyncio.sleep(_PAUSE)
+                case Refused():
+                    self.log.error("Cannot end a deciding Job of the failed group", job=name, error=str(answer))
+                    return
+                case _:
+                    self.log.info("Made a deciding Job of the failed group end", job=name)
+                    return
+        self.log.error("The server cannot be reached, so a deciding Job of the failed group runs on", job=name)
+
+    def _trouble(self, verb: str, name: str, trouble: Trouble, patience: Patience) -> int | None:
+        status = trouble.status if isinstance(trouble, Refused) else None
+        if status is None or patience.lasts(status, monotonic()):
+            self.log.warning(f"Cannot {verb} a deciding Job: trying again", job=name, error=str(trouble))
+            return None
+        self.log.error(f"No right to {verb} a deciding Job", job=name, error=str(trouble), needs=_needs(verb))
+        return ExitCode.AUTH
+
+    def _tell(self, name: str, before: JobState, now: JobState) -> None:
+        if before.phase is not now.phase:
+            self.log.info(f"Job is {now.phase.value}", job=name, reason=now.reason or None)
+
+    def _tell_doom(self, name: str, ports: tuple[int, ...]) -> None:
+        """Once for each Job: it may take many tries."""
+        if name not in self.doomed:
+            self.doomed.add(name)
+            self.log.error(
+                "A helper has not listened for too long: the deciding Job is made to fail",
+                job=name,
+                ports=", ".join(map(str, ports)),
+                seconds=self.settings.timeout,
+            )
+
+    def _tell_ports(self, closed_before: set[int], opened: frozenset[int]) -> None:
+        closed = {port for port, seconds in self.known.closed.items() if seconds}
+        for port in sorted(closed - closed_before):
+            self.log.warning("A port of a helper is closed", port=port)
+        for port in sorted(closed_before & opened):
+            self.log.info("A port of a helper is open", port=port)
+
+
+def _needs(verb: str) -> str:
+    rights = "get and watch" if verb == "read" else "patch"
+    return f"{rights} on jobs.batch of this name, from a Role that is bound to the ServiceAccount of the pod"

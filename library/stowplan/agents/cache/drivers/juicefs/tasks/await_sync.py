@@ -1,0 +1,51 @@
+"""Waits for a sync, which may run on another node or not run yet, by what it leaves in the volume."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from stowplan.agents.attempt import run_marker, safe_files
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.cache.drivers.juicefs.tasks.work import Work
+from stowplan.schema.agents.exit_codes import ExitCode
+from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, Marker, marker_path
+
+LOOK_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class SyncMarks:
+    """The marks of the sync whose Job's name has this stem, and ends as the own one."""
+
+    mount: Path
+    stem: str
+    work: Work
+
+    def wait(self) -> str:
+        """Gives the sync's run once it is done; AttemptError (4) if it has failed for good."""
+        run = self._run()
+        while not self._is_done(run):
+            self.work.outcome.waits(f"For the sync {run}")
+            self.work.stop.sleep(LOOK_SECONDS)
+        self.work.outcome.works()
+        return run
+
+    def _run(self) -> str:
+        if not self.work.run:
+            raise AttemptError(ExitCode.BAD_SPEC, "NoRun", "Without STOWPLAN_RUN nobody knows which sync to wait for")
+        return f"{self.stem}-{self.work.run.rpartition('-')[2]}"
+
+    def _is_done(self, run: str) -> bool:
+        # The marker of the run goes with the first change that another task makes; the dataset's own two stay.
+        for path in (marker_path(run), FAILED_FILE):
+            marker = run_marker.read(safe_files.read(self.mount, path))
+            if marker and marker.run == run:
+                return _judged(marker)
+        complete = safe_files.json_object(safe_files.read(self.mount, COMPLETE_FILE))
+        return complete is not None and complete.get("run") == run
+
+
+def _judged(marker: Marker) -> bool:
+    if marker.result == "succeeded":
+        return True
+    message = f"The sync {marker.run} failed with exit code {marker.exit_code}: there is nothing to load"
+    raise AttemptError(ExitCode.NOT_FOUND, "SyncFailed", message)

@@ -1,0 +1,47 @@
+"""Evicts the dataset and what was removed from it from the cache of this node, and proves that the dataset is gone."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.cache.drivers.juicefs.control import TRASH_INODE, Action, Control, Filled
+from stowplan.agents.cache.drivers.juicefs.tasks.work import Work
+from stowplan.schema.agents.cache_config import ClearConfig
+from stowplan.schema.agents.exit_codes import ExitCode
+
+THREADS = 50
+ROUNDS = 2
+LEFT_PERCENT = 1
+"""What may be in the cache again in the end: jobs go on reading."""
+
+
+@dataclass(frozen=True)
+class ClearTask:
+    """One attempt on one partition."""
+
+    config: ClearConfig
+    work: Work
+
+    def run(self) -> str:
+        """Evicts; gives a sentence of what is gone. AttemptError or StoppedError else."""
+        mount = Path(self.config.mount_path)
+        control, progress = Control(mount, self.work.stop), self.work.outcome.progress
+        whole = [mount.stat().st_ino]
+
+        def tell(files: int, size: int) -> None:
+            progress.files_done, progress.bytes_done = files, size
+
+        left = Filled(0, 0, 0)
+        # Removed files keep their blocks in the cache, where nobody else could find them any more.
+        control.fill(Action.EVICT, [TRASH_INODE], THREADS, lambda *_: None)
+        for _ in range(ROUNDS):
+            control.fill(Action.EVICT, whole, THREADS, tell)
+            left = control.fill(Action.CHECK, whole, THREADS, lambda *_: None)
+            progress.files_total, progress.bytes_total = left.files, left.bytes
+            progress.files_done, progress.bytes_done = left.files, left.missing
+            if left.cached * 100 <= left.bytes * LEFT_PERCENT:
+                return f"The cache of this node holds {left.cached} of {left.bytes} bytes of the dataset"
+        message = (
+            f"{left.cached} of {left.bytes} bytes are in the cache of this node again: something reads the dataset"
+        )
+        raise AttemptError(ExitCode.TRANSIENT, "StillCached", message)

@@ -1,0 +1,130 @@
+"""Removes paths from the dataset, and proves that they are gone. A name is taken as it stands: no patterns."""
+
+import errno
+import os
+import stat
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from stowplan.agents.attempt.failure import AttemptError, of_any
+from stowplan.agents.cache.drivers.juicefs.control import Control
+from stowplan.agents.cache.drivers.juicefs.tasks import paths
+from stowplan.agents.cache.drivers.juicefs.tasks.lock import Lock
+from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks, Past
+from stowplan.agents.cache.drivers.juicefs.tasks.mounted_state import MountedState
+from stowplan.agents.cache.drivers.juicefs.tasks.work import Work
+from stowplan.agents.cache.drivers.juicefs.verdict import TASK_USER
+from stowplan.schema.agents.cache_config import RmrConfig
+from stowplan.schema.agents.exit_codes import ExitCode
+
+_DENIED = (errno.EACCES, errno.EPERM)
+
+
+@dataclass(frozen=True)
+class RemoveTask:
+    """One attempt."""
+
+    config: RmrConfig
+    work: Work
+
+    def run(self) -> str:
+        """Removes; gives a sentence of what is gone. AttemptError or StoppedError else."""
+        wanted = [paths.parts(path) for path in self.config.paths]
+        if () in wanted:
+            raise AttemptError(
+                ExitCode.BAD_SPEC, "BadPath", "The dataset itself cannot be removed: name what is below it"
+            )
+        state = MountedState(self._mount)
+        marks = Marks(state, self.work.run)
+        try:
+            past = marks.look()
+            if past.is_done:
+                return "This run was complete before: nothing to do"
+            Control(self._mount, self.work.stop).probe()
+            # Before anything of ours is written: what was misspelt is told at once.
+            self._check(wanted, past)
+            self.work.outcome.waits("For the lock of the dataset")
+            with Lock(state, self.work.run or "rmr", self.work.stop, self.work.log).held():
+                self.work.outcome.works()
+                return self._marked(wanted, marks)
+        except PermissionError as error:
+            raise _denied(str(error.filename or self._mount)) from None
+
+    def _marked(self, wanted: list[tuple[str, ...]], marks: Marks) -> str:
+        past = marks.look()
+        if past.is_done:
+            return "This run was complete before: nothing to do"
+        try:
+            self._check(wanted, past)
+            marks.begin(past)
+            text = self._remove(wanted)
+        except PermissionError:
+            with suppress(Exception):
+                marks.fail(ExitCode.AUTH)
+            raise
+        except Exception as error:
+            failure = of_any(error, "the removal")
+            if isinstance(failure, AttemptError):
+                with suppress(Exception):
+                    marks.fail(failure.code)
+            raise failure from None
+        marks.end({})
+        return text
+
+    def _check(self, wanted: list[tuple[str, ...]], past: Past) -> None:
+        """AttemptError (4) for a path that is not there, unless an attempt of this run may have removed it."""
+        if self.work.run and past.begun == self.work.run:
+            return
+        missing = [names for names in wanted if not self._is_there(names)]
+        if missing:
+            named = ", ".join(repr("/".join(names)) for names in missing[:10])
+            message = f"There is no {named} in the dataset: nothing was removed"
+            raise AttemptError(ExitCode.NOT_FOUND, "NotFound", message)
+
+    def _is_there(self, names: tuple[str, ...]) -> bool:
+        with paths.opened(self._mount, names) as entry:
+            return entry is not None and entry.found is not None
+
+    def _remove(self, wanted: list[tuple[str, ...]]) -> str:
+        control, progress = Control(self._mount, self.work.stop), self.work.outcome.progress
+        for names in wanted:
+            self.work.stop.check()
+            with paths.opened(self._mount, names) as entry:
+                if entry is None or entry.found is None:
+                    continue
+                before = progress.files_deleted
+
+                def tell(files: int, _: int, before: int = before) -> None:
+                    progress.files_deleted = before + files
+
+                code = control.remove(entry.folder_inode, os.fsencode(entry.name), tell)
+                if code in _DENIED:
+                    raise _denied("/".join(names))
+                if code not in (0, errno.ENOENT):
+                    message = f"{'/'.join(names)!r} cannot be removed: {os.strerror(code)}"
+                    raise AttemptError(ExitCode.TRANSIENT, "RemoveFailed", message)
+                _prove(entry, "/".join(names))
+        return f"{len(wanted)} paths are gone"
+
+    @property
+    def _mount(self) -> Path:
+        return Path(self.config.mount_path)
+
+
+def _prove(entry: paths.Entry, path: str) -> None:
+    """Removes it once more. Only that asks the metadata engine: a look may show what the kernel remembers."""
+    is_folder = entry.found is not None and stat.S_ISDIR(entry.found.st_mode)
+    try:
+        (os.rmdir if is_folder else os.unlink)(entry.name, dir_fd=entry.folder)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        if error.errno in _DENIED:
+            raise _denied(path) from None
+        message = f"{path!r} is still there: {error.strerror}"
+        raise AttemptError(ExitCode.TRANSIENT, "StillThere", message) from None
+
+
+def _denied(path: str) -> AttemptError:
+    return AttemptError(ExitCode.AUTH, "NoPermission", f"No permission to remove {path!r}: {TASK_USER}")

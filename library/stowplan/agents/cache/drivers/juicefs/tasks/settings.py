@@ -1,0 +1,50 @@
+"""What a task is told: arguments and configuration file."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter, ValidationError
+
+from stowplan.agents.runtime.arguments import Arguments, config_problem, parser
+from stowplan.schema.agents.cache_config import CacheConfig, ClearConfig, RmrConfig, SyncConfig, WarmupConfig
+
+TaskConfig = SyncConfig | WarmupConfig | RmrConfig | ClearConfig
+"""Configurations of programs that end."""
+
+_CODES = """\
+exit codes: 0 done; 2 wrong usage or configuration; 3 no access; 4 not found; 5 a conflict that a person must solve;
+10 may pass by itself; 12 soft deadline; 143 ended by SIGTERM"""
+
+
+class SettingsError(Exception):
+    """A sentence that says what is wrong, without the value of a secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskArguments(Arguments):
+    """The command line."""
+
+    task: str
+    partition: int
+
+
+def arguments(words: Sequence[str]) -> TaskArguments:
+    """The command line, whose first word is the task; SystemExit 2 if it is wrong, 0 after `--help`."""
+    known = parser(f"stowplan.agents.cache {words[0]}", about="Makes one attempt at a task.", codes=_CODES)
+    known.add_argument("--partition", type=int, default=0, metavar="NUMBER", help="of the cache node, from 0")
+    given = known.parse_args(words[1:])
+    if given.partition < 0:
+        known.error("--partition: must be 0 or more")
+    return TaskArguments(given.config, given.service_account, given.log_format, words[0], given.partition)
+
+
+def read(given: TaskArguments) -> TaskConfig:
+    """The configuration of this very task; SettingsError else."""
+    adapter: TypeAdapter[CacheConfig] = TypeAdapter(CacheConfig)
+    try:
+        config = adapter.validate_json(given.config.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise SettingsError(config_problem(given.config, error)) from None
+    if isinstance(config, TaskConfig) and config.task == given.task:
+        return config
+    raise SettingsError(f"The configuration {given.config} is wrong: it is for {config.task}, not for {given.task}")

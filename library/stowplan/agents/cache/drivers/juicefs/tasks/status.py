@@ -1,0 +1,77 @@
+"""The part of a custom resource's status that a task writes: its own entry, and the phase where nobody else does."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stowplan.agents.attempt.outcome import FAILED, SUCCEEDED, condition
+from stowplan.agents.attempt.report import Reporter, Status
+from stowplan.agents.cache.drivers.juicefs.tasks.settings import TaskConfig
+from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskOutcome
+from stowplan.agents.cluster.answers import Manifest
+from stowplan.schema.agents.cache_config import ClearConfig, WarmupConfig
+
+Entry = Mapping[str, Any]
+
+
+class TaskReporter(Reporter):
+    """A phase is derived from what others have written, so it counts only for what was read."""
+
+    def _manifest(self, found: Manifest, status: Status) -> Manifest:
+        manifest = super()._manifest(found, status)
+        if "phase" in status:
+            manifest["metadata"]["resourceVersion"] = found["metadata"].get("resourceVersion")
+        return manifest
+
+
+def status(config: TaskConfig, outcome: TaskOutcome, found: Manifest | None) -> Status:
+    """Fields without times. `found` is the custom resource as it is now."""
+    own = outcome.entry()
+    told: Status = {"attempts": [own]}
+    # The phase of a SampleSet is about more than one task: its cache pods derive it.
+    if not config.report_phase or config.target.kind != "SampleJob":
+        return told
+    entries = _of_this_run(outcome, own, (found or {}).get("status") or {})
+    return told | _phase(entries, _partitions(config))
+
+
+def _of_this_run(outcome: TaskOutcome, own: Entry, present: Mapping[str, Any]) -> list[Entry]:
+    """The newest attempts of all partitions, whose Jobs' names end alike: by the hash, or by the scheduled time."""
+    ending = (outcome.run or "").rpartition("-")[2]
+    others = [
+        each
+        for each in present.get("attempts") or ()
+        if each.get("task") == outcome.task
+        and each.get("partition") != outcome.partition
+        and (each.get("run") or "").rpartition("-")[2] == ending
+    ]
+    return sorted([own, *others], key=lambda each: int(each["partition"]))
+
+
+def _partitions(config: TaskConfig) -> int:
+    return (config.partitions or 1) if isinstance(config, WarmupConfig | ClearConfig) else 1
+
+
+def _phase(entries: Sequence[Entry], partitions: int) -> Status:
+    """Failed only as far as these attempts go: whether a Job tries again is not known here."""
+    states = [str(each.get("state")) for each in entries]
+    failed, succeeded = states.count(FAILED), states.count(SUCCEEDED)
+    counts = {
+        "total": partitions,
+        "running": len(states) - failed - succeeded,
+        "succeeded": succeeded,
+        "failed": failed,
+    }
+    if failed:
+        phase, word = "Failed", next(each for each in entries if each.get("state") == FAILED)
+        reason, message = str(word.get("reason") or "Failed"), str(word.get("message") or "")
+    elif succeeded >= partitions:
+        phase, reason, message = "Succeeded", "Succeeded", str(entries[0].get("message") or "")
+    else:
+        phase, reason, message = "Running", "Running", f"{succeeded} of {partitions} partitions are done"
+    held = {"Complete": phase == "Succeeded", "Failed": phase == "Failed"}
+    return {
+        "phase": phase,
+        "jobName": entries[0].get("run") or "",
+        "counts": counts,
+        "conditions": [condition(name, reason, message, holds=holds) for name, holds in held.items()],
+    }

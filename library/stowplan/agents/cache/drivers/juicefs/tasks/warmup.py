@@ -1,0 +1,160 @@
+"""Loads a partition's share of the files into the cache of this node, and proves that they are there."""
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+from stowplan.agents.attempt import safe_files
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.cache.drivers.juicefs.control import MOST_PATHS, Action, Control, Filled
+from stowplan.agents.cache.drivers.juicefs.settling import Settling
+from stowplan.agents.cache.drivers.juicefs.tasks import paths
+from stowplan.agents.cache.drivers.juicefs.tasks.await_sync import SyncMarks
+from stowplan.agents.cache.drivers.juicefs.tasks.work import Work
+from stowplan.agents.cache.drivers.juicefs.verdict import TASK_USER
+from stowplan.schema.agents.cache_config import WarmupConfig
+from stowplan.schema.agents.exit_codes import PERMANENT, ExitCode
+from stowplan.schema.agents.marker import WarmupMarker, warmup_path
+
+LONGEST_LIST = 64 << 20
+"""Bytes of a file that lists paths."""
+
+ROUNDS = 2
+"""A block that could not be loaded is tried once more: what is there costs nothing."""
+
+
+@dataclass(frozen=True)
+class WarmupTask:
+    """One attempt on one partition."""
+
+    config: WarmupConfig
+    work: Work
+
+    def run(self) -> str:
+        """Loads; gives a sentence of what is cached. AttemptError or StoppedError else."""
+        if self.work.outcome.partition >= self.config.partitions:
+            message = f"There is no partition {self.work.outcome.partition}: there are {self.config.partitions}"
+            raise AttemptError(ExitCode.BAD_SPEC, "BadPartition", message)
+        Control(self._mount, self.work.stop).probe()
+        sync = SyncMarks(self._mount, self.config.after, self.work).wait() if self.config.after else None
+        try:
+            text = self._load()
+        except AttemptError as error:
+            if error.code in PERMANENT:
+                self._mark(sync, error.code)
+            raise
+        self._mark(sync, ExitCode.DONE)
+        return text
+
+    def _load(self) -> str:
+        share = self._share()
+        progress = self.work.outcome.progress
+        progress.files_total = len(share)
+        control, settling = Control(self._mount, self.work.stop), Settling(self._mount, self.work.stop)
+        done = Filled(0, 0, 0)
+        for number in range(ROUNDS):
+            if number:
+                self.work.log.warning("Too little is cached: loading once more", cached=done.cached, of=done.bytes)
+            begun = settling.begin()
+            self._pass(control, Action.LOAD, share)
+            settling.wait(begun)
+            done = self._pass(control, Action.CHECK, share)
+            progress.files_done, progress.bytes_done, progress.bytes_total = done.files, done.cached, done.bytes
+            if done.files == len(share) and done.cached * 100 >= self.config.threshold * done.bytes:
+                return f"{_percent(done)} of {len(share)} files, {done.bytes} bytes, are in the cache of this node"
+        message = (
+            f"Only {_percent(done)} of {done.bytes} bytes in {done.files} of {len(share)} files are in the cache of"
+            f" this node, and {self.config.threshold}% must be: the cache is too small or full, or the storage fails"
+        )
+        raise AttemptError(ExitCode.TRANSIENT, "BelowThreshold", message)
+
+    def _pass(self, control: Control, action: Action, share: "array[int]") -> Filled:
+        total = Filled(0, 0, 0)
+        for start in range(0, len(share), MOST_PATHS):
+            self.work.stop.check()
+            before = total
+
+            def tell(files: int, size: int, before: Filled = before) -> None:
+                if action is Action.LOAD:
+                    progress = self.work.outcome.progress
+                    progress.files_done, progress.bytes_done = before.files + files, before.bytes + size
+
+            total += control.fill(action, share[start : start + MOST_PATHS], self.config.threads, tell)
+        return total
+
+    def _share(self) -> "array[int]":
+        """Inodes of the files that this partition has to load."""
+        share, mine, of = array("Q"), self.work.outcome.partition, self.config.partitions
+        target = self.config.target
+        # The same for all partitions of a spec, and for each of its runs.
+        seed = f"{target.kind}/{target.namespace}/{target.name}".encode()
+        for number, (path, inode) in enumerate(self._files()):
+            if number % 1024 == 0:
+                self.work.stop.check()
+            if of == 1 or mine == (number if self.config.strategy == "sequence" else _dealt(seed, path)) % of:
+                share.append(inode)
+        return share
+
+    def _files(self) -> Iterator[tuple[str, int]]:
+        wanted = self._listed() if self.config.file is not None else [paths.parts(path) for path in self.config.paths]
+        # Sorted, and each path once: what is below a path that is there already is left out.
+        chosen: list[tuple[str, ...]] = []
+        for names in sorted(set(wanted)) or [()]:
+            if not chosen or names[: len(chosen[-1])] != chosen[-1]:
+                chosen.append(names)
+        for names in chosen:
+            yield from paths.files(self._mount, names)
+
+    def _listed(self) -> list[tuple[str, ...]]:
+        """Paths in a file of the dataset, one a line, from the dataset or from the mount on."""
+        with paths.opened(self._mount, paths.parts(self.config.file or "")) as entry:
+            if entry is None or entry.found is None:
+                message = f"There is no {self.config.file!r} in the dataset, which lists the paths to load"
+                raise AttemptError(ExitCode.NOT_FOUND, "NotFound", message)
+            listed = safe_files.content(entry.folder, entry.name, LONGEST_LIST)
+        if listed is None:
+            message = (
+                f"{self.config.file!r} is no file of at most {LONGEST_LIST >> 20} MiB: give it as paths, one a line"
+            )
+            raise AttemptError(ExitCode.BAD_SPEC, "BadList", message)
+        texts = [line.rstrip("\r") for line in listed.decode(errors="surrogateescape").split("\n")]
+        mount = f"{self.config.mount_path.rstrip('/')}/"
+        found = [paths.parts(text.removeprefix(mount)) for text in texts if text.strip()]
+        if not found:
+            raise AttemptError(ExitCode.BAD_SPEC, "EmptyList", f"{self.config.file!r} lists no path to load")
+        return found
+
+    def _mark(self, sync: str | None, code: ExitCode) -> None:
+        """What others wait for who need a dataset that is warm. Only the warmup that follows a sync is waited for."""
+        if sync is None or self.work.run is None:
+            return
+        partition = self.work.outcome.partition
+        marker = WarmupMarker(
+            run=self.work.run,
+            result="failed" if code else "succeeded",
+            exitCode=int(code),
+            partition=partition,
+            partitions=self.config.partitions,
+            sync=sync,
+        )
+        try:
+            safe_files.write(self._mount, warmup_path(partition), marker.model_dump_json(by_alias=True) + "\n")
+        except PermissionError:
+            message = f"No permission to say that the dataset is warm: {TASK_USER}"
+            raise AttemptError(ExitCode.AUTH, "NoPermission", message) from None
+
+    @property
+    def _mount(self) -> Path:
+        return Path(self.config.mount_path)
+
+
+def _dealt(seed: bytes, path: str) -> int:
+    """A number that depends on nothing but the spec and the path: no other file can move a file to another node."""
+    return int.from_bytes(blake2b(path.encode(errors="surrogateescape"), digest_size=8, key=seed[:64]).digest(), "big")
+
+
+def _percent(filled: Filled) -> str:
+    """Rounded down: 100% is nothing less than all."""
+    return f"{filled.cached * 1000 // filled.bytes / 10:.1f}%" if filled.bytes else "100.0%"

@@ -1,0 +1,100 @@
+"""What a server of Git LFS answers, read without believing it.
+
+https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.schema.agents.exit_codes import ExitCode
+from stowplan.schema.frozen import dataclass
+
+MOST_MESSAGE = 300
+"""Characters that are told of what a server says."""
+
+_OID = re.compile(r"[0-9a-f]{64}")
+_HEADER = re.compile(r"[A-Za-z0-9-]{1,100}")
+_NOT_THEIRS = frozenset(
+    {"connection", "content-length", "expect", "host", "range", "te", "trailer", "transfer-encoding", "upgrade"}
+)
+"""Headers that are not a server's to give. Of `transfer-encoding` the value `chunked` counts: it asks for just that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One request that the server asks for."""
+
+    href: str
+    headers: Mapping[str, str]
+    chunked: bool
+    """Whether the body is to be sent without its length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the server says of one object. Without an action, nothing is to be done."""
+
+    actions: Mapping[str, Action]
+    error: str | None = None
+    code: int = 0
+
+
+def answers(data: bytes, asked: set[str]) -> dict[str, Answer]:
+    """AttemptError for what is no answer to the question: 10 where it may have been cut, else 5."""
+    found = parsed(data)
+    objects = found.get("objects") if isinstance(found, dict) else None
+    if not isinstance(objects, list):
+        message = "What the server of Git LFS answers is no list of objects"
+        raise AttemptError(ExitCode.TRANSIENT, "BadAnswer", message)
+    known = {}
+    for each in objects:
+        oid = each.get("oid") if isinstance(each, dict) else None
+        if not isinstance(oid, str) or not _OID.fullmatch(oid) or oid not in asked:
+            message = "The server of Git LFS answers with an object that nobody asked for"
+            raise AttemptError(ExitCode.CONFLICT, "BadAnswer", message)
+        known[oid] = _answer(each)
+    return known
+
+
+def _answer(given: dict[str, Any]) -> Answer:
+    error, actions = given.get("error"), given.get("actions")
+    if isinstance(error, dict):
+        code = error.get("code")
+        return Answer({}, visible(str(error.get("message", ""))), code if isinstance(code, int) else 500)
+    found = actions.items() if isinstance(actions, dict) else ()
+    return Answer({str(name): _action(each) for name, each in found})
+
+
+def _action(given: Any) -> Action:
+    """AttemptError (5) where it has no address, or headers that are none."""
+    href = given.get("href") if isinstance(given, dict) else None
+    headers = (given.get("header") or {}) if isinstance(given, dict) else {}
+    good = isinstance(href, str) and isinstance(headers, dict) and len(headers) <= 50
+    if not good or not all(_is_header(name, value) for name, value in headers.items()):
+        message = "The server of Git LFS answers with an address or headers that are none"
+        raise AttemptError(ExitCode.CONFLICT, "BadAnswer", message)
+    lower = {name.lower(): value for name, value in headers.items()}
+    chunked = lower.get("transfer-encoding", "").lower() == "chunked"
+    kept = {name: value for name, value in lower.items() if name not in _NOT_THEIRS and not name.startswith("proxy-")}
+    return Action(str(href), kept, chunked)
+
+
+def _is_header(name: Any, value: Any) -> bool:
+    printable = isinstance(value, str) and len(value) <= 8192 and all(32 <= ord(each) < 127 for each in value)
+    return isinstance(name, str) and bool(_HEADER.fullmatch(name)) and printable
+
+
+def parsed(data: bytes) -> Any:
+    """A JSON document; None for what is none."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+
+
+def visible(text: str) -> str:
+    """A server's words without what a terminal would act on."""
+    return "".join(each if each.isprintable() else " " for each in text[:MOST_MESSAGE])

@@ -1,0 +1,220 @@
+"""The objects of Git LFS that one commit references: which are missing, fetched and verified."""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+from stowplan.agents.attempt.failure import AttemptError, of_any
+from stowplan.agents.attempt.redaction import in_url
+from stowplan.agents.attempt.safe_files import replace as write
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.transfer.git.address import Address
+from stowplan.agents.transfer.git.contents import Contents
+from stowplan.agents.transfer.git.lfs.answers import Action, Answer
+from stowplan.agents.transfer.git.lfs.server import AT_ONCE, LfsServer, content_of
+from stowplan.agents.transfer.git.program.git import Git, Place, need_lfs
+from stowplan.agents.transfer.git.repository import Repository
+from stowplan.agents.transfer.thread_pool import Crew
+from stowplan.agents.transfer.tree import Tree
+from stowplan.schema.agents.exit_codes import ExitCode
+
+KNOWN = "stowplan-lfs"
+"""File in Git's own directory: objects that were whole when they were made durable, one digest a line."""
+
+_BLOCK = 1 << 20
+
+
+def server_url(git: Git, place: Place, address: Address, commit: str) -> str:
+    """Where Git LFS is: what `.lfsconfig` of the commit says, or else below the repository.
+
+    AttemptError (5) for a host that the spec does not name: anybody who may commit could write it.
+    """
+    done = git.tried(place, "config", f"--blob={commit}:.lfsconfig", "--no-includes", "--null", "--list")
+    told = dict(each.partition("\n")[::2] for each in done.output.decode(errors="replace").split("\0") if each)
+    url = told.get("lfs.url") or told.get("remote.origin.lfsurl") or address.lfs
+    if in_url(url):
+        message = "`.lfsconfig` names a server of Git LFS with credentials: take them out of the repository"
+        raise AttemptError(ExitCode.CONFLICT, "LfsElsewhere", message)
+    try:
+        git.told.hosts.check(url, "`.lfsconfig` of the repository", known=False)
+    except AttemptError as error:
+        raise AttemptError(error.code, "LfsElsewhere", str(error)) from None
+    return url
+
+
+def batches(objects: dict[str, int]) -> Iterator[list[tuple[str, int]]]:
+    """Objects in order, as many at one time as a server is asked about."""
+    rest = iter(sorted(objects.items()))
+    while batch := list(islice(rest, AT_ONCE)):
+        yield batch
+
+
+def object_key(oid: str) -> str:
+    """Where an object lies below `lfs/objects`."""
+    return f"{oid[:2]}/{oid[2:4]}/{oid}"
+
+
+@dataclass
+class Content:
+    """What one commit needs."""
+
+    repository: Repository
+    address: Address
+    commit: str
+    contents: Contents
+    _missing: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def _git(self) -> Git:
+        return self.repository.git
+
+    def missing(self) -> dict[str, int]:
+        """Sizes of what is not there. What is there, but was never known to be whole, is read and perhaps removed."""
+        known = self._known()
+        for oid, size in self.contents.objects.items():
+            path = self.repository.directory / "lfs" / "objects" / object_key(oid)
+            if not _has_size(path, size):
+                path.unlink(missing_ok=True)
+                self._missing[oid] = size
+            elif oid not in known and _digest(path, self._git.work.stop) != oid:
+                self._git.work.log.warning("An object of Git LFS is damaged: fetching it again", oid=oid)
+                path.unlink()
+                self._missing[oid] = size
+        return self._missing
+
+    def fetch(self) -> None:
+        """Fetches what is missing; AttemptError if not all of it came."""
+        if not self._missing:
+            return
+        need_lfs()
+        url = server_url(self._git, self.repository.place, self.address, self.commit)
+        common, work = self._git.told.common, self._git.work
+        inside = str(self.repository.directory.relative_to(common.claim))
+        with (
+            closing(LfsServer(self._git, url, os.environ)) as server,
+            closing(Tree(common.claim, f"{inside}/lfs", create=True)) as tree,
+            Crew(common.config.parallelism, work.stop, work.log, of_any) as crew,
+        ):
+            for batch in batches(self._missing):
+                answers = server.batch("download", batch, None)
+                for oid, size in batch:
+                    crew.give(partial(self._object, server, tree, oid, size, answers.get(oid)))
+            crew.end()
+            for each in (self.repository.directory / "lfs" / "incomplete").glob("*.part"):
+                # Of objects that no commit needs any more.
+                each.unlink(missing_ok=True)
+
+    def remember(self) -> None:
+        """All that is needed is there by now, and durable."""
+        if self.contents.objects:
+            write(self.repository.directory / KNOWN, "".join(f"{oid}\n" for oid in sorted(self.contents.objects)))
+
+    def _object(self, server: LfsServer, tree: Tree, oid: str, size: int, answer: Answer | None) -> None:
+        """One object, from an answer that may be too old by now."""
+        first, counted = [answer], 0
+
+        def count(more: int) -> None:
+            nonlocal counted
+            counted += more
+            self._git.work.progress.add(size=more)
+
+        def once() -> None:
+            known = first.pop() if first else server.batch("download", [(oid, size)], None).get(oid)
+            action = action_of("download", oid, known)
+            if action is None:
+                raise not_there(oid, "no address for it")
+            self._fetch(server, tree, oid, size, action, count)
+
+        self._git.attempts.run(f"object {oid} of Git LFS", once)
+        self._git.work.progress.add(size=size - counted)
+        parent, name = tree.parent(_part(oid))
+        source = os.dup(parent)
+        try:
+            tree.place(name, source, f"objects/{object_key(oid)}")
+        finally:
+            os.close(source)
+
+    def _fetch(  # noqa: PLR0917 - what one object needs
+        self, server: LfsServer, tree: Tree, oid: str, size: int, action: Action, count: Callable[[int], None]
+    ) -> None:
+        """The bytes of an object, after those that an earlier attempt has; what is wrong is removed at once."""
+        what = f"Object {oid} of Git LFS"
+        parent, name = tree.parent(_part(oid), create=True)
+        descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644, dir_fd=parent)
+        with os.fdopen(descriptor, "r+b", buffering=0) as file:
+            digest, begin = hashlib.sha256(), 0
+            if os.fstat(descriptor).st_size >= size:
+                file.truncate(0)
+            while block := file.read(_BLOCK):
+                digest.update(block)
+                begin += len(block)
+            with server.asking("GET", action, what, begin=begin) as response:
+                if begin and response.status_code != 206:
+                    begin, digest = 0, hashlib.sha256()
+                file.seek(begin)
+                file.truncate(begin)
+                for data in content_of(response):
+                    self._git.work.stop.check()
+                    begin += len(data)
+                    if begin > size:
+                        break
+                    file.write(data)
+                    digest.update(data)
+                    count(len(data))
+        if begin != size or digest.hexdigest() != oid:
+            # What came may be anything, so neither it nor its digest is kept or told.
+            with suppress(FileNotFoundError):
+                tree.remove(_part(oid))
+            message = f"{what}: what came has not the size or the digest of the object"
+            raise AttemptError(ExitCode.INTEGRITY, "WrongDigest", message)
+
+    def _known(self) -> set[str]:
+        try:
+            return set((self.repository.directory / KNOWN).read_text(encoding="ascii").split())
+        except (OSError, UnicodeDecodeError):
+            return set()
+
+
+def action_of(name: str, oid: str, answer: Answer | None) -> Action | None:
+    """What the server asks for, None for nothing. AttemptError where it refuses, or does not know the object."""
+    if answer is None:
+        raise not_there(oid, "nothing")
+    if answer.error is None:
+        return answer.actions.get(name)
+    said = f"{answer.code} {answer.error}"
+    if answer.code in (401, 403):
+        raise AttemptError(ExitCode.AUTH, "AccessDenied", f"The server of Git LFS refuses object {oid}: {said}")
+    if answer.code >= 500 or answer.code == 429:
+        raise AttemptError(ExitCode.TRANSIENT, "RequestFailed", f"The server of Git LFS fails for {oid}: {said}")
+    raise not_there(oid, said)
+
+
+def not_there(oid: str, said: str) -> AttemptError:
+    """The server has no such object."""
+    message = f"The server of Git LFS does not have object {oid}: it says {said}"
+    return AttemptError(ExitCode.NOT_FOUND, "LfsMissing", message)
+
+
+def _part(oid: str) -> str:
+    return f"incomplete/{oid}.part"
+
+
+def _has_size(path: Path, size: int) -> bool:
+    try:
+        return path.lstat().st_size == size
+    except OSError:
+        return False
+
+
+def _digest(path: Path, stop: Stop) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            stop.check()
+            digest.update(block)
+    return digest.hexdigest()

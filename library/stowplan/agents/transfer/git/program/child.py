@@ -1,0 +1,157 @@
+"""Runs one program and everything that it starts, until it ends or the attempt does."""
+
+import os
+import resource
+import select
+import subprocess
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from stowplan.agents.attempt.child_process import bound, end
+from stowplan.agents.attempt.failure import AttemptError, StoppedError
+from stowplan.agents.attempt.stop import Stop
+from stowplan.schema.agents.exit_codes import ExitCode
+
+LOOK_SECONDS = 0.2
+"""Time between two looks at whether the attempt is over."""
+
+END_SECONDS = 2.0
+"""Between SIGTERM and SIGKILL."""
+
+MOST_OUTPUT = 64 << 20
+"""Bytes of output that are kept for a caller that does not read them as they come."""
+
+LAST_ERRORS = 64 << 10
+"""Bytes that are kept of the end of standard error."""
+
+_CHUNK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How a program ended."""
+
+    code: int
+    output: bytes
+    errors: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Command line, environment, working directory and standard input of one program."""
+
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    folder: Path
+    feed: bytes = b""
+    held: tuple[int, ...] = ()
+    """Descriptors that it and its children keep open."""
+    take: Callable[[bytes], None] | None = None
+    """Gets standard output as it comes; without it the output is kept, up to `MOST_OUTPUT`."""
+    memory: int | None = None
+    """Bytes of data that the program may allocate (RLIMIT_DATA); None for no limit."""
+
+
+def run(call: Call, stop: Stop) -> Done:
+    """Waits for the end of the program.
+
+    StoppedError, with all of its processes gone, if the attempt ends before; AttemptError (5) for too much output, and
+    what `take` raises.
+    """
+    stop.check()
+    # A session of its own, so that one signal reaches all. The kernel ends it if this program is killed.
+    process = subprocess.Popen(  # noqa: S603 - a list of words, without a shell
+        [*bound(), *call.command],
+        env=dict(call.environment),
+        cwd=call.folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        pass_fds=call.held,
+    )
+    with process:
+        try:
+            if call.memory:
+                with suppress(ProcessLookupError):
+                    resource.prlimit(process.pid, resource.RLIMIT_DATA, (call.memory, call.memory))
+            return _wait(process, call, stop)
+        finally:
+            end(process, END_SECONDS)
+
+
+def _wait(process: "subprocess.Popen[bytes]", call: Call, stop: Stop) -> Done:
+    errors = _Errors(process)
+    feeder = threading.Thread(target=_feed, args=(process, call.feed), daemon=True)
+    feeder.start()
+    kept = _Kept(call.command)
+    for chunk in _chunks(process, stop):
+        (call.take or kept.take)(chunk)
+    while True:
+        try:
+            process.wait(LOOK_SECONDS)
+            break
+        except subprocess.TimeoutExpired:
+            if stop.is_set():
+                raise StoppedError from None
+    feeder.join()
+    return Done(process.returncode, bytes(kept.data), errors.text())
+
+
+def _chunks(process: "subprocess.Popen[bytes]", stop: Stop) -> Iterator[bytes]:
+    assert process.stdout  # noqa: S101 - it was asked for
+    descriptor = process.stdout.fileno()
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN | select.POLLHUP)
+    while True:
+        if stop.is_set():
+            raise StoppedError
+        if poll.poll(LOOK_SECONDS * 1000):
+            if not (chunk := os.read(descriptor, _CHUNK)):
+                return
+            yield chunk
+
+
+def _feed(process: "subprocess.Popen[bytes]", feed: bytes) -> None:
+    # The program may end before it has read everything.
+    with suppress(OSError, ValueError):
+        process.stdin.write(feed)  # type: ignore[union-attr]
+    with suppress(OSError, ValueError):
+        process.stdin.close()  # type: ignore[union-attr]
+
+
+class _Kept:
+    """Output that is kept as a whole."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self.data = bytearray()
+        self._name = " ".join(command[:2])
+
+    def take(self, chunk: bytes) -> None:
+        self.data += chunk
+        if len(self.data) > MOST_OUTPUT:
+            message = f"{self._name} gave more than {MOST_OUTPUT >> 20} MiB: the repository is too large to be read"
+            raise AttemptError(ExitCode.CONFLICT, "TooLarge", message)
+
+
+class _Errors:
+    """The end of standard error, read by a thread."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        self._data = bytearray()
+        self._process = process
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def text(self) -> str:
+        self._thread.join()
+        return self._data.decode(errors="replace")
+
+    def _read(self) -> None:
+        with suppress(OSError, ValueError):
+            while chunk := os.read(self._process.stderr.fileno(), _CHUNK):  # type: ignore[union-attr]
+                self._data += chunk
+                del self._data[:-LAST_ERRORS]

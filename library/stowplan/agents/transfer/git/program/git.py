@@ -1,0 +1,147 @@
+"""Git and Git LFS as programs of this transfer: with our configuration, and the password only where it is needed."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from stowplan.agents.attempt.failure import AttemptError, of_any
+from stowplan.agents.transfer.engine import Work
+from stowplan.agents.transfer.git.program import child, failure
+from stowplan.agents.transfer.git.program.child import Call, Done
+from stowplan.agents.transfer.git.program.configuration import as_variables, environment, pairs
+from stowplan.agents.transfer.git.program.password_socket import Answers
+from stowplan.agents.transfer.git.program.relay import Relay
+from stowplan.agents.transfer.git.settings import GitSettings
+from stowplan.agents.transfer.network.retry import Attempts
+from stowplan.schema.agents.exit_codes import ExitCode
+
+Judge = Callable[[str], AttemptError | None]
+Take = Callable[[bytes], None]
+
+MOST_REFS = 64 << 20
+"""Bytes of a server's answers where nothing is fetched: its refs, about a million of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where Git works: its own directory, and that of the files."""
+
+    directory: Path
+    files: Path | None = None
+    variables: dict[str, str] = field(default_factory=dict)
+    """Others of Git's own, such as another index."""
+    settings: tuple[tuple[str, str], ...] = ()
+    without: tuple[str, ...] = ()
+    """Settings that are left out: an empty value is not the same."""
+
+
+@dataclass(frozen=True)
+class Git:
+    """Runs both programs."""
+
+    told: GitSettings
+    work: Work
+    folder: Path
+    """Private, and gone in the end."""
+    answers: Answers
+    relay: Relay
+    held: tuple[int, ...]
+
+    def offline(self, place: Place | None, *words: str, feed: bytes = b"") -> bytes:
+        """What Git says; AttemptError if it fails. It reaches no server and knows no password."""
+        done = self.tried(place, *words, feed=feed)
+        if done.code:
+            raise failure.of_output(f"git {words[0]}", done.errors, self.work.redact)
+        return done.output
+
+    def tried(self, place: Place | None, *words: str, feed: bytes = b"") -> Done:
+        """Like `offline`, however it ends."""
+        return self._run(["git", *words], place, online=False, feed=feed)
+
+    def streamed(self, place: Place, *words: str, take: Take, feed: bytes = b"") -> None:
+        """Like `offline`, with the output given to `take` as it comes."""
+        done = self._run(["git", *words], place, online=False, feed=feed, take=take)
+        if done.code:
+            raise failure.of_output(f"git {words[0]}", done.errors, self.work.redact)
+
+    def online(
+        self, place: Place | None, *words: str, what: str, room: int = MOST_REFS, judge: Judge = lambda _: None
+    ) -> Done:
+        """Speaks with the server, more than once if it must; AttemptError if that fails.
+
+        `judge` may know better than we do what the output of a failure means. `room` is how many bytes may come.
+        """
+
+        def call() -> Done:
+            self.relay.begin(room)
+            done = self._run(["git", *words], place, online=True)
+            if done.code:
+                raise (
+                    self.relay.failure
+                    or judge(done.output.decode(errors="replace"))
+                    or failure.of_output(what, done.errors, self.work.redact)
+                )
+            return done
+
+        return self.attempts.run(what, call)
+
+    @property
+    def attempts(self) -> Attempts:
+        """The patience with one request."""
+        retries = self.told.common.config.request_retries
+        return Attempts(retries, self.work.stop, self.work.log, of_any)
+
+    def _run(
+        self,
+        command: list[str],
+        place: Place | None,
+        *,
+        online: bool,
+        feed: bytes = b"",
+        take: Take | None = None,
+    ) -> Done:
+        variables = environment(self.told, self.folder, os.environ, online=online)
+        settings = [("credential.helper", "")]
+        if online:
+            settings.append(("credential.helper", self.answers.helper))
+        paths = tuple(path for path in (place.directory, place.files) if path) if place else ()
+        settings += [*pairs(self.told, paths, self.relay.url if online else None), *(place.settings if place else ())]
+        if place:
+            settings = [each for each in settings if each[0] not in place.without]
+            variables["GIT_DIR"] = str(place.directory)
+            variables |= {"GIT_WORK_TREE": str(place.files)} if place.files else {}
+            variables |= place.variables
+        variables |= as_variables(settings)
+        cwd = place.files or place.directory if place else self.folder
+        # What a server sends may be small, and grow without end where it is unpacked.
+        memory = self.told.common.config.memory_mib << 20 if online else None
+        return child.run(Call(command, variables, cwd, feed, self.held, take, memory), self.work.stop)
+
+
+@contextmanager
+def prepared(told: GitSettings, work: Work, held: tuple[int, ...]) -> Iterator[Git]:
+    """Both programs, for the time of one attempt."""
+    # SIGKILL leaves it behind. A pod makes one attempt, and its scratch space goes with it; elsewhere it lies where old
+    # files are cleared away, and holds no password.
+    # The path of a socket has 108 bytes.
+    long = len(os.fsencode(tempfile.gettempdir())) > 75
+    folder = Path(tempfile.mkdtemp(prefix="stowplan-git-", dir="/tmp" if long else None))  # noqa: S108 - with a name of its own
+    answers = Answers(folder, told.address, told.credentials, work.log)
+    relay = Relay(told.hosts, told.common.network)
+    try:
+        yield Git(told, work, folder, answers, relay, held)
+    finally:
+        relay.close()
+        answers.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def need_lfs() -> None:
+    """AttemptError if Git LFS is not there: without it, files would silently hold pointers."""
+    if shutil.which("git-lfs") is None:
+        message = "The repository keeps files in Git LFS, but there is no git-lfs here; `lfs: false` takes the pointers"
+        raise AttemptError(ExitCode.BAD_SPEC, "NoGitLfs", message)

@@ -1,0 +1,49 @@
+"""Keeps out of the way of programs that an attempt left behind which was killed.
+
+They end by themselves within moments, since nobody reads what they write. Each holds a lock by a descriptor that it got
+at its start, so the next attempt can tell.
+"""
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.stop import Stop
+from stowplan.schema.agents.exit_codes import ExitCode
+
+PATIENCE_SECONDS = 60.0
+
+
+@contextmanager
+def awaited(directory: Path | None, stop: Stop) -> Iterator[tuple[int, ...]]:
+    """The descriptors to hand on, once nobody else has them."""
+    if directory is None:
+        yield ()
+        return
+    descriptor = os.open(directory / "children", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    try:
+        _lock(descriptor, stop)
+        yield (descriptor,)
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, stop: Stop) -> None:
+    end = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > end:
+                message = "Programs of an earlier attempt are still at work in the destination"
+                raise AttemptError(ExitCode.TRANSIENT, "Leftovers", message) from None
+            stop.sleep(0.05)
+        except OSError:
+            # A file system without locks: the lock of the destination has waited long enough for them.
+            return
+        else:
+            return

@@ -1,0 +1,189 @@
+"""The one way by which Git reaches a server: a proxy of this program, which connects to the repository's host alone.
+
+Git follows redirects, and servers tell it of alternates and bundles that lie elsewhere. Through this proxy none of
+these leads to another host, to an address of the node, or brings more bytes than there is room for. TLS goes through it
+as it is, so Git itself checks the certificate.
+"""
+
+import re
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.network import Network
+from stowplan.agents.transfer.network.hosts import Hosts, Origin, origin
+from stowplan.agents.transfer.network.proxy import Proxy, proxy_of
+from stowplan.schema.agents.exit_codes import ExitCode
+
+CONNECT_SECONDS = 10.0
+LONGEST_HEAD = 64 << 10
+"""Bytes of the head of a request."""
+
+_BLOCK = 1 << 18
+_CONNECT = re.compile(rb"CONNECT (\S+):(\d{1,5}) HTTP/1\.[01]\r\n")
+_REQUEST = re.compile(rb"([A-Z]+) (http://\S+) (HTTP/1\.[01])\r\n")
+
+
+@dataclass
+class Relay:
+    """A proxy at a port of this machine, with threads of its own."""
+
+    hosts: Hosts
+    network: Network
+    failure: AttemptError | None = None
+    """Why something was refused since `begin`."""
+    _room: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _server: socket.socket = field(default_factory=socket.socket)
+
+    def __post_init__(self) -> None:
+        self._server.bind(("127.0.0.1", 0))
+        self._server.listen()
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        """What Git is told of it."""
+        return f"http://127.0.0.1:{self._server.getsockname()[1]}"
+
+    def close(self) -> None:
+        # `close` alone would leave the thread in `accept`.
+        with suppress(OSError):
+            self._server.shutdown(socket.SHUT_RDWR)
+        self._server.close()
+
+    def begin(self, room: int) -> None:
+        """Before a program that may receive so many bytes."""
+        with self._lock:
+            self.failure, self._room = None, room
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                client, _ = self._server.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._connect, args=(client,), daemon=True).start()
+
+    def _connect(self, client: socket.socket) -> None:
+        with client, suppress(OSError):
+            head = _head(client)
+            try:
+                server, first, answer = self._open(head)
+            except AttemptError as failure:
+                self.failure = self.failure or failure
+                client.sendall(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+                return
+            except (OSError, ValueError) as error:
+                text = f"HTTP/1.1 502 Connection refused ({error})\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+                client.sendall(text.encode("ascii", "replace"))
+                return
+            with server:
+                client.sendall(answer)
+                server.sendall(first)
+                other = threading.Thread(target=_pump, args=(client, server, None), daemon=True)
+                other.start()
+                _pump(server, client, self._take)
+                # `close` would not wake the other thread.
+                for each in (server, client):
+                    with suppress(OSError):
+                        each.shutdown(socket.SHUT_RDWR)
+                other.join(1)
+
+    def _open(self, head: bytes) -> tuple[socket.socket, bytes, bytes]:
+        """A connection, the first bytes for it, and those for the client; AttemptError where it may not be."""
+        if found := _CONNECT.match(head):
+            where = origin(f"https://{found[1].decode('ascii')}:{int(found[2])}")
+            self._check(where)
+            return self._tunnel(where), b"", b"HTTP/1.1 200 Connection established\r\n\r\n"
+        if not (found := _REQUEST.match(head)):
+            raise OSError("it is no request")
+        url = found[2].decode("ascii")
+        where = origin(url)
+        self._check(where)
+        proxy = proxy_of("http", _authority(where))
+        server = self._dial(where, proxy)
+        target = url if proxy else f"/{url.partition('://')[2].partition('/')[2]}"
+        own = {**(proxy.headers if proxy else {}), "connection": "close"}
+        lines = [f"{found[1].decode('ascii')} {target} {found[3].decode('ascii')}".encode()]
+        # One request for each connection, so that none can reach another host by a connection that is open.
+        rest = head[found.end() :].split(b"\r\n\r\n", 1)
+        dropped = (b"connection:", b"proxy-connection:", b"proxy-authorization:")
+        lines += [each for each in rest[0].split(b"\r\n") if not each.lower().startswith(dropped)]
+        lines += [f"{name}: {value}".encode() for name, value in own.items()]
+        return server, b"\r\n".join(lines) + b"\r\n\r\n" + rest[1], b""
+
+    def _check(self, where: Origin) -> None:
+        if not self.hosts.is_own(where):
+            message = (
+                f"The server leads Git to {where[0]}://{where[1]}:{where[2]}, which is not the host of the repository:"
+                " give the address that it leads to, if that is right"
+            )
+            raise AttemptError(ExitCode.CONFLICT, "OtherHost", message)
+
+    def _tunnel(self, where: Origin) -> socket.socket:
+        authority = _authority(where)
+        proxy = proxy_of("https", authority)
+        server = self._dial(where, proxy)
+        if proxy:
+            headers = "".join(f"{name}: {value}\r\n" for name, value in proxy.headers.items())
+            server.sendall(f"CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n{headers}\r\n".encode())
+            answer = _head(server)
+            if not re.match(rb"HTTP/1\.[01] 2\d\d ", answer):
+                server.close()
+                raise OSError(f"the proxy answers {answer[9:12].decode('ascii', 'replace')}")
+        return server
+
+    def _dial(self, where: Origin, proxy: Proxy | None) -> socket.socket:
+        """The host, or the proxy of the user: the spec or the platform named both."""
+        host, port = where[1], where[2]
+        if proxy:
+            parts = urlsplit(f"//{proxy.host}")
+            host, port = parts.hostname or "", parts.port or 80
+        server = self.network.connect(host, port, named=True, seconds=CONNECT_SECONDS)
+        # Git itself gives up connections that are too slow.
+        server.settimeout(None)
+        return server
+
+    def _take(self, count: int) -> None:
+        """Counts what came; OSError when it is too much."""
+        with self._lock:
+            self._room -= count
+            if self._room < 0:
+                message = "The server sends more than there is room for, so the transfer was ended"
+                self.failure = self.failure or AttemptError(ExitCode.CONFLICT, "TooLarge", message)
+                raise OSError(message)
+
+
+def _authority(where: Origin) -> str:
+    return f"[{where[1]}]:{where[2]}" if ":" in where[1] else f"{where[1]}:{where[2]}"
+
+
+def _head(connection: socket.socket) -> bytes:
+    connection.settimeout(CONNECT_SECONDS)
+    head = b""
+    while b"\r\n\r\n" not in head:
+        part = connection.recv(4096)
+        if not part or len(head) > LONGEST_HEAD:
+            raise OSError("no head of a request came")
+        head += part
+    connection.settimeout(None)
+    return head
+
+
+def _pump(source: socket.socket, sink: socket.socket, take: Callable[[int], None] | None) -> None:
+    """Passes on what comes until there is no more, or either side is gone."""
+    buffer = memoryview(bytearray(_BLOCK))
+    with suppress(OSError):
+        while count := source.recv_into(buffer):
+            if take:
+                take(count)
+            sink.sendall(buffer[:count])
+    for each in (source, sink):
+        # Only what was passed on counts: the other direction of a tunnel ends with it.
+        with suppress(OSError):
+            each.shutdown(socket.SHUT_RD if each is source else socket.SHUT_WR)

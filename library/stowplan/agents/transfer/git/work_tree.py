@@ -1,0 +1,197 @@
+"""Brings the files of a repository to a commit, without losing what somebody else has done there."""
+
+import os
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.safe_files import replace as write
+from stowplan.agents.transfer.git.contents import POINTER_LIMIT, SHOWN, SUBMODULE, Contents, Records, listed
+from stowplan.agents.transfer.git.program.git import Git, Place
+from stowplan.agents.transfer.git.remote import Wanted
+from stowplan.agents.transfer.git.repository import CHECKED_OUT, Repository
+from stowplan.schema.agents.exit_codes import ExitCode
+
+JOURNAL = "stowplan-checkout"
+"""File in Git's own directory: the commits that the files are on the way from and to. It is there only meanwhile."""
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """Of one repository."""
+
+    repository: Repository
+
+    def guard(self) -> None:
+        """AttemptError (5) where tracked files were edited. What a killed attempt began is finished first."""
+        self._check_marks()
+        self._finish()
+        # Git may note what it has compared: files of a fresh clone are as young as its index, and so must be read.
+        place = replace(self.repository.place, variables={"GIT_OPTIONAL_LOCKS": "1"})
+        edited = edited_files(self.repository.git, place)
+        if edited:
+            names = ", ".join(map(repr, edited[:SHOWN]))
+            message = f"{len(edited)} files of {self.repository.path} have changes that nobody committed: {names}"
+            raise AttemptError(ExitCode.CONFLICT, "Dirty", message)
+
+    def check_files(self, commit: str, expected: int) -> None:
+        """AttemptError (11) where a file of the commit is not there after the checkout."""
+        count = 0
+        missing: list[str] = []
+
+        def take(record: bytes) -> None:
+            nonlocal count
+            fields, _, raw = record.partition(b"\t")
+            if fields.startswith(SUBMODULE):
+                return
+            path = os.fsdecode(raw)
+            if os.path.lexists(self.repository.path / path):
+                count += 1
+            elif len(missing) < SHOWN:
+                missing.append(path)
+
+        listed(self.repository, commit, take)
+        if count != expected or missing:
+            names = ", ".join(map(repr, missing))
+            message = (
+                f"{count} of the {expected} files of commit {commit[:12]} are there after the checkout: no {names}"
+            )
+            raise AttemptError(ExitCode.INTEGRITY, "FilesMissing", message)
+
+    def _check_marks(self) -> None:
+        """AttemptError (5) where the index says of files that Git is not to look at them, so that edits stay unseen."""
+        marked: list[str] = []
+
+        def take(record: bytes) -> None:
+            # `S` is skip-worktree; small letters are assume-unchanged (git-ls-files(1)).
+            if (record[:1] == b"S" or record[:1].islower()) and len(marked) < SHOWN:
+                marked.append(os.fsdecode(record[2:]))
+
+        words = ("ls-files", "-v", "-z")
+        self.repository.git.streamed(self.repository.place, *words, take=Records(take).take)
+        if marked:
+            names = ", ".join(map(repr, marked))
+            message = (
+                f"The index of {self.repository.path} hides changes of files from Git (skip-worktree or"
+                f" assume-unchanged): {names}. `git update-index --no-skip-worktree --no-assume-unchanged` shows them"
+            )
+            raise AttemptError(ExitCode.CONFLICT, "HiddenChanges", message)
+
+    def guard_commits(self, wanted: Wanted, commit: str) -> None:
+        """AttemptError (5) where commits that were made here would be lost."""
+        repository = self.repository
+        for name in ("HEAD", *((wanted.name,) if wanted.kind == "branch" else ())):
+            there = repository.commit(name)
+            if there is None or there in (commit, repository.commit(CHECKED_OUT)) or self._is_older(there, commit):
+                continue
+            if not self._is_of_origin(there):
+                message = (
+                    f"{repository.path} has commits of its own ({name} is at {there[:12]}), and the source is at"
+                    f" {commit[:12]}: push or remove them first"
+                )
+                raise AttemptError(ExitCode.CONFLICT, "LocalCommits", message)
+
+    def is_at(self, wanted: Wanted, commit: str) -> bool:
+        """Whether this very commit is checked out, in the way it should be."""
+        branch = wanted.name if wanted.kind == "branch" else None
+        return self.repository.commit("HEAD") == commit and self.repository.branch() == branch
+
+    def clear(self) -> None:
+        """Removes all files: those of a clone that nobody has seen, and that an attempt has begun to fill."""
+        for each in self.repository.path.iterdir():
+            if each.name != ".git":
+                shutil.rmtree(each) if each.is_dir() and not each.is_symlink() else each.unlink()
+        (self.repository.directory / "index").unlink(missing_ok=True)
+
+    def run(self, wanted: Wanted, commit: str, *, force: bool) -> None:
+        """Checks out; `force` takes no care of what is there."""
+        self._move(self.repository.commit("HEAD") or "", commit, force=force)
+        self._name(wanted, commit)
+        self._journal.unlink(missing_ok=True)
+
+    def pointers(self, contents: Contents) -> list[str]:
+        """Paths that do not hold what Git LFS keeps for them, but something of another size."""
+        return [path for path, each in contents.pointers.items() if self._size(path) != each.size]
+
+    def smudge(self, contents: Contents) -> None:
+        """Fills files that hold pointers, as a Git without Git LFS leaves them. AttemptError (11) if one remains."""
+        stale = [path for path in self.pointers(contents) if (self._size(path) or 0) < POINTER_LIMIT]
+        if stale:
+            for path in stale:
+                (self.repository.path / path).unlink(missing_ok=True)
+            feed = b"".join(os.fsencode(path) + b"\0" for path in stale)
+            words = ("checkout", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul")
+            self.repository.git.offline(self.repository.place, *words, feed=feed)
+        left = self.pointers(contents)
+        if left:
+            names = ", ".join(map(repr, left[:SHOWN]))
+            message = f"{len(left)} files do not hold what Git LFS keeps for them: {names}"
+            raise AttemptError(ExitCode.INTEGRITY, "Pointers", message)
+
+    @property
+    def _journal(self) -> Path:
+        return self.repository.directory / JOURNAL
+
+    def _move(self, before: str, commit: str, *, force: bool) -> None:
+        write(self._journal, f"{before} {commit}\n")
+        words = ("checkout", "--quiet", *(("--force",) if force else ()), "--detach", commit)
+        try:
+            self.repository.git.offline(self.repository.place, *words)
+        except AttemptError as error:
+            if error.reason == "Dirty":
+                # Git looks before it touches anything, so there is nothing to finish.
+                self._journal.unlink()
+            raise
+
+    def _name(self, wanted: Wanted, commit: str) -> None:
+        """The names that a clone would have, in one step, and HEAD on the branch."""
+        repository, lines = self.repository, [f"update {CHECKED_OUT} {commit}"]
+        if wanted.kind == "branch":
+            lines += [f"update {wanted.name} {commit}", f"update refs/remotes/origin/{wanted.short} {commit}"]
+        elif wanted.kind == "tag":
+            lines.append(f"update {wanted.name} {wanted.object}")
+        feed = os.fsencode("".join(f"{line}\n" for line in lines))
+        repository.git.offline(repository.place, "update-ref", "--stdin", feed=feed)
+        if wanted.kind == "branch":
+            repository.git.offline(repository.place, "symbolic-ref", "HEAD", wanted.name)
+            repository.set(f"branch.{wanted.short}.remote", "origin")
+            repository.set(f"branch.{wanted.short}.merge", wanted.name)
+
+    def _finish(self) -> None:
+        """A killed attempt was on its way: the files that it had to touch are brought to its end, and no others."""
+        try:
+            before, _, commit = self._journal.read_text(encoding="ascii").removesuffix("\n").partition(" ")
+        except FileNotFoundError:
+            return
+        touched = self._changed(before, commit)
+        strange = [path for path in edited_files(self.repository.git, self.repository.place) if path not in touched]
+        if not strange:
+            self._move(before, commit, force=True)
+            self.repository.git.offline(self.repository.place, "update-ref", CHECKED_OUT, commit)
+            self._journal.unlink()
+
+    def _changed(self, before: str, commit: str) -> set[str]:
+        before = before or self.repository.git.offline(self.repository.place, "mktree").decode().strip()
+        words = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", before, commit)
+        return {os.fsdecode(each) for each in self.repository.git.offline(self.repository.place, *words).split(b"\0")}
+
+    def _is_older(self, commit: str, than: str) -> bool:
+        words = ("merge-base", "--is-ancestor", commit, than)
+        return self.repository.git.tried(self.repository.place, *words).code == 0
+
+    def _is_of_origin(self, commit: str) -> bool:
+        words = ("for-each-ref", "--count=1", f"--contains={commit}", "refs/remotes", "refs/tags")
+        return bool(self.repository.git.tried(self.repository.place, *words).output)
+
+    def _size(self, path: str) -> int | None:
+        try:
+            return (self.repository.path / path).lstat().st_size
+        except OSError:
+            return None
+
+
+def edited_files(git: Git, place: Place) -> list[str]:
+    """Tracked files that differ from the commit that is checked out."""
+    words = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames", "--ignore-submodules=all")
+    return [os.fsdecode(each[3:]) for each in git.offline(place, *words).split(b"\0")[:-1]]

@@ -1,0 +1,74 @@
+"""Files of a claim on their way into a commit."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+from huggingface_hub import CommitOperationAdd
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.tree import Found, Tree
+from stowplan.schema.agents.exit_codes import ExitCode
+
+SMALL = 10 << 20
+"""Bytes from which on the Hub takes no file into Git itself; smaller ones are held in memory until it has told."""
+
+MOST = 256
+"""Files that the Hub is asked about at one time; also those that are open at one time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A file of the claim, and its path in the repository."""
+
+    found: Found
+    path: str
+
+
+def batches(files: Sequence[Outgoing], held: int) -> Iterator[list[Outgoing]]:
+    """Files in order, so many at one time that the small ones of a batch have no more than `held` bytes."""
+    batch: list[Outgoing] = []
+    small = 0
+    for each in files:
+        size = each.found.size if each.found.size < SMALL else 0
+        if batch and (len(batch) == MOST or small + size > held):
+            yield batch
+            batch, small = [], 0
+        batch.append(each)
+        small += size
+    if batch:
+        yield batch
+
+
+@contextmanager
+def opened(tree: Tree, batch: Sequence[Outgoing]) -> Iterator[list[CommitOperationAdd]]:
+    """The files as the library takes them. They must be the same before and after as when they were looked at.
+
+    Large ones go by the name of an open descriptor: nobody can put a link in their place.
+    """
+    with ExitStack() as stack:
+        descriptors = []
+        for each in batch:
+            descriptors.append(tree.open(each.found.key))
+            stack.callback(os.close, descriptors[-1])
+        _check(batch, descriptors)
+        yield [_operation(each, descriptor) for each, descriptor in zip(batch, descriptors, strict=True)]
+        _check(batch, descriptors)
+
+
+def _operation(file: Outgoing, descriptor: int) -> CommitOperationAdd:
+    if file.found.size >= SMALL:
+        return CommitOperationAdd(path_in_repo=file.path, path_or_fileobj=f"/proc/self/fd/{descriptor}")
+    data = b""
+    while len(data) < file.found.size and (more := os.pread(descriptor, file.found.size - len(data), len(data))):
+        data += more
+    return CommitOperationAdd(path_in_repo=file.path, path_or_fileobj=data)
+
+
+def _check(batch: Sequence[Outgoing], descriptors: Sequence[int]) -> None:
+    for each, descriptor in zip(batch, descriptors, strict=True):
+        status = os.fstat(descriptor)
+        if (status.st_size, status.st_mtime_ns) != (each.found.size, each.found.modified_ns):
+            message = f"{each.found.key} was changed while it was copied"
+            raise AttemptError(ExitCode.TRANSIENT, "FileChanged", message)

@@ -1,0 +1,114 @@
+"""How a request to a Hub fails, in words that say what a person can do."""
+
+import re
+from dataclasses import dataclass
+
+import httpx2
+from huggingface_hub.errors import (
+    DisabledRepoError,
+    GatedRepoError,
+    HfHubHTTPError,
+    RemoteEntryNotFoundError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+
+from stowplan.agents.attempt import failure
+from stowplan.agents.attempt.failure import AttemptError, StoppedError
+from stowplan.agents.transfer.network.retry import ThrottledError
+from stowplan.schema.agents.exit_codes import ExitCode
+
+LONGEST_WAIT = 300.0
+"""The most seconds that a Hub may make us wait: its limits are for five minutes."""
+
+_MAY_PASS = frozenset({408, 425, 429, 500, 502, 503, 504})
+_CODES = {
+    401: (ExitCode.AUTH, "AccessDenied"),
+    403: (ExitCode.AUTH, "AccessDenied"),
+    404: (ExitCode.NOT_FOUND, "NotFound"),
+    409: (ExitCode.TRANSIENT, "Conflict"),
+}
+_RESET = re.compile(r";\s*t\s*=\s*(\d+)")
+
+
+class MovedError(Exception):
+    """The branch is at another commit than the one that was looked at."""
+
+
+@dataclass(frozen=True)
+class Failures:
+    """Of one repository."""
+
+    address: str
+    has_token: bool
+
+    def of_any(self, error: Exception, what: str) -> AttemptError | MovedError | StoppedError:
+        """The failure that an exception stands for; what is no error of a server or of the system is raised again."""
+        # What failed in a thread of the library comes as the cause of a plain error.
+        if isinstance(error, RuntimeError | ValueError) and isinstance(error.__cause__, Exception):
+            return self.of_any(error.__cause__, what)
+        if isinstance(error, MovedError):
+            return error
+        if isinstance(error, HfHubHTTPError):
+            return self._of_answer(error, what)
+        if isinstance(error, httpx2.HTTPError | httpx2.InvalidURL):
+            return AttemptError(ExitCode.TRANSIENT, "RequestFailed", f"{what}: {type(error).__name__}: {error}")
+        return failure.of_any(error, what)
+
+    def of_library(self, error: Exception, what: str) -> AttemptError | MovedError | StoppedError:
+        """The same for what a call of the libraries raises: they have plain errors too."""
+        text = " ".join(str(error).split())
+        if isinstance(error, UnicodeDecodeError) or (isinstance(error, ValueError) and "README.md" in text):
+            # The library has the Hub look at the card before it commits.
+            return AttemptError(ExitCode.CONFLICT, "BadCard", f"The Hub does not take this README.md: {text}")
+        try:
+            return self.of_any(error, what)
+        except Exception:
+            return AttemptError(ExitCode.TRANSIENT, "RequestFailed", f"{what}: {type(error).__name__}: {text}")
+
+    def _of_answer(self, error: HfHubHTTPError, what: str) -> AttemptError | MovedError:
+        status, said = error.response.status_code, error.server_message or ""
+        text = f"{what}: {status} {said}".strip()
+        for kind, (code, reason, say) in self._kinds(what, said).items():
+            if isinstance(error, kind):
+                return AttemptError(code, reason, say)
+        if status == 412:
+            return MovedError(text)
+        if status in _MAY_PASS:
+            return ThrottledError(text, _wait(error.response))
+        code, reason = _CODES.get(status, (ExitCode.BAD_SPEC if status < 500 else ExitCode.TRANSIENT, "Refused"))
+        return AttemptError(code, reason, text)
+
+    def _kinds(self, what: str, said: str) -> dict[type[Exception], tuple[ExitCode, str, str]]:
+        """Code, reason and sentence of what the Hub names itself; the first that fits counts."""
+        return {
+            GatedRepoError: (ExitCode.AUTH, "Gated", self._gated(said)),
+            DisabledRepoError: (ExitCode.AUTH, "Disabled", f"The Hub has disabled {self.address}"),
+            RevisionNotFoundError: (ExitCode.NOT_FOUND, "RevisionNotFound", f"{self.address} has no {what}"),
+            RemoteEntryNotFoundError: (ExitCode.NOT_FOUND, "NotFound", f"{self.address} has no file {what}"),
+            RepositoryNotFoundError: (ExitCode.NOT_FOUND, "RepositoryNotFound", self._missing()),
+        }
+
+    def _gated(self, said: str) -> str:
+        do = (
+            f"The token's account has no access: accept the conditions on {self.address} with it, or wait for approval"
+            if self.has_token
+            else f"Accept the conditions on {self.address}, and give the option `token` of that account"
+        )
+        return f"{self.address} is gated. {do}. {said}".rstrip()
+
+    def _missing(self) -> str:
+        do = (
+            "the token may not see it: does it have the right to read this repository?"
+            if self.has_token
+            else "it is private: then the option `token` is needed"
+        )
+        return f"{self.address} is not there (is repo-type right?), or {do}"
+
+
+def _wait(response: httpx2.Response) -> float:
+    """Seconds, by either header: https://huggingface.co/docs/hub/rate-limits"""
+    after, limit = response.headers.get("retry-after", ""), response.headers.get("ratelimit", "")
+    reset = _RESET.search(limit)
+    seconds = float(after) if after.isdecimal() else float(reset[1]) if reset and response.status_code == 429 else 0.0
+    return min(LONGEST_WAIT, seconds)

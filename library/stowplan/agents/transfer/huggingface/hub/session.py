@@ -1,0 +1,134 @@
+"""The connections to a Hub and to whom it sends us, for our own requests and those of huggingface_hub."""
+
+import ssl
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx2
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.attempt.network import Network
+from stowplan.agents.attempt.stop import Stop
+from stowplan.agents.transfer.network.dialing import SLOW_BYTES, SLOW_SECONDS, pin
+from stowplan.agents.transfer.network.hosts import MOST_REDIRECTS, Hosts
+from stowplan.schema.agents.exit_codes import ExitCode
+
+CONNECT_SECONDS = 10.0
+SILENCE_SECONDS = 30.0
+"""Longest wait for the next bytes of an answer."""
+
+COMMIT_SECONDS = 600.0
+"""The same for a commit: the Hub answers when all files of it are in Git."""
+
+MOST_ANSWER = 16 << 20
+"""Bytes of an answer, but for the content of files: a page of a listing has 1,000 entries."""
+
+MOST_BYTES = "stowplan_most_bytes"
+"""Extension of a request: the bytes that its answer may have instead."""
+
+CAS_HEADER = "x-xet-cas-url"
+"""Where an answer names the Xet store (`huggingface_hub.constants.HUGGINGFACE_HEADER_X_XET_ENDPOINT`)."""
+
+Sent = Callable[[int], None]
+
+
+def connect(  # noqa: PLR0917 - what the connections of one transfer need
+    hosts: Hosts, network: Network, authorities: str | None, connections: int, stop: Stop, sent: Sent
+) -> httpx2.Client:
+    """A client that sends credentials to the Hub alone, and nothing to hosts that nobody named; any thread may use it.
+
+    `sent` gets the number of bytes of each chunk that goes to a storage. A request ends with StoppedError, or with
+    AttemptError (5) where it is led to another host or its answer is too large.
+    """
+    verify = ssl.create_default_context()
+    if authorities:
+        verify.load_verify_locations(cafile=authorities)
+
+    def guard(request: httpx2.Request) -> None:
+        stop.check()
+        # Where an answer leads, or the next page of a listing, is the server's word. Storage has signed URLs.
+        if not hosts.is_own(hosts.check(str(request.url), "An answer of the Hub")):
+            request.headers.pop("authorization", None)
+        # So the bytes that are counted are those that are kept.
+        request.headers["accept-encoding"] = "identity"
+        if request.method in ("PUT", "POST"):
+            request.stream = _Watched(request.stream, stop, sent if request.method == "PUT" else _nothing)
+        limits = request.extensions.setdefault("timeout", {})
+        # Some calls of huggingface_hub wait without an end.
+        limits["connect"] = limits.get("connect") or CONNECT_SECONDS
+        limits["write"] = limits.get("write") or SILENCE_SECONDS
+        limits["read"] = COMMIT_SECONDS if "/commit/" in request.url.path else limits.get("read") or SILENCE_SECONDS
+
+    def bound(response: httpx2.Response) -> None:
+        if response.headers.get("content-encoding", "identity").lower() != "identity":
+            message = "The server compresses its answer, although it was asked not to"
+            raise AttemptError(ExitCode.CONFLICT, "BadAnswer", message)
+        if store := response.headers.get(CAS_HEADER):
+            # The library of the Xet store, which is not in Python, gets this address.
+            _, name, port = hosts.check(store, "The Hub's address of the Xet store")
+            network.addresses(name, port, named=hosts.is_named(name, port))
+        most = response.request.extensions.get(MOST_BYTES, MOST_ANSWER)
+        response.stream = _Bounded(response.stream, most)
+
+    client = httpx2.Client(
+        verify=verify,
+        timeout=httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS, pool=None),
+        limits=httpx2.Limits(max_connections=connections, max_keepalive_connections=connections),
+        follow_redirects=True,
+        max_redirects=MOST_REDIRECTS,
+        event_hooks={"request": [guard], "response": [bound]},
+    )
+    pin(client, network, hosts.is_named)
+    return client
+
+
+def origin(url: httpx2.URL) -> tuple[str, str, int]:
+    """Scheme, host and port."""
+    return url.scheme, url.host, url.port or {"http": 80, "https": 443}.get(url.scheme, 0)
+
+
+def _nothing(_: int) -> None:
+    return
+
+
+class _Watched(httpx2.SyncByteStream):
+    """The body of a request that ends when the work does."""
+
+    def __init__(self, inner: Any, stop: Stop, sent: Sent) -> None:
+        self._inner, self._stop, self._sent = inner, stop, sent
+
+    def __iter__(self) -> Iterator[bytes]:
+        for data in self._inner:
+            self._stop.check()
+            yield data
+            self._sent(len(data))
+
+    def close(self) -> None:
+        if hasattr(self._inner, "close"):
+            self._inner.close()
+
+
+class _Bounded(httpx2.SyncByteStream):
+    """The body of an answer, with the most bytes that it may have and the least speed."""
+
+    def __init__(self, inner: Any, most: int) -> None:
+        self._inner, self._most = inner, most
+
+    def __iter__(self) -> Iterator[bytes]:
+        left, begin, count = self._most, time.monotonic(), 0
+        for data in self._inner:
+            left -= len(data)
+            if left < 0:
+                message = f"An answer has more than the {self._most} bytes that it may have"
+                raise AttemptError(ExitCode.CONFLICT, "BadAnswer", message)
+            count += len(data)
+            now = time.monotonic()
+            if now - begin > SLOW_SECONDS:
+                if count < SLOW_BYTES:
+                    raise httpx2.ReadTimeout(f"{count} bytes came in {now - begin:.0f} seconds, which is too slow")
+                begin, count = now, 0
+            yield data
+
+    def close(self) -> None:
+        self._inner.close()

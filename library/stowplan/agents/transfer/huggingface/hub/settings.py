@@ -1,0 +1,125 @@
+"""What a transfer with a Hugging Face Hub is told."""
+
+import re
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from stowplan.agents.transfer.huggingface.hub.environment import DISABLE_XET_ENV, ENDPOINT_ENV, TOKEN_ENV
+from stowplan.agents.transfer.keys import problem
+from stowplan.agents.transfer.network.hosts import Hosts, is_host, origin
+from stowplan.agents.transfer.settings import Settings, SettingsError, Values
+from stowplan.schema.agents.transfer_config import HuggingFaceEndpoint
+
+DEFAULT_ENDPOINT = "https://huggingface.co"
+MESSAGE = "Upload files"
+
+XET_STREAM_MIB = 50
+"""What hf-xet holds for one part that is on its way, measured with parts of 16 MiB."""
+
+_REPO = re.compile(r"[\w.-]{1,96}(/[\w.-]{1,96})?", re.ASCII)
+_TRUE = ("1", "on", "yes", "true")
+
+
+@dataclass(frozen=True, slots=True)
+class HuggingFaceSettings:
+    """The repository, and how much is done at one time."""
+
+    common: Settings
+    remote: HuggingFaceEndpoint
+    endpoint: str
+    """URL of the Hub without `/` at its end."""
+    repo: str
+    token: str | None
+    revision: str | None
+    path_in_repo: str
+    """Of an upload; without `/` at its beginning."""
+    message: str
+    xet: bool
+    """Whether files may come and go by hf-xet."""
+
+    @property
+    def hosts(self) -> Hosts:
+        """Where the Hub may lead to."""
+        return Hosts(origin(self.endpoint), tuple(self.remote.hosts), "huggingface.hosts")
+
+    @property
+    def streams(self) -> int:
+        """Requests at one time: each holds about four chunks of one MiB."""
+        return max(1, min(self.common.config.parallelism, self.common.free_mib // 4))
+
+    @property
+    def held_bytes(self) -> int:
+        """Bytes of small files that an upload holds at one time: the request of a commit has them four times over."""
+        return max(4, self.common.free_mib // 8) << 20
+
+    @property
+    def address(self) -> str:
+        """Where people find the repository."""
+        return f"{self.endpoint}/{self.prefix}{self.repo}"
+
+    @property
+    def prefix(self) -> str:
+        """What stands before the repository in URLs of its files."""
+        return "" if self.remote.repo_type == "model" else f"{self.remote.repo_type}s/"
+
+    @property
+    def xet_streams(self) -> int:
+        """Parts that come by hf-xet at one time."""
+        return max(1, self.common.free_mib // XET_STREAM_MIB)
+
+    @property
+    def part_size(self) -> int:
+        """Bytes of a part of a large file."""
+        return self.common.config.part_size_mib << 20
+
+
+def huggingface_settings(common: Settings) -> HuggingFaceSettings:
+    """The settings of this engine; SettingsError if something is missing or cannot be."""
+    remote, values = common.remote, common.values
+    if not isinstance(remote, HuggingFaceEndpoint):
+        raise TypeError(remote)
+    repo = values.required(remote.repo_env)
+    if not _REPO.fullmatch(repo) or ".." in repo:
+        raise SettingsError(f"The value of {remote.repo_env} must be a repository, `owner/name`, but it is {repo!r}")
+    if wrong := [each for each in remote.hosts if not is_host(each)]:
+        raise SettingsError(
+            f"`huggingface.hosts` must list `host` or `host:port` in small letters, but has {wrong[0]!r}"
+        )
+    given = values.environment
+    token = remote.token_env or (TOKEN_ENV if TOKEN_ENV in given else None)
+    return HuggingFaceSettings(
+        common,
+        remote,
+        endpoint=_endpoint(values),
+        repo=repo,
+        token=values.optional(token),
+        revision=values.optional(remote.revision_env),
+        path_in_repo=_path_in_repo(values.optional(remote.path_in_repo_env) or "", remote.path_in_repo_env),
+        message=values.optional(remote.commit_message_env) or MESSAGE,
+        xet=given.get(DISABLE_XET_ENV, "").lower() not in _TRUE,
+    )
+
+
+def _endpoint(values: Values) -> str:
+    if ENDPOINT_ENV not in values.environment:
+        return DEFAULT_ENDPOINT
+    endpoint = (values.optional(ENDPOINT_ENV) or DEFAULT_ENDPOINT).rstrip("/")
+    try:
+        parts = urlsplit(endpoint)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        good, parts = False, urlsplit("")
+    if not good or parts.query or parts.fragment:
+        raise SettingsError(f"The value of {ENDPOINT_ENV} must be the http:// or https:// URL of a Hub")
+    if "@" in parts.netloc:
+        raise SettingsError(f"The value of {ENDPOINT_ENV} must hold no user or password: there is the option `token`")
+    return endpoint
+
+
+def _path_in_repo(path: str, name: str | None) -> str:
+    """As the command line of the Hub takes it: `.` and `./` are the top."""
+    plain = re.sub(r"^(\./|/)+", "", path)
+    plain = "" if plain == "." else plain
+    if plain and (found := problem(plain)):
+        raise SettingsError(f"The value of {name} can be no path in a repository: {plain!r} {found}")
+    return plain

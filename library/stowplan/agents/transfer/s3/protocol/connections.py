@@ -1,0 +1,193 @@
+"""Connections to the server of one bucket by HTTP/1.1, plain or by TLS, straight or by the proxy of the environment.
+
+What comes goes into memory of the caller without a copy on the way: large objects cost little more than the system
+takes for them.
+"""
+
+import http.client
+import io
+import select
+import socket
+import ssl
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any
+
+from stowplan.agents.transfer.network.proxy import Proxy, proxy_of
+from stowplan.agents.transfer.s3.protocol.endpoint import CONNECT_SECONDS, SILENCE_SECONDS, Bucket
+from stowplan.agents.transfer.s3.protocol.pace import Allowance, Pace, PacedReader
+
+
+class LineError(Exception):
+    """No connection, or one that broke or fell silent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """An answer whose body is still to be read."""
+
+    response: http.client.HTTPResponse
+
+    @property
+    def status(self) -> int:
+        return self.response.status
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """By name in lower case."""
+        return {name.lower(): value for name, value in self.response.getheaders()}
+
+    def read(self, most: int) -> tuple[bytes, bool]:
+        """At most so many bytes of the body, and whether these are all of it."""
+        with _line():
+            data = self.response.read(most)
+            # Also reads the end of a body whose length is not known, so that the connection can be used again.
+            more = self.response.read(1)
+            if not more and self.response.length:
+                raise http.client.IncompleteRead(data, self.response.length)
+            return data, not more
+
+    def fill(self, buffer: memoryview) -> int:
+        """The next bytes of the body; fewer than there is room for only at its end."""
+        with _line():
+            count = self.response.readinto(buffer)
+            if not count and self.response.length:
+                raise http.client.IncompleteRead(b"", self.response.length)
+            return count
+
+
+class _Response(http.client.HTTPResponse):
+    """Comes at a certain pace."""
+
+    def __init__(self, sock: socket.socket, *rest: Any, pace: Pace, **more: Any) -> None:
+        super().__init__(sock, *rest, **more)
+        self.fp = io.BufferedReader(PacedReader(self.fp.detach(), pace))
+
+
+class _Paced:
+    """A connection and the pace of its answers."""
+
+    def __init__(self, connection: http.client.HTTPConnection) -> None:
+        self.connection, self.pace = connection, Pace()
+        connection.response_class = partial(_Response, pace=self.pace)  # type: ignore[assignment]
+
+
+@dataclass
+class Connections:
+    """As many as threads ask at one time. They are kept for the next requests."""
+
+    bucket: Bucket
+    _idle: list[_Paced] = field(default_factory=list)
+
+    def close(self) -> None:
+        while self._idle:
+            self._idle.pop().connection.close()
+
+    @contextmanager
+    def request(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        body: Iterable[bytes],
+        *,
+        allowed: Allowance,
+    ) -> Iterator[Incoming]:
+        """The answer to a request. No redirect is followed. LineError; what `body` raises comes through."""
+        with _line():
+            paced = self._connection()
+        connection = paced.connection
+        paced.pace.begin(allowed)
+        try:
+            with _line():
+                self._begin(connection, method, path, headers)
+            whole = _send(connection, body)
+            with _line():
+                response = connection.getresponse()
+            with closing(response):
+                yield Incoming(response)
+                whole = whole and response.isclosed() and not (response.length or response.will_close)
+        except BaseException:
+            connection.close()
+            raise
+        if whole:
+            self._idle.append(paced)
+        else:
+            connection.close()
+
+    def _connection(self) -> _Paced:
+        while True:
+            try:
+                paced = self._idle.pop()
+            except IndexError:
+                return _Paced(self._new())
+            if not _is_over(paced.connection):
+                return paced
+            paced.connection.close()
+
+    def _new(self) -> http.client.HTTPConnection:
+        proxy, bucket = self._proxy, self.bucket
+        host = proxy.host if proxy else bucket.host
+        if bucket.scheme == "http":
+            new = http.client.HTTPConnection(host, timeout=CONNECT_SECONDS)
+        else:
+            new = http.client.HTTPSConnection(host, timeout=CONNECT_SECONDS, context=self._tls)
+            if proxy:
+                new.set_tunnel(bucket.host, headers=proxy.headers)
+        # The one place where http.client resolves a name: the address that was checked is the one it connects to.
+        new._create_connection = self._connected  # type: ignore[attr-defined]
+        new.connect()
+        new.sock.settimeout(SILENCE_SECONDS)
+        return new
+
+    def _connected(self, address: tuple[str, int], seconds: float, *_: object) -> socket.socket:
+        """A connection to the server or its proxy: both were named by the spec or the platform."""
+        return self.bucket.network.connect(*address, named=True, seconds=seconds)
+
+    def _begin(self, connection: http.client.HTTPConnection, method: str, path: str, own: Mapping[str, str]) -> None:
+        target, headers = path, dict(own)
+        if self._proxy and self.bucket.scheme == "http":
+            target = f"http://{self.bucket.host}{path}"
+            headers |= self._proxy.headers
+        connection.putrequest(method, target, skip_host=True, skip_accept_encoding=True)
+        for name, value in headers.items():
+            connection.putheader(name, value)
+        connection.endheaders()
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        context = ssl.create_default_context()
+        if self.bucket.authorities:
+            context.load_verify_locations(cafile=str(self.bucket.authorities))
+        return context
+
+    @cached_property
+    def _proxy(self) -> Proxy | None:
+        return proxy_of(self.bucket.scheme, self.bucket.host)
+
+
+def _send(connection: http.client.HTTPConnection, body: Iterable[bytes]) -> bool:
+    """False where the server would not have it all: its answer says why."""
+    for data in body:
+        try:
+            connection.send(data)
+        except OSError:
+            return False
+    return True
+
+
+def _is_over(connection: http.client.HTTPConnection) -> bool:
+    """Whether the server has closed a connection that nothing was asked on: its end can be read."""
+    poll = select.poll()
+    poll.register(connection.sock, select.POLLIN)
+    return bool(poll.poll(0))
+
+
+@contextmanager
+def _line() -> Iterator[None]:
+    try:
+        yield
+    except (OSError, http.client.HTTPException) as error:
+        raise LineError(f"{type(error).__name__}: {error}") from None

@@ -1,0 +1,50 @@
+"""Where a bucket is served, and how requests to it are written."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from stowplan.agents.attempt.network import OF_A_POD, Network
+from stowplan.agents.transfer.s3.protocol.signing import Credentials
+
+CONNECT_SECONDS = 10.0
+SILENCE_SECONDS = 30.0
+"""Longest wait for the next bytes of an answer."""
+
+DEFAULT_REGION = "us-east-1"
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """One bucket of one server, with the account to use there."""
+
+    name: str
+    endpoint: str | None
+    """URL without a path; None for AWS."""
+    region: str
+    path_style: bool
+    credentials: Credentials | None
+    """None for requests without a signature."""
+    authorities: Path | None = None
+    """Certificates to trust beside those of the system."""
+    network: Network = OF_A_POD
+    """Which addresses the server may have."""
+
+    @property
+    def scheme(self) -> str:
+        return urlsplit(self._server).scheme
+
+    @property
+    def host(self) -> str:
+        """Host and port of the requests."""
+        netloc = urlsplit(self._server).netloc
+        return netloc if self.path_style else f"{self.name}.{netloc}"
+
+    @property
+    def root(self) -> str:
+        """The path that stands for the bucket itself."""
+        return f"/{self.name}" if self.path_style else ""
+
+    @property
+    def _server(self) -> str:
+        return self.endpoint or f"https://s3.{self.region}.amazonaws.com"

@@ -1,0 +1,75 @@
+"""Lists the objects below a prefix, page by page, with the very keys that the server has."""
+
+from collections.abc import Iterator
+from urllib.parse import unquote_plus
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.s3.protocol.answers import Document, bad, document
+from stowplan.agents.transfer.s3.protocol.entry import Entry
+from stowplan.agents.transfer.s3.protocol.rest_client import Wire
+from stowplan.schema.agents.exit_codes import ExitCode
+
+MOST_EMPTY = 1000
+"""Pages without a new key, one after the other, that are believed. Stores have such pages, where much was deleted."""
+
+
+def objects(wire: Wire, prefix: str, *, most: int = 1000) -> Iterator[Entry]:
+    """All objects below a prefix, in ascending order of their keys, which are relative to it.
+
+    An object whose key is the prefix itself, the folder that the transfer begins in, is left out. AttemptError if the
+    server does not keep the order: everything else is built on it.
+    """
+    token, last, empty = "", "", 0
+    while True:
+        before = last
+        entries, token = page(wire, prefix, token, most)
+        for entry in entries:
+            if not entry.key:
+                continue
+            if entry.key <= last:
+                message = f"The server lists {entry.key!r} after {last!r}: listings must be in ascending order of keys"
+                raise AttemptError(ExitCode.CONFLICT, "UnsortedListing", message)
+            last = entry.key
+            yield entry
+        empty = empty + 1 if last == before else 0
+        if empty > MOST_EMPTY:
+            message = f"The server sent {empty} pages of a listing without a key"
+            raise AttemptError(ExitCode.TRANSIENT, "BadListing", message)
+        if not token:
+            return
+
+
+def page(wire: Wire, prefix: str, token: str, most: int) -> tuple[list[Entry], str]:
+    """One page and the token of the next one, empty after the last.
+
+    https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html
+    """
+    query = [("list-type", "2"), ("encoding-type", "url"), ("max-keys", str(most)), ("prefix", prefix)]
+    response = wire.call("GET", query=[*query, ("continuation-token", token)] if token else query)
+    found = document(response.content, "a listing", "ListBucketResult")
+    if found.text("Name") not in ("", wire.bucket.name):
+        raise bad(f"a listing of the bucket {found.text('Name')[:64]!r} instead of {wire.bucket.name}")
+    # Servers that do not know `encoding-type` do not repeat it.
+    coded = found.text("EncodingType") == "url"
+    entries = [_entry(each, prefix, coded=coded) for each in found.all("Contents")]
+    if not found.flag("IsTruncated"):
+        return entries, ""
+    following = found.text("NextContinuationToken")
+    if not following or following == token:
+        raise AttemptError(
+            ExitCode.TRANSIENT, "BadListing", "The server ends a listing in the middle, without a token for the rest"
+        )
+    return entries, following
+
+
+def _entry(found: Document, prefix: str, *, coded: bool) -> Entry:
+    key = found.text("Key")
+    whole = unquote_plus(key) if coded else key
+    if not whole.startswith(prefix):
+        raise bad(f"a listing below {prefix!r} with the key {whole[:100]!r}")
+    return Entry(
+        key=whole[len(prefix) :],
+        size=found.number("Size"),
+        etag=found.etag(),
+        modified=int(found.moment("LastModified").timestamp()),
+    )

@@ -1,0 +1,131 @@
+"""The steps of an upload in parts, and what is left of earlier ones.
+
+https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from urllib.parse import unquote_plus
+from xml.sax.saxutils import escape
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.s3.protocol.answers import document, etag, number
+from stowplan.agents.transfer.s3.protocol.proof import MOST_PARTS
+from stowplan.agents.transfer.s3.protocol.rest_client import Body, Wire
+from stowplan.schema.agents.exit_codes import ExitCode
+
+_XML = {"content-type": "application/xml"}
+
+COMPLETE_SECONDS = 600.0
+"""Stores take minutes to put a large object together, and send a blank now and then:
+https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html."""
+
+MOST_PAGES = 100
+"""Pages of a list of uploads that are looked at, with 1000 uploads each."""
+
+ORPHAN_AGE = timedelta(hours=24)
+"""Uploads that were begun longer ago, and that this run has no use for, are aborted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """An upload that was begun and neither completed nor aborted."""
+
+    key: str
+    id: str
+    at: datetime
+
+    @property
+    def is_orphan(self) -> bool:
+        return datetime.now(UTC) - self.at > ORPHAN_AGE
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A part that the server has."""
+
+    size: int
+    etag: str
+
+
+def begin(wire: Wire, key: str) -> str:
+    """Begins an upload; gives its id."""
+    content = wire.call("POST", key, [("uploads", "")]).content
+    found = document(content, "the beginning of an upload", "InitiateMultipartUploadResult").text("UploadId")
+    if not found:
+        raise AttemptError(ExitCode.TRANSIENT, "BadAnswer", f"The server began an upload of {key} without an id")
+    return found
+
+
+def send(wire: Wire, key: str, upload: str, number: int, data: bytes | Body) -> Stored:
+    """Sends one part, counted from 1. Its signature holds the digest of the data, which the server compares."""
+    response = wire.call("PUT", key, [("partNumber", str(number)), ("uploadId", upload)], data)
+    size = len(data) if isinstance(data, bytes) else data.size
+    return Stored(size, etag(response.headers.get("etag", ""), "a part"))
+
+
+def complete(wire: Wire, key: str, upload: str, parts: Mapping[int, Stored], size: int) -> None:
+    """Makes the object of its parts. An answer that was lost, so that the second try finds no upload, is no failure."""
+    listed = "".join(
+        f"<Part><PartNumber>{number}</PartNumber><ETag>{escape(part.etag)}</ETag></Part>"
+        for number, part in sorted(parts.items())
+    )
+    body = f"<CompleteMultipartUpload>{listed}</CompleteMultipartUpload>".encode()
+    query = [("uploadId", upload)]
+    response = wire.call("POST", key, query, body, headers=_XML, accepted=(404,), seconds=COMPLETE_SECONDS)
+    if response.status_code == 404:
+        there = wire.call("HEAD", key, accepted=(404,))
+        if not there.is_success or there.headers.get("content-length") != str(size):
+            raise AttemptError(ExitCode.TRANSIENT, "UploadGone", f"The upload of {key} was ended by somebody else")
+        return
+    found = document(response.content, "the end of an upload", "CompleteMultipartUploadResult", "Error")
+    # The status may be 200 and the body an error: servers send the first before they know.
+    if found.name == "Error":
+        raise AttemptError(ExitCode.TRANSIENT, "UploadFailed", f"{key}: {wire.said(response)}")
+
+
+def abort(wire: Wire, begun: Begun) -> None:
+    """Ends an upload and frees its parts."""
+    wire.call("DELETE", begun.key, [("uploadId", begun.id)], accepted=(404,))
+
+
+def begun(wire: Wire, prefix: str) -> Iterator[Begun]:
+    """Uploads below a prefix."""
+    key_marker, id_marker = "", ""
+    for _ in range(MOST_PAGES):
+        query = [("uploads", ""), ("prefix", prefix), ("encoding-type", "url")]
+        if key_marker:
+            query += [("key-marker", key_marker), ("upload-id-marker", id_marker)]
+        found = document(wire.call("GET", query=query).content, "a list of uploads", "ListMultipartUploadsResult")
+        coded = found.text("EncodingType") == "url"
+        for each in found.all("Upload"):
+            key = each.text("Key")
+            yield Begun(unquote_plus(key) if coded else key, each.text("UploadId"), _aware(each.moment("Initiated")))
+        following = found.text("NextKeyMarker")
+        if not found.flag("IsTruncated") or not following:
+            return
+        key_marker = unquote_plus(following) if coded else following
+        id_marker = found.text("NextUploadIdMarker")
+
+
+def stored(wire: Wire, key: str, upload: str) -> dict[int, Stored]:
+    """The parts that the server has of an upload, by number; none if it is gone."""
+    parts: dict[int, Stored] = {}
+    marker = 0
+    while True:
+        response = wire.call("GET", key, [("uploadId", upload), ("part-number-marker", str(marker))], accepted=(404,))
+        if response.status_code == 404:
+            return {}
+        found = document(response.content, "a list of parts", "ListPartsResult")
+        for each in found.all("Part"):
+            parts[each.number("PartNumber")] = Stored(each.number("Size"), each.etag())
+        if not found.flag("IsTruncated") or not (following := found.text("NextPartNumberMarker")):
+            return parts
+        before, marker = marker, number(following, "a list of parts whose marker")
+        if not before < marker <= MOST_PARTS:
+            return parts
+
+
+def _aware(moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

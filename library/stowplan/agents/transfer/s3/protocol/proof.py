@@ -1,0 +1,78 @@
+"""How a large object can be verified: asked of the server before it is fetched."""
+
+import re
+from collections.abc import Mapping
+
+from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.s3.checksum import Checksum, Proof, from_headers
+from stowplan.agents.transfer.s3.protocol.entry import Entry
+from stowplan.agents.transfer.s3.protocol.rest_client import Query, Wire
+
+MOST_PARTS = 10_000
+"""Of one object, by https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html."""
+
+_UNKNOWN = (400, 403, 404, 405, 412, 416, 501)
+"""What servers answer that know no checksums or parts, and those that have another version by now."""
+
+
+def proof_of(wire: Wire, key: str, entry: Entry, part_size: int, *, parts: bool) -> Proof | None:
+    """The checksum to hold an object against; None where there is none that can be computed.
+
+    `parts` says whether the ETag of an upload in parts counts, which is slow to compute: MD5 is.
+    """
+    headers = _head(wire, key, entry, ())
+    if headers is None:
+        return None
+    checksum = from_headers(headers) or _of_etag(entry, headers, parts=parts)
+    if checksum is None:
+        return None
+    if checksum.of_pieces:
+        piece = _piece(wire, key, entry)
+        return Proof(checksum, entry.size, piece) if piece else None
+    # Only of CRC-32 can parts be joined.
+    return Proof(checksum, entry.size, part_size if checksum.algorithm == "crc32" else entry.size)
+
+
+def is_encrypted(headers: Mapping[str, str]) -> bool:
+    """Whether the server encrypts with keys that make other ETags than digests."""
+    encryption = headers.get("x-amz-server-side-encryption", "")
+    return encryption.startswith("aws:kms") or "x-amz-server-side-encryption-customer-algorithm" in headers
+
+
+def _of_etag(entry: Entry, headers: Mapping[str, str], *, parts: bool) -> Checksum | None:
+    if is_encrypted(headers):
+        return None
+    if entry.md5:
+        return Checksum("md5", bytes.fromhex(entry.md5))
+    return Checksum("md5", entry.pieces[0], of_pieces=True) if entry.pieces and parts else None
+
+
+def _piece(wire: Wire, key: str, entry: Entry) -> int:
+    """Bytes of each part that the object was uploaded in; 0 where they cannot be of one size."""
+    size, told = _part(wire, key, entry, 1)
+    count = told or (entry.pieces[1] if entry.pieces else 0)
+    if not size or count > MOST_PARTS or -(-entry.size // size) != count:
+        return 0
+    last, _ = _part(wire, key, entry, count)
+    return size if last == entry.size - (count - 1) * size else 0
+
+
+def _part(wire: Wire, key: str, entry: Entry, number: int) -> tuple[int, int]:
+    """Bytes of one part, and how many parts there are; 0 for what the server does not say."""
+    headers = _head(wire, key, entry, [("partNumber", str(number))])
+    if headers is None:
+        return 0, 0
+    return _number(headers.get("content-length", "")), _number(headers.get("x-amz-mp-parts-count", ""))
+
+
+def _number(text: str) -> int:
+    return int(text) if re.fullmatch(r"[0-9]{1,18}", text) else 0
+
+
+def _head(wire: Wire, key: str, entry: Entry, query: Query) -> Mapping[str, str] | None:
+    asked = {"x-amz-checksum-mode": "ENABLED"} | ({"if-match": entry.etag} if entry.etag else {})
+    try:
+        response = wire.call("HEAD", key, query, headers=asked, accepted=_UNKNOWN)
+    except AttemptError:
+        return None
+    return response.headers if response.is_success else None

@@ -1,0 +1,211 @@
+"""Sends one file: in one request, or in parts of which the server may have some already."""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+
+from stowplan.agents.attempt.failure import AttemptError, StoppedError, contained, of_system
+from stowplan.agents.attempt.progress import Progress
+from stowplan.agents.runtime.log import Log
+from stowplan.agents.transfer.network.retry import Attempts
+from stowplan.agents.transfer.s3.protocol import multipart
+from stowplan.agents.transfer.s3.protocol.multipart import Begun, Stored
+from stowplan.agents.transfer.s3.protocol.proof import MOST_PARTS
+from stowplan.agents.transfer.s3.protocol.rest_client import Wire
+from stowplan.agents.transfer.thread_pool import Countdown
+from stowplan.agents.transfer.tree import Found, Tree
+from stowplan.schema.agents.exit_codes import ExitCode
+
+CHUNK = 1 << 20
+"""Bytes that are held at one time, and the size of the files that are sent as one."""
+
+COMMON_PARTS = tuple(size << 20 for size in (5, 8, 16, 32, 64))
+"""Sizes of parts that other programs use."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """Some bytes of a file as the body of a request: never more than a chunk of them is held."""
+
+    descriptor: int
+    offset: int
+    size: int
+    check: Callable[[], None]
+    """Raises what ends the work, and AttemptError once the file is no longer what it was."""
+
+    @cached_property
+    def sha256(self) -> str:
+        return self._digest(hashlib.sha256())
+
+    @property
+    def md5(self) -> str:
+        return self._digest(hashlib.md5(usedforsecurity=False))
+
+    def chunks(self) -> Iterator[bytes]:
+        """The bytes, in order. What `check` raises comes through."""
+        offset, end = self.offset, self.offset + self.size
+        while offset < end:
+            data = os.pread(self.descriptor, min(CHUNK, end - offset), offset)
+            self.check()
+            if not data:
+                raise AttemptError(ExitCode.TRANSIENT, "FileChanged", "A file became shorter while it was read")
+            yield data
+            offset += len(data)
+
+    def _digest(self, digest: "hashlib._Hash") -> str:
+        for data in self.chunks():
+            digest.update(data)
+        return digest.hexdigest()
+
+
+@dataclass
+class Sender:
+    """Everything that the sending of a file needs."""
+
+    wire: Wire
+    tree: Tree
+    attempts: Attempts
+    progress: Progress
+    log: Log
+
+    def whole(self, found: Found, key: str) -> None:
+        """A file in one request. The signature holds the digest of the data, which the server compares."""
+
+        with self.reading(found) as descriptor:
+            # A small file is read once, a larger one for its digest and for each try.
+            body = (
+                _read(descriptor, found.size) if found.size <= CHUNK else self.section(descriptor, found, 0, found.size)
+            )
+            self.wire.call("PUT", key, body=body)
+        self.progress.add(files=1, size=found.size)
+
+    def section(self, descriptor: int, found: Found, offset: int, size: int) -> Section:
+        """Some bytes of a file that must stay what it was."""
+
+        def check() -> None:
+            self.attempts.stop.check()
+            check_unchanged(descriptor, found)
+
+        return Section(descriptor, offset, size, check)
+
+    @contextmanager
+    def reading(self, found: Found) -> Iterator[int]:
+        """A descriptor of a file, which must be the same before and after as when it was looked at."""
+        try:
+            descriptor = self.tree.open(found.key)
+        except OSError as error:
+            raise of_system(error, found.key) from None
+        try:
+            check_unchanged(descriptor, found)
+            yield descriptor
+            check_unchanged(descriptor, found)
+        finally:
+            os.close(descriptor)
+
+    def is_same(self, found: Found, etag: str, part_size: int) -> bool:
+        """Whether the bytes of a file give this ETag; it may be of an upload in parts, of any common size."""
+        digest, _, count = etag.strip('"').partition("-")
+        sizes = [found.size or 1] if not count else dict.fromkeys((part_size, *COMMON_PARTS))
+        with self.reading(found) as descriptor:
+            for size in sizes:
+                pieces = -(-found.size // size) or 1
+                if count and count != str(pieces):
+                    continue
+                extents = [(number * size, min(size, found.size - number * size)) for number in range(pieces)]
+                digests = [bytes.fromhex(self.section(descriptor, found, *each).md5) for each in extents]
+                own = hashlib.md5(b"".join(digests), usedforsecurity=False).digest() if count else digests[0]
+                if own.hex() == digest.lower():
+                    return True
+        return False
+
+
+@dataclass
+class InParts:
+    """One large file whose parts are tasks of their own; the last one to end completes the object."""
+
+    sender: Sender
+    found: Found
+    key: str
+    part_size: int
+    begun: Begun | None
+    """An earlier upload of this key, whose parts are used as far as they are those of the file."""
+    ended: Callable[[Exception | None], None]
+    _parts: dict[int, Stored] = field(default_factory=dict)
+    _there: dict[int, Stored] = field(default_factory=dict)
+    upload: str = ""
+    """The id that the server gave."""
+
+    def begin(self) -> range:
+        """Begins, or goes on with, the upload; gives the numbers of its parts, each a task for `send`."""
+        wire = self.sender.wire
+        self._descriptor = self.sender.tree.open(self.found.key)
+        try:
+            check_unchanged(self._descriptor, self.found)
+            if self.begun:
+                self._there = self._usable(multipart.stored(wire, self.key, self.begun.id))
+            if self.begun and self._there:
+                self.upload = self.begun.id
+                # The size of its parts is that of its first one, whatever is configured now.
+                self.part_size = self._there[1].size if 1 in self._there else self.part_size
+                self.sender.log.info("Goes on with an upload", key=self.key, parts=len(self._there))
+            else:
+                self.upload = multipart.begin(wire, self.key)
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+        count = -(-self.found.size // self.part_size)
+        self._countdown = Countdown(count, self._end)
+        return range(1, count + 1)
+
+    def _usable(self, there: dict[int, Stored]) -> dict[int, Stored]:
+        """The parts that an earlier upload has; none where its first one is of a size that nobody can have sent."""
+        size = there[1].size if 1 in there else self.part_size
+        return there if size and -(-self.found.size // size) <= MOST_PARTS else {}
+
+    def send(self, number: int) -> None:
+        """One part, as a task."""
+        self._countdown.run(partial(self._send, number))
+
+    def _send(self, number: int) -> None:
+        self.sender.attempts.stop.check()
+        offset = (number - 1) * self.part_size
+        size = min(self.part_size, self.found.size - offset)
+        data = self.sender.section(self._descriptor, self.found, offset, size)
+        stored = self._there.get(number)
+        if stored and (stored.size, stored.etag.strip('"')) == (size, data.md5):
+            self._parts[number] = stored
+            self.sender.progress.add(resumed=size)
+            return
+        self._parts[number] = multipart.send(self.sender.wire, self.key, self.upload, number, data)
+        self.sender.progress.add(size=size)
+
+    def _end(self, error: Exception | None) -> None:
+        try:
+            if error is None:
+                check_unchanged(self._descriptor, self.found)
+                multipart.complete(self.sender.wire, self.key, self.upload, self._parts, self.found.size)
+                self.sender.progress.add(files=1)
+        except BaseException as failure:
+            error = contained(failure)
+        finally:
+            os.close(self._descriptor)
+        if not isinstance(error, StoppedError):
+            self.ended(error)
+
+
+def check_unchanged(descriptor: int, found: Found) -> None:
+    """AttemptError if a file is no longer what it was."""
+    status = os.fstat(descriptor)
+    if (status.st_size, status.st_mtime_ns) != (found.size, found.modified_ns):
+        message = f"{found.key} was changed while it was copied"
+        raise AttemptError(ExitCode.TRANSIENT, "FileChanged", message)
+
+
+def _read(descriptor: int, size: int) -> bytes:
+    data = os.pread(descriptor, size, 0)
+    while len(data) < size and (more := os.pread(descriptor, size - len(data), len(data))):
+        data += more
+    return data

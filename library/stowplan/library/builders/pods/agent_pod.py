@@ -1,0 +1,215 @@
+"""Pod templates of the agents. All pass Pod Security `restricted` (Kubernetes 1.34 and later)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from stowplan.library.ir.data import Origin, Placement, SecretName, Site
+from stowplan.library.manifest import Json
+from stowplan.library.values import labels
+from stowplan.schema.agents.cache_config import CONFIG_DIRECTORY, NODE_ENV, POD_ENV, RUN_ENV
+from stowplan.schema.platform.platform import Resources
+
+Agent = Literal["cache", "control", "git", "transfer"]
+
+AGENT_USER = 65532
+ROOT = 0
+SCRATCH = "/tmp"  # noqa: S108 - a directory in the pod, on an emptyDir of its own
+
+
+def image(site: Site, agent: Agent) -> str:
+    """The image of an agent: by digest where the platform gives one, else by tag.
+
+    Without a registry it is a name that no registry serves (`local/`), to be built and loaded by hand.
+    """
+    images = site.platform.images
+    name = f"{images.registry or 'local'}/stowplan-{agent}"
+    digest = getattr(images.digests, agent)
+    return f"{name}@{digest}" if digest else f"{name}:{images.tag or site.version}"
+
+
+def amounts(resources: Resources) -> Json:
+    """Requests and limits as a container has them."""
+    requests, limits = resources.requests, resources.limits
+    return {
+        "requests": {"cpu": requests.cpu, "memory": requests.memory},
+        "limits": {"cpu": limits.cpu, "memory": limits.memory},
+    }
+
+
+NOWHERE_SPECIAL = Placement()
+
+
+class Mount(NamedTuple):
+    """A claim mounted in an agent's container."""
+
+    claim: str
+    path: str
+    read_only: bool = False
+
+
+class FileMount(NamedTuple):
+    """Another volume, read-only: its name, its source as a pod has it, and the directory of its files."""
+
+    name: str
+    source: Json
+    path: str
+
+
+_NONE: Mapping[str, Any] = {}
+
+
+class AgentPod(NamedTuple):
+    """What differs between the pods of the agents."""
+
+    component: str
+    agent: Agent
+    module: str
+    args: tuple[str, ...]
+    config_map: str
+    service_account: str
+    resources: Resources | Json
+    user: int = AGENT_USER
+    mount: Mount | None = None
+    env: tuple[Json, ...] = ()
+    placement: Placement = NOWHERE_SPECIAL
+    pod_affinity: Json | None = None
+    pod_anti_affinity: Json | None = None
+    probes: Mapping[str, Sequence[str]] = _NONE
+    restart_policy: Literal["Always", "Never"] = "Never"
+    scratch_size: str = "1Gi"
+    extra_labels: Mapping[str, str] = _NONE
+    annotations: Mapping[str, str] = _NONE
+    files: tuple[FileMount, ...] = ()
+    security: Mapping[str, Any] = _NONE
+    """What is added to, or takes the place of, the user and groups of the pod."""
+    deadline_seconds: int | None = None
+    """Seconds for one pod; a Job's own limit is for all its pods together."""
+
+
+def template(pod: AgentPod, origin: Origin, site: Site) -> Json:
+    """The pod template of an agent that works for a spec."""
+    return with_labels(pod, labels.standard(origin.spec, pod.component), site)
+
+
+def with_labels(pod: AgentPod, given: Mapping[str, str], site: Site) -> Json:
+    """The pod template of any agent."""
+    spec: Json = {
+        "automountServiceAccountToken": True,
+        "containers": [_container(pod, site)],
+        "enableServiceLinks": False,
+        "restartPolicy": pod.restart_policy,
+        "securityContext": {**_pod_security(pod.user), **pod.security},
+        "serviceAccountName": pod.service_account,
+        "terminationGracePeriodSeconds": 30,
+        "volumes": _volumes(pod),
+    }
+    if affinity := _affinity(pod):
+        spec["affinity"] = affinity
+    if pod.placement.tolerations:
+        spec["tolerations"] = list(pod.placement.tolerations)
+    if pod.placement.node_selector:
+        spec["nodeSelector"] = dict(pod.placement.node_selector)
+    if pod.deadline_seconds:
+        spec["activeDeadlineSeconds"] = pod.deadline_seconds
+    metadata: Json = {"labels": {**given, **pod.extra_labels}}
+    if pod.annotations:
+        metadata["annotations"] = dict(pod.annotations)
+    return {"metadata": metadata, "spec": spec}
+
+
+def run_env() -> Json:
+    """Tells an agent its run: the name of the Job that the pod belongs to, a label that the Job controller sets."""
+    return field_env(RUN_ENV, f"metadata.labels['{labels.JOB_NAME}']")
+
+
+def secret_env(secret: SecretName, variables: Mapping[str, str], *, optional: Sequence[str]) -> tuple[Json, ...]:
+    """Environment variables, by key of the Secret; the keys in `optional` may be missing."""
+    return tuple(
+        {"name": variable, "valueFrom": {"secretKeyRef": _key(secret, key, optional=key in optional)}}
+        for key, variable in variables.items()
+    )
+
+
+def _key(secret: SecretName, key: str, *, optional: bool) -> Json:
+    reference: Json = {"name": secret.name, "key": key}
+    return {**reference, "optional": True} if optional else reference
+
+
+def _container(pod: AgentPod, site: Site) -> Json:
+    mounts = [*_MOUNTS]
+    if pod.mount:
+        # HostToContainer: a mount that the CSI driver recovers reaches the pod.
+        mount: Json = {"name": "dataset", "mountPath": pod.mount.path, "mountPropagation": "HostToContainer"}
+        mounts.append({**mount, "readOnly": True} if pod.mount.read_only else mount)
+    mounts += [{"name": each.name, "mountPath": each.path, "readOnly": True} for each in pod.files]
+    container: Json = {
+        "name": pod.component,
+        "image": image(site, pod.agent),
+        "command": ["python", "-m", pod.module],
+        "env": [*_OWN_ENV, *pod.env],
+        "resources": amounts(pod.resources) if isinstance(pod.resources, Resources) else pod.resources,
+        "securityContext": _CONTAINER_SECURITY,
+        "volumeMounts": mounts,
+    }
+    if pod.args:
+        container["args"] = list(pod.args)
+    for name, command in pod.probes.items():
+        container[name] = {"exec": {"command": list(command)}, "periodSeconds": 30, "timeoutSeconds": 10}
+    return container
+
+
+def field_env(name: str, path: str) -> Json:
+    """An environment variable from a field of the pod."""
+    return {"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}
+
+
+_OWN_ENV: tuple[Json, ...] = (
+    {"name": "HOME", "value": SCRATCH},
+    field_env(NODE_ENV, "spec.nodeName"),
+    field_env(POD_ENV, "metadata.name"),
+)
+_MOUNTS: tuple[Json, ...] = (
+    {"name": "config", "mountPath": CONFIG_DIRECTORY, "readOnly": True},
+    {"name": "scratch", "mountPath": SCRATCH},
+)
+_CONTAINER_SECURITY: Json = {
+    "allowPrivilegeEscalation": False,
+    "capabilities": {"drop": ["ALL"]},
+    "readOnlyRootFilesystem": True,
+}
+"""The same in every pod, and shared by them: nobody changes the body of a manifest."""
+
+
+def restricted_container() -> Json:
+    """The security context of a container of ours in a pod that a user describes: it has to hold by itself."""
+    return {**_CONTAINER_SECURITY, **_pod_security(AGENT_USER)}
+
+
+def _pod_security(user: int) -> Json:
+    return {
+        "runAsGroup": user,
+        "runAsNonRoot": user != ROOT,
+        "runAsUser": user,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+
+
+def _volumes(pod: AgentPod) -> list[Json]:
+    volumes: list[Json] = [
+        {"name": "config", "configMap": {"name": pod.config_map}},
+        {"name": "scratch", "emptyDir": {"sizeLimit": pod.scratch_size}},
+    ]
+    if pod.mount:
+        claim: Json = {"claimName": pod.mount.claim}
+        source = {**claim, "readOnly": True} if pod.mount.read_only else claim
+        volumes.append({"name": "dataset", "persistentVolumeClaim": source})
+    return [*volumes, *({"name": each.name, **each.source} for each in pod.files)]
+
+
+def _affinity(pod: AgentPod) -> Json:
+    parts: dict[str, Any] = {
+        "nodeAffinity": pod.placement.node_affinity,
+        "podAffinity": pod.pod_affinity,
+        "podAntiAffinity": pod.pod_anti_affinity,
+    }
+    return {name: value for name, value in parts.items() if value}

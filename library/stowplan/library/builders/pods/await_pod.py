@@ -1,0 +1,151 @@
+"""Pods of helpers whose end is that of other Jobs: the user's containers as sidecars, and the await agent.
+
+A native sidecar (stable since Kubernetes 1.33) is ended with the pod's main container, which here is await.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from stowplan.library.builders.config_map import named_config_map
+from stowplan.library.builders.metadata import metadata
+from stowplan.library.builders.pods import agent_pod
+from stowplan.library.builders.rbac import role_binding
+from stowplan.library.ir.data import Site
+from stowplan.library.ir.training import Role, TrainingGroup
+from stowplan.library.manifest import Json, Manifest
+from stowplan.library.values import labels, names
+from stowplan.schema.agents.await_config import GROUP_FAILED, POD_IP_ENV, AwaitConfig
+from stowplan.schema.agents.cache_config import CONFIG_DIRECTORY, POD_ENV, RUN_ENV
+from stowplan.schema.agents.exit_codes import ExitCode
+
+CONTAINER = "await"
+MODULE = "stowplan.agents.await_group"
+_CONFIG, _SCRATCH, _TOKEN = VOLUMES = ("await-config", "await-scratch", "await-token")
+_TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105 - a path
+_TOKEN_SECONDS = 3607
+"""Life of the token: what Kubernetes itself asks for in the tokens of pods."""
+
+DEFAULT_ACCOUNT = "default"
+
+_ENV = [
+    {"name": "HOME", "value": agent_pod.SCRATCH},
+    agent_pod.field_env(POD_ENV, "metadata.name"),
+    agent_pod.field_env(POD_IP_ENV, "status.podIP"),
+    agent_pod.field_env(RUN_ENV, f"metadata.labels['{labels.RUN_HASH}']"),
+]
+_SECURITY = agent_pod.restricted_container()
+_MOUNTS = [
+    {"mountPath": CONFIG_DIRECTORY, "name": _CONFIG, "readOnly": True},
+    {"mountPath": agent_pod.SCRATCH, "name": _SCRATCH},
+    {"mountPath": _TOKEN_PATH, "name": _TOKEN, "readOnly": True},
+]
+_OTHER_VOLUMES: list[Json] = [
+    {"name": _SCRATCH, "emptyDir": {"sizeLimit": "64Mi"}},
+    {
+        "name": _TOKEN,
+        "projected": {
+            "sources": [
+                {"serviceAccountToken": {"expirationSeconds": _TOKEN_SECONDS, "path": "token"}},
+                {"configMap": {"items": [{"key": "ca.crt", "path": "ca.crt"}], "name": "kube-root-ca.crt"}},
+            ]
+        },
+    },
+]
+"""The same in every pod, and shared by them: nobody changes the body of a manifest."""
+
+
+def with_await(template: Json, group: TrainingGroup, role: Role, site: Site, run: str) -> Json:
+    """The pod template of a helper, in which its containers are sidecars of await."""
+    spec = dict(template["spec"])
+    helpers = [{**container, "restartPolicy": "Always"} for container in spec["containers"]]
+    spec["initContainers"] = [*(spec.get("initContainers") or ()), *helpers]
+    spec["containers"] = [_container(site)]
+    spec["volumes"] = [*(spec.get("volumes") or ()), *_volumes(_config_name(group, role, run))]
+    return {**template, "spec": spec}
+
+
+FAILED: Json = {
+    "action": "FailJob",
+    "onExitCodes": {
+        "containerName": CONTAINER,
+        "operator": "In",
+        "values": [GROUP_FAILED, int(ExitCode.BAD_SPEC), int(ExitCode.AUTH)],
+    },
+}
+"""Rule of the helpers' Job: it fails at once when the deciders failed, or when await cannot do its work."""
+
+
+def manifests(group: TrainingGroup, site: Site, run: str) -> list[Manifest]:
+    """What the await agents of a group read, and what they may do: look at the deciding Jobs, and end them."""
+    if not group.helpers:
+        return []
+    accounts = sorted({account(role.template) for role in group.helpers})
+    origin, name = group.origin, group.names.part(CONTAINER, run)
+    stem = f"{group.names.base}-{CONTAINER}"
+    role = _role(group, name, stem, run)
+    home = origin.spec.namespace
+    binding = role_binding(name, origin, role=name, accounts=[(home, each) for each in accounts])
+    return [
+        *(_configuration(group, role, site, run) for role in group.helpers),
+        role,
+        Manifest(binding.body, stem=stem, run=True),
+    ]
+
+
+def account(template: Json) -> str:
+    """The ServiceAccount that a pod template names, or what a pod without one gets."""
+    return template["spec"].get("serviceAccountName") or template["spec"].get("serviceAccount") or DEFAULT_ACCOUNT
+
+
+def configurations(group: TrainingGroup, site: Site) -> list[Json]:
+    """What the await agents of a group are told, as plain data."""
+    return [_config(group, role, site).model_dump(mode="json") for role in group.helpers]
+
+
+def _config(group: TrainingGroup, role: Role, site: Site) -> AwaitConfig:
+    jobs = tuple(group.names.stem(each.name) for each in group.deciders)
+    ports = (role.port,) if role.watched else ()
+    return _model(group.origin.spec.namespace, jobs, ports, site.platform.engines.helper_timeout_seconds)
+
+
+@lru_cache(maxsize=8)
+def _model(namespace: str, jobs: tuple[str, ...], ports: tuple[int, ...], timeout: int) -> AwaitConfig:
+    """The hash of a run and its ConfigMap ask for the same one."""
+    return AwaitConfig(namespace=namespace, jobs=list(jobs), ports=list(ports), helperTimeoutSeconds=timeout)
+
+
+def _configuration(group: TrainingGroup, role: Role, site: Site, run: str) -> Manifest:
+    config = _config(group, role, site)
+    name = _config_name(group, role, run)
+    stem = f"{group.names.base}-{CONTAINER}-{role.name}"
+    return named_config_map(name, group.origin, CONTAINER, config, namespace=group.origin.spec.namespace, stem=stem)
+
+
+def _config_name(group: TrainingGroup, role: Role, run: str) -> str:
+    """It ends in the hash of the run, as a Job's name does: named by its content it would be part of that hash."""
+    return names.with_hash(f"{group.names.base}-{CONTAINER}-{role.name}", run, names.SUBDOMAIN_LIMIT)
+
+
+def _role(group: TrainingGroup, name: str, stem: str, run: str) -> Manifest:
+    jobs = sorted(group.names.job(role.name, run) for role in group.deciders)
+    rule = {"apiGroups": ["batch"], "resources": ["jobs"], "resourceNames": jobs, "verbs": ["get", "patch", "watch"]}
+    meta = metadata("Role", name, group.origin, CONTAINER, namespace=group.origin.spec.namespace)
+    body = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": meta, "rules": [rule]}
+    return Manifest(body, stem=stem, run=True)
+
+
+def _container(site: Site) -> Json:
+    return {
+        "name": CONTAINER,
+        "image": agent_pod.image(site, "control"),
+        "command": ["python", "-m", MODULE],
+        "env": _ENV,
+        "resources": agent_pod.amounts(site.platform.resources.control),
+        "securityContext": _SECURITY,
+        "volumeMounts": _MOUNTS,
+    }
+
+
+def _volumes(config_map: str) -> Sequence[Json]:
+    """The token is mounted into await alone, whether or not the template wants one in its containers."""
+    return [{"name": _CONFIG, "configMap": {"name": config_map}}, *_OTHER_VOLUMES]

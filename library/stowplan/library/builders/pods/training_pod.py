@@ -1,0 +1,152 @@
+"""Pods of training jobs: the user's template, and what its role needs beside it.
+
+Nothing that the user wrote is taken away, but for what the API server would refuse: of entries with one key the last
+one stays, as in a strategic merge of the old operators.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stowplan.library.builders.pods.affinity import spread
+from stowplan.library.ir.training import DatasetMount, Environment, Role, TrainingGroup
+from stowplan.library.manifest import Json
+from stowplan.library.values import labels, quantities
+
+CONTAINER_LISTS = ("initContainers", "containers")
+
+MERGE_KEYS: Mapping[str, tuple[str, ...]] = {
+    "env": ("name",),
+    "ports": ("containerPort", "protocol"),
+    "volumeMounts": ("mountPath",),
+}
+"""Lists of a container in which Kubernetes merges by key, and the fields of the key."""
+
+_PROTOCOL = "TCP"
+_BY_THE_CLUSTER = ("creationTimestamp",)
+
+
+def template(
+    group: TrainingGroup, role: Role, variables: Environment, *, run: str, subdomain: str, restart: str
+) -> Json:
+    """The PodTemplateSpec of a role: the user's, with variables, mounts, labels and what makes pods find each other.
+
+    The role's own is a settled one. `variables` are those that its framework gives it.
+    """
+    spec = dict(role.template["spec"])
+    first = dict(spec["containers"][role.container])
+    spec["containers"] = [first if at == role.container else each for at, each in enumerate(spec["containers"])]
+    if env := environment(first.get("env") or [], variables):
+        first["env"] = env
+    _mount(spec, first, group.mounts)
+    if any(mount.near for mount in group.mounts):
+        _place(spec, group, role, run)
+    if role.host_network:
+        _use_host_network(spec, first, role)
+    spec["subdomain"] = subdomain
+    spec["restartPolicy"] = restart
+    return {"metadata": _metadata(role.template.get("metadata") or {}, group, role, run), "spec": spec}
+
+
+def settled(template: Json) -> Json:
+    """A user's template without what the API server would refuse or drop."""
+    spec = _without_empty_lists(template["spec"])
+    for container in containers(spec):
+        _merge(container)
+    rest = {key: quantities.without_fractions(value) for key, value in template.items() if key != "spec"}
+    return {**rest, "spec": spec}
+
+
+def _without_empty_lists(value: Any) -> Any:
+    """A copy without fractions, and without lists that are empty.
+
+    In a pod these mean nothing, and the API server drops them, so that nobody owns what Git has.
+    """
+    if isinstance(value, dict):
+        given = {key: item for key, item in value.items() if item != []} if [] in value.values() else value
+        return {key: item if isinstance(item, str) else _without_empty_lists(item) for key, item in given.items()}
+    if isinstance(value, list):
+        return [item if isinstance(item, str) else _without_empty_lists(item) for item in value]
+    return quantities.without_fractions(value)
+
+
+def containers(spec: Json) -> list[Json]:
+    """All containers of a pod, init containers first."""
+    return [container for field in CONTAINER_LISTS for container in spec.get(field) or ()]
+
+
+def merge_key(field: str, entry: Json) -> tuple[Any, ...]:
+    """What makes an entry of `env`, `ports` or `volumeMounts` the same as another."""
+    return tuple(entry.get(key, _PROTOCOL if key == "protocol" else None) for key in MERGE_KEYS[field])
+
+
+def environment(own: Sequence[Json], ours: Environment) -> list[Json]:
+    """Our variables first, since the user's may refer to them by `$(NAME)`; no name twice."""
+    if not own:
+        return [*ours.fixed, *ours.defaults]
+    theirs = {variable["name"] for variable in own}
+    fixed = {variable["name"] for variable in ours.fixed}
+    defaults = [variable for variable in ours.defaults if variable["name"] not in theirs]
+    return [*ours.fixed, *defaults, *(variable for variable in own if variable["name"] not in fixed)]
+
+
+def _merge(container: Json) -> None:
+    for field in MERGE_KEYS:
+        if len(container.get(field) or ()) > 1:
+            container[field] = list({merge_key(field, entry): entry for entry in container[field]}.values())
+
+
+def _mount(spec: Json, first: Json, mounts: Sequence[DatasetMount]) -> None:
+    for mount in mounts:
+        claim = {"name": mount.volume, "persistentVolumeClaim": {"claimName": mount.claim}}
+        spec["volumes"] = [*(spec.get("volumes") or ()), claim]
+        if mount.wait:
+            spec["initContainers"] = [mount.wait, *(spec.get("initContainers") or ())]
+        place = {"subPath": mount.sub_path} if mount.sub_path else {}
+        own = {"mountPath": mount.path, "name": mount.volume, **place}
+        first["volumeMounts"] = [*(first.get("volumeMounts") or ()), own]
+
+
+def _place(spec: Json, group: TrainingGroup, role: Role, run: str) -> None:
+    """Near the caches, and spread over their nodes where there is room; the user's own terms hold beside ours."""
+    affinity = dict(spec.get("affinity") or {})
+    pod_affinity = dict(affinity.get("podAffinity") or {})
+    for mount in group.mounts:
+        for field, terms in mount.near.items():
+            pod_affinity[field] = [*(pod_affinity.get(field) or ()), *terms]
+    spec["affinity"] = {**affinity, "podAffinity": pod_affinity}
+    if role.size > 1 or group.elastic:
+        _spread(spec, spread(labels.role_selector(group.origin.spec, run, role.name)))
+
+
+def _spread(spec: Json, constraint: Json) -> None:
+    """Add a constraint, unless the user has one for the same nodes: Kubernetes takes no two of them."""
+    own = spec.get("topologySpreadConstraints") or ()
+    keys = ("topologyKey", "whenUnsatisfiable")
+    if not any(all(each.get(key) == constraint[key] for key in keys) for each in own):
+        spec["topologySpreadConstraints"] = [*own, constraint]
+
+
+def _use_host_network(spec: Json, first: Json, role: Role) -> None:
+    """Ports are declared, so that the scheduler keeps pods that would take them from each other on different nodes.
+
+    `ClusterFirst` is what the API server fills in, so it is no wish; on the host network it resolves no Service.
+    """
+    spec["hostNetwork"] = True
+    if spec.get("dnsPolicy", "ClusterFirst") == "ClusterFirst":
+        spec["dnsPolicy"] = "ClusterFirstWithHostNet"
+    known = {merge_key("ports", port) for container in containers(spec) for port in container.get("ports") or ()}
+    ports = [{"containerPort": port, "hostPort": port, "protocol": _PROTOCOL} for port in role.ports]
+    if missing := [port for port in ports if merge_key("ports", port) not in known]:
+        first["ports"] = [*(first.get("ports") or ()), *missing]
+
+
+def _metadata(given: Json, group: TrainingGroup, role: Role, run: str) -> Json:
+    spec = group.origin.spec
+    own = given.get("labels") or {}
+    metadata = {key: value for key, value in given.items() if key not in _BY_THE_CLUSTER}
+    metadata["labels"] = {
+        **labels.standard(spec, role.name),
+        **own,
+        **labels.role_selector(spec, run, role.name),
+    }
+    return metadata

@@ -1,0 +1,56 @@
+"""The init container that holds a training pod back until its dataset is ready.
+
+It looks at markers in the volume alone, so it needs neither a token nor rights.
+"""
+
+from collections.abc import Iterator
+
+from stowplan.library.builders.pods import agent_pod
+from stowplan.library.ir.data import Site
+from stowplan.library.manifest import Json
+from stowplan.library.values import labels
+from stowplan.schema.agents.cache_config import DATA_DIRECTORY, POD_ENV, RUN_ENV
+from stowplan.schema.agents.exit_codes import PERMANENT, ExitCode
+from stowplan.schema.agents.wait_config import WaitConfig
+
+CONTAINER = "wait-dataset"
+_COMMAND = ("python", "-m", "stowplan.agents.wait_dataset")
+
+
+def path(dataset: str) -> str:
+    """Where the container finds the dataset."""
+    return f"{DATA_DIRECTORY}/{dataset}"
+
+
+def container(volume: str, config: WaitConfig, site: Site, *, sub_path: str = "") -> Json:
+    """The container. `volume` names the pod's volume that holds the dataset, `sub_path` the directory in it."""
+    # HostToContainer: a mount that the CSI driver recovers reaches the container.
+    mount = {"mountPath": config.path, "mountPropagation": "HostToContainer", "name": volume, "readOnly": True}
+    return {
+        "name": CONTAINER,
+        "image": agent_pod.image(site, "control"),
+        "command": list(_COMMAND),
+        "args": config.arguments(),
+        "env": [
+            agent_pod.field_env(POD_ENV, "metadata.name"),
+            agent_pod.field_env(RUN_ENV, f"metadata.labels['{labels.RUN_HASH}']"),
+        ],
+        "resources": agent_pod.amounts(site.platform.resources.control),
+        "securityContext": agent_pod.restricted_container(),
+        "volumeMounts": [{**mount, "subPath": sub_path} if sub_path else mount],
+    }
+
+
+def is_ours(container: Json) -> bool:
+    """Whether it is this container, rather than one of a user's that has its name."""
+    return container.get("name") == CONTAINER and container.get("command") == list(_COMMAND)
+
+
+def rules(template: Json) -> Iterator[Json]:
+    """Rules of a Job whose pods wait: it fails at once when the wait does, since another pod would fare no better."""
+    if any(map(is_ours, template["spec"].get("initContainers") or ())):
+        codes = [int(code) for code in (*PERMANENT, ExitCode.SOFT_DEADLINE)]
+        yield {
+            "action": "FailJob",
+            "onExitCodes": {"containerName": CONTAINER, "operator": "In", "values": codes},
+        }

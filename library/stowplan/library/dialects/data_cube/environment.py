@@ -1,0 +1,211 @@
+"""The environment of a DataCube's agent: options and the user's own variables, in an order that resolves references."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from stowplan.library.dialects.data_cube import git_url, variable_references
+from stowplan.library.dialects.data_cube.options import may_be_missing
+from stowplan.library.dialects.shared.source_uri import carries_credentials
+from stowplan.library.manifest import ExternalReference, Json
+from stowplan.schema.agents.cache_config import NODE_ENV, POD_ENV, RUN_ENV
+from stowplan.schema.agents.transfer_config import CA_ENV, option_env
+from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, finding
+from stowplan.schema.kinds.data_cube import DataCube
+
+PROVIDED = frozenset({"HOME", NODE_ENV, POD_ENV, RUN_ENV})
+"""Variables that every agent has, ahead of the others."""
+
+OF_THE_KUBELET = frozenset({"KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"})
+"""Variables that the kubelet sets, and that may be referred to."""
+
+SECRET_NAME = re.compile(r"(^|_)(API_KEY|PASSWD|PASSWORD|SECRET|SECRET_ACCESS_KEY|SECRET_KEY|TOKEN)$", re.IGNORECASE)
+"""Names of variables whose value is secret, such as HF_TOKEN."""
+
+
+_ALLOWED = re.compile(
+    r"([A-Za-z0-9]+_)*PROXY|PROXY_[A-Z0-9_]+|([a-z0-9]+_)*proxy|HF_[A-Z0-9_]+|AWS_[A-Z0-9_]+|TZ|LANG|LANGUAGE|LC_[A-Z]+"
+)
+"""Names that `executor.env` may have: proxies and what their addresses are put together from, settings of the Hub and
+of AWS, time zone and locale. It is a list of what is allowed, since no list of what is not could be complete: loaders,
+interpreters, TLS libraries and Git each run code, or trust servers, by variables of their own."""
+
+_FILES = frozenset({*CA_ENV, "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"})
+"""Names that `_ALLOWED` would take, or users expect, but which make the agent trust, or run, what a file says."""
+
+
+class Variable(NamedTuple):
+    """One environment variable: its name, the rest of it, and where it stands in the document."""
+
+    name: str
+    body: Json
+    path: FieldPath
+    option: str = ""
+
+    @property
+    def value(self) -> str:
+        """The literal value; empty where there is none."""
+        return str(self.body.get("value") or "")
+
+
+def of_cube(model: DataCube) -> list[Variable]:
+    """The options, then the user's own variables, as they stand in the document."""
+    found = []
+    for side in ("source", "sink"):
+        for index, each in enumerate(getattr(model.spec, side).options or ()):
+            option = str(each.get("name", ""))
+            body = {key: value for key, value in each.items() if key != "name"}
+            found.append(Variable(option_env(option), body, ("spec", side, "options", index), option))
+    executor = model.spec.executor
+    for index, each in enumerate((executor.env if executor else None) or ()):
+        body = {key: value for key, value in each.items() if key != "name"}
+        found.append(Variable(str(each.get("name", "")), body, ("spec", "executor", "env", index)))
+    return found
+
+
+def findings(variables: list[Variable], *, certificates: bool, allowed: Sequence[str] = ()) -> list[Finding]:
+    """Names that clash or are not allowed, values that are secret, and references that lead nowhere or in a circle.
+
+    `allowed` is `policy.executorEnv` of the platform.
+    """
+    found = [*_clashes(variables, certificates=certificates), *_secrets(variables)]
+    clashing = {each.path for each in found}
+    found += (each for each in _refused(variables, allowed) if each.path not in clashing)
+    if not any("$(" in each.value for each in variables):
+        return found
+    return [*found, *_dangling(variables)] or _circles(variables)
+
+
+def _clashes(variables: list[Variable], *, certificates: bool) -> Iterator[Finding]:
+    first: dict[str, Variable] = {}
+    taken = PROVIDED | OF_THE_KUBELET | (frozenset(CA_ENV) if certificates else frozenset())
+    for each in variables:
+        other = first.setdefault(each.name, each)
+        if each.name in taken:
+            message = f"The agent has a variable {each.name} of its own."
+            yield finding("SP492", (*each.path, "name"), message, "Remove it.")
+        elif other is not each and (each.option or other.option):
+            message = f"The variable {each.name} would be {_word(each)} and {_word(other)}."
+            if each.option == other.option:
+                message = f"The option `{each.option}` stands here twice."
+            yield finding("SP492", (*each.path, "name"), message, "Remove one of them.")
+        elif other is not each:
+            message = f"The variable {each.name} stands here twice; the last one counts."
+            yield finding("SP436", (*each.path, "name"), message, "Remove the other one.")
+
+
+def _word(variable: Variable) -> str:
+    return f"the option `{variable.option}`" if variable.option else f"`{variable.name}` of `executor.env`"
+
+
+def _refused(variables: list[Variable], allowed: Sequence[str]) -> Iterator[Finding]:
+    """Variables of the user's own that the agent may not be given."""
+    for each in variables:
+        known = _ALLOWED.fullmatch(each.name) and each.name not in _FILES
+        if each.option or known or any(_matches(each.name, pattern) for pattern in allowed):
+            continue
+        message = (
+            f"The variable {each.name} may not be set for the agent; allowed are *_PROXY, PROXY_*, HF_*, AWS_*, TZ, "
+            "LANG and LC_*."
+        )
+        hint = "Remove it, or list it in `policy.executorEnv` of the platform file."
+        if each.name in CA_ENV:
+            hint = "Give the certificates as `caBundle` of the remote side."
+        yield finding("SP459", (*each.path, "name"), message, hint)
+
+
+def _matches(name: str, pattern: str) -> bool:
+    return name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
+
+
+def _secrets(variables: list[Variable]) -> Iterator[Finding]:
+    """Literal secrets among the user's own variables; options are judged by what they are."""
+    for each in variables:
+        value = each.value
+        if each.option or not value:
+            continue
+        secret = SECRET_NAME.search(each.name) and not variable_references.references(value)
+        if secret or carries_credentials(value):
+            message = f"{each.name} holds credentials; what is committed to Git is no secret any more."
+            hint = "Take it from a Secret by `valueFrom.secretKeyRef`, and revoke these."
+            yield finding("SP603", (*each.path, "value"), message, hint)
+
+
+def _dangling(variables: list[Variable]) -> Iterator[Finding]:
+    names = {each.name for each in variables}
+    uncertain = {each.name for each in variables if may_be_missing(each.body)}
+    for each in variables:
+        for name in variable_references.references(each.value):
+            if name in uncertain & _kept(each):
+                message = f"$({name}) may be missing (`optional: true`), and then would stand in the value as it is."
+                yield finding("SP493", (*each.path, "value"), message, f"Remove `optional` from {name}.")
+            elif name not in names | PROVIDED | OF_THE_KUBELET:
+                message = f"$({name}) refers to no variable, so it would stand in the value as it is."
+                hint = f"{_meant(name, names)} Write $$({name}) for the text itself."
+                yield finding("SP493", (*each.path, "value"), message, hint)
+
+
+def _kept(variable: Variable) -> set[str]:
+    """The references that are left when user and password are taken out of a repository's URL."""
+    parts = git_url.split(variable.value) if variable.option == "url" else None
+    return set(variable_references.references(parts.url if isinstance(parts, git_url.GitUrl) else variable.value))
+
+
+def _meant(name: str, names: set[str]) -> str:
+    if option_env(name) in names:
+        return f"The variable of this option is {option_env(name)}."
+    return did_you_mean(name, names)
+
+
+def _circles(variables: list[Variable]) -> list[Finding]:
+    last = {each.name: each for each in variables}
+    circle = variable_references.circle({name: each.value for name, each in last.items()})
+    if not circle:
+        return []
+    message = f"The variables refer to each other in a circle: {' → '.join(circle)}."
+    return [finding("SP493", (*last[circle[0]].path, "value"), message, "Write one of them out.")]
+
+
+def emitted(variables: list[Variable], replaced: Mapping[str, str]) -> tuple[Json, ...]:
+    """The variables of the container, the last one of each name, each behind those that it refers to.
+
+    `replaced` are literal values that take the place of those given, or come on top. References must be sound.
+    """
+    last = {each.name: each for each in variables}
+    for name, value in replaced.items():
+        own = last.get(name, Variable(name, {}, ()))
+        last[name] = own._replace(body={"value": value})
+    order = variable_references.ordered({name: each.value for name, each in last.items()})
+    return tuple({"name": name, **last[name].body} for name in order or ())
+
+
+def secret_keys(model: DataCube) -> Iterator[tuple[FieldPath, str, str]]:
+    """Where a Secret's key is asked for that must be there, the Secret's name, and the key."""
+    bundles = {side: getattr(model.spec, side).ca_bundle for side in ("source", "sink")}
+    places: list[tuple[FieldPath, Json]] = [
+        *(((*each.path, "valueFrom"), each.body.get("valueFrom") or {}) for each in of_cube(model)),
+        *(
+            (("spec", side, "caBundle"), {"secretKeyRef": each.secret_key_ref})
+            for side, each in bundles.items()
+            if each
+        ),
+    ]
+    for path, source in places:
+        reference = source.get("secretKeyRef") or {}
+        if reference and not reference.get("optional"):
+            yield (*path, "secretKeyRef", "key"), str(reference.get("name")), str(reference.get("key"))
+
+
+def externals(variables: list[Variable], namespace: str) -> set[ExternalReference]:
+    """The Secrets, with the keys that they must have, and ConfigMaps that the variables come from."""
+    keys: dict[tuple[str, str], set[str]] = {}
+    for source in [given for each in variables if (given := each.body.get("valueFrom"))]:
+        for field, kind in (("secretKeyRef", "Secret"), ("configMapKeyRef", "ConfigMap")):
+            reference = source.get(field) or {}
+            if reference.get("name"):
+                wanted = keys.setdefault((kind, str(reference["name"])), set())
+                wanted |= set() if reference.get("optional") else {str(reference.get("key"))}
+    return {
+        ExternalReference(kind, namespace, name, tuple(sorted(wanted)) if kind == "Secret" else ())
+        for (kind, name), wanted in keys.items()
+    }

@@ -1,0 +1,94 @@
+"""The URL of a Git repository: what of it may be kept, and who is to authenticate."""
+
+import re
+from functools import lru_cache
+
+from stowplan.schema.frozen import dataclass
+
+_PARTS = re.compile(r"(?P<scheme>https?)://(?P<authority>[^/?#]*)(?P<rest>.*)", re.DOTALL)
+_SCP = re.compile(r"[\w.-]+@[\w.-]+:")
+_VARIABLE = re.compile(r"\$\(([^)]+)\)")
+_HOST = re.compile(r"(\$\([^)]+\)|[A-Za-z0-9.-])+(:\d{1,5})?|\[[0-9a-fA-F:]+\](:\d{1,5})?")
+_NAME = re.compile(r"[A-Za-z0-9._~%+-]+")
+
+_NO_PASSWORDS = frozenset({"", "x-oauth-basic"})
+"""What stands in the place of a password where the token is the user name."""
+
+
+@dataclass(frozen=True, slots=True)
+class GitUrl:
+    """A URL without user and password, and the variables or the name that they are."""
+
+    url: str
+    username: str | None = None
+    username_env: str | None = None
+    token_env: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """Why a URL cannot be used; `secret` where it carries a credential. The message never shows one."""
+
+    message: str
+    hint: str
+    secret: bool = False
+
+
+_SECRET = Unusable(
+    "The URL carries credentials; what is committed to Git is no secret any more.",
+    "Put the token into a Secret, give it as option `token`, remove it here, and revoke it.",
+    secret=True,
+)
+
+
+@lru_cache
+def split(url: str) -> GitUrl | Unusable:
+    """A literal URL without its userinfo. One that begins with a reference is left to the agent."""
+    if url.startswith("$("):
+        return GitUrl(url)
+    parts = _PARTS.fullmatch(url)
+    if parts is None:
+        return _another_scheme(url)
+    userinfo, at, host = parts["authority"].rpartition("@")
+    if any(character.isspace() or ord(character) < 32 for character in url):
+        return Unusable("The URL holds a blank or control character.", "Remove it, or percent-encode it.")
+    if not _HOST.fullmatch(host):
+        return _bad_host(host)
+    if not parts["rest"].strip("/"):
+        return Unusable("The URL names no repository.", "Write https://host/owner/repository.git.")
+    clean = f"{parts['scheme']}://{host}{parts['rest']}"
+    return _with_user(clean, userinfo) if at else GitUrl(clean)
+
+
+def directory(url: str) -> str:
+    """The directory that a clone of the URL lies in: its last segment without `.git`."""
+    return url.partition("?")[0].partition("#")[0].rstrip("/").rpartition("/")[2].removesuffix(".git")
+
+
+def _another_scheme(url: str) -> Unusable:
+    scheme = url.partition("://")[0] if "://" in url else ""
+    found = f'"{scheme}"' if re.fullmatch(r"[a-z][a-z0-9+.-]*", scheme) else "no scheme"
+    if scheme in ("ssh", "git+ssh") or _SCP.match(url):
+        found = "SSH"
+    return Unusable(f"Found {found}; only https and http URLs can be used.", "Write https://host/owner/repository.git.")
+
+
+def _bad_host(host: str) -> Unusable:
+    """A `:` without a port behind it is most likely a password that holds a slash."""
+    if ":" in host:
+        return _SECRET
+    return Unusable("The URL names no host.", "Write https://host/owner/repository.git.")
+
+
+def _with_user(url: str, userinfo: str) -> GitUrl | Unusable:
+    user, colon, password = userinfo.partition(":")
+    user_env, password_env = (_VARIABLE.fullmatch(part) for part in (user, password))
+    if user_env and not password_env and password in _NO_PASSWORDS:
+        return GitUrl(url, token_env=user_env[1])
+    if password_env and user_env:
+        return GitUrl(url, username_env=user_env[1], token_env=password_env[1])
+    if password_env and (not user or _NAME.fullmatch(user)):
+        return GitUrl(url, username=user or None, token_env=password_env[1])
+    if not colon and _NAME.fullmatch(user) and len(user) <= 20:
+        return GitUrl(url, username=user)
+    return _SECRET

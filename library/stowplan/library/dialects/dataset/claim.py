@@ -1,0 +1,67 @@
+"""The claim of a dataset that no cache stands before, and fields that mean nothing for such a dataset."""
+
+from collections.abc import Iterator
+
+from stowplan.library.dialects.data_cube import paths
+from stowplan.library.dialects.shared import claim_rules
+from stowplan.library.dialects.shared.claim_writes import Write
+from stowplan.library.ir.data import Claim
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.kinds.sample_set import Csi, DatasetClaim, SampleSet
+
+_BASE: FieldPath = ("spec", "csi", "claim")
+TEMPLATE: FieldPath = (*_BASE, "template")
+_OF_CACHES = (("partitions", "partitions"), ("cache", "cache"), ("node_affinity", "nodeAffinity"))
+"""Fields of a SampleSet that are about cached datasets only, and their keys."""
+
+
+def of_set(model: SampleSet) -> Claim:
+    """The claim of a SampleSet: that of its own name where it says no other."""
+    given = _given(model)
+    template = given.template
+    return Claim(given.name or model.metadata.name, paths.canonical(given.sub_path or ""), template)
+
+
+def findings(model: SampleSet, namespace: str) -> Iterator[Finding]:
+    """What is wrong with a SampleSet that is a plain claim; `namespace` is that of the SampleSet."""
+    claim, given = of_set(model), _given(model)
+    yield from claim_rules.name_findings(claim.name, (*_BASE, "name") if given.name else ("metadata", "name"))
+    if given.sub_path:
+        yield from paths.sub_path(given.sub_path, (*_BASE, "subPath"))
+    if given.template is not None:
+        identity = claim_rules.Identity(claim.name, namespace)
+        yield from claim_rules.template_findings(given.template, identity, TEMPLATE, owner="dataset")
+    yield from _without_effect(model)
+
+
+def write(model: SampleSet, namespace: str) -> Write:
+    """Where the sync of a SampleSet that is a plain claim writes."""
+    claim, given = of_set(model), _given(model)
+    place = next((key for key, value in (("subPath", given.sub_path), ("name", given.name)) if value), "")
+    at: FieldPath = (*_BASE, place) if place else ("metadata", "name")
+    template: FieldPath = TEMPLATE if given.template else ()
+    writes = not model.spec.no_sync
+    return Write(namespace, claim.name, claim.sub_path, mirror=False, at=at, template=template, writes=writes)
+
+
+def of_another_driver(model: SampleSet) -> Iterator[Finding]:
+    """A claim beside a driver that makes its own."""
+    if model.spec.csi and model.spec.csi.claim:
+        message = "The claim has no effect: only the driver `pvc` takes one."
+        yield finding("SP406", _BASE, message, "Remove it, or choose `driver: pvc`.", anchor=Anchor.KEY)
+
+
+def _without_effect(model: SampleSet) -> Iterator[Finding]:
+    for field, key in _OF_CACHES:
+        if getattr(model.spec, field) is not None:
+            message = f"`{key}` has no effect: no node caches a dataset of the driver `pvc`."
+            yield finding("SP406", ("spec", key), message, "Remove it.", anchor=Anchor.KEY)
+    if model.spec.csi and model.spec.csi.juice_fs_mount_options:
+        path = ("spec", "csi", "juiceFSMountOptions")
+        message = "Mount options of JuiceFS have no effect with the driver `pvc`."
+        yield finding("SP406", path, message, "Remove them.", anchor=Anchor.KEY)
+
+
+def _given(model: SampleSet) -> DatasetClaim:
+    csi = model.spec.csi or Csi()
+    return csi.claim or DatasetClaim()

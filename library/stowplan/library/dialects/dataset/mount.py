@@ -1,0 +1,136 @@
+"""The dataset that a training job mounts."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from stowplan.library.builders.pods import wait_container
+from stowplan.library.dialects.dataset import reference as dataset_reference
+from stowplan.library.dialects.dataset import sample_set
+from stowplan.library.dialects.shared.context import Context
+from stowplan.library.dialects.training import pod_template
+from stowplan.library.drivers.registry import STORAGE_DRIVERS
+from stowplan.library.ir.data import CachedDataset
+from stowplan.library.ir.training import DatasetMount, Role
+from stowplan.library.manifest import Json
+from stowplan.schema.agents.wait_config import DEFAULT_TIMEOUT, Until, WaitConfig
+from stowplan.schema.diagnostics import FieldPath, Finding, Severity, did_you_mean, finding, has_errors
+from stowplan.schema.kinds import paddle_job
+from stowplan.schema.kinds.sample_set import SampleSet
+from stowplan.schema.meta import ObjectMeta
+from stowplan.schema.wording import counted
+
+_REF: FieldPath = ("spec", "sampleSetRef")
+_PLACEMENTS = ("preferred", "required")
+
+
+def resolve(
+    reference: paddle_job.DatasetMount | None, metadata: ObjectMeta, namespace: str, context: Context
+) -> tuple[tuple[DatasetMount, ...], list[Finding]]:
+    """What `sampleSetRef` mounts, nothing where it cannot, and what is wrong with it."""
+    placement, found = _placement(metadata, context)
+    if reference is None:
+        return (), found
+    found += [*_reference(reference, namespace), *_mount_path(reference.mount_path)]
+    if not reference.name or has_errors(found):
+        return (), found
+    model = context.sample_sets.get((namespace, reference.name))
+    if model is None:
+        return (), found + dataset_reference.missing(reference.name, namespace, context)
+    dataset = sample_set.cached_dataset(model, context)
+    near = STORAGE_DRIVERS[dataset.driver].near(dataset, required=placement == "required")
+    mount = DatasetMount(dataset.claim.name, reference.mount_path, near, sub_path=dataset.claim.sub_path)
+    if reference.wait is None:
+        return (mount,), found
+    found += _steps(reference.wait, dataset)
+    return (replace(mount, wait=_wait(reference.wait, dataset, mount, context)),), found
+
+
+def _wait(wait: paddle_job.DatasetWait, dataset: CachedDataset, mount: DatasetMount, context: Context) -> Json:
+    config = WaitConfig(
+        dataset=dataset.names.name,
+        path=wait_container.path(dataset.names.name),
+        until=wait.until or _step(dataset),
+        timeout=wait.timeout_seconds or DEFAULT_TIMEOUT,
+    )
+    return wait_container.container(mount.volume, config, context.site, sub_path=mount.sub_path)
+
+
+def _step(dataset: CachedDataset) -> Until:
+    """The step that makes a dataset ready: nothing is known of one with `noSync` but that it can be read."""
+    return "synced" if dataset.source else "mounted"
+
+
+def _steps(wait: paddle_job.DatasetWait, dataset: CachedDataset) -> Iterator[Finding]:
+    """A step that is waited for, and that the SampleSet itself does not take."""
+    path, name = (*_REF, "wait", "until"), dataset.names.name
+    if wait.until == "warmed" and not dataset.warmed:
+        message = f"No warmup follows a sync of {name}, so the pods would wait in vain."
+        hint = f"Wait until `{_step(dataset)}`, or let the dataset be warmed after its sync."
+        yield finding("SP454", path, message, hint)
+    elif wait.until == "synced" and not dataset.source:
+        message = f"{name} copies nothing itself, so the pods wait for whatever else syncs its volume."
+        hint = "Nothing to do where a SampleJob or another SampleSet does; else wait until `mounted`."
+        yield finding("SP454", path, message, hint, severity=Severity.INFO)
+
+
+def clashes(template: Json, mounts: tuple[DatasetMount, ...], at: FieldPath) -> Iterator[Finding]:
+    """Where a user's own volume, mount or container stands in the place of ours. `at` leads to the pod's spec."""
+    spec = template["spec"]
+    for mount in mounts:
+        if mount.wait:
+            yield from pod_template.taken(template, wait_container.CONTAINER, (), at[:-1])
+        for index, volume in enumerate(spec.get("volumes") or ()):
+            if volume.get("name") == mount.volume:
+                message = f'The volume of the dataset is called "{mount.volume}" too.'
+                yield finding("SP444", (*at, "volumes", index, "name"), message, "Rename this volume.")
+        for index, own in enumerate(spec["containers"][0].get("volumeMounts") or ()):
+            if str(own.get("mountPath", "")).rstrip("/") == mount.path.rstrip("/"):
+                message = f"The dataset is mounted at {mount.path} too."
+                path = (*at, "containers", 0, "volumeMounts", index, "mountPath")
+                yield finding("SP444", path, message, "Choose another path for one of the two.")
+
+
+def crowded(roles: tuple[Role, ...], model: SampleSet) -> Iterator[Finding]:
+    """Roles with more pods than there are nodes that cache the dataset, where they must run on these."""
+    nodes = model.spec.partitions or 0
+    for role in roles:
+        if role.size > nodes:
+            message = f"{role.size} pods of {role.name} must share {counted(nodes, 'cache node')}."
+            hint = "Raise `partitions` of the SampleSet, or let the placement be `preferred`."
+            yield finding("SP308", ("spec", role.name, "replicas"), message, hint)
+
+
+def is_required(metadata: ObjectMeta, context: Context) -> bool:
+    """Whether the pods must run where the dataset is cached."""
+    return _placement(metadata, context)[0] == "required"
+
+
+def _placement(metadata: ObjectMeta, context: Context) -> tuple[str, list[Finding]]:
+    default = context.platform.juicefs.placement
+    given = metadata.annotations.get(paddle_job.PLACEMENT_ANNOTATION)
+    if given is None or given in _PLACEMENTS:
+        return given or default, []
+    path = ("metadata", "annotations", paddle_job.PLACEMENT_ANNOTATION)
+    message = f'Found "{given}"; allowed are {" and ".join(_PLACEMENTS)}.'
+    return default, [finding("SP204", path, message, did_you_mean(given, _PLACEMENTS))]
+
+
+def _reference(reference: paddle_job.DatasetMount, namespace: str) -> list[Finding]:
+    found = []
+    if not reference.name:
+        message = "`sampleSetRef.name` is missing; it names the dataset to mount."
+        found.append(finding("SP413", (*_REF, "name"), message, "Name a SampleSet of the same namespace."))
+    if reference.namespace and reference.namespace != namespace:
+        message = f"The dataset is in namespace {reference.namespace}, but pods mount claims of their own: {namespace}."
+        hint = f"Remove it, and have a SampleSet in {namespace}: one with `noSync: true` shares the volume."
+        found.append(finding("SP306", (*_REF, "namespace"), message, hint))
+    return found
+
+
+def _mount_path(path: str) -> list[Finding]:
+    at = (*_REF, "mountPath")
+    if not path.startswith("/") or not path.strip("/"):
+        return [finding("SP405", at, f'"{path}" is not a path below the root.', "Give one such as `/data`.")]
+    if ":" in path:
+        return [finding("SP405", at, f'"{path}" holds a colon, which no mount path may.', "Remove it.")]
+    return []

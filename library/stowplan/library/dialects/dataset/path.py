@@ -1,0 +1,34 @@
+"""Paths inside a dataset, as users write them."""
+
+from collections.abc import Sequence
+
+from stowplan.schema.agents.marker import STATE_DIRECTORY, holds_state
+from stowplan.schema.diagnostics import FieldPath, Finding, finding
+
+_CONTROL = frozenset(map(chr, (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)))
+"""Control characters of ASCII and of Latin-1, and Unicode's ends of lines."""
+
+
+def relative(path: str) -> str:
+    """The path from the dataset's root: leading slashes go, as the old operator cut them, and so does what is empty."""
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    return "/".join(parts) + ("/" if parts and path.endswith("/") else "")
+
+
+def findings(paths: Sequence[str], base: FieldPath) -> list[Finding]:
+    """One finding for each path that is empty, leaves the dataset, or holds a control character or our state."""
+    return [problem for index, path in enumerate(paths) for problem in one(path, (*base, index))]
+
+
+def one(path: str, at: FieldPath) -> list[Finding]:
+    """What is wrong with one path."""
+    if not relative(path):
+        return [finding("SP405", at, f'"{path}" names nothing below the root of the dataset.', "Name a path.")]
+    if ".." in path.split("/"):
+        return [finding("SP405", at, f'"{path}" could leave the dataset.', "Remove the `..`.")]
+    if not _CONTROL.isdisjoint(path):
+        return [finding("SP405", at, "The path holds a control character.", "Remove it.")]
+    if holds_state(path):
+        message = f'"{path}" holds `{STATE_DIRECTORY}`, where the agents keep their own state.'
+        return [finding("SP405", at, message, "Choose another path.")]
+    return []

@@ -1,0 +1,18 @@
+"""References of other kinds to a SampleSet, always as `spec.sampleSetRef.name`."""
+
+from stowplan.library.dialects.shared.context import Context
+from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, finding
+
+
+def missing(name: str, namespace: str, context: Context) -> list[Finding]:
+    """A SampleSet that is not there; nothing where its document has errors of its own."""
+    if (namespace, name) in context.refused:
+        return []
+    path: FieldPath = ("spec", "sampleSetRef", "name")
+    elsewhere = sorted(home for home, other in context.sample_sets if other == name)
+    message = f"There is no SampleSet {name} in namespace {namespace}"
+    if elsewhere:
+        hint = "Use a SampleSet of the same namespace: move one of the two, or add a `noSync` SampleSet here."
+        return [finding("SP302", path, f"{message}, only in {', '.join(elsewhere)}.", hint)]
+    here = [other for home, other in context.sample_sets if home == namespace]
+    return [finding("SP302", path, f"{message}.", did_you_mean(name, here) if here else "Add it to the specs.")]

@@ -1,0 +1,228 @@
+"""`SampleJob` lowered: one task on a SampleSet, once or at the times of a schedule."""
+
+from stowplan.library.builders import job
+from stowplan.library.builders.custom_resource import custom_resource
+from stowplan.library.dialects.dataset import (
+    path as dataset_path,
+)
+from stowplan.library.dialects.dataset import (
+    reference as dataset_reference,
+)
+from stowplan.library.dialects.dataset import (
+    sample_set,
+    sync_namespace,
+)
+from stowplan.library.dialects.shared import access, schedules, secrets, source_uri
+from stowplan.library.dialects.shared.context import Context, Lowered
+from stowplan.library.drivers.api import TaskSet
+from stowplan.library.drivers.registry import STORAGE_DRIVERS
+from stowplan.library.ir.data import CachedDataset, DataTask, Origin, SecretName, Site, Source
+from stowplan.library.manifest import ExternalReference, Manifest, Unit
+from stowplan.library.values.names import CRON_JOB_LIMIT, HASH_LENGTH, LABEL_LIMIT, SampleJobNames
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding, has_errors
+from stowplan.schema.juicefs.options import SyncOptions
+from stowplan.schema.kinds.sample_job import SampleJob, TaskType
+from stowplan.schema.meta import RUN_ANNOTATION, SpecId
+
+PLURAL = "samplejobs"
+
+_NO_OPTIONS = SyncOptions()
+
+_OPTIONS: dict[TaskType, str] = {
+    "sync": "syncOptions",
+    "warmup": "warmupOptions",
+    "rmr": "rmrOptions",
+    "clear": "clearOptions",
+}
+
+
+def lower(model: SampleJob, context: Context) -> Lowered:
+    """All objects of a SampleJob; none when it cannot work."""
+    namespace = context.namespace(model.metadata.namespace)
+    identity = SpecId("SampleJob", namespace, model.metadata.name)
+    found = [
+        *_type(model),
+        *schedules.findings(model.spec.schedule, model.spec.time_zone, model.metadata.annotations),
+        *secrets.name_findings(model.spec.secret_ref, ("spec", "secretRef")),
+    ]
+    dataset, problems = _dataset(model, namespace, context)
+    found += problems
+    if dataset is None or has_errors(found):
+        return Lowered(Unit(identity, ()), tuple(found))
+    task = _task(model, dataset, namespace, context, identity)
+    found += _options(model, task, context)
+    home, problems = _home(task, context)
+    found += [*problems, *_long_names(task)]
+    if has_errors(found):
+        return Lowered(Unit(identity, ()), tuple(found))
+    task = task._replace(namespace=home)
+    unit = Unit(identity, tuple(_manifests(model, task, context.site)), _externals(task))
+    return Lowered(unit, tuple(found))
+
+
+def _type(model: SampleJob) -> list[Finding]:
+    chosen = model.spec.type
+    if chosen is None:
+        message = "`type` is missing."
+        return [finding("SP412", ("spec", "type"), message, "Choose one of sync, warmup, rmr and clear.")]
+    spec = model.spec
+    own = {
+        "sync": spec.sync_options,
+        "warmup": spec.warmup_options,
+        "rmr": spec.rmr_options,
+        "clear": spec.clear_options,
+    }
+    return [
+        finding(
+            "SP414",
+            ("spec", key),
+            f"`{key}` is ignored, since `type` is {chosen}.",
+            f"Remove it, or use {_OPTIONS[chosen]}.",
+            anchor=Anchor.KEY,
+        )
+        for kind, key in _OPTIONS.items()
+        if kind != chosen and own[kind] is not None
+    ]
+
+
+def _dataset(model: SampleJob, namespace: str, context: Context) -> tuple[CachedDataset | None, list[Finding]]:
+    reference = model.spec.sample_set_ref
+    if not reference or not reference.name:
+        path = ("spec", "sampleSetRef", "name")
+        message = "`sampleSetRef.name` is missing; it names the dataset to work on."
+        return None, [finding("SP413", path, message, "Name a SampleSet of the same namespace.")]
+    referred = context.sample_sets.get((namespace, reference.name))
+    if referred is not None:
+        return sample_set.cached_dataset(referred, context), []
+    return None, dataset_reference.missing(reference.name, namespace, context)
+
+
+def _task(model: SampleJob, dataset: CachedDataset, namespace: str, context: Context, identity: SpecId) -> DataTask:
+    spec = model.spec
+    names = SampleJobNames(model.metadata.name)
+    operation = spec.type or "sync"
+    warmup = spec.warmup_options
+    paths = {
+        "warmup": warmup.paths if warmup else None,
+        "rmr": spec.rmr_options.paths if spec.rmr_options else None,
+        "clear": spec.clear_options.paths if spec.clear_options else None,
+    }.get(operation) or []
+    partitioned = operation in ("warmup", "clear")
+    sync = spec.sync_options or _NO_OPTIONS
+    return DataTask(
+        origin=Origin(identity, context.sources.get((identity.kind, namespace, identity.name), "")),
+        operation=operation,
+        dataset=dataset,
+        namespace=namespace,
+        stems=tuple(names.task(i) for i in range(dataset.partitions)) if partitioned else (names.task(None),),
+        configuration_stem=f"{names.base}-{operation}",
+        source=Source(sync.source, secrets.resolve(spec.secret_ref, SecretName(namespace, "")))
+        if sync.source
+        else None,
+        destination=sync.destination or "",
+        sync_options=sync,
+        paths=tuple(paths if operation == "clear" else map(dataset_path.relative, paths)),
+        file=dataset_path.relative(warmup.file) if warmup and warmup.file else None,
+        threads=warmup.threads if warmup else None,
+        strategy=(warmup.strategy_name if warmup else None) or "sequence",
+        schedule=spec.schedule,
+        time_zone=spec.time_zone,
+        suspend=bool(spec.terminate),
+    )
+
+
+def _options(model: SampleJob, task: DataTask, context: Context) -> list[Finding]:
+    checks = {"sync": _sync, "warmup": _warmup, "rmr": _rmr}
+    own = checks[task.operation](model, task) if task.operation in checks else []
+    return [*own, *STORAGE_DRIVERS[task.dataset.driver].validate_task(task, context.site)]
+
+
+def _sync(model: SampleJob, task: DataTask) -> list[Finding]:
+    spec = model.spec
+    found = []
+    public = not STORAGE_DRIVERS[task.dataset.driver].cached
+    if not public and not (spec.secret_ref and spec.secret_ref.name):
+        message = "A sync needs `secretRef.name`: the Secret with the credentials of its source."
+        found.append(finding("SP413", ("spec", "secretRef", "name"), message, "Name it."))
+    options = spec.sync_options
+    if not options or not options.source:
+        path = ("spec", "syncOptions", "source")
+        found.append(finding("SP413", path, "A sync needs `syncOptions.source`.", "Give the URI to copy from."))
+        return found
+    found += source_uri.findings(options.source, ("spec", "syncOptions", "source"))
+    if options.destination and options.destination.strip("/"):
+        found += dataset_path.one(options.destination, ("spec", "syncOptions", "destination"))
+    return found
+
+
+def _warmup(model: SampleJob, _: DataTask) -> list[Finding]:
+    options = model.spec.warmup_options
+    if not options:
+        return []
+    base: FieldPath = ("spec", "warmupOptions")
+    paths = enumerate(options.paths or ())
+    found = [problem for i, p in paths if p.strip("/") for problem in dataset_path.one(p, (*base, "paths", i))]
+    if options.file:
+        found += dataset_path.one(options.file, (*base, "file"))
+        if options.paths:
+            message = "`paths` has no effect beside `file`, which lists the paths."
+            found.append(finding("SP406", (*base, "paths"), message, "Remove one of the two.", anchor=Anchor.KEY))
+    if options.partitions is not None:
+        message = "`partitions` has no effect: the dataset's number is used."
+        found.append(finding("SP406", (*base, "partitions"), message, "Remove it.", anchor=Anchor.KEY))
+    if options.threads is not None and options.threads < 1:
+        message = f"`threads` is {options.threads}; it must be 1 or more."
+        found.append(finding("SP205", (*base, "threads"), message, "Give a number, or remove it for 50."))
+    return found
+
+
+def _rmr(model: SampleJob, _: DataTask) -> list[Finding]:
+    options = model.spec.rmr_options
+    if not options or not options.paths:
+        path = ("spec", "rmrOptions", "paths")
+        return [finding("SP413", path, "An rmr needs `rmrOptions.paths`.", "Name the paths to remove.")]
+    return dataset_path.findings(options.paths, ("spec", "rmrOptions", "paths"))
+
+
+def _home(task: DataTask, context: Context) -> tuple[str, list[Finding]]:
+    if task.operation != "sync" or not task.source:
+        return task.namespace, []
+    path: FieldPath = ("spec", "secretRef", "namespace")
+    if STORAGE_DRIVERS[task.dataset.driver].cached:
+        refused = secrets.elsewhere(task.namespace, task.source.secret, context.platform, path)
+        if refused:
+            return task.namespace, refused
+    return sync_namespace.namespace(task.dataset, task.source, context, path)
+
+
+def _long_names(task: DataTask) -> list[Finding]:
+    longest = max(task.stems, key=len)
+    limit = CRON_JOB_LIMIT if task.schedule is not None else LABEL_LIMIT - HASH_LENGTH - 1
+    if len(longest) <= limit:
+        return []
+    message = f"{longest} is too long for the name of a Job, so a hash takes the place of its end."
+    return [finding("SP505", ("metadata", "name"), message, "Shorten the name if you want to recognise its Jobs.")]
+
+
+def _externals(task: DataTask) -> tuple[ExternalReference, ...]:
+    if task.operation != "sync" or not task.source:
+        return ()
+    return sync_namespace.externals(task.dataset, task.source)
+
+
+def _manifests(model: SampleJob, task: DataTask, site: Site) -> list[Manifest]:
+    names = SampleJobNames(model.metadata.name)
+    origin = task.origin
+    tasks = STORAGE_DRIVERS[task.dataset.driver].tasks(task, site, names.base)
+    return [
+        custom_resource(model, origin),
+        *access.manifests(names.base, origin, site, plural=PLURAL, namespaces=[task.namespace]),
+        tasks.configuration,
+        *_runs(tasks, task, model.metadata.annotations.get(RUN_ANNOTATION, "")),
+    ]
+
+
+def _runs(tasks: TaskSet, task: DataTask, run: str) -> list[Manifest]:
+    if task.schedule is None:
+        return job.jobs(tasks.jobs, task.origin, run)
+    return [job.cron_job(one, task.origin, schedule=task.schedule, time_zone=task.time_zone) for one in tasks.jobs]

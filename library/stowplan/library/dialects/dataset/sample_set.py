@@ -1,0 +1,220 @@
+"""`SampleSet` lowered: a dataset in a volume, its cache pods where it has some, and the runs that fill it."""
+
+from stowplan.library.builders import job
+from stowplan.library.builders.custom_resource import custom_resource
+from stowplan.library.dialects.dataset import claim, sync_namespace
+from stowplan.library.dialects.shared import access, secrets, source_uri
+from stowplan.library.dialects.shared.context import Context, Lowered
+from stowplan.library.drivers.registry import STORAGE_DRIVERS
+from stowplan.library.ir.data import CachedDataset, Claim, DataTask, Origin, Placement, SecretName, Site, Source, Tier
+from stowplan.library.manifest import Manifest, Unit
+from stowplan.library.values.names import STATEFUL_SET_LIMIT, SampleSetNames
+from stowplan.schema.diagnostics import Anchor, Finding, finding, has_errors
+from stowplan.schema.juicefs.options import MountOptions
+from stowplan.schema.kinds.sample_set import CacheLevel, SampleSet
+from stowplan.schema.meta import RUN_ANNOTATION, SpecId
+
+PLURAL = "samplesets"
+
+_NO_OPTIONS = MountOptions()
+
+MOST_PARTITIONS = 5000
+"""Nodes that Kubernetes supports in one cluster. Each partition is a node and a warmup Job of its own."""
+
+
+def lower(model: SampleSet, context: Context) -> Lowered:
+    """All objects of a SampleSet; none when it cannot work."""
+    dataset = cached_dataset(model, context)
+    spec = dataset.origin.spec
+    driver = STORAGE_DRIVERS[dataset.driver]
+    found = [*_secret_names(model), *_filled(model), *_source(model), *_warmup(model, dataset), *_dead(model)]
+    found += [*_required(model), *_name(spec.name)] if driver.cached else []
+    found += claim.of_another_driver(model) if driver.cached else claim.findings(model, spec.namespace)
+    found += driver.validate(dataset, context.site)
+    refused = _elsewhere(dataset, context) if driver.cached else []
+    home, problems = _sync_namespace(dataset, context)
+    found += refused or problems
+    if has_errors(found):
+        return Lowered(Unit(spec, ()), tuple(found))
+    manifests = tuple(_manifests(model, dataset, home, context.site))
+    return Lowered(Unit(spec, manifests, sync_namespace.externals(dataset, dataset.source)), tuple(found))
+
+
+def cached_dataset(model: SampleSet, context: Context) -> CachedDataset:
+    """The dataset that a SampleSet describes, also of one that has errors."""
+    namespace, name = context.namespace(model.metadata.namespace), model.metadata.name
+    spec = model.spec
+    csi = spec.csi
+    driver = (csi.driver if csi else None) or "juicefs"
+    cached = STORAGE_DRIVERS[driver].cached
+    volume = secrets.resolve(spec.secret_ref, SecretName(namespace, ""))
+    identity = SpecId("SampleSet", namespace, name)
+    uri = spec.source.uri if spec.source else None
+    options = (csi.juice_fs_mount_options if csi else None) or _NO_OPTIONS
+    source = Source(uri, secrets.resolve(spec.source.secret_ref, volume)) if uri and spec.source else None
+    synced = source is not None and not spec.no_sync
+    asked = spec.warmup_after_sync
+    warmed = synced and (context.platform.juicefs.warmup_after_sync if asked is None else asked)
+    return CachedDataset(
+        origin=Origin(identity, context.sources.get(("SampleSet", namespace, name), "")),
+        names=SampleSetNames(namespace, name, context.platform.names),
+        driver=driver,
+        claim=Claim(name) if cached else claim.of_set(model),
+        volume_secret=volume,
+        partitions=min(spec.partitions or 1, MOST_PARTITIONS),
+        tiers=tuple(_tier(level) for level in (spec.cache.levels or [] if spec.cache else [])),
+        placement=Placement(spec.node_affinity, tuple(spec.tolerations or ())),
+        options=options,
+        source=source if synced else None,
+        warmed=warmed and cached and not options.read_only,
+        run=model.metadata.annotations.get(RUN_ANNOTATION, ""),
+    )
+
+
+def _tier(level: CacheLevel) -> Tier:
+    directories = tuple(part for part in (level.path or "").split(":") if part)
+    return Tier(directories, level.cache_size or 0)
+
+
+def _required(model: SampleSet) -> list[Finding]:
+    spec = model.spec
+    found = []
+    if spec.partitions is None:
+        message = "`partitions` is missing; without it the old operator waited for ever."
+        hint = "Give the number of nodes that cache the dataset, 1 or more."
+        found.append(finding("SP404", ("spec", "partitions"), message, hint))
+    elif spec.partitions > MOST_PARTITIONS:
+        message = f"Found {spec.partitions} partitions; a cluster has at most {MOST_PARTITIONS} nodes."
+        hint = "Give the number of nodes that cache the dataset."
+        found.append(finding("SP205", ("spec", "partitions"), message, hint))
+    if not spec.secret_ref or not spec.secret_ref.name:
+        path = ("spec", "secretRef", "name")
+        message = "`secretRef.name` is missing; it names the Secret of the JuiceFS volume."
+        found.append(finding("SP401", path, message, "Name a Secret with the keys name, metaurl, storage and bucket."))
+    return found
+
+
+def _filled(model: SampleSet) -> list[Finding]:
+    spec = model.spec
+    if not spec.no_sync and not (spec.source and spec.source.uri):
+        message = "There is no `source.uri` to copy from, and `noSync` is not true."
+        hint = "Give `source.uri`, or `noSync: true` if the data is there already."
+        return [finding("SP403", ("spec", "source", "uri"), message, hint)]
+    return []
+
+
+def _secret_names(model: SampleSet) -> list[Finding]:
+    found = secrets.name_findings(model.spec.secret_ref, ("spec", "secretRef"))
+    if model.spec.source:
+        found += secrets.name_findings(model.spec.source.secret_ref, ("spec", "source", "secretRef"))
+    return found
+
+
+def _name(name: str) -> list[Finding]:
+    longest = SampleSetNames("", name, "namespaced").runtime
+    if len(longest) <= STATEFUL_SET_LIMIT:
+        return []
+    room = STATEFUL_SET_LIMIT - len(longest) + len(name)
+    message = f"The name has {len(name)} characters; StatefulSet {longest} may have {STATEFUL_SET_LIMIT}."
+    return [finding("SP504", ("metadata", "name"), message, f"Use at most {room} characters.")]
+
+
+def _source(model: SampleSet) -> list[Finding]:
+    source = model.spec.source
+    if not source or source.uri is None:
+        return []
+    path = ("spec", "source", "uri")
+    if not model.spec.no_sync:
+        return source_uri.findings(source.uri, path)
+    message = "The source is not used, since `noSync` is true."
+    return [finding("SP406", ("spec", "source"), message, "Remove one of the two.", anchor=Anchor.KEY)]
+
+
+def _warmup(model: SampleSet, dataset: CachedDataset) -> list[Finding]:
+    reasons = (
+        (not STORAGE_DRIVERS[dataset.driver].cached, "no node caches the dataset"),
+        (model.spec.no_sync, "nothing is synced"),
+        (dataset.options.read_only, "the volume is mounted read-only"),
+    )
+    reason = next((text for holds, text in reasons if holds), "")
+    if not model.spec.warmup_after_sync or not reason:
+        return []
+    message = f"No warmup follows, since {reason}."
+    return [finding("SP406", ("spec", "warmupAfterSync"), message, "Remove it.", anchor=Anchor.KEY)]
+
+
+def _dead(model: SampleSet) -> list[Finding]:
+    levels = model.spec.cache.levels or [] if model.spec.cache else []
+    return [
+        finding(
+            "SP411",
+            ("spec", "cache", "levels", index, "mediumType"),
+            f"`mediumType: {level.medium_type}` tells readers what the tier is made of; it changes nothing.",
+            "Nothing to do.",
+        )
+        for index, level in enumerate(levels)
+        if level.medium_type
+    ]
+
+
+def _elsewhere(dataset: CachedDataset, context: Context) -> list[Finding]:
+    """Secrets of another namespace that the platform does not list; the source's is often the volume's."""
+    home, platform = dataset.names.namespace, context.platform
+    found = secrets.elsewhere(home, dataset.volume_secret, platform, ("spec", "secretRef", "namespace"))
+    if dataset.source and dataset.source.secret.namespace != dataset.volume_secret.namespace:
+        path = ("spec", "source", "secretRef", "namespace")
+        found += secrets.elsewhere(home, dataset.source.secret, platform, path)
+    return found
+
+
+def _sync_namespace(dataset: CachedDataset, context: Context) -> tuple[str, list[Finding]]:
+    home = dataset.names.namespace
+    if not dataset.source:
+        return home, []
+    of_source = dataset.volume_secret.namespace == home != dataset.source.secret.namespace
+    path = ("spec", *(("source",) if of_source else ()), "secretRef", "namespace")
+    return sync_namespace.namespace(dataset, dataset.source, context, path)
+
+
+def _manifests(model: SampleSet, dataset: CachedDataset, sync_home: str, site: Site) -> list[Manifest]:
+    origin, names = dataset.origin, dataset.names
+    driver = STORAGE_DRIVERS[dataset.driver]
+    filling = [driver.tasks(task, site, names.base) for task in _filling(dataset, sync_home)]
+    runtime = driver.runtime(dataset, site, names.base)
+    homes = [names.namespace, sync_home] if runtime or filling else []
+    return [
+        custom_resource(model, origin),
+        *(access.manifests(names.base, origin, site, plural=PLURAL, namespaces=homes) if homes else ()),
+        *driver.volume(dataset, site),
+        *runtime,
+        *(tasks.configuration for tasks in filling),
+        *job.jobs([task for tasks in filling for task in tasks.jobs], origin, dataset.run),
+    ]
+
+
+def _filling(dataset: CachedDataset, sync_home: str) -> list[DataTask]:
+    """The sync, and the warmup that follows it: a sync writes to the volume and leaves the nodes' caches cold."""
+    if not dataset.source:
+        return []
+    names = dataset.names
+    sync = DataTask(
+        origin=dataset.origin,
+        operation="sync",
+        dataset=dataset,
+        namespace=sync_home,
+        stems=(names.sync,),
+        configuration_stem=f"{names.base}-sync",
+        source=dataset.source,
+    )
+    if not dataset.warmed:
+        return [sync]
+    warmup = DataTask(
+        origin=dataset.origin,
+        operation="warmup",
+        dataset=dataset,
+        namespace=names.namespace,
+        stems=tuple(names.warmup(i) for i in range(dataset.partitions)),
+        configuration_stem=f"{names.base}-warmup",
+        after=names.sync,
+    )
+    return [sync, warmup]

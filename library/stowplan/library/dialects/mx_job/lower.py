@@ -1,0 +1,109 @@
+"""`MxJob` lowered: a training group of the framework MXNet, on the platform's engines."""
+
+from typing import Any
+
+from stowplan.library.dialects.mx_job import rules
+from stowplan.library.dialects.shared.context import Context, Lowered
+from stowplan.library.dialects.training.accelerators import equipped
+from stowplan.library.dialects.training.group_rules import group_findings
+from stowplan.library.dialects.training.unit import unit
+from stowplan.library.frameworks.mxnet import SCHEDULER, Mxnet
+from stowplan.library.ir.data import Origin
+from stowplan.library.ir.training import Role, TrainingGroup
+from stowplan.library.manifest import Json, Unit
+from stowplan.library.values.names import TrainingNames
+from stowplan.schema.diagnostics import FieldPath, Finding, has_errors
+from stowplan.schema.kinds.mx_job import CONTAINER, MxJob, MxReplicaSpec
+from stowplan.schema.meta import RUN_ANNOTATION, SpecId
+
+KIND = "MxJob"
+
+PORT = 9091
+"""Default of `PsRootPort`."""
+
+_PERMANENT: Json = {
+    "action": "FailJob",
+    "onExitCodes": {"containerName": CONTAINER, "operator": "In", "values": list(range(1, 128))},
+}
+"""The old operator's table: codes below 128 are the program's own and final, those above come from signals."""
+
+_PORT_NAME = "ps-root-port"
+_LEGACY_LABEL = "mxnet.mlkube.io"
+
+
+def lower(model: MxJob, context: Context) -> Lowered:
+    """All objects of an MxJob; none when it cannot work."""
+    spec = SpecId(KIND, context.namespace(model.metadata.namespace), model.metadata.name)
+    found = rules.findings(model)
+    if has_errors(found):
+        return Lowered(Unit(spec, ()), tuple(found))
+    group = _group(model, spec, context)
+    found += _findings(model, group, context)
+    if has_errors(found):
+        return Lowered(Unit(spec, ()), tuple(found))
+    return Lowered(unit(model, group, context), tuple(found))
+
+
+def _group(model: MxJob, spec: SpecId, context: Context) -> TrainingGroup:
+    distributed = model.spec.job_mode == rules.DISTRIBUTED
+    return TrainingGroup(
+        origin=Origin(spec, context.sources.get((spec.kind, spec.namespace, spec.name), "")),
+        names=TrainingNames(spec.name, KIND.lower()),
+        framework=Mxnet(distributed),
+        roles=tuple(_role(entry, context) for _, entry in _entries(model)),
+        run=model.metadata.annotations.get(RUN_ANNOTATION, ""),
+        success=(context.platform.mxnet.success,) if distributed else (),
+        names_queue=False,
+    )
+
+
+def _entries(model: MxJob) -> list[tuple[int, MxReplicaSpec]]:
+    """The entries with their places, in the order of the roles: scheduler, server, worker."""
+    entries = enumerate(model.spec.replica_specs or ())
+    return sorted(entries, key=lambda entry: rules.ROLES.index(rules.role_of(entry[1])))
+
+
+def _role(entry: MxReplicaSpec, context: Context) -> Role:
+    """Servers end with the rest; scheduler and workers end by themselves."""
+    name = rules.role_of(entry).lower()
+    template = equipped(entry.template or {}, CONTAINER, context.platform.accelerators)
+    root = entry.ps_root_port if entry.ps_root_port is not None else PORT
+    if name == SCHEDULER:
+        _open(template["spec"]["containers"][rules.container_index(template)], root)
+    return Role(
+        name=name,
+        size=1 if entry.replicas is None else entry.replicas,
+        template=_labelled(template, rules.role_of(entry)),
+        decides=name != "server",
+        ports=(root,) if name == SCHEDULER else (),
+        restart="Never",
+        container=rules.container_index(template),
+        watched=False,
+        rules=(_PERMANENT,),
+    )
+
+
+def _open(container: Json, port: int) -> None:
+    """Declare the port, as the old operator did, unless the user has."""
+    own = container.get("ports") or []
+    if all(each.get("containerPort") != port for each in own):
+        container["ports"] = [*own, {"name": _PORT_NAME, "containerPort": port, "protocol": "TCP"}]
+
+
+def _labelled(template: Json, role: str) -> Json:
+    """The template with the labels by which the old operator's users found pods, save those that counted them."""
+    metadata: dict[str, Any] = template.get("metadata") or {}
+    labels = {**(metadata.get("labels") or {}), _LEGACY_LABEL: "", "job_type": role}
+    return {**template, "metadata": {**metadata, "labels": labels}}
+
+
+def _findings(model: MxJob, group: TrainingGroup, context: Context) -> list[Finding]:
+    places: dict[str, FieldPath] = {
+        rules.role_of(entry).lower(): ("spec", "replicaSpecs", index) for index, entry in _entries(model)
+    }
+    return group_findings(
+        group,
+        context,
+        size_path=lambda role: (*places[role.name], "replicas"),
+        template_path=lambda role: (*places[role.name], "template"),
+    )

@@ -1,0 +1,143 @@
+"""What is wrong with an MxJob, or worth knowing about it."""
+
+from collections.abc import Iterator
+
+from stowplan.library.builders.pods import await_pod
+from stowplan.library.dialects.training import pod_template
+from stowplan.library.frameworks.mxnet import VARIABLES
+from stowplan.library.manifest import Json
+from stowplan.library.values.names import MOST_PODS
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, finding
+from stowplan.schema.kinds.mx_job import CONTAINER, MxJob, MxReplicaSpec
+
+LOCAL, DISTRIBUTED = "local", "dist"
+ROLES = ("SCHEDULER", "SERVER", "WORKER")
+_MODES = (DISTRIBUTED, LOCAL)
+_LIST: FieldPath = ("spec", "replicaSpecs")
+_LARGEST_PORT = 65535
+
+
+def role_of(entry: MxReplicaSpec) -> str:
+    """The role of an entry, `WORKER` where it names none."""
+    return entry.mx_replica_type or "WORKER"
+
+
+def container_index(template: Json) -> int:
+    """Place of the container that trains; the first where none has its name."""
+    names = [container.get("name") for container in template["spec"]["containers"]]
+    return names.index(CONTAINER) if CONTAINER in names else 0
+
+
+def findings(model: MxJob) -> list[Finding]:
+    """All findings of the spec itself."""
+    entries = list(model.spec.replica_specs or ())
+    found = [*_mode(model), *_roles(entries), *_modes(model, entries)]
+    for index, entry in enumerate(entries):
+        found += _entry(entry, (*_LIST, index), distributed=model.spec.job_mode == DISTRIBUTED)
+    if model.spec.runtime_id is not None:
+        message = "`RuntimeId` has no effect: names end in a hash of what is run."
+        found.append(finding("SP406", ("spec", "RuntimeId"), message, "Remove it.", anchor=Anchor.KEY))
+    return found
+
+
+def _mode(model: MxJob) -> Iterator[Finding]:
+    mode = model.spec.job_mode
+    if mode not in _MODES:
+        found = f'Found "{mode}"' if mode else "It is missing"
+        hint = did_you_mean(mode, _MODES) if mode else "Give one of them."
+        yield finding("SP204", ("spec", "jobMode"), f"{found}; allowed are {' and '.join(_MODES)}.", hint)
+
+
+def _roles(entries: list[MxReplicaSpec]) -> Iterator[Finding]:
+    seen: set[str] = set()
+    for index, entry in enumerate(entries):
+        role = role_of(entry)
+        path = (*_LIST, index, "mxReplicaType")
+        if role not in ROLES:
+            message = f'Found "{role}"; allowed are {", ".join(ROLES)}.'
+            yield finding("SP204", path, message, did_you_mean(role, ROLES))
+        elif role in seen:
+            message = f"{role} stands twice; the old operator would have mixed both up."
+            yield finding("SP475", path, message, "Put all pods of a role into one entry.")
+        seen.add(role)
+
+
+def _modes(model: MxJob, entries: list[MxReplicaSpec]) -> Iterator[Finding]:
+    present = {role_of(entry) for entry in entries}
+    if not entries:
+        message = "The job has no pods."
+        yield finding("SP449", ("spec",), message, "Give `replicaSpecs`.", anchor=Anchor.KEY)
+    elif model.spec.job_mode == LOCAL:
+        for index, entry in enumerate(entries):
+            if role_of(entry) in ("SCHEDULER", "SERVER"):
+                message = f"A local job has one WORKER and no {role_of(entry)}."
+                path = (*_LIST, index, "mxReplicaType")
+                yield finding("SP476", path, message, "Remove the entry, or write `jobMode: dist`.")
+            elif role_of(entry) == "WORKER" and (entry.replicas or 0) > 1:
+                message = f"Found {entry.replicas}; a local job has one worker."
+                hint = "Write 1, or `jobMode: dist` with a SCHEDULER and SERVERs."
+                yield finding("SP205", (*_LIST, index, "replicas"), message, hint)
+    elif model.spec.job_mode == DISTRIBUTED:
+        for role in ROLES:
+            if role not in present:
+                message = f"A distributed job needs a {role}."
+                yield finding("SP476", _LIST, message, f"Add an entry with `mxReplicaType: {role}`.", anchor=Anchor.KEY)
+
+
+def _entry(entry: MxReplicaSpec, path: FieldPath, *, distributed: bool) -> Iterator[Finding]:
+    yield from _replicas(entry, (*path, "replicas"))
+    port = entry.ps_root_port
+    if port is not None and role_of(entry) != "SCHEDULER":
+        message = "Only the SCHEDULER's port is used."
+        yield finding("SP406", (*path, "PsRootPort"), message, "Remove it.", anchor=Anchor.KEY)
+    elif port is not None and not 1 <= port <= _LARGEST_PORT:
+        message = f"Found {port}; allowed are 1 to {_LARGEST_PORT}."
+        yield finding("SP439", (*path, "PsRootPort"), message, "Give another port.")
+    template = entry.template
+    if template is None or not pod_template.is_usable(template):
+        yield pod_template.missing(role_of(entry), (*path, "template") if template is not None else path)
+        return
+    names = [container.get("name") for container in template["spec"]["containers"]]
+    if CONTAINER not in names:
+        message = f'No container is called "{CONTAINER}"; that one trains.'
+        at = (*path, "template", "spec", "containers", 0, "name")
+        yield finding("SP477", at, message, f"Call it {CONTAINER}.")
+        return
+    yield from pod_template.findings(template, (*path, "template"))
+    if role_of(entry) == "SERVER":
+        yield from pod_template.taken(template, await_pod.CONTAINER, await_pod.VOLUMES, (*path, "template"))
+    yield from _restart(template, (*path, "template", "spec", "restartPolicy"))
+    if distributed:
+        yield from _overridden(template, (*path, "template", "spec"))
+
+
+def _replicas(entry: MxReplicaSpec, path: FieldPath) -> Iterator[Finding]:
+    if entry.replicas is None:
+        return
+    if not 1 <= entry.replicas <= MOST_PODS:
+        message = f"Found {entry.replicas}; allowed are 1 to {MOST_PODS}."
+        yield finding("SP205", path, message, "Give the number of pods.")
+    elif role_of(entry) == "SCHEDULER" and entry.replicas != 1:
+        message = f"Found {entry.replicas}; a job has one scheduler."
+        yield finding("SP205", path, message, "Write 1.")
+
+
+def _restart(template: Json, path: FieldPath) -> Iterator[Finding]:
+    given = template["spec"].get("restartPolicy")
+    if given == "Always":
+        message = "A pod that is always started again never completes; it is compiled with Never."
+        yield finding("SP438", path, message, "Write Never.")
+    elif given == "OnFailure":
+        message = "Pods are compiled with Never, so that the exit code decides whether another one is started."
+        hint = "Nothing to do: codes from 128 on are tried again, as the old operator did."
+        yield finding("SP478", path, message, hint)
+
+
+def _overridden(template: Json, path: FieldPath) -> Iterator[Finding]:
+    """Variables by which the processes find each other. Others of MXNet are the user's business."""
+    index = container_index(template)
+    for at, variable in enumerate(template["spec"]["containers"][index].get("env") or ()):
+        if variable.get("name") in VARIABLES:
+            message = f"The template's {variable['name']} takes the place of the job's own."
+            where = (*path, "containers", index, "env", at, "name")
+            yield finding("SP479", where, message, "Remove it unless the pods are to meet somewhere else.")

@@ -1,0 +1,37 @@
+"""Blocks of ports for jobs on the network of their nodes.
+
+The old operator took them from a counter in its memory. Here they follow from the job's name alone, so that no other
+job can move them; two jobs whose blocks overlap are told (SP310), and one of them chooses by annotation.
+"""
+
+import hashlib
+
+from stowplan.schema.diagnostics import Finding, finding
+from stowplan.schema.kinds.paddle_job import HOST_PORT_ANNOTATION
+from stowplan.schema.meta import SpecId
+from stowplan.schema.platform.engines import HostPorts
+
+LARGEST_PORT = 65535
+
+
+def block(spec: SpecId, length: int, given: str | None, ports: HostPorts) -> tuple[range, list[Finding]]:
+    """The ports of one job: from what its annotation says, or by a hash of its name within the platform's range."""
+    if given is not None:
+        return _chosen(given, length)
+    slots = (ports.last - ports.first + 1) // length
+    if slots < 1:
+        message = f"The platform's range {ports.first}-{ports.last} has no room for {length} ports."
+        return range(0), [finding("SP439", ("spec", "intranet"), message, "Widen `paddle.hostPorts`.")]
+    digest = hashlib.sha256(f"{spec.namespace}/{spec.name}".encode()).digest()
+    first = ports.first + length * (int.from_bytes(digest[:8]) % slots)
+    return range(first, first + length), []
+
+
+def _chosen(given: str, length: int) -> tuple[range, list[Finding]]:
+    first = int(given) if given.isascii() and given.isdecimal() and len(given) <= len(str(LARGEST_PORT)) else 0
+    last = LARGEST_PORT - length + 1
+    if 1024 <= first <= last:
+        return range(first, first + length), []
+    message = f'Found "{given}"; the job needs {length} ports from a number between 1024 and {last} on.'
+    path = ("metadata", "annotations", HOST_PORT_ANNOTATION)
+    return range(0), [finding("SP439", path, message, "Give the first port, or remove the annotation.")]

@@ -1,0 +1,151 @@
+"""`PaddleJob` lowered: a training group of the framework Paddle, on the platform's engines."""
+
+from collections.abc import Iterator
+
+from stowplan.library.builders.config_map import plain_config_map
+from stowplan.library.dialects.dataset import mount as dataset_mount
+from stowplan.library.dialects.paddle_job import host_ports, rules
+from stowplan.library.dialects.shared.context import Context, Lowered
+from stowplan.library.dialects.training.group_rules import group_findings
+from stowplan.library.dialects.training.unit import unit
+from stowplan.library.frameworks.paddle import PORTS, Elastic, Paddle
+from stowplan.library.ir.data import Origin
+from stowplan.library.ir.training import DatasetMount, GangRequest, Role, TrainingGroup
+from stowplan.library.manifest import Json, Manifest, Unit
+from stowplan.library.values.names import SUBDOMAIN_LIMIT, TrainingNames, shorten
+from stowplan.schema.diagnostics import Finding, has_errors
+from stowplan.schema.kinds.paddle_job import HOST_PORT_ANNOTATION, PaddleJob, PaddleRole
+from stowplan.schema.meta import RUN_ANNOTATION, SpecId
+
+KIND = "PaddleJob"
+ROLES = ("ps", "worker", "heter")
+"""In the order in which they take their ports on the host network."""
+
+_SIZE = "np"
+
+
+def lower(model: PaddleJob, context: Context) -> Lowered:
+    """All objects of a PaddleJob; none when it cannot work."""
+    spec = _identity(model, context)
+    found = rules.findings(model, context.platform)
+    mounts, problems = dataset_mount.resolve(model.spec.sample_set_ref, model.metadata, spec.namespace, context)
+    found += problems
+    ports, problems = ports_of(model, context)
+    found += problems
+    if has_errors(found):
+        return Lowered(Unit(spec, ()), tuple(found))
+    group = _group(model, context, mounts, ports)
+    found += _group_findings(model, group, context)
+    if has_errors(found):
+        return Lowered(Unit(spec, ()), tuple(found))
+    return Lowered(unit(model, group, context, beside=_size(group)), tuple(found))
+
+
+def ports_of(model: PaddleJob, context: Context) -> tuple[dict[str, range], list[Finding]]:
+    """The ports of each role, and what is wrong with them."""
+    present = [name for name, _ in _present(model)]
+    base = context.platform.paddle.base_port
+    if model.spec.intranet != "Host" or not present:
+        return dict.fromkeys(present, range(base, base + PORTS)), []
+    given = model.metadata.annotations.get(HOST_PORT_ANNOTATION)
+    length = PORTS * len(present)
+    block, found = host_ports.block(_identity(model, context), length, given, context.platform.paddle.host_ports)
+    return {name: block[PORTS * i : PORTS * (i + 1)] for i, name in enumerate(present)}, found
+
+
+def _identity(model: PaddleJob, context: Context) -> SpecId:
+    return SpecId(KIND, context.namespace(model.metadata.namespace), model.metadata.name)
+
+
+def _present(model: PaddleJob) -> Iterator[tuple[str, PaddleRole]]:
+    """The roles that have pods."""
+    for name in ROLES:
+        role: PaddleRole | None = getattr(model.spec, name)
+        if role and role.replicas > 0:
+            yield name, role
+
+
+def _group(
+    model: PaddleJob, context: Context, mounts: tuple[DatasetMount, ...], ports: dict[str, range]
+) -> TrainingGroup:
+    spec = _identity(model, context)
+    names = TrainingNames(spec.name, KIND.lower())
+    present = dict(_present(model))
+    decides = rules.decider(model)
+    elastic = rules.is_elastic(model)
+    roles = tuple(
+        Role(
+            name=name,
+            size=role.replicas,
+            template=_marked(role.template or {}, name),
+            decides=name == decides,
+            ports=(ports[name].start,),
+            host_network=model.spec.intranet == "Host",
+            restart=rules.restart(model, name),
+        )
+        for name, role in present.items()
+    )
+    policy = model.spec.scheduling_policy
+    minimum = policy.min_available if policy else None
+    return TrainingGroup(
+        origin=Origin(spec, context.sources.get((spec.kind, spec.namespace, spec.name), "")),
+        names=names,
+        framework=Paddle(gloo=model.spec.with_gloo or 0, elastic=_elastic(spec, names, context) if elastic else None),
+        roles=roles,
+        mounts=mounts,
+        gang=_gang(model),
+        minimum=(minimum or sum(role.size for role in roles)) if elastic else None,
+        run=model.metadata.annotations.get(RUN_ANNOTATION, ""),
+    )
+
+
+def _marked(template: Json, role: str) -> Json:
+    """The template with the label and the annotation by which the old operator told roles."""
+    metadata = template.get("metadata") or {}
+    own_labels = {**(metadata.get("labels") or {}), "paddle-res-type": role}
+    notes = {**(metadata.get("annotations") or {}), "paddle-resource": role}
+    return {**template, "metadata": {**metadata, "labels": own_labels, "annotations": notes}}
+
+
+def _gang(model: PaddleJob) -> GangRequest:
+    policy = model.spec.scheduling_policy
+    if policy is None:
+        return GangRequest()
+    return GangRequest(policy.min_available, policy.min_resources, policy.queue, policy.priority_class)
+
+
+def _elastic(spec: SpecId, names: TrainingNames, context: Context) -> Elastic:
+    paddle = context.platform.paddle
+    size = (_size_name(names), _SIZE)
+    modern = paddle.elastic_launcher == "modern"
+    return Elastic(f"{spec.namespace}-{spec.name}", tuple(paddle.elastic_servers), size, modern)
+
+
+def _size_name(names: TrainingNames) -> str:
+    return shorten(f"{names.base}-size", SUBDOMAIN_LIMIT)
+
+
+def _group_findings(model: PaddleJob, group: TrainingGroup, context: Context) -> list[Finding]:
+    found = group_findings(
+        group,
+        context,
+        size_path=lambda role: ("spec", role.name, "replicas"),
+        template_path=lambda role: ("spec", role.name, "template"),
+    )
+    for role in group.roles:
+        found += dataset_mount.clashes(role.template, group.mounts, ("spec", role.name, "template", "spec"))
+    reference = model.spec.sample_set_ref
+    dataset = context.sample_sets.get((group.origin.spec.namespace, (reference and reference.name) or ""))
+    cached = any(mount.near for mount in group.mounts)
+    if dataset and cached and dataset_mount.is_required(model.metadata, context):
+        found += dataset_mount.crowded(group.roles, dataset)
+    return found
+
+
+def _size(group: TrainingGroup) -> list[Manifest]:
+    """How many workers an elastic job is to have: outside of the pods, which must not change with it."""
+    if group.minimum is None:
+        return []
+    size = str(group.size) if group.minimum == group.size else f"{group.minimum}:{group.size}"
+    home = group.origin.spec.namespace
+    return [plain_config_map(_size_name(group.names), group.origin, "size", {_SIZE: size}, namespace=home)]

@@ -1,0 +1,230 @@
+"""What is wrong with a PaddleJob, or worth knowing about it."""
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from stowplan.library.builders.pods import await_pod
+from stowplan.library.dialects.training import pod_template
+from stowplan.library.manifest import Json
+from stowplan.library.values import quantities
+from stowplan.library.values.names import MOST_PODS, is_dns_label, is_dns_subdomain
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, finding
+from stowplan.schema.kinds.paddle_job import HOST_PORT_ANNOTATION, PaddleJob, PaddleRole
+from stowplan.schema.platform.platform import Platform
+
+_KEEPS = ("", "Never")
+_CLEANS = ("Always", "OnCompletion", "OnFailure")
+_INTRANETS = ("PodIP", "Service", "Host")
+_OLD_PORT = 2379
+_OLD_PORT_IN_TEXT = re.compile(rf"(?<![0-9A-Za-z]){_OLD_PORT}(?![0-9A-Za-z])")
+_LAUNCHER = re.compile(r"paddle\.distributed\.launch|(?:.*/)?fleetrun")
+_TOLD = re.compile(r"(?:^|\s)--(?:legacy|run_mode|(?:server|trainer|worker|heter_worker)(?:s|_num))(?=[\s=]|$)")
+"""Arguments by which the launcher, as it was or as it is, knows that there are servers."""
+
+_ELASTIC_SERVERS = {"legacy": "PADDLE_ELASTIC_SERVER", "modern": "PADDLE_MASTER"}
+"""The variable with the etcd, by the launcher that reads it."""
+
+_ROLES = ("ps", "worker", "heter")
+_DECIDES = ("worker", "heter", "ps")
+
+
+def findings(model: PaddleJob, platform: Platform) -> list[Finding]:
+    """All findings that need nothing but the job and the platform."""
+    found = [*_sizes(model), *_words(model), *_gloo(model), *_elasticity(model, platform)]
+    found += [*_minimum(model), *_names(model)]
+    for name, role in _roles(model):
+        found += _role(model, name, role, platform)
+    return found
+
+
+def is_elastic(model: PaddleJob) -> bool:
+    """Any number switches it on; the old operator could do it for jobs of workers alone."""
+    others = (model.spec.ps, model.spec.heter)
+    return model.spec.elastic is not None and not any(role and role.replicas > 0 for role in others)
+
+
+def decider(model: PaddleJob) -> str | None:
+    """The role whose success is that of the job: the others serve it. None where no role has pods."""
+    present = {name for name, role in _roles(model) if role.replicas > 0}
+    return next((name for name in _DECIDES if name in present), None)
+
+
+def restart(model: PaddleJob, name: str) -> Literal["Never", "OnFailure"]:
+    """What the old operator chose: elastic pods restart; else as the template says; workers with Services restart."""
+    role: PaddleRole = getattr(model.spec, name)
+    given = ((role.template or {}).get("spec") or {}).get("restartPolicy")
+    if is_elastic(model) or given in ("OnFailure", "Always"):
+        return "OnFailure"
+    return "OnFailure" if not given and name == "worker" and model.spec.intranet == "Service" else "Never"
+
+
+def _roles(model: PaddleJob) -> Iterator[tuple[str, PaddleRole]]:
+    for name in _ROLES:
+        role: PaddleRole | None = getattr(model.spec, name)
+        if role is not None:
+            yield name, role
+
+
+def _sizes(model: PaddleJob) -> Iterator[Finding]:
+    for name, role in _roles(model):
+        path: FieldPath = ("spec", name, "replicas")
+        if not 0 <= role.replicas <= MOST_PODS:
+            message = f"Found {role.replicas} pods; allowed are 0 to {MOST_PODS}."
+            yield finding("SP205", path, message, "Give the number of pods.")
+        elif role.replicas == 0:
+            yield finding("SP406", path, f"The role {name} has no pods, so it is left out.", "Remove it.")
+    if not any(role.replicas for _, role in _roles(model)):
+        message = "The job has no pods: none of ps, worker and heter has replicas."
+        yield finding("SP449", ("spec",), message, "Give `worker` with `replicas` and `template`.", anchor=Anchor.KEY)
+
+
+def _words(model: PaddleJob) -> Iterator[Finding]:
+    policy = model.spec.clean_pod_policy
+    path: FieldPath = ("spec", "cleanPodPolicy")
+    if policy in _CLEANS:
+        message = f"With {policy} the old operator removed pods; a Job whose pods are gone would train again."
+        yield finding("SP431", path, message, "Nothing to do: remove the spec when the run is no longer of use.")
+    elif policy is not None and policy not in _KEEPS:
+        message = f'"{policy}" is no policy; pods are kept, as the old operator did with words that it did not know.'
+        yield finding("SP430", path, message, did_you_mean(policy, [*_KEEPS[1:], *_CLEANS]))
+    intranet = model.spec.intranet
+    if intranet == "PodIP":
+        message = "Addresses are DNS names, not addresses of pods, which nobody knows before they run."
+        yield finding("SP432", ("spec", "intranet"), message, "Nothing to do: names are resolved to the same pods.")
+    elif intranet and intranet not in _INTRANETS:
+        message = f'"{intranet}" is no network; the job is compiled as with PodIP, as the old operator took it.'
+        yield finding("SP430", ("spec", "intranet"), message, did_you_mean(intranet, _INTRANETS))
+    if HOST_PORT_ANNOTATION in model.metadata.annotations and intranet != "Host":
+        message = "The annotation has no effect without `intranet: Host`."
+        at = ("metadata", "annotations", HOST_PORT_ANNOTATION)
+        yield finding("SP406", at, message, "Remove it.", anchor=Anchor.KEY)
+
+
+def _gloo(model: PaddleJob) -> Iterator[Finding]:
+    gloo = model.spec.with_gloo
+    path: FieldPath = ("spec", "withGloo")
+    if gloo is None:
+        return
+    if gloo not in (0, 1, 2):
+        message = f"Found {gloo}; Paddle knows 0 (off), 1 (workers) and 2 (workers and servers)."
+        yield finding("SP204", path, message, "Choose one of them; 1 is what Paddle's documentation recommends.")
+    elif gloo and not (model.spec.ps and model.spec.ps.replicas):
+        message = "Gloo has no effect without parameter servers."
+        yield finding("SP406", path, message, "Remove it.", anchor=Anchor.KEY)
+
+
+def _elasticity(model: PaddleJob, platform: Platform) -> Iterator[Finding]:
+    path: FieldPath = ("spec", "elastic")
+    if model.spec.elastic is None:
+        return
+    if not is_elastic(model):
+        message = "Only jobs of workers alone can be elastic; this one is not."
+        yield finding("SP406", path, message, "Remove it, or the other roles.", anchor=Anchor.KEY)
+        return
+    variable = _ELASTIC_SERVERS[platform.paddle.elastic_launcher]
+    if not platform.paddle.elastic_servers and not _has(model, variable):
+        message = "Elastic workers meet at an etcd, and there is none."
+        hint = f"Give `paddle.elasticServers` in the platform file, or {variable} in the template's `env`."
+        yield finding("SP434", path, message, hint, anchor=Anchor.KEY)
+
+
+def _has(model: PaddleJob, variable: str) -> bool:
+    worker = model.spec.worker
+    template = worker.template if worker else None
+    if not pod_template.is_usable(template) or template is None:
+        return False
+    return any(each.get("name") == variable for each in template["spec"]["containers"][0].get("env") or ())
+
+
+def _minimum(model: PaddleJob) -> Iterator[Finding]:
+    policy = model.spec.scheduling_policy
+    for name, quantity in ((policy and policy.min_resources) or {}).items():
+        if quantities.amount(quantity) is None:
+            at: FieldPath = ("spec", "schedulingPolicy", "minResources", name)
+            yield finding("SP206", at, f'"{quantity}" is no quantity.', "Give one such as `500m`, `4` or `16Gi`.")
+    if policy is None or policy.min_available is None:
+        return
+    most = sum(max(role.replicas, 0) for _, role in _roles(model))
+    if not 1 <= policy.min_available <= most:
+        message = f"Found {policy.min_available}; the job has {most} pods, so 1 to {most} are allowed."
+        hint = "Give a number among these, or remove it for all pods."
+        yield finding("SP433", ("spec", "schedulingPolicy", "minAvailable"), message, hint)
+
+
+def _names(model: PaddleJob) -> Iterator[Finding]:
+    """Names that become parts of objects, where nobody would see which field they come from."""
+    policy = model.spec.scheduling_policy
+    if policy and policy.queue and not is_dns_label(policy.queue):
+        yield _misnamed(("spec", "schedulingPolicy", "queue"), policy.queue, " and `-`, at most 63")
+    if policy and policy.priority_class and not is_dns_subdomain(policy.priority_class):
+        yield _misnamed(("spec", "schedulingPolicy", "priorityClass"), policy.priority_class, ", `-` and `.`")
+
+
+def _misnamed(path: FieldPath, name: str, others: str) -> Finding:
+    message = f'"{name}" is not a name that Kubernetes allows here.'
+    hint = f"Use lower-case letters, digits{others}, beginning and ending with a letter or digit."
+    return finding("SP210", path, message, hint)
+
+
+def _role(model: PaddleJob, name: str, role: PaddleRole, platform: Platform) -> Iterator[Finding]:
+    path: FieldPath = ("spec", name)
+    for key in ("limits", "requests"):
+        if getattr(role, key) is not None:
+            message = f"`{key}` never had an effect."
+            hint = "Remove it; resources belong to the containers of the template."
+            yield finding("SP406", (*path, key), message, hint, anchor=Anchor.KEY)
+    template = role.template
+    if template is None or not pod_template.is_usable(template):
+        if role.replicas:
+            yield pod_template.missing(name, (*path, "template") if template is not None else path)
+        return
+    yield from pod_template.findings(template, (*path, "template"), host_network=model.spec.intranet == "Host")
+    yield from _restart(model, name, template["spec"].get("restartPolicy"))
+    if name != decider(model):
+        yield from pod_template.taken(template, await_pod.CONTAINER, await_pod.VOLUMES, (*path, "template"))
+    yield from _old_port(model, name, template, platform.paddle.base_port)
+    if model.spec.ps and model.spec.ps.replicas:
+        yield from _launcher(template["spec"]["containers"][0], (*path, "template", "spec", "containers", 0))
+
+
+def _launcher(container: Json, path: FieldPath) -> Iterator[Finding]:
+    """Since 2.3 it trains collectively where it is not told otherwise, with what PADDLE_TRAINER_ENDPOINTS has."""
+    words = [(key, i, str(word)) for key in ("command", "args") for i, word in enumerate(container.get(key) or ())]
+    if _TOLD.search(" ".join(word for *_, word in words)):
+        return
+    for key, index, word in words:
+        if any(_LAUNCHER.fullmatch(part) for part in word.split()):
+            message = "From Paddle 2.3 on, this launcher takes the job for collective training, without its servers."
+            hint = "Run the script itself, as `python train.py`: the variables say what this launcher would tell it."
+            yield finding("SP453", (*path, key, index), message, hint)
+            return
+
+
+def _old_port(model: PaddleJob, name: str, template: Json, port: int) -> Iterator[Finding]:
+    """Elastic workers meet at an etcd, whose port this is."""
+    if is_elastic(model) or port == _OLD_PORT or str(_OLD_PORT) not in str(template):
+        return
+    for path in _mentions(template, ("spec", name, "template")):
+        message = f"This is {_OLD_PORT}, the port of old releases; the job uses {port}."
+        hint = f"Use the variable PADDLE_PORT, or set `paddle.basePort: {_OLD_PORT}` in the platform file."
+        yield finding("SP446", path, message, hint)
+
+
+def _mentions(value: object, path: FieldPath) -> Iterator[FieldPath]:
+    """Where the old port stands in plain data, as a number or in a text."""
+    if isinstance(value, dict | list):
+        for key, below in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _mentions(below, (*path, key))
+    elif _OLD_PORT_IN_TEXT.search(str(value)):
+        yield path
+
+
+def _restart(model: PaddleJob, name: str, given: str | None) -> Iterator[Finding]:
+    path: FieldPath = ("spec", name, "template", "spec", "restartPolicy")
+    if given == "Always" and name == decider(model):
+        message = "A pod that is always started again never completes; it is compiled with OnFailure."
+        yield finding("SP438", path, message, "Write OnFailure or Never.")
+    elif given and given != "OnFailure" and is_elastic(model):
+        message = f"Elastic workers are started again when they fail, so {given} is not used."
+        yield finding("SP406", path, message, "Write OnFailure, or remove it.")

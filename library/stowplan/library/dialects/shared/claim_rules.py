@@ -1,0 +1,101 @@
+"""Rules of claims that specs name, or describe by a template."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from stowplan.library.manifest import Json
+from stowplan.library.values import labels
+from stowplan.library.values.names import is_dns_subdomain
+from stowplan.library.values.quantities import amount
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+
+WRITABLE = frozenset({"ReadWriteOnce", "ReadWriteMany", "ReadWriteOncePod"})
+_COPIED = frozenset({"labels", "annotations"})
+
+_OTHERS = (
+    "volume.kubernetes.io/",
+    "volume.beta.kubernetes.io/",
+    "pv.kubernetes.io/",
+    "argocd.argoproj.io/",
+    "stowplan.dev/",
+)
+"""Prefixes of annotations that the volume controllers, Argo CD or Stowplan set and read:
+`volume.kubernetes.io/selected-node` chooses the node of a claim, `argocd.argoproj.io/hook` lets Argo CD delete it."""
+
+_OURS = frozenset({labels.SYNC_OPTIONS, labels.COMPARE_OPTIONS, labels.SOURCE})
+"""Annotations that every claim of ours has, with values of ours."""
+
+
+class Identity(NamedTuple):
+    """Name and namespace of a claim."""
+
+    name: str
+    namespace: str
+
+
+def name_findings(name: str, path: FieldPath) -> Iterator[Finding]:
+    """A name that no claim can have."""
+    if not is_dns_subdomain(name):
+        message = f'"{name}" cannot be the name of a claim.'
+        hint = "Use lower-case letters, digits, `-` and `.`, beginning and ending with a letter or digit."
+        yield finding("SP210", path, message, hint)
+
+
+def template_findings(template: Json, claim: Identity, path: FieldPath, *, owner: str) -> Iterator[Finding]:
+    """What is wrong with the template of a claim that data is written to; `owner` is what the spec is, in a word."""
+    metadata, spec = template.get("metadata") or {}, template.get("spec") or {}
+    yield from _metadata(metadata, claim.name, (*path, "metadata"), owner)
+    yield from _labels(metadata.get("labels") or {}, (*path, "metadata", "labels"))
+    yield from _annotations(metadata.get("annotations") or {}, (*path, "metadata", "annotations"))
+    yield from _spec(spec, (*path, "spec"))
+    yield from _data_source(spec.get("dataSourceRef") or {}, claim, (*path, "spec", "dataSourceRef", "namespace"))
+
+
+def _metadata(given: Json, name: str, path: FieldPath, owner: str) -> Iterator[Finding]:
+    for key in sorted(given.keys() - _COPIED):
+        if key != "name" or given[key] != name:
+            message = f"`{key}` has no effect: the claim is {name}, in the namespace of the {owner}."
+            yield finding("SP406", (*path, key), message, "Remove it.", anchor=Anchor.KEY)
+
+
+def _labels(given: Json, path: FieldPath) -> Iterator[Finding]:
+    for key in sorted(filter(labels.is_reserved, given)):
+        message = f"`{key}` has no effect: Stowplan sets this label itself."
+        yield finding("SP406", (*path, key), message, "Remove it.", anchor=Anchor.KEY)
+
+
+def _annotations(given: Json, path: FieldPath) -> Iterator[Finding]:
+    for key in sorted(given):
+        if key in _OURS:
+            message = f"`{key}` has no effect: Stowplan sets this annotation itself."
+            yield finding("SP406", (*path, key), message, "Remove it.", anchor=Anchor.KEY)
+        elif key.startswith(_OTHERS):
+            message = f"The annotation `{key}` is for the volume controllers, Argo CD or Stowplan, not for a template."
+            hint = "Remove it; the storage class is `spec.storageClassName`."
+            yield finding("SP322", (*path, key), message, hint, anchor=Anchor.KEY)
+
+
+def _data_source(reference: Json, claim: Identity, path: FieldPath) -> Iterator[Finding]:
+    """A claim that would be filled with the data of another namespace."""
+    namespace = reference.get("namespace")
+    if namespace and namespace != claim.namespace:
+        message = f"The claim would be filled from namespace {namespace}; allowed is {claim.namespace}, its own."
+        yield finding("SP322", path, message, f"Remove it, and take a source in {claim.namespace}.")
+
+
+def _spec(spec: Json, path: FieldPath) -> Iterator[Finding]:
+    modes = spec.get("accessModes") or []
+    if not modes:
+        message = "The claim has no access modes."
+        yield finding("SP499", (*path, "accessModes"), message, "Give for example `accessModes: [ReadWriteMany]`.")
+    elif not any(mode in modes for mode in WRITABLE):
+        message = f"Nobody could write to a claim with {', '.join(map(str, modes))}."
+        yield finding("SP499", (*path, "accessModes"), message, f"Use one of {', '.join(sorted(WRITABLE))}.")
+    size = amount(((spec.get("resources") or {}).get("requests") or {}).get("storage"))
+    if size is None or size <= 0:
+        message = "The claim asks for no size."
+        hint = "Give `resources.requests.storage`, such as `100Gi`."
+        yield finding("SP499", (*path, "resources", "requests", "storage"), message, hint)
+    if spec.get("volumeMode", "Filesystem") != "Filesystem":
+        message = f"Found {spec['volumeMode']}; files need a file system."
+        yield finding("SP499", (*path, "volumeMode"), message, "Remove it, or write Filesystem.")

@@ -1,0 +1,53 @@
+"""Who writes to which place of a claim and who makes it, and whether two specs are in each other's way."""
+
+from stowplan.schema.diagnostics import FieldPath, Finding, finding
+from stowplan.schema.frozen import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A directory of a claim that a spec is about; `writes` where it writes there, `mirror` where it deletes too.
+
+    `at` leads to what names the place, `template` to that of a claim that the spec makes.
+    """
+
+    namespace: str
+    claim: str
+    path: str
+    mirror: bool
+    at: FieldPath
+    template: FieldPath = ()
+    writes: bool = True
+
+
+def clash(own: Write, other: Write, name: str) -> list[Finding]:
+    """What to say of a spec that writes where another one, `name`, does."""
+    if (own.namespace, own.claim) != (other.namespace, other.claim) or not (own.writes and other.writes):
+        return []
+    if own.path == other.path:
+        message = f"{name} writes to {_place(own)} too; files of one name overwrite each other."
+        hint = "Give each a `subPath` of its own."
+    elif _within(own.path, other.path) and other.mirror:
+        message = f"{name} mirrors {_place(other)} and would delete what is copied here."
+        hint = "Choose directories that are not within each other."
+    elif _within(other.path, own.path) and own.mirror:
+        message = f"The mirror would delete what {name} copies to {_place(other)}."
+        hint = "Choose directories that are not within each other."
+    else:
+        return []
+    return [finding("SP320", own.at, message, hint)]
+
+
+def _place(write: Write) -> str:
+    return f"{write.path or 'the root'} of claim {write.claim}"
+
+
+def _within(inner: str, outer: str) -> bool:
+    return not outer or inner.startswith(f"{outer}/")
+
+
+def made_twice(own: Write, other: str) -> Finding:
+    """What to say of a template whose claim another spec makes already."""
+    message = f"{other} makes the claim {own.claim} too."
+    hint = "Leave the template at one of them; the others name the claim."
+    return finding("SP321", own.template, message, hint)

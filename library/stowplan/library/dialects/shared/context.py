@@ -1,0 +1,42 @@
+"""What a spec needs to be lowered, and what comes out."""
+
+from collections.abc import Mapping
+from dataclasses import field
+
+from stowplan.library.ir.data import Site
+from stowplan.library.manifest import Unit
+from stowplan.schema.diagnostics import Finding
+from stowplan.schema.frozen import dataclass
+from stowplan.schema.kinds.sample_set import SampleSet
+from stowplan.schema.platform.platform import Platform
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The platform, the version of Stowplan, and the datasets that other specs may refer to.
+
+    `sample_sets` is keyed by namespace and name. `sources` gives the file of a spec by kind, namespace and name; it
+    may be empty. `refused` are the datasets whose documents have errors: nobody need hear that they are missing.
+    """
+
+    platform: Platform
+    version: str
+    sample_sets: Mapping[tuple[str, str], SampleSet] = field(default_factory=dict)
+    sources: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
+    refused: frozenset[tuple[str, str]] = frozenset()
+
+    @property
+    def site(self) -> Site:
+        return Site(self.platform, self.version)
+
+    def namespace(self, given: str | None) -> str:
+        """`given`, or the platform's default."""
+        return given or self.platform.default_namespace
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """Manifests of one spec, and what was noticed on the way, at paths in the spec's document."""
+
+    unit: Unit
+    findings: tuple[Finding, ...] = ()

@@ -1,0 +1,78 @@
+"""Secrets by name: which ones a dataset and its tasks need, and where a sync can use them."""
+
+from stowplan.library.ir.data import SecretName
+from stowplan.library.manifest import ExternalReference
+from stowplan.library.values.names import is_dns_label, is_dns_subdomain
+from stowplan.schema.diagnostics import FieldPath, Finding, finding
+from stowplan.schema.juicefs.options import VOLUME_SECRET_KEYS
+from stowplan.schema.meta import SecretReference
+from stowplan.schema.platform.platform import Platform
+
+
+def name_findings(reference: SecretReference | None, path: FieldPath) -> list[Finding]:
+    """Names that no Secret and no namespace can have."""
+    found = []
+    if reference and reference.name and not is_dns_subdomain(reference.name):
+        message = f'"{reference.name}" cannot be the name of a Secret.'
+        hint = "Use lower-case letters, digits, `-` and `.`, beginning and ending with a letter or digit."
+        found.append(finding("SP210", (*path, "name"), message, hint))
+    if reference and reference.namespace and not is_dns_label(reference.namespace):
+        message = f'"{reference.namespace}" cannot be the name of a namespace.'
+        hint = "Use lower-case letters, digits and `-`, beginning and ending with a letter or digit."
+        found.append(finding("SP210", (*path, "namespace"), message, hint))
+    return found
+
+
+def resolve(reference: SecretReference | None, fallback: SecretName) -> SecretName:
+    """`reference`, each missing part taken from `fallback`, as the old operator did."""
+    if reference is None:
+        return fallback
+    return SecretName(reference.namespace or fallback.namespace, reference.name or fallback.name)
+
+
+def elsewhere(home: str, secret: SecretName, platform: Platform, path: FieldPath) -> list[Finding]:
+    """A Secret of another namespace than `home`, which is the spec's, that the platform does not list."""
+    pairs = ((each.spec_namespace, each.secret_namespace) for each in platform.policy.cross_namespace_secrets)
+    # One that cannot be the name of a namespace was reported before.
+    if not secret.name or secret.namespace == home or not is_dns_label(secret.namespace):
+        return []
+    if (home, secret.namespace) in pairs:
+        return []
+    message = f"Secret {secret.name} is in namespace {secret.namespace}; specs of {home} may use those of {home} alone."
+    hint = (
+        f"Create the Secret in {home}, or list `specNamespace: {home}` and `secretNamespace: {secret.namespace}` in "
+        "`policy.crossNamespaceSecrets` of the platform file."
+    )
+    return [finding("SP303", path, message, hint)]
+
+
+def volume_reference(secret: SecretName) -> ExternalReference:
+    """The volume Secret and the keys that it must have."""
+    return ExternalReference("Secret", secret.namespace, secret.name, VOLUME_SECRET_KEYS)
+
+
+def source_reference(secret: SecretName) -> ExternalReference:
+    """The Secret of a source. Its credentials are optional, since a source may be public."""
+    return ExternalReference("Secret", secret.namespace, secret.name)
+
+
+def sync_namespace(
+    home: str, volume: SecretName, source: SecretName, platform: Platform, path: FieldPath
+) -> tuple[str, list[Finding]]:
+    """Where a sync runs: where its Secrets are, since a pod reads only those of its own namespace."""
+    if volume.namespace == source.namespace == home:
+        return home, []
+    if volume.namespace != source.namespace:
+        message = (
+            f"The volume's Secret is in namespace {volume.namespace}, the source's in {source.namespace}; "
+            "a sync needs both in one."
+        )
+        return home, [finding("SP303", path, message, "Copy one of them into the namespace of the other.")]
+    if platform.policy.cross_namespace_tasks:
+        return volume.namespace, []
+    message = f"Secret {volume.name} is in namespace {volume.namespace}; a task in {home} cannot read it."
+    hint = (
+        f"Create the Secret in {home}, set `noSync: true` if the volume is filled from elsewhere, or set "
+        f"`policy.crossNamespaceTasks: true` in the platform file to run the sync in {volume.namespace}."
+    )
+    return home, [finding("SP303", path, message, hint)]

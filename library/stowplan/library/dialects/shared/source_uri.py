@@ -1,0 +1,58 @@
+"""The URI of remote storage: `NAME://BUCKET[.ENDPOINT][/PREFIX]`, as `juicefs sync` reads it."""
+
+import re
+
+from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, finding
+from stowplan.schema.juicefs.options import STORAGES
+
+_CREDENTIALS = re.compile(r"://+[^/@:]*:(?!\d+/).*@|://+[^/:]+@", re.DOTALL)
+"""A key and a secret, or a token, before the bucket. A secret may hold `/`, a host may have a port."""
+
+_BLANK = re.compile(r"[\s\x00-\x1f]")
+
+
+def findings(uri: str, path: FieldPath) -> list[Finding]:
+    """The old operator's checks (`ValidateSourceURI`), and those it should have made."""
+    storage, delimiter, rest = uri.partition("://")
+    if not delimiter or "://" in rest:
+        message = f'"{redacted(uri)}" is not of the form NAME://BUCKET[.ENDPOINT][/PREFIX].'
+        return [finding("SP402", path, message, "Write for example s3://bucket.s3.eu-west-1.amazonaws.com/train/.")]
+    if storage == "jfs":
+        message = "`jfs://` names a JuiceFS volume; a dataset is copied from an object storage into its volume."
+        hint = "Give the URI of the object storage, or set `noSync: true` if the data is in the volume already."
+        return [finding("SP402", path, message, hint)]
+    if storage not in STORAGES:
+        message = f'"{storage}" is not a storage that JuiceFS can copy from.'
+        return [finding("SP402", path, message, did_you_mean(storage, STORAGES))]
+    if _CREDENTIALS.search(uri):
+        message = "The URI carries credentials; what is committed to Git is no secret any more."
+        hint = "Put them into the Secret as `access-key` and `secret-key`, remove them here, and revoke them."
+        return [finding("SP603", path, message, hint)]
+    if storage == "file":
+        message = "`file://` names files of the task's own pod: there is no data in it, but there are its secrets."
+        hint = "Copy from a storage that the network reaches, or set `noSync: true` and fill the volume by other means."
+        return [finding("SP402", path, message, hint)]
+    return [*_bucket(rest, path), *_blanks(uri, path)]
+
+
+def carries_credentials(text: str) -> bool:
+    """Whether a text holds an address with a key, a password or a token in it, none of them a reference."""
+    return "@" in text and any("$(" not in match[0] for match in _CREDENTIALS.finditer(text))
+
+
+def redacted(uri: str) -> str:
+    """The URI without anything that could be a credential, for messages."""
+    return _CREDENTIALS.sub("://***@", uri)
+
+
+def _bucket(rest: str, path: FieldPath) -> list[Finding]:
+    if rest.strip("/"):
+        return []
+    return [finding("SP402", path, "The URI names no bucket.", "Write NAME://BUCKET[.ENDPOINT][/PREFIX].")]
+
+
+def _blanks(uri: str, path: FieldPath) -> list[Finding]:
+    if not _BLANK.search(uri):
+        return []
+    message = "The URI holds a blank or control character."
+    return [finding("SP402", path, message, "Percent-encode it, or remove the newline at the end.")]

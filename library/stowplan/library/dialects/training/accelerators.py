@@ -1,0 +1,41 @@
+"""What containers get that ask for a device: directories of the node and variables, as the platform says."""
+
+from collections.abc import Mapping
+
+from stowplan.library.manifest import Json
+from stowplan.schema.legacy import DEVICES
+from stowplan.schema.platform.engines import Accelerator
+
+
+def equipped(template: Json, container: str, accelerators: Mapping[str, Accelerator]) -> Json:
+    """The template with what the devices of `container` need. What it has by that name or path already, it keeps."""
+    spec = {**template["spec"], "containers": [dict(each) for each in template["spec"]["containers"]]}
+    for each in spec["containers"]:
+        if each.get("name") == container:
+            for accelerator in _wanted(each, accelerators):
+                _equip(spec, each, accelerator)
+            break
+    return {**template, "spec": spec}
+
+
+def _wanted(container: Json, accelerators: Mapping[str, Accelerator]) -> list[Accelerator]:
+    if not accelerators:
+        return []
+    resources = container.get("resources") or {}
+    asked = {*(resources.get("limits") or {}), *(resources.get("requests") or {})}
+    return [accelerators[name] for name in sorted(accelerators) if DEVICES.get(name, name) in asked]
+
+
+def _equip(spec: Json, container: Json, accelerator: Accelerator) -> None:
+    for volume in accelerator.volumes:
+        if any(each.get("mountPath") == volume.mount_path for each in container.get("volumeMounts") or ()):
+            continue
+        mount = {"mountPath": volume.mount_path, "name": volume.name}
+        container["volumeMounts"] = [*(container.get("volumeMounts") or ()), mount]
+        if all(each.get("name") != volume.name for each in spec.get("volumes") or ()):
+            added = {"name": volume.name, "hostPath": {"path": volume.host_path}}
+            spec["volumes"] = [*(spec.get("volumes") or ()), added]
+    for variable in accelerator.env_vars:
+        if all(each.get("name") != variable.name for each in container.get("env") or ()):
+            added = {"name": variable.name, "value": variable.value}
+            container["env"] = [*(container.get("env") or ()), added]

@@ -1,0 +1,46 @@
+"""What is wrong with a training group as a whole, whichever dialect it was made from."""
+
+from collections.abc import Callable, Iterator
+
+from stowplan.library.dialects.shared.context import Context
+from stowplan.library.dialects.training import pod_template
+from stowplan.library.engines.gang.registry import GANG_ENGINES
+from stowplan.library.engines.registry import JOB_ENGINES
+from stowplan.library.ir.training import Role, TrainingGroup
+from stowplan.library.values.names import BLANK_RUN, STEM_LIMIT
+from stowplan.schema.diagnostics import FieldPath, Finding, finding
+
+
+def group_findings(
+    group: TrainingGroup,
+    context: Context,
+    *,
+    size_path: Callable[[Role], FieldPath],
+    template_path: Callable[[Role], FieldPath] | None = None,
+) -> list[Finding]:
+    """All of them. `size_path` leads to the number of a role's pods, `template_path` to its template, if it has one."""
+    engines = context.platform.engines
+    hosts = JOB_ENGINES[engines.jobs].hosts(group, BLANK_RUN)
+    found = [*GANG_ENGINES[engines.gang].validate(group, context.platform), *_long_names(group)]
+    environments = group.framework.environments(group, hosts)
+    for role in group.roles:
+        environment = environments[role.name]
+        found += pod_template.long_variables(environment, size_path(role))
+        if template_path:
+            fixed = [each["name"] for each in environment.fixed]
+            found += pod_template.reserved(role.template, fixed, template_path(role))
+    return found
+
+
+def _long_names(group: TrainingGroup) -> Iterator[Finding]:
+    """Names of Jobs that were cut; one is enough to say so."""
+    for role in group.roles:
+        wanted = f"{group.names.base}-{role.name}"
+        if group.names.stem(role.name) != wanted:
+            message = (
+                f"{wanted} is longer than {STEM_LIMIT} characters, so a hash takes the place of its end in Jobs and"
+                " pods."
+            )
+            hint = "Shorten the name if you want to recognise its pods."
+            yield finding("SP505", ("metadata", "name"), message, hint)
+            return

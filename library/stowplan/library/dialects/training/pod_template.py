@@ -1,0 +1,203 @@
+"""What is wrong with a user's pod template in a training job, whichever kind it belongs to.
+
+The template fits its official schema when these rules see it. What they find would fail in the cluster, where the
+message comes late or not at all.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from stowplan.library.builders.pods.training_pod import CONTAINER_LISTS, MERGE_KEYS, merge_key
+from stowplan.library.ir.training import Environment
+from stowplan.library.manifest import Json
+from stowplan.library.values import quantities
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+
+_OLD_NODE_LABEL = "paddlepaddle.org/"
+_LONGEST_VARIABLE = 128 * 1024
+_SET_BY_US = {
+    "hostname": "each pod is named after its index",
+    "subdomain": "it is that of the Service by which the pods find each other",
+}
+
+
+def is_usable(template: Json | None) -> bool:
+    """Whether there is a container to run."""
+    return bool(template and template.get("spec") and template["spec"].get("containers"))
+
+
+def missing(role: str, path: FieldPath) -> Finding:
+    """A role whose pods are not described."""
+    message = f"The role {role} has no container to run."
+    return finding("SP437", path, message, "Give `template.spec.containers`.")
+
+
+def findings(template: Json, path: FieldPath, *, host_network: bool = False) -> list[Finding]:
+    """All findings of a usable template. `path` leads to it in its document.
+
+    With `host_network` its pods will be on the network of their nodes, whatever the template says.
+    """
+    spec, at = template["spec"], (*path, "spec")
+    containers = list(_containers(spec, at))
+    return [
+        *_duplicates(containers),
+        *_resources(containers),
+        *_missing_volumes(spec, containers),
+        *_same_names(spec, containers, at),
+        *_name_service(spec, at, host_network=host_network),
+        *(_host_ports(containers) if host_network or spec.get("hostNetwork") else ()),
+        *_old_node_labels(spec, at),
+        *_set_by_us(spec, at),
+    ]
+
+
+def reserved(template: Json, names: Sequence[str], path: FieldPath) -> Iterator[Finding]:
+    """Variables of the first container that the job sets itself, whatever the template says."""
+    for index, variable in enumerate(template["spec"]["containers"][0].get("env") or ()):
+        if variable.get("name") in names:
+            message = f"The job sets {variable['name']} itself, so this value is not used."
+            at = (*path, "spec", "containers", 0, "env", index, "name")
+            yield finding("SP435", at, message, "Remove the variable.")
+
+
+Placed = tuple[FieldPath, Json]
+"""A container and where it stands."""
+
+
+def _containers(spec: Json, path: FieldPath) -> Iterator[Placed]:
+    for field in CONTAINER_LISTS:
+        for index, container in enumerate(spec.get(field) or ()):
+            yield (*path, field, index), container
+
+
+def _duplicates(containers: Sequence[Placed]) -> Iterator[Finding]:
+    """Of entries with one key the last one stays; server-side apply refuses both."""
+    for place, container in containers:
+        for field, keys in MERGE_KEYS.items():
+            entries = container.get(field) or ()
+            if len(entries) < 2:
+                continue
+            merged = [merge_key(field, entry) for entry in entries]
+            last = {key: index for index, key in enumerate(merged)}
+            for index, entry in enumerate(entries):
+                if last[merged[index]] != index:
+                    message = f"`{field}` has another entry for {entry.get(keys[0])} below, which is used instead."
+                    yield finding("SP436", (*place, field, index, keys[0]), message, "Remove one of the two.")
+
+
+def _resources(containers: Sequence[Placed]) -> Iterator[Finding]:
+    """No request is more than its limit, and nobody may overcommit what a device plug-in counts."""
+    for place, container in containers:
+        resources = container.get("resources") or {}
+        limits = resources.get("limits") or {}
+        for name, wanted in (resources.get("requests") or {}).items():
+            at = (*place, "resources", "requests", name)
+            if "/" in name and not name.startswith("kubernetes.io/"):
+                if not quantities.equal(wanted, limits.get(name)):
+                    found = limits.get(name, "nothing")
+                    message = f"Found a request of {wanted} {name} and a limit of {found}; Kubernetes wants both alike."
+                    yield finding("SP440", at, message, "Give the limit alone.")
+            elif quantities.larger(wanted, limits.get(name)):
+                message = f"The request of {wanted} {name} is more than the limit of {limits[name]}."
+                yield finding("SP452", at, message, "Lower the request, or raise the limit.")
+
+
+def _missing_volumes(spec: Json, containers: Sequence[Placed]) -> Iterator[Finding]:
+    known = {volume.get("name") for volume in spec.get("volumes") or ()}
+    for place, container in containers:
+        for index, mount in enumerate(container.get("volumeMounts") or ()):
+            if mount.get("name") not in known:
+                at = (*place, "volumeMounts", index, "name")
+                message = f'The pod has no volume "{mount.get("name")}".'
+                names = ", ".join(sorted(map(str, known)))
+                yield finding("SP442", at, message, f"Add it to `volumes`, or mount one of: {names or 'none yet'}.")
+
+
+def _same_names(spec: Json, containers: Sequence[Placed], path: FieldPath) -> Iterator[Finding]:
+    """Names that two lists share, or that are no key of their list; of the others the schema says that they are."""
+    inits = {container.get("name") for container in spec.get("initContainers") or ()}
+    for index, container in enumerate(spec["containers"]):
+        if container.get("name") in inits:
+            message = f'An init container is called "{container["name"]}" too; names are unique in a pod.'
+            yield finding("SP450", (*path, "containers", index, "name"), message, "Rename one of the two.")
+    for place, container in containers:
+        names: set[str] = set()
+        for index, port in enumerate(container.get("ports") or ()):
+            name = port.get("name")
+            if name in names:
+                message = f'Another port of the container is called "{name}" too.'
+                yield finding("SP450", (*place, "ports", index, "name"), message, "Rename one of the two.")
+            names |= {name} if name else set()
+
+
+def taken(template: Json, container: str, volumes: Sequence[str], path: FieldPath) -> Iterator[Finding]:
+    """Names in a helper's template that Stowplan itself uses in the pod. `path` leads to the template."""
+    spec, at = template["spec"], (*path, "spec")
+    own: list[tuple[FieldPath, Json, Sequence[str]]]
+    own = [(place, entry, (container,)) for place, entry in _containers(spec, at)]
+    own += [((*at, "volumes", index), entry, volumes) for index, entry in enumerate(spec.get("volumes") or ())]
+    for place, entry, names in own:
+        if entry.get("name") in names:
+            message = f'Stowplan adds something called "{entry["name"]}" to these pods.'
+            yield finding("SP450", (*place, "name"), message, "Choose another name.")
+
+
+def _name_service(spec: Json, path: FieldPath, *, host_network: bool) -> Iterator[Finding]:
+    """Pods find each other by the names of a Service, which only the cluster's own name service knows."""
+    policy = spec.get("dnsPolicy", "ClusterFirst")
+    if policy == "Default":
+        message = "With the name service of its node a pod resolves no Service, so the pods do not find each other."
+        yield finding("SP441", (*path, "dnsPolicy"), message, "Remove it.")
+    elif spec.get("hostNetwork") and policy == "ClusterFirst" and not host_network:
+        message = "On the network of its node a pod resolves no Service, unless `dnsPolicy` says so."
+        at = (*path, "hostNetwork")
+        yield finding("SP441", at, message, "Add `dnsPolicy: ClusterFirstWithHostNet`.", anchor=Anchor.KEY)
+
+
+def _host_ports(containers: Sequence[Placed]) -> Iterator[Finding]:
+    """On the network of a node, a container's port is one of the node."""
+    for place, container in containers:
+        for index, port in enumerate(container.get("ports") or ()):
+            if port.get("hostPort") and port["hostPort"] != port.get("containerPort"):
+                message = (
+                    f"Found {port['hostPort']}; on the network of the node it can only be {port['containerPort']}."
+                )
+                at = (*place, "ports", index, "hostPort")
+                yield finding("SP451", at, message, "Remove it, or give both the same number.")
+
+
+def _old_node_labels(spec: Json, path: FieldPath) -> Iterator[Finding]:
+    """Labels by which the old operator told the nodes of a cache. Nothing writes to nodes any more."""
+    for key in sorted(spec.get("nodeSelector") or {}):
+        if key.startswith(_OLD_NODE_LABEL):
+            yield _old_label((*path, "nodeSelector", key), key, Anchor.KEY)
+    affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
+    field = "requiredDuringSchedulingIgnoredDuringExecution"
+    for at, term in enumerate((affinity.get(field) or {}).get("nodeSelectorTerms") or ()):
+        for index, expression in enumerate(term.get("matchExpressions") or ()):
+            key = str(expression.get("key"))
+            if key.startswith(_OLD_NODE_LABEL):
+                terms = ("affinity", "nodeAffinity", field, "nodeSelectorTerms", at)
+                yield _old_label((*path, *terms, "matchExpressions", index, "key"), key, Anchor.VALUE)
+
+
+def _old_label(path: FieldPath, key: str, anchor: Anchor) -> Finding:
+    message = f"No node gets the label {key} any more, so the pod would find no node."
+    hint = "Remove it: with `sampleSetRef` pods go where the dataset is cached, by pod affinity to the cache pods."
+    return finding("SP443", path, message, hint, anchor=anchor)
+
+
+def _set_by_us(spec: Json, path: FieldPath) -> Iterator[Finding]:
+    for field, why in _SET_BY_US.items():
+        if spec.get(field):
+            message = f"`{field}` cannot be chosen: {why}."
+            yield finding("SP445", (*path, field), message, "Remove it.", anchor=Anchor.KEY)
+
+
+def long_variables(environment: Environment, path: FieldPath) -> Iterator[Finding]:
+    """Variables that no process could be started with: Linux takes at most 128 KiB for one (MAX_ARG_STRLEN)."""
+    for variable in environment.defaults:
+        size = len(variable["name"]) + len("=") + len(variable.get("value", "")) + 1
+        if size > _LONGEST_VARIABLE:
+            message = f"{variable['name']} would have {size} bytes; Linux takes {_LONGEST_VARIABLE} at most."
+            yield finding("SP448", path, message, "Use fewer pods, or a shorter name for the job.")
+            return

@@ -1,0 +1,37 @@
+"""A training group as the unit of its dialect: the custom resource, and what the engines make of the group."""
+
+from collections.abc import Iterable
+
+from stowplan.library.builders.custom_resource import custom_resource
+from stowplan.library.builders.pods import training_pod
+from stowplan.library.dialects.shared.context import Context
+from stowplan.library.dialects.training import pod_references
+from stowplan.library.engines.gang.registry import GANG_ENGINES
+from stowplan.library.engines.registry import JOB_ENGINES
+from stowplan.library.ir.training import TrainingGroup
+from stowplan.library.manifest import ExternalReference, Manifest, Unit
+from stowplan.library.values import quantities
+from stowplan.schema.meta import Model
+
+
+def unit(
+    model: Model,
+    group: TrainingGroup,
+    context: Context,
+    *,
+    beside: Iterable[Manifest] = (),
+    named: Iterable[ExternalReference] = (),
+) -> Unit:
+    """All of them. `beside` are objects of the dialect's own, `named` are objects that only the spec itself names.
+
+    Training jobs hold no fractions but quantities.
+    """
+    engines = context.platform.engines
+    gang, engine = GANG_ENGINES[engines.gang], JOB_ENGINES[engines.jobs]
+    home = group.origin.spec.namespace
+    resource = custom_resource(model, group.origin)
+    canonical = Manifest(quantities.without_fractions(resource.body), stem=resource.stem)
+    roles = tuple(role._replace(template=training_pod.settled(role.template)) for role in group.roles)
+    manifests = (canonical, *beside, *engine.manifests(group._replace(roles=roles), gang, context.site))
+    externals = {reference for role in group.roles for reference in pod_references.externals(role.template, home)}
+    return Unit(group.origin.spec, manifests, tuple(sorted({*externals, *gang.externals(group, context.site), *named})))

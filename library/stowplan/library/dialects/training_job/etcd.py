@@ -1,0 +1,66 @@
+"""The etcd of a fault-tolerant TrainingJob: one beside the master, or one of the user's."""
+
+import re
+
+from stowplan.library.builders.pods import agent_pod
+from stowplan.library.manifest import Json
+from stowplan.schema.frozen import dataclass
+
+ETCD = "etcd"
+"""Name of the container, and of its volume."""
+
+ETCD_PORT, _PEER_PORT = 2379, 2380
+_RESOURCES = {
+    "limits": {"cpu": "1", "memory": "1Gi"},
+    "requests": {"cpu": "100m", "memory": "128Mi"},
+}
+_DATA = "/var/lib/etcd"
+
+_ENDPOINT = re.compile(r"(https?://)?([A-Za-z0-9]([-.A-Za-z0-9]*[A-Za-z0-9])?)(?::([0-9]{1,5}))?/?")
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoints:
+    """An etcd of the user's: `text` for the master's command line, and the first `host`."""
+
+    text: str
+    host: str
+
+
+def endpoints(given: str) -> Endpoints | None:
+    """One or more, separated by commas, each with or without a scheme and a port; None for anything else."""
+    found = [_ENDPOINT.fullmatch(each.strip()) for each in given.split(",")]
+    complete = [f"{each[1] or 'http://'}{each[2]}:{each[4] or ETCD_PORT}" for each in found if each]
+    return Endpoints(",".join(complete), str(found[0][2])) if found[0] and len(complete) == len(found) else None
+
+
+def etcd(image: str) -> Json:
+    """One member without a past: its state ends with the job. It is ready before the master starts."""
+    client, peer = f"http://0.0.0.0:{ETCD_PORT}", f"http://127.0.0.1:{_PEER_PORT}"
+    return {
+        "name": ETCD,
+        "image": image,
+        "restartPolicy": "Always",
+        "command": ["etcd"],
+        "args": [
+            f"--advertise-client-urls=http://$(POD_IP):{ETCD_PORT}",
+            f"--data-dir={_DATA}/data",
+            f"--initial-advertise-peer-urls={peer}",
+            f"--initial-cluster=etcd0={peer}",
+            "--initial-cluster-state=new",
+            f"--listen-client-urls={client}",
+            f"--listen-peer-urls={peer}",
+            "--name=etcd0",
+        ],
+        "env": [{"name": "POD_IP", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "status.podIP"}}}],
+        "ports": [{"name": "etcd-port", "containerPort": ETCD_PORT, "protocol": "TCP"}],
+        "resources": _RESOURCES,
+        "securityContext": agent_pod.restricted_container(),
+        "startupProbe": {"failureThreshold": 60, "periodSeconds": 1, "tcpSocket": {"port": ETCD_PORT}},
+        "volumeMounts": [{"mountPath": _DATA, "name": ETCD}],
+    }
+
+
+def etcd_volume() -> Json:
+    """Where it keeps its state."""
+    return {"name": ETCD, "emptyDir": {"sizeLimit": "2Gi"}}

@@ -1,0 +1,148 @@
+"""Pod templates of a TrainingJob, which has none of its own: made from the fields of its roles."""
+
+import math
+import shlex
+from functools import lru_cache
+from typing import Any
+
+from stowplan.library.dialects.training_job.etcd import Endpoints, endpoints, etcd, etcd_volume
+from stowplan.library.dialects.training_job.topology import PORT, Shape, scheduler
+from stowplan.library.frameworks.paddle_legacy import PaddleLegacy
+from stowplan.library.manifest import Json
+from stowplan.library.values import quantities
+from stowplan.library.values.names import LABEL_LIMIT, shorten
+from stowplan.schema.kinds.training_job import JobRole, ServerRole, TrainerRole, TrainingJob
+from stowplan.schema.platform.platform import Platform
+
+IMAGE = "paddlepaddle/paddlecloud-job"
+MASTER_PORT = 8080
+GPU = "nvidia.com/gpu"
+
+_ROLE_LABELS = {"master": "paddle-job-master", "pserver": "paddle-job-pserver", "trainer": "paddle-job"}
+_MASTER_COMMAND = ["paddle_k8s", "start_master"]
+_MASTER_PROGRAM = [
+    "/usr/bin/master",
+    f"-port={MASTER_PORT}",
+    "-chunk-per-task=1",
+    "-task-timeout-dur=16s",
+]
+"""What the launcher's `start_master` runs, but told its etcd: the launcher knows none but that of localhost."""
+
+_MASTER_RESOURCES = {
+    "limits": {"cpu": "2", "memory": "1Gi"},
+    "requests": {"cpu": "1", "memory": "500Mi"},
+}
+
+
+def framework(model: TrainingJob) -> PaddleLegacy:
+    """What the variables are made from."""
+    spec = model.spec
+    trainer = spec.trainer or TrainerRole()
+    resources = trainer.resources or {}
+    limits = resources.get("limits") or {}
+    requests = {**limits, **(resources.get("requests") or {})}
+    gpus = quantities.amount(limits.get(GPU, 0)) or 0
+    count = quantities.amount(requests.get(GPU if gpus else "cpu", 0)) or 0
+    return PaddleLegacy(
+        job=model.metadata.name,
+        entrypoint=trainer.entrypoint or "",
+        workspace=trainer.workspace or "",
+        port=spec.port or PORT,
+        dense_ports=spec.ports_num or 1,
+        sparse_ports=spec.ports_num_for_sparse or 1,
+        passes=spec.passes or 1,
+        trainer_count=math.ceil(count),
+        uses_gpu=gpus > 0,
+        external_etcd=own.host if (own := _own_etcd(model)) else None,
+    )
+
+
+def template(model: TrainingJob, role: str, layout: Shape, platform: Platform) -> Json:
+    """The PodTemplateSpec of a role: what the old operator made, each role with its own values."""
+    spec = model.spec
+    given: JobRole = getattr(spec, role) or JobRole()
+    pod: Json = {"containers": [_container(model, role, given, layout)]}
+    if role == "master" and layout.own_etcd:
+        pod["initContainers"] = [etcd(platform.paddle.etcd_image)]
+    volumes = [*(spec.volumes or ()), *([etcd_volume()] if "initContainers" in pod else ())]
+    optional = {
+        "volumes": volumes,
+        "schedulerName": scheduler(spec),
+        "terminationGracePeriodSeconds": given.grace_period_seconds,
+        "tolerations": given.tolerations,
+        "nodeSelector": given.node_selector,
+        "imagePullSecrets": given.image_pull_secrets,
+    }
+    pod |= {key: value for key, value in optional.items() if value not in (None, [], {})}
+    return {"metadata": _metadata(model, role), "spec": pod}
+
+
+def command(role: JobRole) -> list[str] | None:
+    """The entrypoint, split as a shell does; None without one. Raises ValueError where a quote is not closed.
+
+    A backslash at the end of a line joins it with the next.
+    """
+    entrypoint = role.entrypoint if isinstance(role, ServerRole) else None
+    return list(_words(entrypoint)) if entrypoint else None
+
+
+@lru_cache
+def _words(entrypoint: str) -> tuple[str, ...]:
+    """Rules and pods ask for the same one."""
+    return tuple(shlex.split(entrypoint.replace("\\\n", " ")))
+
+
+def _container(model: TrainingJob, role: str, given: JobRole, layout: Shape) -> Json:
+    container: Json = {"name": role, "image": model.spec.image or IMAGE, "imagePullPolicy": "Always"}
+    words = _master_command(model) if role == "master" else command(given)
+    envs = given.envs or {}
+    optional: dict[str, Any] = {
+        "command": words,
+        "workingDir": _directory(given) if words else None,
+        "env": [{"name": name, "value": envs[name]} for name in sorted(envs)],
+        "ports": _ports(role, layout),
+        "resources": given.resources or (_MASTER_RESOURCES if role == "master" else None),
+        "volumeMounts": model.spec.volume_mounts,
+        "livenessProbe": given.liveness_probe,
+        "readinessProbe": given.readiness_probe,
+        "lifecycle": {"preStop": {"exec": {"command": given.pre_stop_cmd}}} if given.pre_stop_cmd else None,
+    }
+    return container | {key: value for key, value in optional.items() if value not in (None, [], {})}
+
+
+def _master_command(model: TrainingJob) -> list[str]:
+    own = _own_etcd(model)
+    return [*_MASTER_PROGRAM, f"-endpoints={own.text}"] if own else _MASTER_COMMAND
+
+
+def _own_etcd(model: TrainingJob) -> Endpoints | None:
+    """The user's etcd, if there is one."""
+    given = model.spec.master.etcd_endpoint if model.spec.master else None
+    return endpoints(given) if given else None
+
+
+def _directory(role: JobRole) -> str | None:
+    """Where the entrypoint is run. A container runtime takes nothing but paths from the root."""
+    workspace = role.workspace if isinstance(role, TrainerRole) else None
+    return workspace if workspace and workspace.startswith("/") else None
+
+
+def _ports(role: str, layout: Shape) -> list[Json]:
+    if role == "master":
+        return [{"name": "master-port", "containerPort": MASTER_PORT, "protocol": "TCP"}]
+    ports = layout.server_ports if role == "pserver" else layout.trainer_ports
+    return [{"name": f"jobport-{port}", "containerPort": port, "protocol": "TCP"} for port in ports]
+
+
+def _metadata(model: TrainingJob, role: str) -> Json:
+    """Labels and annotations that the old launcher and schedulers looked for."""
+    spec = model.spec
+    priority = spec.annotations.priority if spec.annotations else None
+    name = shorten(model.metadata.name, LABEL_LIMIT)
+    labels = {_ROLE_LABELS[role]: name, **({"priority": priority} if priority else {})}
+    notes = {
+        "scheduling.k8s.io/group-name": spec.pod_group_name,
+        "priority": priority if role == "trainer" else None,
+    }
+    annotations = {key: value for key, value in notes.items() if value}
+    return {"labels": labels, **({"annotations": annotations} if annotations else {})}

@@ -1,0 +1,109 @@
+"""What is wrong with a single role of a TrainingJob, or with the pods that are made of it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from stowplan.library.builders.pods import await_pod
+from stowplan.library.dialects.training import pod_template
+from stowplan.library.dialects.training.label_form import label_findings
+from stowplan.library.dialects.training_job.etcd import ETCD, endpoints
+from stowplan.library.dialects.training_job.fields import written
+from stowplan.library.dialects.training_job.pods import command
+from stowplan.library.ir.training import Role
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.kinds.training_job import JobRole, MasterRole, ServerRole, TrainerRole, TrainingJob
+
+_ROLES = ("master", "pserver", "trainer")
+
+_QUOTED = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
+_VERBATIM = re.compile(r"\\.|'[^']*'", re.DOTALL)
+_OPERATOR = re.compile(r"[&|;<>]+|\n")
+_EXPANSION = re.compile(r"\$[A-Za-z_{]\w*}?|\$\((?!\w+\))|`")
+"""What a shell would fill in. `$(NAME)` is left to Kubernetes, which fills in variables of the container."""
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
+_BUILT_IN = frozenset({".", "cd", "exec", "export", "set", "source", "ulimit", "umask"})
+
+_VARIABLE = re.compile(r"[ -<>-~]+")
+"""Printable ASCII but `=`: what Kubernetes takes as the name of a variable."""
+
+
+def findings(model: TrainingJob) -> Iterator[Finding]:
+    """All findings of the roles as they are written, and of the volumes that they share."""
+    for name in _ROLES:
+        role: JobRole | None = getattr(model.spec, name)
+        if role:
+            yield from _role(role, ("spec", name))
+    yield from _volumes(model)
+
+
+def of_pods(roles: tuple[Role, ...]) -> Iterator[Finding]:
+    """All findings of the roles' finished templates, at the fields that they are made of; each once."""
+    seen = set()
+    for role in roles:
+        found = pod_template.findings(role.template, ())
+        if not role.decides:
+            found += pod_template.taken(role.template, await_pod.CONTAINER, await_pod.VOLUMES, ())
+        for each in found:
+            placed = replace(each, path=written(each.path, role.name))
+            if placed not in seen:
+                seen.add(placed)
+                yield placed
+
+
+def _role(role: JobRole, path: FieldPath) -> Iterator[Finding]:
+    if isinstance(role, ServerRole) and role.entrypoint:
+        yield from _entrypoint(role, role.entrypoint, (*path, "entrypoint"))
+    if isinstance(role, TrainerRole) and role.workspace and role.entrypoint and not role.workspace.startswith("/"):
+        message = "The entrypoint is not run there: a container takes no directory but one from the root."
+        hint = "Give a path that begins with `/`."
+        yield finding("SP406", (*path, "workspace"), message, hint)
+    if isinstance(role, MasterRole) and role.etcd_endpoint and not endpoints(role.etcd_endpoint):
+        message = f'"{role.etcd_endpoint}" is no address of an etcd.'
+        yield finding("SP206", (*path, "etcd-endpoint"), message, "Write it like `http://etcd.ml:2379`.")
+    if role.grace_period_seconds is not None and role.grace_period_seconds < 0:
+        message = f"Found {role.grace_period_seconds}; a time is not negative."
+        yield finding("SP205", (*path, "grace_period_seconds"), message, "Give seconds.")
+    yield from label_findings(role.node_selector or {}, (*path, "node_selector"))
+    for variable in role.envs or {}:
+        if not _VARIABLE.fullmatch(variable):
+            message = f'"{variable}" cannot name an environment variable.'
+            hint = "Use letters, digits and `_`."
+            yield finding("SP206", (*path, "envs", variable), message, hint, anchor=Anchor.KEY)
+
+
+def _volumes(model: TrainingJob) -> Iterator[Finding]:
+    """Names that stand twice; the official type of a volume says nothing of its neighbours."""
+    spec = model.spec
+    seen = {ETCD} if spec.fault_tolerant and not (spec.master and spec.master.etcd_endpoint) else set()
+    for index, volume in enumerate(spec.volumes or ()):
+        name = volume.get("name")
+        if name in seen:
+            message = f'Another volume of these pods is called "{name}" too.'
+            yield finding("SP450", ("spec", "volumes", index, "name"), message, "Choose another name.")
+        seen.add(str(name))
+
+
+def _entrypoint(role: ServerRole, text: str, path: FieldPath) -> Iterator[Finding]:
+    try:
+        words = command(role) or []
+    except ValueError as error:
+        message = f"The command line cannot be split: {str(error).lower()}."
+        yield finding("SP473", path, message, "Close every quote, and write `\\\\` for a backslash.")
+        return
+    if meant := _for_a_shell(text, words):
+        message = f"No shell runs the command, so {meant} would be taken as it is written."
+        hint = "Write `sh -c '…'` if a shell is meant, or put it into a script."
+        yield finding("SP474", path, message, hint)
+
+
+def _for_a_shell(text: str, words: list[str]) -> str | None:
+    """The first thing in a command line that only a shell understands."""
+    joined = text.strip().replace("\\\n", " ")
+    if found := _OPERATOR.search(_QUOTED.sub("_", joined)):
+        return "the end of a line" if found[0] == "\n" else f"`{found[0]}`"
+    if found := _EXPANSION.search(_VERBATIM.sub("_", joined)):
+        return "a backtick" if found[0] == "`" else f"`{found[0]}`"
+    if words and (_ASSIGNMENT.fullmatch(words[0]) or words[0] in _BUILT_IN):
+        return f"`{words[0]}`"
+    return None

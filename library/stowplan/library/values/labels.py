@@ -1,0 +1,79 @@
+"""Every label and annotation key."""
+
+from stowplan.library.values.names import LABEL_LIMIT, shorten
+from stowplan.schema.meta import SpecId
+
+NAME = "app.kubernetes.io/name"
+COMPONENT = "app.kubernetes.io/component"
+PART_OF = "app.kubernetes.io/part-of"
+MANAGED_BY = "app.kubernetes.io/managed-by"
+SPEC_KIND = "stowplan.dev/kind"
+SPEC_NAME = "stowplan.dev/name"
+
+SPEC_NAMESPACE = "stowplan.dev/namespace"
+"""Label of objects that do not live in the namespace of their spec."""
+
+ROLE = "stowplan.dev/role"
+"""Label of a training pod: its role."""
+RUN_HASH = "stowplan.dev/run-hash"
+"""Label of a training pod: the hash that ends the names of its run's objects."""
+
+SOURCE = "stowplan.dev/source"
+"""Annotation: the spec's file, without a line, so that an edit above it changes nothing."""
+
+JOB_NAME = "batch.kubernetes.io/job-name"
+JOB_INDEX = "batch.kubernetes.io/job-completion-index"
+POD_NAME = "statefulset.kubernetes.io/pod-name"
+HOSTNAME = "kubernetes.io/hostname"
+
+SYNC_WAVE = "argocd.argoproj.io/sync-wave"
+SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
+COMPARE_OPTIONS = "argocd.argoproj.io/compare-options"
+
+KEEP = "Prune=false,Delete=false"
+"""Sync option of whatever holds data: neither a prune nor the removal of the Application deletes it."""
+IGNORE_EXTRANEOUS = "IgnoreExtraneous"
+"""Compare option of whatever stays in the cluster on purpose: once it left Git, it is no difference."""
+
+
+def standard(spec: SpecId, component: str) -> dict[str, str]:
+    """Labels of every object. `app.kubernetes.io/instance` is left to Argo CD."""
+    return {
+        NAME: spec.kind.lower(),
+        COMPONENT: component,
+        PART_OF: "stowplan",
+        MANAGED_BY: "stowplan",
+        SPEC_KIND: spec.kind,
+        SPEC_NAME: shorten(spec.name, LABEL_LIMIT),
+    }
+
+
+def is_reserved(key: str) -> bool:
+    """Whether Stowplan alone gives this label its value: users' labels beside it count, but not in its place."""
+    return key in (NAME, COMPONENT, PART_OF, MANAGED_BY) or key.startswith("stowplan.dev/")
+
+
+def spec_selector(spec: SpecId) -> dict[str, str]:
+    """Labels that select all pods of a spec in its namespace."""
+    return {SPEC_KIND: spec.kind, SPEC_NAME: shorten(spec.name, LABEL_LIMIT)}
+
+
+def component_selector(spec: SpecId, component: str) -> dict[str, str]:
+    """Labels that select one component of a spec."""
+    return {**spec_selector(spec), COMPONENT: component}
+
+
+def legacy_dataset(name: str) -> dict[str, str]:
+    """The label that paddle-operator put on everything of a SampleSet; empty where its key would be too long."""
+    key = f"juicefs-{name}"
+    return {f"paddlepaddle.org/{key}": "true"} if len(key) <= LABEL_LIMIT else {}
+
+
+def run_selector(spec: SpecId, run: str) -> dict[str, str]:
+    """Labels that select the pods of one run of a training job, and none of an older or newer one."""
+    return {**spec_selector(spec), RUN_HASH: run}
+
+
+def role_selector(spec: SpecId, run: str, role: str) -> dict[str, str]:
+    """Labels that select one role's pods of a run."""
+    return {**spec_selector(spec), RUN_HASH: run, ROLE: role}

@@ -1,0 +1,211 @@
+"""Every name format and limit.
+
+Limits are those of Kubernetes: 63 for a DNS label, a label value and what becomes one, 253 for a DNS subdomain, 52
+for a StatefulSet (its pods carry `<name>-<10 characters>` as a label value) and a CronJob (the controller appends 11
+characters to its Jobs' names).
+"""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import field
+from typing import Any, Literal
+
+from stowplan.library.values.canonical_json import canonical
+from stowplan.schema.frozen import dataclass
+
+Profile = Literal["namespaced", "upstream"]
+
+LABEL_LIMIT = 63
+SUBDOMAIN_LIMIT = 253
+STATEFUL_SET_LIMIT = 52
+CRON_JOB_LIMIT = 52
+HASH_LENGTH = 8
+_HASHED_BYTES = HASH_LENGTH * 5 // 8
+"""Bytes of a digest that so many characters of base32 hold."""
+
+_BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
+_PAIRS = tuple(one + other for one in _BASE32 for other in _BASE32)
+"""Two characters of base32 for each ten bits: several times as fast as `base64`, and every name has its hash."""
+
+FILE_LIMIT = 200
+"""Longest part of a file's name: file systems allow 255 bytes, and the kind and the ending come on top."""
+
+_DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_DNS_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+
+
+def is_dns_label(text: str) -> bool:
+    """RFC 1123 label: lower-case letters, digits and `-`, at most 63, starting and ending with a letter or digit."""
+    return len(text) <= LABEL_LIMIT and _DNS_LABEL.fullmatch(text) is not None
+
+
+def is_dns_subdomain(text: str) -> bool:
+    """RFC 1123 subdomain: labels joined by dots, at most 253 in all."""
+    return len(text) <= SUBDOMAIN_LIMIT and _DNS_SUBDOMAIN.fullmatch(text) is not None
+
+
+def content_hash(*values: Any) -> str:
+    """Eight lower-case base32 characters over the canonical JSON of plain data."""
+    digest = hashlib.sha256(canonical(values)).digest()
+    bits = int.from_bytes(digest[:_HASHED_BYTES])
+    return "".join([_PAIRS[bits >> shift & 1023] for shift in (30, 20, 10, 0)])
+
+
+def shorten(name: str, limit: int) -> str:
+    """`name` if it fits into `limit`, else its beginning and a hash of all of it."""
+    if len(name) <= limit:
+        return name
+    return f"{name[: limit - HASH_LENGTH - 1].rstrip('-.')}-{content_hash(name)}"
+
+
+def with_hash(stem: str, suffix: str, limit: int = LABEL_LIMIT) -> str:
+    """`<stem>-<suffix>`, the stem shortened so that the whole fits into `limit`."""
+    return f"{shorten(stem, limit - len(suffix) - 1)}-{suffix}"
+
+
+_HASH = re.compile(rf"-[a-z2-7]{{{HASH_LENGTH}}}\Z")
+
+
+def without_hash(name: str) -> str:
+    """`name` without the hash that `with_hash` put at its end; `name` itself where there is none."""
+    return _HASH.sub("", name)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleSetNames:
+    """Names of the objects of one SampleSet. Claim, Service and StatefulSet keep those of paddle-operator."""
+
+    namespace: str
+    name: str
+    profile: Profile
+
+    @property
+    def volume(self) -> str:
+        """PersistentVolume: `<namespace>.<name>`, which no other pair gives, since a namespace holds no dot."""
+        if self.profile == "upstream":
+            return self.name
+        return shorten(f"{self.namespace}.{self.name}", LABEL_LIMIT)
+
+    @property
+    def volume_handle(self) -> str:
+        """The CSI driver looks a volume up by its handle as a name first, so the two are one."""
+        return f"{self.namespace}-{self.name}" if self.profile == "upstream" else self.volume
+
+    @property
+    def claim(self) -> str:
+        return self.name
+
+    @property
+    def runtime(self) -> str:
+        """StatefulSet of the cache pods."""
+        return f"{self.name}-runtime"
+
+    @property
+    def service(self) -> str:
+        return f"{self.name}-runtime-service"
+
+    def runtime_pod(self, ordinal: int) -> str:
+        return f"{self.runtime}-{ordinal}"
+
+    @property
+    def base(self) -> str:
+        """Beginning of the names that paddle-operator did not give."""
+        return f"{self.name}-sampleset"
+
+    @property
+    def sync(self) -> str:
+        """Stem of the sync Job."""
+        return f"{self.name}-sync"
+
+    def warmup(self, partition: int) -> str:
+        """Stem of the warmup Job of one partition."""
+        return f"{self.name}-warmup-{partition}"
+
+
+@dataclass(frozen=True, slots=True)
+class SampleJobNames:
+    """Names of the objects of one SampleJob."""
+
+    name: str
+
+    @property
+    def base(self) -> str:
+        return shorten(f"{self.name}-samplejob", FILE_LIMIT)
+
+    def task(self, partition: int | None) -> str:
+        """Stem of the Job, one for each partition where the task runs on every cache node."""
+        return self.base if partition is None else f"{self.base}-{partition}"
+
+
+@dataclass(frozen=True, slots=True)
+class DataCubeNames:
+    """Names of the objects of one DataCube. The Job keeps the name that the old controller gave it, and a hash."""
+
+    name: str
+
+    @property
+    def base(self) -> str:
+        return shorten(f"{self.name}-datacube", FILE_LIMIT)
+
+    @property
+    def job(self) -> str:
+        """Stem of the Job."""
+        return f"{self.name}-batchjob"
+
+
+MOST_PODS = 5000
+"""Pods of one role; a cluster has at most as many nodes."""
+
+_INDEX_ROOM = len(f"-{MOST_PODS - 1}")
+"""Kept free for the index of any pod, so that a name does not change with the size of its role."""
+
+_POD_SUFFIX = len("-abcde")
+
+STEM_LIMIT = LABEL_LIMIT - _INDEX_ROOM - HASH_LENGTH - 1
+
+BLANK_RUN = "0" * HASH_LENGTH
+"""Stands for the hash of a run where the hash itself is computed; no hash has a 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingNames:
+    """Names of the objects of one training job; `word` is its kind in lower case.
+
+    All that belongs to one run ends in its hash, so that the pods of an old run and a new one never meet. Pods are
+    `<Job>-<index>`, and that is their DNS label, so the Job's name leaves room for the index and has no dot.
+    """
+
+    name: str
+    word: str
+    base: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "base", f"{self.name.replace('.', '-')}-{self.word}")
+
+    def stem(self, role: str) -> str:
+        """Beginning of the name of a role's Job, such as `resnet-paddlejob-worker`; the run's hash follows."""
+        return shorten(f"{self.base}-{role}", STEM_LIMIT)
+
+    def job(self, role: str, run: str) -> str:
+        """Name of a role's Job."""
+        return f"{self.stem(role)}-{run}"
+
+    def service(self, run: str) -> str:
+        """Name of the Service that gives the pods their DNS names; one of Kubernetes begins with a letter."""
+        stem = self.base if self.base[0].isalpha() else f"job-{self.base}"
+        return with_hash(stem, run)
+
+    def job_set(self, roles: Sequence[str], run: str) -> str:
+        """Name of the JobSet: pods are `<JobSet>-<role>-0-<index>-<suffix>`, which its webhook takes for a label."""
+        rest = max(len(f"-{role}-0") for role in roles) + _INDEX_ROOM + _POD_SUFFIX
+        stem = self.base if self.base[0].isalpha() else f"job-{self.base}"
+        return with_hash(stem, run, LABEL_LIMIT - rest)
+
+    def group(self, run: str) -> str:
+        """Name of the PodGroup, which also stands in a label of the pods."""
+        return with_hash(self.base, run)
+
+    def part(self, word: str, run: str) -> str:
+        """Name of another object of the run, such as its await agents' Role."""
+        return with_hash(f"{self.base}-{word}", run)

@@ -1,0 +1,154 @@
+"""What the cache agent reads: written by the compiler, mounted as a file, read in the pod.
+
+This is the contract between the two. Secrets are not part of it: they come as environment variables (`VOLUME_SECRET_ENV`,
+`SOURCE_SECRET_ENV`). How a run that is done is told from one that is not stands in `stowplan.schema.agents.marker`.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from stowplan.schema.meta import Model
+
+CONFIG_DIRECTORY = "/etc/stowplan"
+CONFIG_FILE = "config.json"
+DATA_DIRECTORY = "/mnt"
+"""A dataset is mounted at `/mnt/<name>`, as in the old runtime pods."""
+
+RUN_ENV = "STOWPLAN_RUN"
+"""Name of the Job the pod belongs to: the key of the completion marker. A CronJob's Jobs end in the scheduled time."""
+
+POD_ENV = "STOWPLAN_POD"
+NODE_ENV = "STOWPLAN_NODE"
+
+VOLUME_SECRET_ENV = {
+    "name": "STOWPLAN_VOLUME_NAME",
+    "metaurl": "STOWPLAN_VOLUME_METAURL",
+    "storage": "STOWPLAN_VOLUME_STORAGE",
+    "bucket": "STOWPLAN_VOLUME_BUCKET",
+    "access-key": "STOWPLAN_VOLUME_ACCESS_KEY",
+    "secret-key": "STOWPLAN_VOLUME_SECRET_KEY",
+    "envs": "STOWPLAN_VOLUME_ENVS",
+}
+"""Environment variables of a task that speaks to the metadata engine (a sync), by key of the volume Secret. Only `name` and
+`metaurl` must be there: a volume that was formatted before knows the rest. `envs` is the CSI driver's: a JSON object of
+variables such as META_PASSWORD and JFS_RSA_PASSPHRASE, which are for the `juicefs` process alone."""
+
+SOURCE_SECRET_ENV = {
+    "access-key": "STOWPLAN_SOURCE_ACCESS_KEY",
+    "secret-key": "STOWPLAN_SOURCE_SECRET_KEY",
+}
+"""Environment variables of a sync, by key of the source Secret. Both are optional: sources may be public."""
+
+
+class Target(Model):
+    """The custom resource whose status the agent writes."""
+
+    kind: Literal["DataCube", "SampleSet", "SampleJob"] = Field(description="Kind of the custom resource.")
+    namespace: str = Field(description="Its namespace.", max_length=63)
+    name: str = Field(description="Its name.", max_length=253)
+
+
+class AgentConfig(Model):
+    """What every configuration has."""
+
+    format: Literal[1] = Field(default=1, description="Version of this contract.")
+    target: Target = Field(description="The custom resource to report on.")
+    report_phase: bool = Field(
+        description="Whether the agent also writes phase, conditions and counts, which a reporter writes where one runs."
+    )
+
+
+class RuntimeConfig(AgentConfig):
+    """The cache agent of one node: keeps the mount in use, measures it and reports."""
+
+    task: Literal["runtime"] = Field(default="runtime", description="What to do.")
+    mount_path: str = Field(description="Where the dataset is mounted.")
+    partitions: int = Field(description="Number of cache pods; entries of higher ordinals are removed.", ge=1)
+    cache_size_mib: int = Field(alias="cacheSizeMiB", description="Cache budget of one node in MiB.", gt=0)
+    mount_options: list[str] = Field(
+        description="Options of the mount. They are here so that a change restarts the cache pods: a mount that is in use keeps its old ones."
+    )
+    synced: bool = Field(description="Whether a sync of the SampleSet fills the dataset.")
+    warmed: bool = Field(description="Whether a warmup of each partition follows that sync.")
+    interval_seconds: int = Field(
+        default=30, description="Time between two measurements; it grows with their cost.", gt=0
+    )
+
+
+class TaskConfig(AgentConfig):
+    """What all tasks share. A task reports on its own entry of `status.attempts`."""
+
+    dataset: str = Field(description="Name of the SampleSet.")
+    soft_deadline_seconds: int | None = Field(
+        default=None,
+        description="Seconds after the agent's start at which the attempt keeps what it has and ends with exit code 12; null for none.",
+        ge=1,
+    )
+
+
+class SyncConfig(TaskConfig):
+    """Copies from remote storage into the volume, through the metadata engine: no mount is needed."""
+
+    task: Literal["sync"] = Field(default="sync", description="What to do.")
+    source: str = Field(description="Source URI without credentials.")
+    destination: str = Field(description="Path in the volume, from its root, such as `/` or `/train/`.")
+    root: str | None = Field(
+        default=None,
+        description="Directory of the volume that is mounted as the dataset, from the volume's root, such as `/train`; null for the root itself. The markers and the lock lie below it.",
+    )
+    flags: dict[str, str | int | bool] = Field(
+        description="Flags of `juicefs sync`, without dashes. `include` goes before `exclude`: the first pattern that matches decides. Each is one argument, `--key=value` or `--key`, so that no value is taken for another flag."
+    )
+    completes: bool = Field(
+        description="Whether the dataset is complete with the end of this sync, so that it removes and writes the markers by which others see that: true for a SampleSet's own, and for any on a SampleSet with `noSync`."
+    )
+    volume: str = Field(
+        default="JFS",
+        description="Name of the environment variable that carries the metadata URL to JuiceFS.",
+    )
+
+
+class MountedTask(TaskConfig):
+    """What tasks on a mounted dataset share."""
+
+    mount_path: str = Field(description="Where the dataset is mounted.")
+
+
+class WarmupConfig(MountedTask):
+    """Loads one partition's share of the files into the cache of the node it runs on."""
+
+    task: Literal["warmup"] = Field(default="warmup", description="What to do.")
+    paths: list[str] = Field(description="Paths below the mount; empty for everything.")
+    file: str | None = Field(default=None, description="File below the mount that lists the paths; replaces `paths`.")
+    threads: int = Field(default=50, description="Downloads at one time.", ge=1)
+    strategy: Literal["sequence", "random"] = Field(description="How the sorted files are dealt out.")
+    partitions: int = Field(description="Number of shares; which one is the argument `--partition`.", ge=1)
+    threshold: int = Field(description="Percent of the share's bytes that must be cached in the end.", ge=0, le=100)
+    after: str | None = Field(
+        default=None,
+        description="Stem of the sync Job whose marker to wait for; its name ends in the same hash as the own Job's. A marker of a run that failed ends the wait with exit code 4.",
+    )
+
+
+class RmrConfig(MountedTask):
+    """Removes paths from the dataset."""
+
+    task: Literal["rmr"] = Field(default="rmr", description="What to do.")
+    paths: list[str] = Field(description="Paths below the mount.", min_length=1)
+
+
+class ClearConfig(MountedTask):
+    """Evicts the dataset from the cache of the node it runs on."""
+
+    task: Literal["clear"] = Field(default="clear", description="What to do.")
+    partitions: int | None = Field(
+        default=None, description="Number of cache nodes that are cleared, each by a Job; null for one.", ge=1
+    )
+    cache_paths: list[str] = Field(description="Cache directories that were named; empty for all.")
+
+
+CacheConfig = Annotated[
+    RuntimeConfig | SyncConfig | WarmupConfig | RmrConfig | ClearConfig, Field(discriminator="task")
+]
+"""All configurations of `python -m stowplan.agents.cache`."""

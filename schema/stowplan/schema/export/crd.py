@@ -1,0 +1,122 @@
+"""CustomResourceDefinitions, made from the models.
+
+The schemas are structural (apiextensions.k8s.io/v1) and never stricter than the CRDs of the old operators. They hold
+no defaults, although the old ones had two (`juicefs` and `sequence`): a default of a CRD appears in the live object,
+where Git does not have it, and Argo CD would compare and own fields that nobody wrote. The compiler knows the
+defaults. They hold no CEL rules either, so lists need no upper bounds.
+"""
+
+from typing import Any
+
+from stowplan.schema.export.plain_schema import INT_OR_STRING, Schema, plain_schema
+from stowplan.schema.kinds.custom_resource import Column, CustomResource
+from stowplan.schema.kinds.data_cube import DataCube
+from stowplan.schema.kinds.mx_job import MxJob
+from stowplan.schema.kinds.paddle_job import PaddleJob
+from stowplan.schema.kinds.sample_job import SampleJob
+from stowplan.schema.kinds.sample_set import SampleSet
+from stowplan.schema.kinds.training_job import TrainingJob
+from stowplan.schema.meta import LARGEST_INT32
+
+CUSTOM_RESOURCES: tuple[type[CustomResource], ...] = (DataCube, MxJob, PaddleJob, SampleJob, SampleSet, TrainingJob)
+"""Every kind that has a CRD, sorted by name."""
+
+CATEGORIES = ("mlops",)
+"""`kubectl get mlops` lists the objects of all our kinds."""
+
+PROTECTION = {"argocd.argoproj.io/sync-options": "Prune=false,Delete=false"}
+"""Removing a CRD removes every object of its kind: Argo CD must neither prune it nor delete it with its Application."""
+
+LABELS = {"app.kubernetes.io/managed-by": "stowplan", "app.kubernetes.io/part-of": "stowplan"}
+
+_NOT_FOR_CRDS = frozenset({"additionalProperties", "default"})
+
+
+def custom_resource_definition(resource: type[CustomResource]) -> dict[str, Any]:
+    """The CRD of a kind, as plain data. Its one version is served and stored."""
+    schema = plain_schema(resource)
+    (api_version,) = schema["properties"]["apiVersion"]["enum"]
+    group, _, version = api_version.partition("/")
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {
+            "name": f"{resource.PLURAL}.{group}",
+            "labels": dict(LABELS),
+            "annotations": dict(PROTECTION),
+        },
+        "spec": {
+            "group": group,
+            "names": _names(resource),
+            "scope": "Namespaced",
+            "versions": [
+                {
+                    "name": version,
+                    "served": True,
+                    "storage": True,
+                    "subresources": {"status": {}},
+                    "additionalPrinterColumns": [_column(column) for column in resource.COLUMNS],
+                    "schema": {"openAPIV3Schema": _root(resource, schema)},
+                }
+            ],
+        },
+    }
+
+
+def _names(resource: type[CustomResource]) -> dict[str, Any]:
+    kind = resource.__name__
+    names: dict[str, Any] = {
+        "kind": kind,
+        "listKind": f"{kind}List",
+        "plural": resource.PLURAL,
+        "singular": kind.lower(),
+        "categories": list(CATEGORIES),
+    }
+    if resource.SHORT_NAMES:
+        names["shortNames"] = list(resource.SHORT_NAMES)
+    return names
+
+
+def _column(column: Column) -> dict[str, str]:
+    return {"name": column.name, "type": column.type, "jsonPath": column.json_path}
+
+
+def _root(resource: type[CustomResource], schema: Schema) -> Schema:
+    """Only `type` may stand at the root's metadata, and nothing is required: the old CRDs required nothing."""
+    fields = schema["properties"]
+    return {
+        "type": "object",
+        "description": schema["description"],
+        "properties": {
+            "apiVersion": {"type": "string", "description": fields["apiVersion"]["description"]},
+            "kind": {"type": "string", "description": fields["kind"]["description"]},
+            "metadata": {"type": "object"},
+            "spec": _structural(fields["spec"]),
+            "status": _structural(plain_schema(resource.STATUS)),
+        },
+    }
+
+
+def _structural(node: Schema) -> Schema:
+    """A plain schema as Kubernetes takes it.
+
+    A mapping of anything keeps what it holds, a mapping of known fields is pruned by the API server. Integers get the
+    format of the Go type they end in; without one the API server reads them as int64 anyway.
+    """
+    if node.get(INT_OR_STRING):
+        return dict(node)
+    structural = {key: value for key, value in node.items() if key not in _NOT_FOR_CRDS}
+    more = node.get("additionalProperties")
+    if more is True:
+        structural["x-kubernetes-preserve-unknown-fields"] = True
+    elif isinstance(more, dict):
+        structural["additionalProperties"] = _structural(more)
+    if "items" in node:
+        structural["items"] = _structural(node["items"])
+    if "properties" in node:
+        structural["properties"] = {name: _structural(child) for name, child in node["properties"].items()}
+    if node["type"] == "integer":
+        structural["format"] = "int32" if structural.get("maximum") == LARGEST_INT32 else "int64"
+        if structural["format"] == "int32":
+            del structural["maximum"]
+    return structural

@@ -1,0 +1,69 @@
+"""JSON Schemas for editors, made from the models.
+
+They are draft-07, which every editor knows, and stand alone: no file refers to another. What an editor must not know
+stays out: an embedded Kubernetes value is any mapping here, of a small type's shape at most, and the compiler checks it
+against the platform's Kubernetes version.
+"""
+
+import re
+
+from stowplan.schema.export.crd import CUSTOM_RESOURCES
+from stowplan.schema.export.plain_schema import Schema, plain_schema
+from stowplan.schema.meta import Model
+from stowplan.schema.platform.platform import Platform
+
+DIALECT = "http://json-schema.org/draft-07/schema#"
+SUFFIX = ".schema.json"
+COMBINED = f"stowplan{SUFFIX}"
+"""File of the schema for any document; an editor picks the rules by the document's kind."""
+
+MODELS: tuple[type[Model], ...] = (Platform, *CUSTOM_RESOURCES)
+"""Every kind that users write."""
+
+
+def schemas() -> dict[str, Schema]:
+    """All schemas by file name: `<kind>.schema.json` for each kind, and the combined one."""
+    alone = {f"{model.__name__.lower()}{SUFFIX}": _document(model) for model in MODELS}
+    return alone | {COMBINED: _combined()}
+
+
+def _document(model: type[Model]) -> Schema:
+    return {"$schema": DIALECT, "title": model.__name__} | plain_schema(model)
+
+
+def _our_groups() -> str:
+    """Pattern of an `apiVersion` in one of our API groups, whichever version."""
+    versions = (version for model in MODELS for version in plain_schema(model)["properties"]["apiVersion"]["enum"])
+    groups = sorted({version.partition("/")[0] for version in versions})
+    return f"^({'|'.join(map(re.escape, groups))})(/|$)"
+
+
+def _combined() -> Schema:
+    """One `if` per kind, not `oneOf`: so an editor reports what is wrong with this kind, and nothing about others.
+
+    Documents of other API groups may be plain objects that the platform lets through, which no schema can know, and
+    an empty document, as after a last `---`, is none.
+    """
+    return {
+        "$schema": DIALECT,
+        "title": "Stowplan",
+        "description": "A document that Stowplan reads.",
+        "type": ["object", "null"],
+        "required": ["kind"],
+        "properties": {
+            "apiVersion": {"type": "string", "description": "Version of the kind."},
+            "kind": {"type": "string", "description": "What the document describes."},
+        },
+        "if": {"required": ["apiVersion"], "properties": {"apiVersion": {"not": {"pattern": _our_groups()}}}},
+        "else": {"properties": {"kind": {"enum": sorted(model.__name__ for model in MODELS)}}},
+        "allOf": [_if_kind(model) for model in MODELS],
+        "definitions": {model.__name__: {"title": model.__name__} | plain_schema(model) for model in MODELS},
+    }
+
+
+def _if_kind(model: type[Model]) -> Schema:
+    name = model.__name__
+    return {
+        "if": {"type": "object", "required": ["kind"], "properties": {"kind": {"const": name}}},
+        "then": {"$ref": f"#/definitions/{name}"},
+    }

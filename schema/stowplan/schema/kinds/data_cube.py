@@ -1,0 +1,216 @@
+"""`DataCube`: copies data between a claim and a Git repository, a Hugging Face Hub or an S3 store."""
+
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from stowplan.schema.agents.transfer_config import HOST_PATTERN, HOSTS
+from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
+from stowplan.schema.kinds.data_cube_status import DataCubeStatus
+from stowplan.schema.kinds.kubernetes_shapes import ENV_VAR, TOLERATION
+from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta
+
+_CORE = "io.k8s.api.core.v1"
+EnvVar = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.EnvVar", ENV_VAR)]
+ClaimTemplate = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.PersistentVolumeClaimTemplate")]
+ConfigMapKey = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.ConfigMapKeySelector")]
+SecretKey = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.SecretKeySelector")]
+PodSecurityContext = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.PodSecurityContext")]
+ExecutorResources = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.ResourceRequirements")]
+ExecutorToleration = Annotated[dict[str, Any], KubernetesType(f"{_CORE}.Toleration", TOLERATION)]
+
+Pattern = Annotated[str, Field(max_length=1024)]
+SideType = Literal["git", "huggingface", "s3", "pvc"]
+
+
+class ClaimReference(Model):
+    """A claim in the namespace of the cube, and a place in it."""
+
+    name: str | None = Field(default=None, description="Name of the claim. Must be given.")
+    sub_path: str | None = Field(
+        default=None,
+        description="Path in the claim, without `/` at its beginning and without `..`. Of a sink: a directory, made where it is missing. Of a source: a file or directory; for Git, the directory that holds the repository's. Without it, the root.",
+    )
+    read_only: bool | None = Field(
+        default=None,
+        description="Mount a source read-only. No state is kept in it then, so a Job that is made again compares once more.",
+    )
+    template: ClaimTemplate | None = Field(
+        default=None,
+        description="The claim itself, written with the cube: `metadata` and `spec` of a PersistentVolumeClaim. Without it, the claim must be there.",
+    )
+
+
+class CaBundle(Model):
+    """Certificates of the authorities that the remote side is trusted by, in one of two places."""
+
+    config_map_key_ref: ConfigMapKey | None = Field(default=None, description="Key of a ConfigMap: Kubernetes' type.")
+    secret_key_ref: SecretKey | None = Field(default=None, description="Key of a Secret: Kubernetes' type.")
+
+
+class S3Settings(Model):
+    """How an S3 store is used."""
+
+    kind: Literal["auto", "file", "prefix"] | None = Field(
+        default=None,
+        description="Whether `s3-uri` names one object or all below it. Without it, the agent looks; where both are there it must be given.",
+    )
+    path_style: bool | None = Field(
+        default=None, description="Bucket in the path of requests. Without it, true where `s3-endpoint` is given."
+    )
+    anonymous: bool | None = Field(default=None, description="Use no credentials, for public buckets.")
+    create_bucket: bool | None = Field(default=None, description="Make the bucket of a sink where there is none.")
+    verify_parts: bool | None = Field(
+        default=None,
+        description="Compute the ETags of objects of a source that were uploaded in parts, where the store keeps no SHA or CRC-32 of them. Without it, length and unchanged ETag count: a processor takes about 500 MB in a second.",
+    )
+
+
+Hosts = list[Annotated[str, Field(pattern=HOST_PATTERN, max_length=260)]]
+
+
+class HuggingFaceSettings(Model):
+    """Which files of a Hugging Face repository are copied."""
+
+    include: list[Pattern] | None = Field(
+        default=None, min_length=1, max_length=1024, description="Patterns of files to copy. Without it, all."
+    )
+    exclude: list[Pattern] | None = Field(
+        default=None, min_length=1, max_length=1024, description="Patterns of files to leave out."
+    )
+    hosts: Hosts | None = Field(default=None, min_length=1, max_length=64, description=HOSTS)
+
+
+class GitSettings(Model):
+    """How much of a Git repository is copied."""
+
+    depth: Int32 | None = Field(
+        default=None, ge=1, description="Number of commits of history to fetch. Without it, all."
+    )
+    lfs: bool | None = Field(
+        default=None, description="Copy the content of Git LFS, and check that it came. Default true."
+    )
+    submodules: bool | None = Field(default=None, description="Fetch submodules too. Default false.")
+    hosts: Hosts | None = Field(default=None, min_length=1, max_length=64, description=HOSTS)
+
+
+class DataReference(Model):
+    """One side of the transfer."""
+
+    type: SideType = Field(description="`git`, `huggingface`, `s3` or `pvc`. Exactly one side is `pvc`.")
+    options: list[EnvVar] | None = Field(
+        default=None,
+        description="Where the data is and how to get at it. Each is an environment variable of the agent: `name` with `value` or `valueFrom`. `$(TOKEN)` in a value stands for the option `token`.",
+    )
+    pvc: ClaimReference | None = Field(default=None, description="The claim. Must be given for `pvc`.")
+    s3: S3Settings | None = Field(default=None, description="How the store is used, for `s3`.")
+    huggingface: HuggingFaceSettings | None = Field(default=None, description="Which files, for `huggingface`.")
+    git: GitSettings | None = Field(default=None, description="How much of the repository, for `git`.")
+    ca_bundle: CaBundle | None = Field(
+        default=None, description="Certificates to trust, for a remote side with an authority of its own."
+    )
+
+    @cached_property
+    def by_name(self) -> dict[str, dict[str, Any]]:
+        """The options by their names; the last one of a name counts. Rules look for most of them several times."""
+        return {str(each.get("name", "")): each for each in self.options or ()}
+
+
+class ExecutorOptions(Model):
+    """How the transfer is carried out."""
+
+    sync: bool | None = Field(
+        default=None, description="True also deletes in the claim what the source does not have. Only from `s3`."
+    )
+    allow_empty: bool | None = Field(
+        default=None, description="With `sync`: delete everything where the source is empty, instead of failing."
+    )
+    max_delete: int | None = Field(
+        default=None,
+        ge=0,
+        description="With `sync`: most files to delete; where more would go, none does and it fails.",
+    )
+    backoff_limit: Int32 | None = Field(
+        default=None, ge=0, description="How often a failed attempt is followed by another. Default 0."
+    )
+    active_deadline_seconds: Int32 | None = Field(
+        default=None, ge=1, description="Seconds for each attempt. Without it, no limit."
+    )
+    total_deadline_seconds: int | None = Field(
+        default=None,
+        ge=1,
+        description="Seconds for all attempts, waiting for nodes and claims included. Without it, what `backoffLimit` and `activeDeadlineSeconds` need and an hour; seven days where the latter is not given.",
+    )
+    extra_args: list[str] | None = Field(
+        default=None,
+        description="Flags of the old tools: huggingface-cli, rclone and git. Those with a field of their own are understood, and what only concerned the old tool is left out.",
+    )
+    parallelism: int | None = Field(default=None, ge=1, le=256, description="Requests at one time. Default 8.")
+    part_size: str | None = Field(
+        default=None, max_length=32, description="Size of the parts of a large file, such as `16Mi`, the default."
+    )
+    request_retries: int | None = Field(
+        default=None, ge=0, le=100, description="How often one request is sent again. Default 5."
+    )
+
+
+class Executor(Model):
+    """The pod that carries out the transfer."""
+
+    options: ExecutorOptions | None = Field(default=None, description="How the transfer is carried out.")
+    env: list[EnvVar] | None = Field(
+        default=None,
+        description="More environment variables: `*_PROXY`, `PROXY_*`, `HF_*`, `AWS_*`, `TZ`, `LANG` and `LC_*`, and those of the platform's `policy.executorEnv`. Kubernetes' type.",
+    )
+    security_context: PodSecurityContext | None = Field(
+        default=None, description="User and groups of the pod: Kubernetes' type. It cannot run as root."
+    )
+    resources: ExecutorResources | None = Field(
+        default=None, description="Requests and limits: Kubernetes' type. What is missing comes from the platform."
+    )
+    node_selector: dict[str, str] | None = Field(
+        default=None, description="Labels of the nodes that the pod may run on."
+    )
+    tolerations: list[ExecutorToleration] | None = Field(
+        default=None, description="Taints that the pod tolerates: Kubernetes Tolerations."
+    )
+
+
+class DataCubeSpec(Model):
+    """Where from, where to, and how."""
+
+    source: DataReference = Field(description="Where the data comes from.")
+    sink: DataReference = Field(description="Where the data goes to.")
+    executor: Executor | None = Field(default=None, description="The pod that carries out the transfer.")
+    schedule: str | None = Field(
+        default=None,
+        max_length=256,
+        description="Cron expression, such as `0 3 * * *`. With it, the transfer runs at these times; without it, once.",
+    )
+    time_zone: str | None = Field(
+        default=None,
+        max_length=64,
+        description="Time zone of the schedule, such as `Europe/Berlin`. Without it, that of the control plane.",
+    )
+
+
+class DataCube(CustomResource):
+    """Data copied between a claim and a Git repository, a Hugging Face Hub or an S3 store.
+
+    Replaces the kind of the TensorStack platform.
+    """
+
+    PLURAL: ClassVar[str] = "datacubes"
+    COLUMNS: ClassVar[tuple[Column, ...]] = (
+        Column("PHASE", ".status.phase"),
+        Column("PROGRESS", ".status.progress"),
+        Column("REVISION", ".status.revision"),
+        AGE,
+    )
+    STATUS: ClassVar[type[Model]] = DataCubeStatus
+
+    api_version: Literal["tensorstack.dev/v1beta1"] = Field(description="Version of this kind.")
+    kind: Literal["DataCube"] = Field(description="Always `DataCube`.")
+    metadata: ObjectMeta = Field(description="Name, namespace, labels and annotations.")
+    spec: DataCubeSpec = Field(description="Where from, where to, and how.")

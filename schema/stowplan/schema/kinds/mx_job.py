@@ -1,0 +1,85 @@
+"""`MxJob`: training with MXNet, on one pod or with its parameter server."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from stowplan.schema.kinds.conditions import Conditions
+from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
+from stowplan.schema.meta import KubernetesType, Model, ObjectMeta
+
+MxPodTemplate = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.PodTemplateSpec")]
+
+CONTAINER = "mxnet"
+"""The container that a template must have: it trains, and gets the variables of MXNet."""
+
+
+class MxReplicaSpec(Model):
+    """The pods of one role."""
+
+    replicas: int | None = Field(default=None, description="Number of pods. Default 1; there is one scheduler.")
+    mx_replica_type: str | None = Field(
+        default=None, description="`SCHEDULER`, `SERVER` or `WORKER`. Default `WORKER`."
+    )
+    ps_root_port: int | None = Field(
+        default=None, alias="PsRootPort", description="Port of the scheduler. Default 9091."
+    )
+    template: MxPodTemplate | None = Field(
+        default=None, description="The pods: a Kubernetes PodTemplateSpec with a container `mxnet`. Must be given."
+    )
+
+
+class MxJobSpec(Model):
+    """The mode and the roles."""
+
+    runtime_id: str | None = Field(
+        default=None, alias="RuntimeId", description="No effect: names end in a hash of what is run."
+    )
+    job_mode: str | None = Field(
+        default=None, description="`local` for one worker, `dist` for a scheduler, servers and workers. Must be given."
+    )
+    replica_specs: list[MxReplicaSpec] | None = Field(default=None, description="The roles, each once.")
+
+
+class MxReplicaStatus(Model):
+    """The pods of one role."""
+
+    mx_replica_type: str | None = Field(
+        default=None, alias="Mx_replica_type", description="`SCHEDULER`, `SERVER` or `WORKER`."
+    )
+    state: str | None = Field(default=None, description="`Unknown`, `Running`, `Failed` or `Succeeded`.")
+    replicas_states: dict[str, int] | None = Field(
+        default=None, alias="ReplicasStates", description="Number of pods, by state."
+    )
+
+
+class MxJobStatus(Model):
+    """What was observed of the job."""
+
+    phase: str | None = Field(default=None, description="`Creating`, `Running`, `Done` or `Failed`.")
+    state: str | None = Field(default=None, description="`Running`, `Succeeded` or `Failed`.")
+    reason: str | None = Field(default=None, description="Why the phase is what it is.")
+    control_paused: bool | None = Field(default=None, description="Never true, also in the old operator.")
+    replica_statuses: list[MxReplicaStatus] | None = Field(default=None, description="One entry for each role.")
+    run: str | None = Field(
+        default=None, description="The run that was observed: the hash that ends the names of its objects."
+    )
+    conditions: Conditions | None = Field(default=None, description="Standard conditions.")
+    observed_generation: int | None = Field(default=None, description="Generation of the spec that was observed.")
+
+
+class MxJob(CustomResource):
+    """Training with MXNet: a single worker, or workers with servers and a scheduler.
+
+    Replaces the kind of deepinsight's mxnet-operator.
+    """
+
+    PLURAL: ClassVar[str] = "mxjobs"
+    FOLDED_KEYS: ClassVar[bool] = True
+    COLUMNS: ClassVar[tuple[Column, ...]] = (Column("PHASE", ".status.phase"), Column("STATE", ".status.state"), AGE)
+    STATUS: ClassVar[type[Model]] = MxJobStatus
+
+    api_version: Literal["mxnet.mlkube.io/v1beta1"] = Field(description="Version of this kind.")
+    kind: Literal["MxJob"] = Field(description="Always `MxJob`.")
+    metadata: ObjectMeta = Field(description="Name, namespace, labels and annotations.")
+    spec: MxJobSpec = Field(description="The mode and the roles.")

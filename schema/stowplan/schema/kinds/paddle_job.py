@@ -1,0 +1,119 @@
+"""`PaddleJob`: distributed training with PaddlePaddle."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from stowplan.schema.agents.wait_config import Until
+from stowplan.schema.kinds.custom_resource import Column, CustomResource
+from stowplan.schema.kinds.kubernetes_shapes import QUANTITY
+from stowplan.schema.kinds.paddle_job_status import PaddleJobStatus
+from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta
+
+PodTemplate = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.PodTemplateSpec")]
+
+HOST_PORT_ANNOTATION = "host-port"
+"""Annotation of a PaddleJob: first port of its block with `intranet: Host`. The old operator wrote it itself."""
+
+PLACEMENT_ANNOTATION = "stowplan.dev/cache-placement"
+"""Annotation of a job: whether its pods must run where the dataset is cached."""
+
+
+class PaddleRole(Model):
+    """The pods of one role."""
+
+    replicas: int = Field(description="Number of pods.")
+    template: PodTemplate | None = Field(
+        default=None, description="The pods: a Kubernetes PodTemplateSpec. Its first container trains."
+    )
+    requests: int | None = Field(default=None, description="No effect; it had none in the old operator either.")
+    limits: int | None = Field(default=None, description="No effect; it had none in the old operator either.")
+
+
+class SchedulingPolicy(Model):
+    """How the pods are scheduled together. Acts where the platform's `engines.gang` is set."""
+
+    min_available: Int32 | None = Field(
+        default=None, description="Pods that must fit at the same time. Without it, all of the job."
+    )
+    queue: str | None = Field(default=None, description="Queue of the job. Without it, the platform's.")
+    priority_class: str | None = Field(default=None, description="PriorityClass of the job.")
+    min_resources: dict[str, object] | None = Field(
+        default=None,
+        description="Resources that must be free at the same time. Without it, the sum of what the pods request.",
+        json_schema_extra={"additionalProperties": QUANTITY},
+    )
+
+
+class DatasetWait(Model):
+    """Holds the pods back until the dataset is ready. `{}` is enough."""
+
+    until: Until | None = Field(
+        default=None,
+        description="`synced`: the sync of the SampleSet is done. `warmed`: the warmup that follows it too, on all cache nodes. `mounted`: the volume can be read. Without it, `synced`, and `mounted` for a SampleSet with `noSync`.",
+    )
+    timeout_seconds: Int32 | None = Field(
+        default=None,
+        ge=1,
+        description="Seconds after which a pod gives up, so that the job fails. What the pod has reserved is held that long. Default 86400, a day.",
+    )
+
+
+class DatasetMount(Model):
+    """A SampleSet that every pod mounts."""
+
+    name: str | None = Field(default=None, description="Name of the SampleSet. Must be given.")
+    namespace: str | None = Field(
+        default=None, description="Namespace of the SampleSet; can only be that of the job, whose pods mount its claim."
+    )
+    mount_path: str = Field(description="Where the first container of each pod finds the dataset.")
+    wait: DatasetWait | None = Field(
+        default=None,
+        description="Start no container of the job before the dataset is ready. Without it, they start at once.",
+    )
+
+
+class PaddleJobSpec(Model):
+    """The roles, and how they meet."""
+
+    clean_pod_policy: str | None = Field(
+        default=None,
+        description="`Never`, `Always`, `OnFailure` or `OnCompletion`. Pods are always kept with their Job: removed ones would train again.",
+    )
+    scheduling_policy: SchedulingPolicy | None = Field(default=None, description="How the pods are scheduled together.")
+    intranet: str | None = Field(
+        default=None,
+        description="How the pods reach each other: `PodIP` (the default) and `Service` by DNS names, `Host` by the network of their nodes.",
+    )
+    with_gloo: int | None = Field(
+        default=None,
+        description="Gloo for jobs with parameter servers: 0 for none, 1 for workers, 2 for workers and servers.",
+    )
+    sample_set_ref: DatasetMount | None = Field(default=None, description="A dataset that every pod mounts.")
+    ps: PaddleRole | None = Field(default=None, description="Parameter servers.")
+    worker: PaddleRole | None = Field(default=None, description="Workers. The job is done when they are.")
+    heter: PaddleRole | None = Field(default=None, description="Heterogeneous workers.")
+    elastic: int | None = Field(
+        default=None, description="Any number makes the job elastic: workers may come and go. Only for jobs of workers."
+    )
+
+
+class PaddleJob(CustomResource):
+    """Distributed training with PaddlePaddle: parameter servers, collective, or on a single pod.
+
+    Replaces the kind of paddle-operator and PaddleCloud 0.4.
+    """
+
+    PLURAL: ClassVar[str] = "paddlejobs"
+    SHORT_NAMES: ClassVar[tuple[str, ...]] = ("pdj",)
+    COLUMNS: ClassVar[tuple[Column, ...]] = (
+        Column("Status", ".status.phase"),
+        Column("Mode", ".status.mode"),
+        Column("Age", ".metadata.creationTimestamp", "date"),
+    )
+    STATUS: ClassVar[type[Model]] = PaddleJobStatus
+
+    api_version: Literal["batch.paddlepaddle.org/v1"] = Field(description="Version of this kind.")
+    kind: Literal["PaddleJob"] = Field(description="Always `PaddleJob`.")
+    metadata: ObjectMeta = Field(description="Name, namespace, labels and annotations.")
+    spec: PaddleJobSpec = Field(description="The roles, and how they meet.")

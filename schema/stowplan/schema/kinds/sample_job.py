@@ -1,0 +1,112 @@
+"""`SampleJob`: one task on a `SampleSet`: sync, warmup, rmr or clear."""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from stowplan.schema.juicefs.options import SyncOptions
+from stowplan.schema.kinds.conditions import AttemptCounts, Conditions, TaskAttempts
+from stowplan.schema.kinds.custom_resource import Column, CustomResource
+from stowplan.schema.meta import Int32, Model, NamedReference, ObjectMeta, SecretReference
+
+TaskType = Literal["sync", "warmup", "rmr", "clear"]
+
+
+class WarmupOptions(Model):
+    """What a warmup loads into the caches."""
+
+    paths: list[str] | None = Field(
+        default=None, min_length=1, description="Paths of the dataset to load. Without it, everything."
+    )
+    file: str | None = Field(
+        default=None,
+        description="A file of the dataset that lists the paths to load, one a line. Replaces `paths`.",
+    )
+    threads: int | None = Field(default=None, description="Downloads at one time on each node. JuiceFS default 50.")
+    strategy_name: Literal["random", "sequence"] | None = Field(
+        default=None,
+        description="How files are dealt out to the nodes: `sequence` in turn (the default), `random` by a seeded hash.",
+    )
+    partitions: Int32 | None = Field(default=None, ge=1, description="No effect: the dataset's `partitions` is used.")
+
+
+class RmrOptions(Model):
+    """What is removed from the dataset."""
+
+    paths: list[str] | None = Field(
+        default=None, min_length=1, description="Paths of the dataset to remove, with all that is below."
+    )
+
+
+class ClearOptions(Model):
+    """What is cleared from the caches."""
+
+    paths: list[str] | None = Field(
+        default=None,
+        min_length=1,
+        description="Cache directories to clear. Without it, all cache directories of the dataset.",
+    )
+
+
+class SampleJobSpec(Model):
+    """The task and its options."""
+
+    type: TaskType | None = Field(
+        default=None, description="What to do: `sync`, `warmup`, `rmr` or `clear`. Must be given."
+    )
+    sample_set_ref: NamedReference | None = Field(
+        default=None, description="The SampleSet to work on, in the same namespace. Must be given."
+    )
+    secret_ref: SecretReference | None = Field(
+        default=None,
+        description="Secret with `access-key` and `secret-key` of the source. Must be given for `sync`.",
+    )
+    terminate: bool | None = Field(
+        default=None,
+        description="True suspends the task: its running pods end. With `schedule`, no new run starts and one that is going on ends by itself.",
+    )
+    schedule: str | None = Field(
+        default=None,
+        description="Cron expression, such as `0 3 * * *`. With it, the task runs at these times; without it, once.",
+    )
+    time_zone: str | None = Field(
+        default=None,
+        description="Time zone of the schedule, such as `Europe/Berlin`. Without it, that of the control plane.",
+    )
+    sync_options: SyncOptions | None = Field(default=None, description="Options of a sync.")
+    warmup_options: WarmupOptions | None = Field(default=None, description="Options of a warmup.")
+    rmr_options: RmrOptions | None = Field(default=None, description="Options of an rmr. Must be given for `rmr`.")
+    clear_options: ClearOptions | None = Field(default=None, description="Options of a clear.")
+
+
+class SampleJobStatus(Model):
+    """What was observed of the task."""
+
+    phase: str | None = Field(default=None, description="`Pending`, `Running`, `Succeeded` or `Failed`.")
+    job_name: str | None = Field(
+        default=None, description="The run: name of its Job, of the first partition's if there are several."
+    )
+    counts: AttemptCounts | None = Field(default=None, description="How many partitions are in which state.")
+    start_time: str | None = Field(default=None, description="When the newest run began, RFC 3339.")
+    completion_time: str | None = Field(default=None, description="When it ended, RFC 3339.")
+    attempts: TaskAttempts | None = Field(
+        default=None, description="The newest attempts, one entry for each partition, in their agents' words."
+    )
+    conditions: Conditions | None = Field(default=None, description="Standard conditions.")
+    observed_generation: int | None = Field(default=None, description="Generation of the spec that was observed.")
+
+
+class SampleJob(CustomResource):
+    """One task on a SampleSet: copy into it, warm its caches, remove from it, or clear its caches.
+
+    Replaces the kind of paddle-operator (branch `sampleset`) and PaddleCloud 0.4.
+    """
+
+    PLURAL: ClassVar[str] = "samplejobs"
+    COLUMNS: ClassVar[tuple[Column, ...]] = (Column("PHASE", ".status.phase"),)
+    STATUS: ClassVar[type[Model]] = SampleJobStatus
+
+    api_version: Literal["batch.paddlepaddle.org/v1alpha1"] = Field(description="Version of this kind.")
+    kind: Literal["SampleJob"] = Field(description="Always `SampleJob`.")
+    metadata: ObjectMeta = Field(description="Name, namespace, labels and annotations.")
+    spec: SampleJobSpec = Field(description="The task and its options.")

@@ -1,0 +1,140 @@
+"""`SampleSet`: a dataset on remote storage, cached on the nodes that train on it."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from stowplan.schema.juicefs.options import MountOptions
+from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
+from stowplan.schema.kinds.kubernetes_shapes import NODE_AFFINITY, TOLERATION
+from stowplan.schema.kinds.sample_set_status import SampleSetStatus
+from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta, SecretReference
+
+NodeAffinity = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.NodeAffinity", NODE_AFFINITY)]
+ClaimTemplate = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.PersistentVolumeClaimTemplate")]
+Toleration = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.Toleration", TOLERATION)]
+
+
+class Source(Model):
+    """Where the samples come from."""
+
+    uri: str | None = Field(
+        default=None,
+        min_length=10,
+        description="Remote storage to copy from: `NAME://BUCKET[.ENDPOINT][/PREFIX]`. Not used when `noSync` is true.",
+    )
+    secret_ref: SecretReference | None = Field(
+        default=None,
+        description="Secret with `access-key` and `secret-key` of the source. What is missing is taken from `spec.secretRef`.",
+    )
+
+
+class CacheLevel(Model):
+    """One tier of the cache."""
+
+    medium_type: Literal["MEM", "SSD", "HDD"] | None = Field(
+        default=None, description="What the tier is made of. For readers only: it changes nothing."
+    )
+    path: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Absolute host directories of this tier, joined by `:`, none of them one of the system. The platform may narrow them to a list, `juicefs.cacheDirectories`.",
+    )
+    cache_size: int | None = Field(
+        default=None,
+        description="Size of this tier in MiB. The sizes of all tiers are added up; JuiceFS splits the sum evenly over all directories.",
+    )
+
+
+class Cache(Model):
+    """How samples are cached on each node."""
+
+    levels: list[CacheLevel] | None = Field(default=None, min_length=1, description="The tiers, fastest first.")
+
+
+class DatasetClaim(Model):
+    """The claim that holds the samples, and the place in it."""
+
+    name: str | None = Field(
+        default=None,
+        max_length=253,
+        description="Name of the claim, in the namespace of the SampleSet. Without it, the SampleSet's name.",
+    )
+    sub_path: str | None = Field(
+        default=None,
+        max_length=4096,
+        description="Directory of the samples in the claim, without `/` at its beginning and without `..`. Without it, the root.",
+    )
+    template: ClaimTemplate | None = Field(
+        default=None,
+        description="The claim itself, written with the SampleSet: `metadata` and `spec` of a PersistentVolumeClaim, with a storage class, access modes and a size. Without it, the claim must be there.",
+    )
+
+
+class Csi(Model):
+    """The storage driver and its options."""
+
+    driver: Literal["juicefs", "pvc"] | None = Field(
+        default=None,
+        description="Storage driver. `juicefs`, the default, caches a volume on nodes. `pvc` is a claim of any storage, such as NFS, which is filled from S3 and not cached.",
+    )
+    claim: DatasetClaim | None = Field(default=None, description="The claim, for the driver `pvc`.")
+    juice_fs_mount_options: MountOptions | None = Field(
+        default=None, alias="juiceFSMountOptions", description="Options of the JuiceFS mount on each node."
+    )
+
+
+class SampleSetSpec(Model):
+    """What the dataset is, where it comes from and where it is cached."""
+
+    partitions: Int32 | None = Field(
+        default=None,
+        ge=1,
+        description="Number of nodes that cache the dataset. Must be given, but for the driver `pvc`.",
+    )
+    source: Source | None = Field(
+        default=None, description="Where the samples come from. Must be given unless `noSync` is true."
+    )
+    secret_ref: SecretReference | None = Field(
+        default=None,
+        description="Secret of the JuiceFS volume with the keys `name`, `metaurl`, `storage` and `bucket`. Must be given, but for the driver `pvc`, where it is that of the source.",
+    )
+    no_sync: bool | None = Field(
+        default=None,
+        description="True when the samples are in the volume already, so that nothing is copied.",
+    )
+    warmup_after_sync: bool | None = Field(
+        default=None,
+        description="Whether the samples are loaded into the caches of all nodes once they were synced. Without it, the platform's `juicefs.warmupAfterSync` decides.",
+    )
+    csi: Csi | None = Field(default=None, description="The storage driver and its options.")
+    cache: Cache | None = Field(default=None, description="How samples are cached on each node.")
+    node_affinity: NodeAffinity | None = Field(
+        default=None, description="Which nodes may cache the dataset: a Kubernetes NodeAffinity."
+    )
+    tolerations: list[Toleration] | None = Field(
+        default=None, description="Taints that cache and task pods tolerate: Kubernetes Tolerations."
+    )
+
+
+class SampleSet(CustomResource):
+    """A dataset on remote storage, cached on the nodes that train on it.
+
+    Replaces the kind of paddle-operator (branch `sampleset`) and PaddleCloud 0.4.
+    """
+
+    PLURAL: ClassVar[str] = "samplesets"
+    COLUMNS: ClassVar[tuple[Column, ...]] = (
+        Column("TOTAL SIZE", ".status.cacheStatus.totalSize"),
+        Column("CACHED SIZE", ".status.cacheStatus.cachedSize"),
+        Column("AVAIL SPACE", ".status.cacheStatus.diskAvail"),
+        Column("Runtime", ".status.runtimeStatus.runtimeReady"),
+        Column("PHASE", ".status.phase"),
+        AGE,
+    )
+    STATUS: ClassVar[type[Model]] = SampleSetStatus
+
+    api_version: Literal["batch.paddlepaddle.org/v1alpha1"] = Field(description="Version of this kind.")
+    kind: Literal["SampleSet"] = Field(description="Always `SampleSet`.")
+    metadata: ObjectMeta = Field(description="Name, namespace, labels and annotations.")
+    spec: SampleSetSpec = Field(description="What the dataset is, where it comes from and where it is cached.")

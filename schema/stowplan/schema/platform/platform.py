@@ -1,0 +1,350 @@
+"""`Platform`: what a platform team decides for all specs of a repository. Its file is `stowplan.yaml`."""
+
+from ipaddress import ip_network
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from stowplan.schema.meta import ENV_PATTERN, Digest, DnsLabel, Model
+from stowplan.schema.platform.engines import Accelerator, Engines, Mxnet, Paddle
+from stowplan.schema.platform.pod_grants import PodGrant, PodLevel
+
+KUBERNETES_VERSIONS = ("1.34", "1.35", "1.36", "1.37")
+"""Supported minors, oldest first: the four newest that kubernetes-validate knows."""
+
+JUICEFS_VERSIONS = ("1.2", "1.3", "1.4")
+
+
+class Digests(Model):
+    """Digests of the agent images, `sha256:...`."""
+
+    cache: Digest | None = Field(default=None, description="Of the image that caches, syncs and warms up datasets.")
+    control: Digest | None = Field(default=None, description="Of the image that waits and reports.")
+    git: Digest | None = Field(default=None, description="Of the image that copies Git repositories.")
+    transfer: Digest | None = Field(default=None, description="Of the image that copies between object storages.")
+
+
+class Images(Model):
+    """Where the agent images are."""
+
+    registry: str | None = Field(
+        default=None,
+        description="Registry and path of the agent images, such as `registry.example.com/ml`. Without it, images are named `local/stowplan-<agent>`.",
+        max_length=200,
+    )
+    tag: str | None = Field(
+        default=None,
+        description="Tag of the agent images. Without it, the version of Stowplan.",
+        max_length=128,
+    )
+    digests: Digests = Field(
+        default=Digests(), description="Digests of the agent images, by agent. They take precedence over `tag`."
+    )
+    require_digests: bool = Field(
+        default=False, description="Refuse to compile agent images without a digest. Without it, a tag is enough."
+    )
+
+
+class Amounts(Model):
+    """Amounts of CPU and memory, as Kubernetes quantities."""
+
+    cpu: str = Field(description="CPU, such as `500m`.", max_length=32)
+    memory: str = Field(description="Memory, such as `1Gi`.", max_length=32)
+
+
+class Resources(Model):
+    """Requests and limits of one container."""
+
+    requests: Amounts = Field(description="What is reserved.")
+    limits: Amounts = Field(description="What may be used at most.")
+
+
+class AgentResources(Model):
+    """Requests and limits of the agents."""
+
+    runtime: Resources = Field(
+        default=Resources(requests=Amounts(cpu="50m", memory="128Mi"), limits=Amounts(cpu="500m", memory="512Mi")),
+        description="The cache agent that runs on each cache node.",
+    )
+    task: Resources = Field(
+        default=Resources(requests=Amounts(cpu="500m", memory="1Gi"), limits=Amounts(cpu="4", memory="4Gi")),
+        description="Agents that sync, warm up, remove and clear.",
+    )
+    control: Resources = Field(
+        default=Resources(requests=Amounts(cpu="10m", memory="48Mi"), limits=Amounts(cpu="200m", memory="128Mi")),
+        description="Agents that wait and report.",
+    )
+
+
+class JuiceFS(Model):
+    """The JuiceFS installation."""
+
+    edition: Literal["community"] = Field(
+        default="community", description="Edition of the client. Only `community` is supported."
+    )
+    client_version: Literal["1.2", "1.3", "1.4"] = Field(
+        default="1.3",
+        description="Version of the JuiceFS client in the CSI driver and the cache agent. Newer options are refused.",
+    )
+    csi_driver: str = Field(default="csi.juicefs.com", description="Name of the CSI driver.", max_length=63)
+    csi_namespace: DnsLabel = Field(
+        default="kube-system",
+        description="Namespace that the CSI driver runs in. Specs may not be there, unless `policy.namespaces` lists it.",
+    )
+    task_user: Literal[0, 65532] = Field(
+        default=65532,
+        description="User id of task pods. 0 is for volumes whose files the old privileged runtime wrote as root; their namespace must then allow it.",
+    )
+    cache_size: int = Field(
+        default=4096,
+        gt=0,
+        description="Size in MiB of a node's cache when a SampleSet gives none. The default fits into the 5 GiB memory limit of the CSI driver's mount pods.",
+    )
+    cache_directories: list[Annotated[str, Field(max_length=4096)]] = Field(
+        default_factory=list,
+        description="Directories of nodes, such as `/data`, that hold all caches: a SampleSet may use them and what is below. Without any, all but those of the system, such as `/etc` or `/var/lib/kubelet`. A cache in `memory` uses none.",
+        max_length=64,
+    )
+    warmup_after_sync: bool = Field(
+        default=True, description="Load a dataset into the caches of its nodes once it was synced."
+    )
+    warmup_threshold: int = Field(
+        default=95,
+        ge=0,
+        le=100,
+        description="Percent of a partition's bytes that must be cached for a warmup to succeed.",
+    )
+    placement: Literal["preferred", "required"] = Field(
+        default="preferred",
+        description="Whether training pods should or must run on nodes that cache their dataset. A job may say otherwise by the annotation `stowplan.dev/cache-placement`.",
+    )
+    task_deadline_seconds: int = Field(
+        default=86400,
+        gt=0,
+        description="Seconds after which a warmup, a clear or a scheduled task is given up, waiting for its node included. A warmup that follows a sync has no limit.",
+    )
+
+
+class Destination(Model):
+    """The cluster that Argo CD syncs to."""
+
+    server: str | None = Field(
+        default=None,
+        description="URL of the API server. Without it and `name`, the cluster that Argo CD runs in.",
+        max_length=253,
+    )
+    name: str | None = Field(
+        default=None, description="Name of the cluster in Argo CD, instead of `server`.", max_length=253
+    )
+    namespaces: list[Annotated[str, Field(max_length=253)]] = Field(
+        default=["*"],
+        description="Namespaces, or patterns of them, that the AppProject allows.",
+        min_length=1,
+        max_length=256,
+    )
+
+
+class ArgoCD(Model):
+    """How Argo CD finds and syncs the output."""
+
+    name: DnsLabel = Field(default="stowplan", description="Name of the AppProject, and prefix of every Application.")
+    namespace: DnsLabel = Field(default="argocd", description="Namespace that Argo CD runs in.")
+    root_project: DnsLabel | None = Field(
+        default=None,
+        description="An AppProject of yours for the root Application, which syncs the AppProjects and all Applications. Without it, Stowplan writes one, `<name>-root`, that allows only these two kinds, from `repoURL` into `namespace`.",
+    )
+    repo_url: str | None = Field(
+        default=None,
+        alias="repoURL",
+        description="Git repository that holds the output. Without it, no Argo CD objects are written.",
+        max_length=512,
+    )
+    target_revision: str = Field(default="HEAD", description="Branch, tag or commit to sync.", max_length=253)
+    path: str = Field(default="out", description="Path of the output in that repository.", max_length=512)
+    destination: Destination = Field(default=Destination(), description="The cluster to sync to.")
+    crds: Literal["emit", "external"] = Field(
+        default="emit", description="`external` when another repository of the same cluster brings the CRDs."
+    )
+
+
+class SecretGrant(Model):
+    """A pair of namespaces: specs of the one may name volume and source Secrets of the other."""
+
+    spec_namespace: DnsLabel = Field(description="Namespace of the specs.")
+    secret_namespace: DnsLabel = Field(description="Namespace of the Secrets.")
+
+
+class Policy(Model):
+    """What is refused, and what only warned about."""
+
+    unknown_fields: Literal["error", "warn"] = Field(
+        default="error",
+        description="What an unknown field of a spec is. `warn` drops it, as the old API server did.",
+    )
+    rerun: Literal["warn", "error"] = Field(
+        default="warn",
+        description="What it is when an edit replaces a run. `error` asks for a new value of the annotation `stowplan.dev/run`.",
+    )
+    removal: Literal["warn", "error"] = Field(
+        default="warn", description="What it is when a claim or volume leaves the output."
+    )
+    pod_security: Literal["ignore", "warn", "error"] = Field(
+        default="error",
+        description="What it is when the cluster would refuse a training pod because of the Pod Security level of a Namespace in the output. `podSecurityLevel` holds whatever is chosen here.",
+    )
+    pod_security_level: PodLevel = Field(
+        default="baseline",
+        description="The most that pod templates of training jobs and of plain objects may ask for, in any namespace: a level of the Pod Security Standards. `privileged` allows everything.",
+    )
+    allow: list[PodGrant] = Field(
+        default_factory=list,
+        max_length=32,
+        description="What pod templates may ask for beyond `podSecurityLevel`, one rule of the Pod Security Standards each, such as `hostNetwork` (with the host ports of these pods) or `hostPath`. `nodeName` lets a template choose its node without the scheduler.",
+    )
+    namespaces: list[DnsLabel] = Field(
+        default_factory=list,
+        max_length=256,
+        description="Namespaces of the system that specs and plain objects may be in nevertheless: `kube-*`, `argocd.namespace` and `juicefs.csiNamespace` are refused without an entry here. Others need none.",
+    )
+    service_accounts: list[Annotated[str, Field(min_length=1, max_length=253)]] = Field(
+        default_factory=list,
+        max_length=256,
+        description="The only service accounts that pod templates may name, besides `default`. Without any, all but those of Stowplan's own agents.",
+    )
+    priority_classes: list[Annotated[str, Field(min_length=1, max_length=253)]] = Field(
+        default_factory=list,
+        max_length=256,
+        description="The only priority classes that jobs may name. Without any, all but `system-*`, which are always refused.",
+    )
+    cross_namespace_tasks: bool = Field(
+        default=False,
+        description="Let a sync run in the namespace of its Secret when that is not its SampleSet's. `crossNamespaceSecrets` must list the two namespaces.",
+    )
+    cross_namespace_secrets: list[SecretGrant] = Field(
+        default_factory=list,
+        description="Pairs of namespaces whose specs may use a Secret of another namespace: whoever may name the Secret of a volume can read, change and remove its data. Without any, `secretRef.namespace` is the spec's own.",
+        max_length=256,
+    )
+    executor_env: list[Annotated[str, Field(pattern=ENV_PATTERN, max_length=128)]] = Field(
+        default_factory=list,
+        description="Names of variables that `executor.env` of a DataCube may set beyond those of proxies, `HF_*`, `AWS_*` and the locale, such as `RUST_LOG`; `RUST_*` stands for all that begin so. A variable such as `LD_PRELOAD` runs foreign code in the agent.",
+        max_length=64,
+    )
+
+
+class Namespaces(Model):
+    """Whether namespaces are part of the output."""
+
+    emit: bool = Field(
+        default=False,
+        description="Write a Namespace for each namespace that specs use, except `default` and `kube-*`.",
+    )
+    pod_security: PodLevel = Field(
+        default="restricted", description="Pod Security level that these Namespaces enforce."
+    )
+
+
+LINK_LOCAL = ("169.254.0.0/16", "fd00:ec2::23/128", "fd00:ec2::254/128", "fe80::/10")
+"""Addresses that belong to a node: its metadata service, and what hands out its credentials.
+
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-service.html and
+https://docs.aws.amazon.com/eks/latest/userguide/pod-id-agent-setup.html for the two of AWS.
+"""
+
+DNS_PORT = 53
+
+
+def lies_in(inner: str, outer: str) -> bool:
+    """Whether one address range is a part of another one, or equal to it. ValueError if one is no range."""
+    one, other = ip_network(inner), ip_network(outer)
+    return one.overlaps(other) and one.prefixlen >= other.prefixlen
+
+
+class EgressRule(Model):
+    """Addresses that agents may reach."""
+
+    cidr: str = Field(description="Address range, such as `10.0.0.0/8`.", max_length=43)
+    ports: list[Annotated[int, Field(ge=1, le=65535)]] = Field(
+        default_factory=list, description="Ports. Without any, all.", max_length=64
+    )
+    protocol: Literal["TCP", "UDP"] = Field(default="TCP", description="Protocol of `ports`.")
+
+
+class Network(Model):
+    """What agents may reach."""
+
+    egress: list[EgressRule] = Field(
+        default_factory=list,
+        description="Without any, agents may reach everything. With some, only these: DNS and the API server must be among them.",
+        max_length=64,
+    )
+    deny_link_local: bool = Field(
+        default=False,
+        description="When true, transfer and cache agents reach no link-local address (169.254.0.0/16, fe80::/10) and no metadata service of AWS at fd00:ec2::254 or fd00:ec2::23, except DNS at port 53 of 169.254.0.0/16. Everything else stays as `egress` has it. Leave it false for volumes whose store takes its credentials from the node or from EKS Pod Identity. Cilium applies the policy to the API server at a node's address only with `policy-cidr-match-mode: nodes`.",
+    )
+
+
+class GroupKind(Model):
+    """A kind of Kubernetes object."""
+
+    group: str = Field(default="", description="API group; empty for the core group.", max_length=253)
+    kind: str = Field(description="Kind, such as `ConfigMap`.", max_length=63)
+    cluster_scoped: bool = Field(default=False, description="True when objects of this kind have no namespace.")
+
+
+class Extension(Model):
+    """A Python file with constructs of your own."""
+
+    path: str = Field(
+        description="Path of the file in this repository. It defines `build(app, program)`.", max_length=512
+    )
+    kinds: list[GroupKind] = Field(
+        default_factory=list,
+        description="Kinds that the extension adds, beyond those that Stowplan writes itself.",
+        max_length=64,
+    )
+
+
+class Platform(Model):
+    """What a platform team decides for all specs of a repository. An empty file is enough."""
+
+    api_version: Literal["stowplan.dev/v1alpha1"] = Field(
+        default="stowplan.dev/v1alpha1", description="Version of this kind."
+    )
+    kind: Literal["Platform"] = Field(default="Platform", description="Always `Platform`.")
+    kubernetes_version: Literal["1.34", "1.35", "1.36", "1.37"] = Field(
+        default="1.34",
+        description="Minor version of the cluster; objects are checked against its official schemas.",
+    )
+    default_namespace: DnsLabel = Field(default="default", description="Namespace of specs that name none.")
+    names: Literal["namespaced", "upstream"] = Field(
+        default="namespaced",
+        description="`upstream` keeps the object names, labels and storage class of paddle-operator, so that existing claims are adopted.",
+    )
+    reporter: bool = Field(
+        default=True,
+        description="Whether a small Deployment in each namespace of specs reports on them: phases, counts, conditions and reasons, also what no agent can tell, such as a lost node. It may read Jobs, JobSets, StatefulSets, pods and our own kinds there, and write nothing but their status. Without it, training jobs have no status, and agents report their own phases.",
+    )
+    images: Images = Field(default=Images(), description="Where the agent images are.")
+    resources: AgentResources = Field(default=AgentResources(), description="Requests and limits of the agents.")
+    juicefs: JuiceFS = Field(default=JuiceFS(), description="The JuiceFS installation.")
+    engines: Engines = Field(default=Engines(), description="The job controllers and schedulers that the cluster has.")
+    paddle: Paddle = Field(default=Paddle(), description="Defaults of Paddle jobs.")
+    mxnet: Mxnet = Field(default=Mxnet(), description="Defaults of MXNet jobs.")
+    accelerators: dict[str, Accelerator] = Field(
+        default_factory=dict,
+        max_length=64,
+        description="What containers of MXNet jobs get that ask for a device, by the name of the resource.",
+    )
+    argocd: ArgoCD = Field(default=ArgoCD(), description="How Argo CD finds and syncs the output.")
+    policy: Policy = Field(default=Policy(), description="What is refused, and what only warned about.")
+    namespaces: Namespaces = Field(default=Namespaces(), description="Whether namespaces are part of the output.")
+    network: Network = Field(default=Network(), description="What agents may reach.")
+    extensions: list[Extension] = Field(
+        default_factory=list, description="Python files with constructs of your own.", max_length=64
+    )
+    pass_through: list[GroupKind] = Field(
+        default_factory=list,
+        description="Kinds of plain Kubernetes objects that may stand among the specs and are written unchanged.",
+        max_length=64,
+    )
