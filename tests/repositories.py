@@ -49,7 +49,7 @@ def example(name: str) -> Result:
 
 @cache
 def case(name: str) -> Result:
-    """A case without cdk8s, which changes no object: see `tests/unit/constructs`."""
+    """A case without cdk8s, which changes no object: see `tests/unit/library/constructs`."""
     with TemporaryDirectory() as folder:
         return compiled(Path(folder), {f"{name}.yaml": CASES[name].read_text()})
 

@@ -5,7 +5,7 @@ from enum import Enum
 from typing import Any
 
 from tests.cluster.client import ApiError, Client, Manifest
-from tests.unit.checks.given import GONE, changed
+from tests.unit.compiler.checks.given import GONE, changed
 
 _REFUSALS = {403, 422}
 """By an admission plugin, and by validation. Anything else is a mistake of the test."""

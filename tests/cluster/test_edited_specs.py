@@ -19,7 +19,7 @@ from tests.cluster.control_plane import Cluster
 from tests.cluster.edits import accepts
 from tests.cluster.plugin import Recorder
 from tests.repositories import compiled
-from tests.unit.checks.given import objects
+from tests.unit.compiler.checks.given import objects
 
 NAMESPACE = "edited"
 REPOSITORY = f"""\

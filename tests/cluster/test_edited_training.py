@@ -23,7 +23,7 @@ from tests.cluster.edits import accepts
 from tests.cluster.plugin import Recorder
 from tests.cluster.shared import engine_crd
 from tests.repositories import compiled
-from tests.unit.checks.given import objects
+from tests.unit.compiler.checks.given import objects
 
 _PLATFORM = """\
 kind: Platform

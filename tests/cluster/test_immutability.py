@@ -19,7 +19,7 @@ from tests.cluster.edits import Edit, Row, Verdict, at, judge
 from tests.cluster.plugin import Recorder
 from tests.cluster.shared import engine_crd, parameters
 from tests.repositories import CASES, case
-from tests.unit.checks.given import changed, objects
+from tests.unit.compiler.checks.given import changed, objects
 
 _CUSTOM_GROUPS = {"argoproj.io", "batch.paddlepaddle.org", "mxnet.mlkube.io", "paddlepaddle.org", "tensorstack.dev"}
 

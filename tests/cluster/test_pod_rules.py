@@ -6,7 +6,7 @@ import pytest
 
 from tests.cluster.client import ApiError, Manifest, ref
 from tests.cluster.control_plane import Cluster
-from tests.unit.test_kubernetes_schemas import REFUSED, TAKEN
+from tests.unit.compiler.kubernetes.test_schemas import REFUSED, TAKEN
 
 
 def job(spec: dict[str, Any]) -> Manifest:

@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.cluster.client import Manifest
 from tests.cluster.edits import METADATA, Row, changes, refused
-from tests.unit.checks.given import body, changed, pod_template
+from tests.unit.compiler.checks.given import body, changed, pod_template
 
 _NO_RULE = "A rule of the CRD compares an old and a new value; one that is taken away is compared with nothing."
 _NOT_ADMITTED = "Whether a JobSet is suspended is decided in the cluster, and one of ours gets another name instead."

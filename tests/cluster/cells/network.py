@@ -2,7 +2,7 @@
 
 from tests.cluster.client import Manifest
 from tests.cluster.edits import METADATA, Row, changes, refused, stays
-from tests.unit.checks.given import GONE, body, changed, definition, service
+from tests.unit.compiler.checks.given import GONE, body, changed, definition, service
 
 _SILENT = "The server takes it, keeps the address, and tells nobody."
 

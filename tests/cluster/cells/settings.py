@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.cluster.client import Manifest
 from tests.cluster.edits import METADATA, Row, changes, refused, stays
-from tests.unit.checks.given import body, config_map, role, role_binding
+from tests.unit.compiler.checks.given import body, config_map, role, role_binding
 
 _RBAC = "rbac.authorization.k8s.io/v1"
 _RULE = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}

@@ -2,7 +2,7 @@
 
 from tests.cluster.client import Manifest
 from tests.cluster.edits import METADATA, Row, changes, refused, stays
-from tests.unit.checks.given import GONE, body, changed, claim, volume
+from tests.unit.compiler.checks.given import GONE, body, changed, claim, volume
 
 _API = "storage.k8s.io/v1"
 _GROWING = "cells-growing"

@@ -2,7 +2,7 @@
 
 from tests.cluster.client import Manifest
 from tests.cluster.edits import METADATA, Row, changes, refused, stays
-from tests.unit.checks.given import body, changed, claim, job, pod_template
+from tests.unit.compiler.checks.given import body, changed, claim, job, pod_template
 
 _STARTED = "Whether a Job was ever started stands in the cluster, and one of ours gets another name instead."
 _AT_BIRTH = "It has an effect only when the Job is made."

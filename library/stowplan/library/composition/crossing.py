@@ -1,7 +1,7 @@
 """What survives the way to Node and back.
 
 Values cross as JSON with jsii's own marks in it. Nearly everything comes back as it was; this module knows the rest.
-Measured with cdk8s 2.70, jsii 1.142; `tests/unit/constructs/test_crossing.py` holds both halves of the list.
+Measured with cdk8s 2.70, jsii 1.142; `tests/unit/library/composition/test_crossing.py` holds both halves of the list.
 """
 
 import math

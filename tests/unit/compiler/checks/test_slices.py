@@ -1,0 +1,153 @@
+"""The checks of a spec alone and those of all together say the same, however many specs were looked at together."""
+
+import pickle
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from stowplan.compiler.checks import local, shared
+from stowplan.compiler.checks.collect import facts_of
+from stowplan.compiler.checks.facts.facts import Facts
+from stowplan.compiler.checks.facts.world import World
+from stowplan.compiler.checks.local import Checked
+from stowplan.compiler.checks.objects.object import read
+from stowplan.compiler.checks.objects.places import Places
+from stowplan.compiler.checks.per_spec import conformance
+from stowplan.compiler.checks.stage import check
+from stowplan.compiler.diagnostics.report import Diagnostic, Report
+from stowplan.compiler.model import Output, Program
+from stowplan.compiler.repository.load import load
+from stowplan.compiler.specs.resolve import resolve
+from stowplan.compiler.specs.validate import validate
+from stowplan.library.manifest import Json
+from stowplan.schema.meta import ObjectId, SpecId
+from stowplan.schema.platform.platform import Platform
+from tests.repositories import CASES, EXAMPLES, REPOSITORY, lay_out
+from tests.unit.compiler.checks.test_stage import compiled as outputs_of
+
+_CODES = ("SP50", "SP51", "SP52", "SP53", "SP54", "SP55", "SP61")
+_TOLD_BEFORE = "SP504-dataset-name"
+INVALID = {
+    path.stem: path
+    for path in sorted(REPOSITORY.glob("tests/cases_invalid/SP*"))
+    if path.name.startswith(_CODES) and path.suffix != ".txt" and path.stem != _TOLD_BEFORE
+}
+GIT = "argocd: {repoURL: https://git.example.com/ml/data.git}\n"
+
+
+def repositories(name: str, folder: Path) -> Iterator[Path]:
+    """The repository of a name, and what it was before where that is part of the case."""
+    for kept in ("previous", "specs"):
+        repo = folder / kept
+        if name in CASES:
+            lay_out(repo, {"a.yaml": CASES[name].read_text()})
+        elif name in EXAMPLES:
+            shutil.copytree(EXAMPLES[name], repo)
+        elif INVALID[name].suffix == ".yaml":
+            lay_out(repo, {"a.yaml": INVALID[name].read_text()})
+        else:
+            (repo / "specs").mkdir(parents=True)
+            lay_out(repo, {})
+            (repo / "stowplan.yaml").write_text(f"{(repo / 'stowplan.yaml').read_text()}{GIT}")
+            shutil.copytree(INVALID[name], repo, dirs_exist_ok=True)
+            if (repo / kept).is_dir() and kept == "previous":
+                shutil.rmtree(repo / "specs")
+                (repo / "previous").rename(repo / "specs")
+        yield repo
+
+
+def compiled(repo: Path) -> tuple[Program, list[Output]]:
+    """A program and its outputs; of one with errors, none."""
+    report = Report()
+    program = resolve(validate(load(repo, report), report), report)
+    return program, [] if report.failed else outputs_of(program)
+
+
+def changed(outputs: Sequence[Output]) -> Mapping[ObjectId, Json]:
+    """What the last run could have written: specs said something else, so that runs and volumes were others."""
+    earlier: dict[ObjectId, Json] = {}
+    for count, each in enumerate(outputs):
+        body, own = deepcopy(each.manifest.body), each.id
+        if own.kind in ("Job", "JobSet") and each.manifest.run:
+            own = own._replace(name=own.name[:-8] + "a" * 8)
+        elif own.kind in ("PersistentVolume", "PersistentVolumeClaim"):
+            body["spec"]["accessModes"] = ["ReadWriteOncePod"]
+            own = own._replace(name=f"{own.name}-old") if count % 2 else own
+        elif each.spec and own.kind == each.spec.kind:
+            body["spec"]["added"] = 1
+        body["metadata"]["name"] = own.name
+        earlier[own] = body
+    return earlier
+
+
+def slices(outputs: Sequence[Output], size: int) -> Iterator[list[Output]]:
+    """The outputs by so many specs at a time."""
+    specs: dict[SpecId | None, list[Output]] = {}
+    for each in outputs:
+        specs.setdefault(each.spec, []).append(each)
+    groups = list(specs.values())
+    for start in range(0, len(groups), size):
+        yield [each for group in groups[start : start + size] for each in group]
+
+
+def checked_in_slices(
+    outputs: Sequence[Output], program: Program, previous: Mapping[ObjectId, Json], size: int
+) -> list[Checked]:
+    known = local.definitions(outputs, program.platform.kubernetes_version)
+    parts = []
+    for some in slices(outputs, size):
+        own = {each.id: previous[each.id] for each in some if each.id in previous}
+        part: list[Checked] = pickle.loads(pickle.dumps(local.check(some, program.platform, known, own)))  # noqa: S301
+        parts += part
+    return parts
+
+
+def diagnostics(program: Program, parts: Sequence[Checked], previous: Mapping[ObjectId, Json]) -> list[Diagnostic]:
+    """What is told where only what is gone is known of the last run, apart from each spec's own."""
+    report, world = Report(), World(part.facts for part in parts)
+    gone = {known: body for known, body in previous.items() if not world.exists(known)}
+    places = Places(program, world)
+    own = [found for part in parts for found in part.findings]
+    found = shared.check(world, [part.changes for part in parts], program.platform, gone)
+    report.add(*(places.diagnostic(each) for each in (*own, *found)))
+    return report.diagnostics
+
+
+@pytest.mark.parametrize("name", [*CASES, *EXAMPLES, *INVALID])
+def test_slices_of_any_size_say_the_same(name: str) -> None:
+    with TemporaryDirectory() as folder:
+        (_, before), (program, outputs) = map(compiled, repositories(name, Path(folder)))
+    said = {each.id: each.manifest.body for each in before}
+    for previous in ({}, said, changed(outputs)):
+        report = Report()
+        check(outputs, program, previous, report)
+        for size in (1, 3):
+            parts = checked_in_slices(outputs, program, previous, size)
+            assert diagnostics(program, parts, previous) == report.diagnostics
+    # And so does what a spec has for itself, which is left out of its facts.
+    world = World(part.facts for part in checked_in_slices(outputs, program, {}, 1))
+    every = World(_facts(some, program.platform) for some in slices(outputs, 1))
+    found, more = (shared.check(each, [], program.platform, {}) for each in (world, every))
+    assert set(found) == set(more)
+
+
+def test_the_changed_past_of_the_cases_has_findings() -> None:
+    """Else the comparison of slices would say little about history."""
+    codes = set()
+    for name in ("imagenet", "datacube", "resnet-gpu"):
+        program, outputs = compiled(EXAMPLES[name])
+        parts = checked_in_slices(outputs, program, changed(outputs), 1)
+        codes |= {each.code for each in diagnostics(program, parts, changed(outputs))}
+    assert codes >= {"SP540", "SP541", "SP542"}
+
+
+def _facts(outputs: Sequence[Output], platform: Platform) -> Facts:
+    """All facts of a spec's outputs."""
+    objects = [read(each) for each in outputs]
+    wrong = {found.object for found in conformance.check(objects, platform.kubernetes_version)}
+    fit, unfit = ([each for each in objects if (each.id in wrong) is is_wrong] for is_wrong in (False, True))
+    return facts_of(None, fit, unfit, platform)

@@ -1,0 +1,167 @@
+"""A run that has nothing to do says what the last one said, and looks at no more than it must."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from stowplan.compiler.cli.synth_stamp import look
+from stowplan.compiler.incremental import fingerprint
+from tests.fresh_process import Ended, Stowplan, append, begin_with_mark, saw_nothing_to_do
+
+EXAMPLE = Path(__file__).parents[4] / "examples/imagenet"
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    shutil.copytree(EXAMPLE, tmp_path / "repo")
+    return tmp_path / "repo"
+
+
+@pytest.fixture
+def synth(repo: Path, tmp_path: Path) -> Stowplan:
+    return Stowplan("synth", repo, tmp_path / "cache")
+
+
+def last_line(ended: Ended) -> str:
+    return ended.stdout.splitlines()[-1]
+
+
+def test_a_run_without_a_change_says_the_same_and_does_nothing(repo: Path, synth: Stowplan) -> None:
+    first = synth()
+    assert not saw_nothing_to_do(first)
+    before = {path: path.stat().st_mtime_ns for path in (repo / "out").rglob("*")}
+    again = synth()
+    assert saw_nothing_to_do(again)
+    assert {path: path.stat().st_mtime_ns for path in (repo / "out").rglob("*")} == before
+    said = [line for line in first.stdout.splitlines() if not line.startswith("starts when synced: ")]
+    assert again.stdout.splitlines()[:-1] == said[:-1]
+    assert said[0].startswith("specs/")
+    total = last_line(first).partition(": ")[2].split(" created")[0]
+    assert last_line(again).endswith(f": 0 created, 0 changed, {total} unchanged, 0 removed")
+    assert synth("--format", "json").stdout.count('"code"') == len([line for line in said if line.startswith("  help")])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda repo: append(repo / "stowplan.yaml", "# a comment\n"),
+        lambda repo: append(next((repo / "specs").rglob("*.yaml")), "# a comment\n"),
+        lambda repo: (repo / "specs/more.yaml").write_text(""),
+        lambda repo: (repo / "specs/more.yaml.txt").write_text(""),
+        lambda repo: (repo / "out/inventory.jsonl").unlink(),
+        lambda repo: next((repo / "out").rglob("job-*.yaml")).unlink(),
+        lambda repo: append(next((repo / "out").rglob("job-*.yaml")), "# by hand\n"),
+        lambda repo: (repo / "out/paddle-system/foreign.yaml").write_text(""),
+    ],
+    ids=["platform", "spec", "new file", "new name", "inventory", "lost output", "edited output", "foreign file"],
+)
+def test_a_change_is_seen(repo: Path, synth: Stowplan, change: Callable[[Path], object]) -> None:
+    synth()
+    change(repo)
+    assert not saw_nothing_to_do(synth(check=False))
+
+
+def test_an_output_that_was_removed_is_made_once(repo: Path, synth: Stowplan) -> None:
+    synth()
+    shutil.rmtree(repo / "out")
+    assert not saw_nothing_to_do(synth())
+    assert saw_nothing_to_do(synth())
+
+
+def test_options_that_ask_for_more_get_it(synth: Stowplan) -> None:
+    synth()
+    assert not saw_nothing_to_do(synth("--check"))
+    assert not saw_nothing_to_do(synth("--recompile", "all"))
+
+
+def test_what_a_change_led_to_is_told_once(repo: Path, synth: Stowplan) -> None:
+    synth()
+    spec = next(path for path in (repo / "specs").rglob("*.yaml") if "kind: SampleJob" in path.read_text())
+    spec.unlink()
+    removing = synth()
+    assert last_line(removing).endswith(" removed")
+    assert not last_line(removing).endswith(" 0 removed")
+    again = synth()
+    assert "SP541" not in again.stdout
+    assert saw_nothing_to_do(synth())
+
+
+def test_outputs_are_known_after_a_run_without_another_look(tmp_path: Path) -> None:
+    files = {f"{folder}{number}.yaml" for folder in ("", "a/", "a/x/", "a/y/", "b/x/deep/er/") for number in range(3)}
+    for file in files:
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(file)
+    before = fingerprint.outputs(tmp_path)
+    assert before.paths() == files
+    touched = ["0.yaml", "a/1.yaml", "a/x/2.yaml", "b/x/deep/er/0.yaml", "b/new/0.yaml", "new.yaml"]
+    (tmp_path / "b/new").mkdir()
+    for file in touched:
+        (tmp_path / file).write_text("changed")
+    (tmp_path / "a/y/0.yaml").unlink()
+    now = fingerprint.outputs(tmp_path)
+    assert now.digest != before.digest
+    assert before.after(tmp_path, [*touched, "a/y/0.yaml"]).digest == now.digest
+
+
+def test_another_program_looks_again(
+    repo: Path, synth: Stowplan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synth()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert look(repo, repo / "out").unchanged
+    monkeypatch.setattr(fingerprint, "of_program", lambda: "newer")
+    assert look(repo, repo / "out").last is None
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"program": 1}'])
+def test_a_broken_memory_is_none(repo: Path, synth: Stowplan, tmp_path: Path, content: str) -> None:
+    synth()
+    for kept in (tmp_path / "cache/stowplan/runs").iterdir():
+        kept.write_text(content)
+    assert not saw_nothing_to_do(synth())
+    assert saw_nothing_to_do(synth())
+
+
+def test_links_are_left_to_a_whole_run(repo: Path, synth: Stowplan) -> None:
+    (repo / "specs/more").symlink_to(repo / "specs")
+    (repo / "specs/more").unlink()
+    (repo / "specs/link.yaml").symlink_to(next((repo / "specs").rglob("*.yaml")))
+    synth()
+    assert not saw_nothing_to_do(synth())
+
+
+def test_what_extensions_looked_at_is_not_known(repo: Path, synth: Stowplan) -> None:
+    (repo / "more.py").write_text("def build(app, program):\n    pass\n")
+    append(repo / "stowplan.yaml", "extensions: [{path: more.py}]\n")
+    synth()
+    assert not saw_nothing_to_do(synth())
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(synth: Stowplan, tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("")
+    synth()
+    assert not saw_nothing_to_do(synth())
+
+
+def test_an_edit_is_compiled_alone(repo: Path, synth: Stowplan, tmp_path: Path) -> None:
+    assert "imagenet" in synth.compiled()
+    for number in range(3):
+        append(repo / "specs/imagenet-jobs.yaml", f"# Comment {number}\n")
+        assert "imagenet" not in synth.compiled()
+    append(repo / "specs/imagenet.yaml", "# A comment\n")
+    assert "imagenet-warmup" in synth.compiled()
+    shutil.rmtree(tmp_path / "cache")
+    before = {path: path.read_bytes() for path in (repo / "out").rglob("*.*")}
+    synth()
+    assert {path: path.read_bytes() for path in (repo / "out").rglob("*.*")} == before
+
+
+def test_excerpts_are_those_of_the_first_run(repo: Path, synth: Stowplan) -> None:
+    """A byte order mark is no part of the first line."""
+    begin_with_mark(repo / "specs/imagenet.yaml")
+    first, again = (synth(FORCE_COLOR="1", NO_COLOR="1") for _ in range(2))
+    assert saw_nothing_to_do(again)
+    assert '1 | {"spec"' in again.stdout
+    assert set(again.stdout.splitlines()[:-1]) <= set(first.stdout.splitlines())

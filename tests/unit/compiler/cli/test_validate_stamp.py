@@ -1,0 +1,263 @@
+"""A `validate` that finds nothing new says what the last one said; after an edit it says what a whole one would."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from stowplan.compiler.cli import validate_stamp
+from stowplan.compiler.diagnostics.report import Report
+from stowplan.compiler.incremental import build_stamp, fingerprint
+from stowplan.compiler.pipeline import validate_repository
+from tests.fresh_process import Ended, Stowplan, append, begin_with_mark, saw_nothing_to_do
+
+EXAMPLE = Path(__file__).parents[4] / "examples/imagenet"
+FORMATS = ("text", "json", "sarif", "github")
+SET, JOBS = "specs/imagenet.yaml", "specs/imagenet-jobs.yaml"
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    shutil.copytree(EXAMPLE, tmp_path / "repo")
+    return tmp_path / "repo"
+
+
+@pytest.fixture
+def validate(repo: Path, tmp_path: Path) -> Stowplan:
+    return Stowplan("validate", repo, tmp_path / "cache")
+
+
+@pytest.fixture
+def elsewhere(repo: Path, tmp_path: Path) -> Stowplan:
+    """The same where nothing is remembered."""
+    (tmp_path / "no-cache").write_text("")
+    return Stowplan("validate", repo, tmp_path / "no-cache")
+
+
+def spoil(repo: Path) -> None:
+    path = repo / JOBS
+    path.write_text(path.read_text().replace("type: warmup", "type: warmdown"))
+
+
+def outcome(ended: Ended) -> tuple[int, str]:
+    return ended.returncode, ended.stdout
+
+
+@pytest.mark.parametrize("wrong", [False, True], ids=["sound", "wrong"])
+def test_a_run_without_a_change_says_the_same(repo: Path, validate: Stowplan, *, wrong: bool) -> None:
+    if wrong:
+        spoil(repo)
+    first = [validate("--format", each, check=False, FORCE_COLOR="1") for each in FORMATS[:1]]
+    assert not saw_nothing_to_do(first[0])
+    assert first[0].returncode == wrong
+    assert "^" in first[0].stdout
+    for form in FORMATS:
+        again = validate("--format", form, check=False, FORCE_COLOR="1")
+        assert saw_nothing_to_do(again)
+        shutil.rmtree(validate.cache)
+        whole = validate("--format", form, check=False, FORCE_COLOR="1")
+        assert not saw_nothing_to_do(whole)
+        assert outcome(again) == outcome(whole)
+
+
+def test_the_repository_stays_as_it_is(repo: Path, validate: Stowplan) -> None:
+    before = {path: path.stat().st_mtime_ns for path in repo.rglob("*")}
+    validate()
+    validate()
+    assert {path: path.stat().st_mtime_ns for path in repo.rglob("*")} == before
+
+
+def extend(repo: Path) -> None:
+    (repo / "more.py").write_text("def build(app, program):\n    pass\n")
+    append(repo / "stowplan.yaml", "extensions: [{path: more.py}]\n")
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "platform": lambda repo: append(repo / "stowplan.yaml", "juicefs: {taskUser: 0}\n"),
+    "no platform": lambda repo: (repo / "stowplan.yaml").unlink(),
+    "second platform": lambda repo: (repo / "stowplan.yml").write_text(""),
+    "extension": extend,
+    "spec": lambda repo: append(repo / JOBS, "# a comment\n"),
+    "wrong spec": spoil,
+    "unknown kind": lambda repo: append(repo / JOBS, "---\nkind: Unknown\n"),
+    "new file": lambda repo: (repo / "specs/more.yaml").write_text("kind: [\n"),
+    "new name": lambda repo: (repo / "specs/more.yaml.txt").write_text(""),
+    "removed file": lambda repo: (repo / SET).unlink(),
+    "other place": lambda repo: (repo / JOBS).rename(repo / "specs/z.yaml"),
+    "no specs": lambda repo: shutil.rmtree(repo / "specs"),
+    "pipe": lambda repo: os.mkfifo(repo / "specs/pipe.yaml"),
+    "link": lambda repo: (repo / "specs/link.yaml").symlink_to(EXAMPLE / "stowplan.yaml"),
+    "linked specs": lambda repo: moved(repo / "specs"),
+    "UTF-16": lambda repo: (repo / "specs/wide.yaml").write_bytes("kind: x\n".encode("utf-16")),
+    "no UTF-8": lambda repo: append_bytes(repo / JOBS, b"# \xff\n"),
+    "byte order mark": lambda repo: begin_with_mark(repo / SET),
+    "odd name": lambda repo: (repo / os.fsdecode(b"specs/\xff.yaml")).write_text("kind: [\n"),
+    "large": lambda repo: (repo / "specs/large.yaml").write_text("#" * 1_048_577),
+}
+
+
+def append_bytes(path: Path, content: bytes) -> None:
+    path.write_bytes(path.read_bytes() + content)
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_is_seen(name: str, repo: Path, validate: Stowplan, elsewhere: Stowplan) -> None:
+    validate()
+    CHANGES[name](repo)
+    after = validate(check=False, FORCE_COLOR="1")
+    assert not saw_nothing_to_do(after)
+    whole = outcome(elsewhere(check=False, FORCE_COLOR="1"))
+    assert outcome(after) == whole
+    assert outcome(validate(check=False, FORCE_COLOR="1")) == whole
+
+
+@pytest.mark.parametrize(
+    "unusual",
+    [
+        CHANGES["pipe"],
+        CHANGES["link"],
+        CHANGES["large"],
+        CHANGES["odd name"],
+        CHANGES["UTF-16"],
+        CHANGES["no specs"],
+        lambda repo: moved(repo / "stowplan.yaml"),
+        lambda repo: pipe(repo / "stowplan.yaml"),
+    ],
+    ids=[
+        *("pipe", "link", "large", "odd name", "UTF-16", "no specs", "linked platform"),
+        "platform as a pipe",
+    ],
+)
+def test_what_is_unusual_is_left_to_a_whole_run(
+    repo: Path, validate: Stowplan, unusual: Callable[[Path], object]
+) -> None:
+    unusual(repo)
+    first, again = (validate(check=False, FORCE_COLOR="1") for _ in range(2))
+    assert first.stdout
+    assert not saw_nothing_to_do(again)
+    assert outcome(again) == outcome(first)
+
+
+def pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def moved(path: Path) -> None:
+    """A link in place of what is now outside the repository."""
+    path.rename(path.parents[1] / path.name)
+    path.symlink_to(path.parents[1] / path.name)
+
+
+def test_extensions_need_no_look(repo: Path, validate: Stowplan, elsewhere: Stowplan) -> None:
+    extend(repo)
+    validate()
+    (repo / "more.py").write_text("raise ValueError\n")
+    again = validate()
+    assert saw_nothing_to_do(again)
+    assert outcome(again) == outcome(elsewhere())
+
+
+def test_an_edit_is_looked_at_alone_also_after_an_error(repo: Path, validate: Stowplan) -> None:
+    sound = (repo / JOBS).read_text()
+    assert "imagenet" in validate.compiled()
+    append(repo / JOBS, "# a comment\n")
+    assert "imagenet" not in validate.compiled()
+    spoil(repo)
+    assert "imagenet" not in validate.compiled(check=False)
+    append(repo / JOBS, "# still wrong\n")
+    assert "imagenet" not in validate.compiled(check=False)
+    (repo / JOBS).write_text(sound + "# another comment\n")
+    named = validate.compiled()
+    assert "imagenet-warmup" in named
+    assert "imagenet" not in named
+    append(repo / SET, "# a comment\n")
+    assert "imagenet-warmup" in validate.compiled()
+
+
+def test_each_command_has_a_record_of_its_own(repo: Path, validate: Stowplan) -> None:
+    synth = Stowplan("synth", repo, validate.cache)
+    synth()
+    assert not saw_nothing_to_do(validate())
+    assert saw_nothing_to_do(synth())
+    spec = next(path for path in (repo / "specs").rglob("*.yaml") if "kind: SampleJob" in path.read_text())
+    spec.unlink()
+    assert not saw_nothing_to_do(validate())
+    assert not saw_nothing_to_do(synth())
+    assert saw_nothing_to_do(validate())
+
+
+def test_another_program_looks_again(repo: Path, validate: Stowplan, monkeypatch: pytest.MonkeyPatch) -> None:
+    validate()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(validate.cache))
+    seen = validate_stamp.look(repo)
+    assert seen.unchanged
+    assert validate_stamp.before(repo, seen).kept
+    monkeypatch.setattr(fingerprint, "of_program", lambda: "newer")
+    seen = validate_stamp.look(repo)
+    assert seen.last is None
+    assert validate_stamp.before(repo, seen).kept is None
+    spoil(repo)
+    report, seen = Report(), validate_stamp.look(repo)
+    validate_stamp.remember(repo, seen, report, validate_repository(repo, report), None)
+    seen = validate_stamp.look(repo)
+    assert seen.unchanged
+    assert validate_stamp.before(repo, seen).kept is None, "what another program kept is nobody's"
+
+
+def test_what_another_run_kept_is_not_used(repo: Path, validate: Stowplan, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another Stowplan at the same time may have kept it, of the same inputs."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(validate.cache))
+    validate()
+    mine, record = validate_stamp.look(repo), build_stamp.place(repo).read_bytes()
+    monkeypatch.setattr(fingerprint, "of_program", lambda: "newer")
+    report = Report()
+    validate_stamp.remember(repo, validate_stamp.look(repo), report, validate_repository(repo, report), None)
+    assert validate_stamp.before(repo, validate_stamp.look(repo)).kept
+    build_stamp.place(repo).write_bytes(record)
+    assert validate_stamp.before(repo, mine).kept is None
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"program": 1}'])
+def test_a_broken_memory_is_none(repo: Path, validate: Stowplan, content: str) -> None:
+    first = validate()
+    for record in (validate.cache / "stowplan/runs").iterdir():
+        record.write_text(content)
+    again = validate()
+    assert not saw_nothing_to_do(again)
+    assert outcome(again) == outcome(first)
+    assert saw_nothing_to_do(validate())
+
+
+def test_what_was_kept_may_be_lost(repo: Path, validate: Stowplan) -> None:
+    validate()
+    next((validate.cache / "stowplan/runs").glob("*.kept")).unlink()
+    assert saw_nothing_to_do(validate())
+    append(repo / JOBS, "# a comment\n")
+    assert "imagenet" in validate.compiled()
+    append(repo / JOBS, "# another comment\n")
+    assert "imagenet" not in validate.compiled()
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(validate: Stowplan, elsewhere: Stowplan) -> None:
+    first = validate()
+    assert outcome(elsewhere()) == outcome(first)
+    assert not saw_nothing_to_do(elsewhere())
+
+
+def test_so_many_runs_are_remembered(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(build_stamp, "KEPT", 3)
+    monkeypatch.setattr(build_stamp, "KEPT_WHOLE", 2)
+    repos = [tmp_path / str(number) for number in range(5)]
+    for number, copy in enumerate(repos):
+        shutil.copytree(repo, copy)
+        report, seen = Report(), validate_stamp.look(copy)
+        validate_stamp.remember(copy, seen, report, validate_repository(copy, report), None)
+        for path in (build_stamp.place(copy), build_stamp.kept_beside(build_stamp.place(copy))):
+            os.utime(path, (number, number))
+    assert [bool(validate_stamp.look(copy).unchanged) for copy in repos] == [False, False, True, True, True]
+    kept = [bool(validate_stamp.before(copy, validate_stamp.look(copy)).kept) for copy in repos]
+    assert kept == [False, False, False, True, True]

@@ -1,0 +1,215 @@
+"""`stowplan init`: what it writes compiles as it is, and nothing that is there is touched."""
+
+import json
+import re
+import subprocess
+import sys
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+from typer.testing import CliRunner, Result
+
+from stowplan.compiler.cli import app
+from stowplan.compiler.generate import starter
+
+REPOSITORY = Path(__file__).parents[4]
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments, catch_exceptions=False)
+
+
+def test_what_it_writes_compiles_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("init", "mine").exit_code == 0
+    done = run("synth", "mine", "--format", "json")
+    assert done.exit_code == 0
+    found = json.loads(done.output)["diagnostics"]
+    assert [each["code"] for each in found if each["severity"] != "info"] == []
+    assert run("synth", "mine", "--check").exit_code == 0
+    names = {path.parent.name for path in Path("mine/out").glob("ml/*/*.yaml")}
+    assert names == {"sampleset-mnist", "paddlejob-mnist-train", "reporter"}
+
+
+def test_training_waits_for_its_samples(tmp_path: Path) -> None:
+    """Or a newcomer's first job would train on what has been copied in its first second."""
+    starter.write(tmp_path)
+    assert run("synth", str(tmp_path)).exit_code == 0
+    (path,) = tmp_path.glob("out/ml/paddlejob-mnist-train/job-*.yaml")
+    pod = YAML(typ="safe").load(path)["spec"]["template"]["spec"]
+    assert [each["name"] for each in pod.get("initContainers", ())] == ["wait-dataset"]
+
+
+def test_in_the_present_folder_by_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "made stowplan.yaml\n" in run("init").output
+    assert {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()} == set(starter.files())
+
+
+def test_files_that_are_there_stay(tmp_path: Path) -> None:
+    (tmp_path / "stowplan.yaml").write_text("")
+    done = run("init", str(tmp_path))
+    assert f"kept {tmp_path}/stowplan.yaml" in done.output
+    assert (tmp_path / "stowplan.yaml").read_text() == ""
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert "made " not in run("init", str(tmp_path)).output
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_links_are_not_written_through(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/stowplan.yaml").symlink_to(tmp_path / "elsewhere.yaml")
+    assert run("init", str(tmp_path / "mine")).exit_code == 0
+    assert not (tmp_path / "elsewhere.yaml").exists()
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("a file")
+    done = run("init", str(tmp_path / "mine"))
+    assert done.exit_code == 2
+    assert "Traceback" not in done.output
+
+
+def test_modelines_lead_to_schemas(tmp_path: Path) -> None:
+    starter.write(tmp_path)
+    for path in (tmp_path / "stowplan.yaml", *(tmp_path / "specs").glob("*.yaml")):
+        first = path.read_text().splitlines()[0]
+        assert first.startswith("# yaml-language-server: $schema=")
+        schema = path.parent / first.partition("=")[2]
+        assert json.loads(schema.read_text())["title"] == ("Platform" if path.name == "stowplan.yaml" else "Stowplan")
+
+
+@pytest.mark.parametrize("path", [name for name in starter.files() if name.endswith((".yml", ".yaml"))])
+def test_yaml_is_sound_and_complete(path: str) -> None:
+    text = starter.files()[path]
+    assert YAML(typ="safe").load(text)
+    assert "${version}" not in text
+    assert "$$" not in text
+
+
+WORKFLOW, GITLAB = ".github/workflows/stowplan.yaml", ".gitlab-ci.yml"
+ACTION = (REPOSITORY / ".github/actions/check/action.yml").read_text()
+REQUIREMENTS = "requirements/stowplan-dependencies.txt"
+
+
+def test_nothing_is_installed_by_a_name_alone() -> None:
+    """Whoever takes a free name on an index would run code in everybody's CI."""
+    files = starter.files() | {"action": ACTION}
+    for path in (WORKFLOW, GITLAB, "action", ".pre-commit-config.yaml"):
+        assert "stowplan==" not in files[path]
+        for install in re.findall(r"pip install (.*)", files[path]):
+            assert install.startswith(("--require-hashes -r ", "--no-deps --no-build-isolation "))
+    assert "additional_dependencies" not in files[".pre-commit-config.yaml"]
+
+
+def test_dependencies_are_those_of_the_lock_file_by_hash() -> None:
+    """`make requirements` renews them."""
+    locked = subprocess.run(
+        [
+            *(
+                Path(sys.executable).parent / "uv",
+                "export",
+                "--quiet",
+                "--offline",
+                "--frozen",
+                "--no-header",
+                "--no-dev",
+            ),
+            *("--group", "wheel", "--no-emit-project", "--format", "requirements.txt"),
+        ],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert starter.files()[REQUIREMENTS] == locked
+    names = re.findall(r"^([a-z0-9-]+)==.*\\\n    --hash=sha256:[0-9a-f]{64}", locked, re.MULTILINE)
+    assert {"cdk8s", "hatchling", "pydantic-core"} <= set(names)
+    assert len(names) == len(re.findall(r"^[a-z]", locked, re.MULTILINE))
+
+
+def test_actions_and_images_are_pinned() -> None:
+    used = re.findall(r"uses: (.*)", starter.files()[WORKFLOW] + ACTION)
+    assert len(used) == 3
+    assert all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", each) for each in used)
+    assert re.search(r"image: python:[\w.-]+@sha256:[0-9a-f]{64}\n", starter.files()[GITLAB])
+
+
+def test_the_workflow_has_no_more_rights_than_it_needs() -> None:
+    workflow = YAML(typ="safe").load(starter.files()[WORKFLOW])
+    assert workflow["permissions"] == {"contents": "read"}
+    checkout = workflow["jobs"]["check"]["steps"][0]
+    assert checkout["with"] == {"fetch-depth": 0, "persist-credentials": False}
+    for steps in (workflow["jobs"]["check"]["steps"], YAML(typ="safe").load(ACTION)["runs"]["steps"]):
+        assert not [each for each in steps if "${{" in each.get("run", "")]
+
+
+def test_every_check_has_a_base() -> None:
+    files = starter.files() | {"action": ACTION}
+    for path in (WORKFLOW, GITLAB, "action", ".pre-commit-config.yaml"):
+        checks = [line for line in files[path].splitlines() if "--check" in line]
+        assert checks
+        assert all("--base " in line for line in checks)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "out/argocd/root.yaml",
+        "out/ml/sampleset-a/job-a.yaml",
+        "stowplan.yaml",
+        "extensions/rules.py",
+        "requirements/stowplan.txt",
+        WORKFLOW,
+        GITLAB,
+        ".pre-commit-config.yaml",
+        ".gitattributes",
+        "CODEOWNERS",
+    ],
+)
+def test_what_decides_what_runs_has_an_owner(path: str) -> None:
+    lines = [line.split() for line in starter.files()["CODEOWNERS"].splitlines() if line and not line.startswith("#")]
+    owners = [who for pattern, who in lines if fnmatch(f"/{path}", pattern + "*" * pattern.endswith("/"))]
+    assert owners == ["@your-org/ml-platform"]
+
+
+def test_no_diff_of_the_output_is_folded(tmp_path: Path) -> None:
+    starter.write(tmp_path)
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    paths = ["out/argocd/a.yaml", "out/_cluster/a.yaml", "out/ml/paddlejob-a/job-a.yaml", REQUIREMENTS]
+    said = subprocess.run(
+        ["git", "-C", tmp_path, "check-attr", "linguist-generated", "diff", "--", *paths],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    assert len(said) == 2 * len(paths)
+    assert all(line.endswith(": unspecified") for line in said)
+
+
+def test_argo_cd_may_write_into_named_namespaces_alone(tmp_path: Path) -> None:
+    starter.write(tmp_path)
+    file = tmp_path / "stowplan.yaml"
+    before, _, rest = file.read_text().partition("# argocd:")
+    argocd, gap, rest = rest.partition("\n\n")
+    file.write_text(before + "argocd:" + re.sub(r"^# ?", "", argocd, flags=re.MULTILINE) + gap + rest)
+    assert run("synth", str(tmp_path)).exit_code == 0
+    (project,) = tmp_path.glob("out/argocd/appproject-*.yaml")
+    assert [each["namespace"] for each in YAML(typ="safe").load(project)["spec"]["destinations"]] == ["ml"]
+
+
+def test_a_source_that_ci_cannot_reach_is_said_at_once(tmp_path: Path) -> None:
+    """The tests run from a checkout."""
+    assert "CI cannot install Stowplan yet: finish " in run("init", str(tmp_path)).output
+    assert "CI cannot install Stowplan yet" not in run("init", str(tmp_path)).output
+
+
+def test_hooks_run_commands_that_there_are() -> None:
+    hooks = YAML(typ="safe").load(REPOSITORY / ".pre-commit-hooks.yaml")
+    assert [each["id"] for each in hooks] == ["stowplan-validate", "stowplan-synth-check"]
+    for each in hooks:
+        program, *arguments = each["entry"].split()
+        assert program == "stowplan"
+        assert run(*arguments, *each.get("args", ()), "--help").exit_code == 0

@@ -1,0 +1,155 @@
+"""Editor schemas: valid draft-07, and as strict as the compiler about what users write."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft7Validator
+
+from stowplan.schema.export.json_schema import COMBINED, MODELS, schemas
+
+Schema = dict[str, Any]
+REPOSITORY = Path(__file__).parents[4]
+CORPUS = REPOSITORY.parent / "shared/corpus"
+KINDS = [model.__name__ for model in MODELS]
+
+
+def document(kind: str = "SampleSet", **more: Any) -> dict[str, Any]:
+    head = {"apiVersion": "batch.paddlepaddle.org/v1alpha1", "kind": kind, "metadata": {"name": "a"}, "spec": {}}
+    return head | more
+
+
+def errors(body: Any, name: str = COMBINED) -> list[str]:
+    """Messages with their place, as an editor would show them."""
+    found = Draft7Validator(schemas()[name]).iter_errors(body)
+    return sorted(f"{error.json_path}: {error.message}" for error in found)
+
+
+def nodes(schema: Schema) -> Iterator[Schema]:
+    """Every schema below `schema` that describes a value."""
+    yield schema
+    for child in [*schema.get("properties", {}).values(), schema.get("items"), schema.get("additionalProperties")]:
+        if isinstance(child, dict):
+            yield from nodes(child)
+
+
+def test_there_is_one_file_per_kind_and_one_for_all() -> None:
+    assert sorted(schemas()) == sorted([*(f"{kind.lower()}.schema.json" for kind in KINDS), "stowplan.schema.json"])
+    assert {"PaddleJob", "Platform", "SampleJob", "SampleSet"} <= set(KINDS)
+
+
+@pytest.mark.parametrize("name", schemas())
+def test_every_schema_is_valid_draft_07(name: str) -> None:
+    schema = schemas()[name]
+    assert schema["$schema"] == "http://json-schema.org/draft-07/schema#"
+    Draft7Validator.check_schema(schema)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_field_is_described_and_unknown_fields_are_refused(kind: str) -> None:
+    schema = schemas()[f"{kind.lower()}.schema.json"]
+    for node in nodes(schema):
+        assert all(field["description"] for field in node.get("properties", {}).values())
+        assert "additionalProperties" in node or "properties" not in node
+        assert "$ref" not in node
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_combined_schema_says_of_a_kind_what_its_own_says(kind: str) -> None:
+    own = schemas()[f"{kind.lower()}.schema.json"]
+    assert schemas()[COMBINED]["definitions"][kind] == {key: own[key] for key in own.keys() - {"$schema"}}
+
+
+def test_defaults_are_shown() -> None:
+    fields = schemas()["platform.schema.json"]["properties"]
+    assert fields["kubernetesVersion"]["default"] == "1.34"
+    assert fields["policy"]["properties"]["crossNamespaceTasks"]["default"] is False
+    assert fields["resources"]["properties"]["task"]["default"]["limits"] == {"cpu": "4", "memory": "4Gi"}
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ({}, ["$: 'kind' is a required property"]),
+        (document("Sampleset"), [f"$.kind: 'Sampleset' is not one of {sorted(KINDS)}"]),
+        (
+            document(apiVersion="v1"),
+            ["$.apiVersion: 'v1' is not one of ['batch.paddlepaddle.org/v1alpha1']"],
+        ),
+        ({"kind": "SampleJob", "metadata": {"name": "a"}, "spec": {}}, ["$: 'apiVersion' is a required property"]),
+        (document(metadata={}), ["$.metadata: 'name' is a required property"]),
+        (
+            document(spec={"partition": 1}),
+            ["$.spec: Additional properties are not allowed ('partition' was unexpected)"],
+        ),
+        (document(spec={"partitions": 0}), ["$.spec.partitions: 0 is less than the minimum of 1"]),
+        (document(spec={"partitions": "1"}), ["$.spec.partitions: '1' is not of type 'integer'"]),
+        (
+            document("SampleJob", spec={"type": "copy"}),
+            ["$.spec.type: 'copy' is not one of ['sync', 'warmup', 'rmr', 'clear']"],
+        ),
+        (document(spec={"tolerations": ["all"]}), ["$.spec.tolerations[0]: 'all' is not of type 'object'"]),
+        (
+            document(spec={"tolerations": [{"value": True}]}),
+            ["$.spec.tolerations[0].value: True is not of type 'string'"],
+        ),
+        (
+            {"kind": "Platform", "argocd": {"repoUrl": "a"}},
+            ["$.argocd: Additional properties are not allowed ('repoUrl' was unexpected)"],
+        ),
+    ],
+)
+def test_a_mistake_is_reported_once_and_at_its_place(body: dict[str, Any], found: list[str]) -> None:
+    assert errors(body) == found
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        document(),
+        document("SampleJob", spec={"type": "sync", "syncOptions": {"delete-dst": True}}),
+        document(spec={"tolerations": [{"key": "a", "anything": 1}], "nodeAffinity": {}}),
+        {"kind": "Platform"},
+    ],
+)
+def test_good_documents_pass(body: dict[str, Any]) -> None:
+    assert errors(body) == []
+
+
+@pytest.mark.parametrize("body", [None, {"apiVersion": "v1", "kind": "ConfigMap"}, {"apiVersion": "v1", "kind": "a"}])
+def test_what_may_stand_among_the_specs_without_being_one_passes(body: Any) -> None:
+    assert errors(body) == []
+
+
+@pytest.mark.parametrize("version", ["batch.paddlepaddle.org", "batch.paddlepaddle.org/v9", "stowplan.dev/v1alpha1"])
+def test_a_kind_that_is_not_of_its_group_is_a_mistake(version: str) -> None:
+    assert errors({"apiVersion": version, "kind": "a"}) == [f"$.kind: 'a' is not one of {sorted(KINDS)}"]
+
+
+def test_the_platform_file_may_be_an_empty_mapping() -> None:
+    assert errors({}, "platform.schema.json") == []
+
+
+def our_documents(path: Path) -> list[dict[str, Any]]:
+    bodies = yaml.safe_load_all(path.read_text(encoding="utf-8"))
+    return [body for body in bodies if isinstance(body, dict) and body.get("kind") in KINDS]
+
+
+def test_documents_of_the_old_system_pass() -> None:
+    bodies = [body for path in sorted(CORPUS.glob("sample*.yaml")) for body in our_documents(path)]
+    if not bodies:
+        pytest.skip("no corpus beside the checkout")
+    assert [errors(body) for body in bodies] == [[]] * len(bodies)
+
+
+def test_the_examples_pass() -> None:
+    specs = sorted(REPOSITORY.glob("examples/*/specs/**/*.yaml"))
+    assert {str(path): errors(body) for path in specs for body in our_documents(path) if errors(body)} == {}
+    platforms = {
+        path: yaml.safe_load(path.read_text(encoding="utf-8")) for path in REPOSITORY.glob("examples/*/stowplan.yaml")
+    }
+    assert {
+        str(path): found for path, body in platforms.items() if (found := errors(body or {}, "platform.schema.json"))
+    } == {}
