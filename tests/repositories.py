@@ -15,7 +15,16 @@ from stowplan.compiler.specs.kinds import MODELS
 
 REPOSITORY = Path(__file__).parents[1]
 EXAMPLES = {path.parent.name: path.parent for path in sorted(REPOSITORY.glob("examples/*/stowplan.yaml"))}
-CASES = {f"{path.parent.name}-{path.stem}": path for path in sorted(REPOSITORY.glob("tests/cases/*/*.yaml"))}
+CASES = {
+    f"{path.parent.name}-{path.stem}": path
+    for path in sorted(REPOSITORY.glob("tests/cases/*/*.yaml"))
+    if not path.name.endswith(".out.yaml")
+}
+"""The specs of each valid case. The snapshot of `<case>.yaml` is `<case>.out.yaml`."""
+INVALID_CASES = {
+    path.stem: path for path in sorted(REPOSITORY.glob("tests/cases_invalid/*/SP*")) if path.suffix != ".txt"
+}
+"""The file or folder of each invalid case, but for those that `tests/cases_invalid/built.py` makes."""
 CORPUS = {path.stem: path.read_text() for path in sorted((REPOSITORY.parent / "shared" / "corpus").glob("*.yaml"))}
 """Real documents of the replaced systems, each by its name. They are no part of this repository."""
 PLACEHOLDER = re.compile(r"<([A-Z][A-Z0-9_]*)>")

@@ -1,26 +1,30 @@
 """What each feature compiles to: one small input, one snapshot with every manifest in it.
 
-A case is `cases/<feature>/<case>.yaml`: specs, and as first document a platform where it matters. The snapshot names
-the diagnostics by code and field, then holds the manifests, each below its path. The CRDs are left out: they are
-committed in `schema/crds`. So is the reporter, which is the same in all of them, save in its own cases.
+A case is `cases/<feature>/<case>.yaml`: specs, and as first document a platform where it matters. The snapshot
+`<case>.out.yaml` names the diagnostics by code and field, then holds the manifests, each below its path. The CRDs are
+left out: they are committed in `schema/crds`. So is the reporter, which is the same in all cases but its own.
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
-from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from stowplan.compiler.yaml.emitter import emit
 from stowplan.library.builders.reporter import FOLDER
+from tests.beside_case import BesideCase
 from tests.repositories import CASES, Result, case
 
 
-class Manifests(SingleFileSnapshotExtension):
-    """One YAML file for each case."""
+class Manifests(BesideCase):
+    """`cases/<feature>/<case>.out.yaml`."""
 
-    _write_mode = WriteMode.TEXT
-    file_extension = "yaml"
+    file_extension = "out.yaml"
+
+    @staticmethod
+    def snapshot(case: str) -> Path:
+        return CASES[case].with_suffix(".out.yaml")
 
 
 @pytest.mark.parametrize("name", CASES)

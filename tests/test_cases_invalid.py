@@ -1,9 +1,10 @@
 """What users get told: the whole output of the command for each mistake, as they see it.
 
-A case is `cases_invalid/<code>-<slug>`: a file `.yaml` that becomes `specs/<slug>.yaml` of a repository, or a folder
-that becomes the repository. In a folder, `previous/` holds specs that are compiled first, `out/` is laid over what came
-of them, and `command` holds the arguments; without it they are `validate`. What Git cannot hold is made by
-`cases_invalid/built.py`. Beside each case its snapshot, whose first line is the exit code.
+A case is `cases_invalid/<hundred>/<code>-<slug>`, where the hundred is that of the code. It is a file `.yaml` that
+becomes `specs/<slug>.yaml` of a repository, or a folder that becomes the repository. In a folder, `previous/` holds
+specs that are compiled first, `out/` is laid over what came of them, and `command` holds the arguments; without it they
+are `validate`. What Git cannot hold is made by `cases_invalid/built.py`. Beside each case lies its snapshot, whose
+first line is the exit code.
 """
 
 import re
@@ -14,9 +15,6 @@ from pathlib import Path
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
-from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
-from syrupy.location import PyTestLocation
-from syrupy.types import SnapshotIndex
 from typer.testing import CliRunner
 
 import stowplan.library.constructs  # noqa: F401 - brings the Node that `synth` needs, before a test changes folder
@@ -24,9 +22,11 @@ from stowplan.compiler import pipeline
 from stowplan.compiler.cli import app
 from stowplan.library.values.names import HASH_LENGTH
 from stowplan.schema.codes import CATALOGUE
+from tests.beside_case import BesideCase
 from tests.cases_invalid.built import BUILT
+from tests.repositories import INVALID_CASES
 
-CASES = Path(__file__).with_name("cases_invalid")
+FOLDER = Path(__file__).with_name("cases_invalid")
 PLATFORM = """\
 images: {registry: registry.example.com/ml, tag: "1"}
 argocd: {repoURL: https://git.example.com/ml/data.git}
@@ -37,38 +37,24 @@ HASH = re.compile(
 )
 """In the name of a run. It changes with whatever the run is made of, which is no concern of these tests."""
 
-FILES = sorted(path.stem for path in CASES.glob("SP*.yaml"))
-FOLDERS = sorted(path.name for path in CASES.glob("SP*") if path.is_dir())
-NAMES = sorted([*FILES, *FOLDERS, *BUILT])
+NAMES = sorted([*INVALID_CASES, *BUILT])
 
 
-class BesideCase(SingleFileSnapshotExtension):
-    """`cases_invalid/<case>.txt`."""
+class Output(BesideCase):
+    """`cases_invalid/<hundred>/<case>.txt`."""
 
-    _write_mode = WriteMode.TEXT
     file_extension = "txt"
 
-    @classmethod
-    def dirname(cls, *, test_location: PyTestLocation) -> str:  # noqa: ARG003
-        return str(CASES)
-
-    @classmethod
-    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:  # noqa: ARG003
-        return test_location.snapshot_name_parametrized
-
-    @classmethod
-    def get_file_basename(cls, *, test_location: PyTestLocation, index: SnapshotIndex) -> str:  # noqa: ARG003
-        return str(test_location.nodename).partition("[")[2].removesuffix("]")
-
-    @classmethod
-    def matches_test_location(cls, *, test_location: PyTestLocation, snapshot_location: str) -> bool:
-        return Path(snapshot_location).stem == cls.get_file_basename(test_location=test_location, index=0)
+    @staticmethod
+    def snapshot(case: str) -> Path:
+        (hundred,) = FOLDER.glob(f"{case[2]}-*")
+        return hundred / f"{case}.txt"
 
 
 def _command(name: str) -> str:
     if name in BUILT:
         return BUILT[name].command
-    command = CASES / name / "command"
+    command = INVALID_CASES[name] / "command"
     return command.read_text() if command.exists() else "validate ."
 
 
@@ -85,7 +71,7 @@ def test_what_the_user_is_told(
     monkeypatch.chdir(tmp_path)
     with _laid_out(name, tmp_path):
         told = _run(_command(name))
-    assert told == snapshot(extension_class=BesideCase)
+    assert told == snapshot(extension_class=Output)
     assert name.partition("-")[0] in _codes(told)
 
 
@@ -102,12 +88,12 @@ def test_a_second_look_tells_the_same(name: str, tmp_path: Path, monkeypatch: py
 
 
 def test_every_code_is_told_in_a_case() -> None:
-    told = {code for name in NAMES for code in _codes((CASES / f"{name}.txt").read_text())}
+    told = {code for name in NAMES for code in _codes(Output.snapshot(name).read_text())}
     assert told == set(CATALOGUE)
 
 
 def test_every_snapshot_has_a_case() -> None:
-    assert sorted(path.stem for path in CASES.glob("*.txt")) == NAMES
+    assert sorted(path.stem for path in FOLDER.glob("*/*.txt")) == NAMES
 
 
 def _laid_out(name: str, repo: Path) -> AbstractContextManager[None]:
@@ -115,11 +101,12 @@ def _laid_out(name: str, repo: Path) -> AbstractContextManager[None]:
     (repo / "stowplan.yaml").write_text(PLATFORM)
     if name in BUILT:
         return BUILT[name].made(repo)
-    if name in FILES:
+    case = INVALID_CASES[name]
+    if case.is_file():
         (repo / "specs").mkdir()
-        shutil.copy(CASES / f"{name}.yaml", repo / "specs" / f"{name.partition('-')[2]}.yaml")
+        shutil.copy(case, repo / "specs" / f"{name.partition('-')[2]}.yaml")
         return nullcontext()
-    _lay_out_folder(CASES / name, repo)
+    _lay_out_folder(case, repo)
     return nullcontext()
 
 

@@ -10,9 +10,9 @@ from tests.cluster.client import ApiError, Client, Manifest, ref
 from tests.cluster.control_plane import Cluster
 from tests.cluster.crds import LEGACY_GROUP, establish_legacy, refusal
 from tests.cluster.plugin import Recorder
-from tests.cluster.shared import REPOSITORY, parameters
+from tests.cluster.shared import parameters
+from tests.repositories import INVALID_CASES
 
-CASES = REPOSITORY / "tests" / "cases_invalid"
 GROUP = "batch.paddlepaddle.org"
 NAMESPACE = "invalid-cases"
 VERSIONS = {"PaddleJob": "v1", "SampleJob": "v1alpha1", "SampleSet": "v1alpha1"}
@@ -38,15 +38,16 @@ _Loader.yaml_implicit_resolvers = {
 
 def _cases() -> dict[str, list[Manifest]]:
     """By the name of the case, the documents of the old kinds that a client could send."""
-    files: dict[str, list[Path]] = {}
-    for path in sorted(CASES.rglob("SP*/specs/**/*.yaml")) + sorted(CASES.glob("SP*.yaml")):
-        files.setdefault(path.relative_to(CASES).parts[0].removesuffix(".yaml"), []).append(path)
     found = {
-        name: [document for path in paths for document in _documents(path)]
-        for name, paths in sorted(files.items())
+        name: [document for path in _specs(case) for document in _documents(path)]
+        for name, case in sorted(INVALID_CASES.items())
         if not name.startswith(ALIASES)
     }
     return {name: documents for name, documents in found.items() if documents}
+
+
+def _specs(case: Path) -> list[Path]:
+    return [case] if case.is_file() else sorted(case.glob("specs/**/*.yaml"))
 
 
 def _documents(path: Path) -> list[Manifest]:

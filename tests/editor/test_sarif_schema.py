@@ -15,11 +15,12 @@ from stowplan.compiler.diagnostics.report import Diagnostic
 from stowplan.compiler.diagnostics.sarif import sarif
 from stowplan.schema.diagnostics import Severity
 from tests.editor.npm import needed
-from tests.test_cases_invalid import CASES, FILES, PLATFORM
+from tests.repositories import INVALID_CASES
+from tests.test_cases_invalid import PLATFORM
 
 pytestmark = pytest.mark.xdist_group("editor")
 
-ONE_OF_EACH_CODE = {name.partition("-")[0]: name for name in reversed(FILES)}
+ONE_OF_EACH_CODE = {name.partition("-")[0]: name for name in reversed(INVALID_CASES) if INVALID_CASES[name].is_file()}
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,7 @@ def test_logs_of_mistakes_are_valid(
 ) -> None:
     spec = tmp_path / f"data/specs/{name.partition('-')[2]}.yaml"
     spec.parent.mkdir(parents=True)
-    spec.write_bytes((CASES / f"{name}.yaml").read_bytes())
+    spec.write_bytes(INVALID_CASES[name].read_bytes())
     (tmp_path / "data/stowplan.yaml").write_text(PLATFORM)
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(app, ["validate", "data", "--format", "sarif"], catch_exceptions=False)

@@ -16,7 +16,7 @@ from stowplan.compiler.output.render import Rendered
 from stowplan.compiler.output.write import write
 from stowplan.compiler.pipeline import compile_repository, validate_repository
 from stowplan.schema.meta import ObjectId
-from tests.repositories import EXAMPLES, REPOSITORY
+from tests.repositories import CASES, EXAMPLES, INVALID_CASES
 
 WAYS = [(1, 1), (2, 3)]
 """Specs in a batch, and processes."""
@@ -75,13 +75,14 @@ def test_what_serves_the_next_run_stays_in_its_process(tmp_path: Path, monkeypat
         assert nodes[0] is nodes[1] is not None
 
 
-@pytest.mark.parametrize("folder", ["cases/*", "cases_invalid"])
-def test_what_is_said_of_many_specs(folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("cases", [CASES, INVALID_CASES], ids=["valid", "invalid"])
+def test_what_is_said_of_many_specs(cases: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All cases as one repository: they collide with each other, and the invalid ones fail in every stage."""
     (tmp_path / "specs").mkdir()
     (tmp_path / "stowplan.yaml").write_text("{}")
-    for path in REPOSITORY.glob(f"tests/{folder}/*.yaml"):
-        shutil.copy(path, tmp_path / "specs" / f"{path.parent.name}-{path.name}")
+    for name, path in cases.items():
+        if path.is_file():
+            shutil.copy(path, tmp_path / "specs" / f"{name}.yaml")
     said = []
     for way in [(1000, 1), *WAYS]:
         divide(monkeypatch, *way)

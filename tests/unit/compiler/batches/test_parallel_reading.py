@@ -10,10 +10,10 @@ from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.incremental.pickled_specs import Packed
 from stowplan.compiler.incremental.spec_cache import Before
 from stowplan.compiler.model import Spec
-from tests.repositories import EXAMPLES, REPOSITORY, lay_out
+from tests.repositories import EXAMPLES, INVALID_CASES, lay_out
 from tests.unit.edits import JOB, PASSING, SECRET, SET
 
-WRONG = sorted((REPOSITORY / "tests/cases_invalid").glob("*.yaml"))
+WRONG = [path for path in INVALID_CASES.values() if path.is_file()]
 MIXED = f"{SECRET}---\n{SET.replace('NAME', 'mixed')}"
 
 

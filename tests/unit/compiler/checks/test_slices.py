@@ -26,16 +26,12 @@ from stowplan.compiler.specs.validate import validate
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId, SpecId
 from stowplan.schema.platform.platform import Platform
-from tests.repositories import CASES, EXAMPLES, REPOSITORY, lay_out
+from tests.repositories import CASES, EXAMPLES, INVALID_CASES, lay_out
 from tests.unit.compiler.checks.test_stage import compiled as outputs_of
 
 _CODES = ("SP50", "SP51", "SP52", "SP53", "SP54", "SP55", "SP61")
 _TOLD_BEFORE = "SP504-dataset-name"
-INVALID = {
-    path.stem: path
-    for path in sorted(REPOSITORY.glob("tests/cases_invalid/SP*"))
-    if path.name.startswith(_CODES) and path.suffix != ".txt" and path.stem != _TOLD_BEFORE
-}
+INVALID = {name: path for name, path in INVALID_CASES.items() if name.startswith(_CODES) and name != _TOLD_BEFORE}
 GIT = "argocd: {repoURL: https://git.example.com/ml/data.git}\n"
 
 

@@ -10,7 +10,7 @@ from stowplan.compiler.batches.front_end import read
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.incremental.pickled_specs import Packed, Texts, pack
 from stowplan.compiler.pipeline import validate_repository
-from tests.repositories import EXAMPLES, REPOSITORY
+from tests.repositories import EXAMPLES, INVALID_CASES
 
 TWO = """---
 ---
@@ -64,7 +64,7 @@ def test_documents_are_found_without_the_specs(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize("case", ["SP302-job", "SP407-renamed", "SP411-cache-dir", "SP514-container", "SP620-root"])
 def test_what_is_said_of_packed_specs(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of what is only found when they are lowered, or in their objects."""
-    repo = repository(tmp_path, (REPOSITORY / f"tests/cases_invalid/{case}.yaml").read_text())
+    repo = repository(tmp_path, INVALID_CASES[case].read_text())
     before = Report()
     read(repo, before)
     said = []

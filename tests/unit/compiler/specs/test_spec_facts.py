@@ -14,9 +14,9 @@ from stowplan.compiler.repository.load import load
 from stowplan.compiler.specs.resolve import resolve_beside
 from stowplan.compiler.specs.spec_facts import SpecFacts
 from stowplan.compiler.specs.validate import validate
-from tests.repositories import EXAMPLES, REPOSITORY, lay_out
+from tests.repositories import EXAMPLES, INVALID_CASES, lay_out
 
-ACROSS = {path.stem: path for path in sorted((REPOSITORY / "tests" / "cases_invalid").glob("SP3*.yaml"))}
+ACROSS = {name: path for name, path in INVALID_CASES.items() if name.startswith("SP3") and path.is_file()}
 
 
 def unreadable(spec: SpecFacts) -> Document:

@@ -24,7 +24,7 @@ def is_plain(text: str) -> bool:
 
 @pytest.mark.parametrize("folder", ["examples", "tests/cases", "tests/cases_invalid"])
 def test_every_spec_here_is_read_as_closely(folder: str) -> None:
-    texts = [path.read_bytes() for path in (REPOSITORY / folder).glob("**/*.y*ml")]
+    texts = [path.read_bytes() for path in (REPOSITORY / folder).glob("**/*.y*ml") if ".out." not in path.name]
     assert len(texts) > 10
     for text in texts:
         assert_read_as_closely(text.decode(errors="replace"))

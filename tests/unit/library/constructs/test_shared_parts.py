@@ -16,8 +16,8 @@ from stowplan.library.dialects.registry import Spec, lower
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.manifest import Json, Manifest, Unit
 from stowplan.schema.platform.platform import Platform
+from tests.repositories import CASES
 
-CASES = Path(__file__).parents[3] / "cases"
 EXTENSION = """
     from cdk8s import JsonPatch
 
@@ -33,7 +33,7 @@ EXTENSION = """
 """
 
 
-@pytest.mark.parametrize("case", ["data-cube/s3-download", "mx-job/dist-core"])
+@pytest.mark.parametrize("case", ["data-cube-s3-download", "mx-job-dist-core"])
 def test_a_patch_of_one_spec_changes_no_other(case: str, tmp_path: Path) -> None:
     one, two = _lowered(case, "one"), _lowered(case, "two")
     before = copy.deepcopy((_bodies(one), _bodies(two)))
@@ -51,7 +51,7 @@ def test_a_patch_of_one_spec_changes_no_other(case: str, tmp_path: Path) -> None
 
 def _lowered(case: str, name: str) -> Unit:
     """The spec of a case under another name."""
-    *_, given = yaml.safe_load_all((CASES / f"{case}.yaml").read_text())
+    *_, given = yaml.safe_load_all(CASES[case].read_text())
     model: Spec = MODELS[given["kind"]].model_validate({**given, "metadata": {**given["metadata"], "name": name}})
     return lower(model, Context(Platform(), "1")).unit
 
