@@ -1,6 +1,7 @@
 """Editor schemas: valid draft-07, and as strict as the compiler about what users write."""
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +9,13 @@ import pytest
 import yaml
 from jsonschema import Draft7Validator
 
-from stowplan.schema.export.json_schema import COMBINED, MODELS, schemas
+from stowplan.schema.export import json_schema
+from stowplan.schema.export.json_schema import COMBINED, MODELS
 
 Schema = dict[str, Any]
 REPOSITORY = Path(__file__).parents[4]
 CORPUS = REPOSITORY.parent / "shared/corpus"
+schemas = cache(json_schema.schemas)
 KINDS = [model.__name__ for model in MODELS]
 
 
@@ -23,8 +26,12 @@ def document(kind: str = "SampleSet", **more: Any) -> dict[str, Any]:
 
 def errors(body: Any, name: str = COMBINED) -> list[str]:
     """Messages with their place, as an editor would show them."""
-    found = Draft7Validator(schemas()[name]).iter_errors(body)
-    return sorted(f"{error.json_path}: {error.message}" for error in found)
+    return sorted(f"{error.json_path}: {error.message}" for error in validator(name).iter_errors(body))
+
+
+@cache
+def validator(name: str) -> Draft7Validator:
+    return Draft7Validator(schemas()[name])
 
 
 def nodes(schema: Schema) -> Iterator[Schema]:
@@ -146,7 +153,7 @@ def test_documents_of_the_old_system_pass() -> None:
 
 def test_the_examples_pass() -> None:
     specs = sorted(REPOSITORY.glob("examples/*/specs/**/*.yaml"))
-    assert {str(path): errors(body) for path in specs for body in our_documents(path) if errors(body)} == {}
+    assert {str(path): said for path in specs for body in our_documents(path) if (said := errors(body))} == {}
     platforms = {
         path: yaml.safe_load(path.read_text(encoding="utf-8")) for path in REPOSITORY.glob("examples/*/stowplan.yaml")
     }
