@@ -48,10 +48,10 @@ control-plane: .venv/ready
 argocd: .venv/ready
 	$(BIN)/pytest tests/cluster/test_argocd.py tests/cluster/test_argocd_rules.py tests/cluster/test_argocd_newcomer.py --argocd
 
-# Writes what is generated from the models: CRDs and editor schemas, then the examples' output. That begins with
-# nothing, since runs that were compiled by an older version would be kept.
+# Writes what is generated: CRDs and editor schemas from the models, the schemas of Kubernetes, then the examples' output.
+# The output begins with nothing, since runs that were compiled by an older version would be kept.
 generate: .venv/ready
-	$(BIN)/python -c "from pathlib import Path; from stowplan.compiler import export; export.write(Path())"
+	$(BIN)/python -c "from pathlib import Path; from stowplan.compiler.generate import export; export.write(Path())"
 	rm -rf out
 	$(MAKE) synth
 

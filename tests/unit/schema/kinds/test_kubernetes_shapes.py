@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stowplan.compiler.kubernetes import schemas
+from stowplan.compiler.generate.kubernetes_schemas import document
 from stowplan.schema.kinds.kubernetes_shapes import ENV_VAR, NODE_AFFINITY, TOLERATION
 from stowplan.schema.kinds.paddle_job import PaddleRole
 from stowplan.schema.meta import KubernetesType
@@ -45,7 +45,7 @@ def _is_bound(key: str, shape: Schema, official: Schema) -> bool:
 @pytest.mark.parametrize("version", KUBERNETES_VERSIONS)
 @pytest.mark.parametrize("definition", SHAPES)
 def test_no_shape_is_stricter_than_the_official_definition(definition: str, version: str) -> None:
-    definitions = schemas._definitions(version)
+    definitions = document(version)
     assert stricter(SHAPES[definition], definitions[definition], definitions) == []
 
 
