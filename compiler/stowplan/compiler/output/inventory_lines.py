@@ -1,19 +1,17 @@
-"""Entries of the inventory, and the line of text that each one is: a JSON object, its keys sorted, in ASCII."""
+"""Entries of the inventory, and the line that each one is: a JSON object, its keys sorted, in ASCII."""
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
-from json.encoder import encode_basestring_ascii as _quoted
-from sys import intern
-from typing import TYPE_CHECKING, NamedTuple
+from json import JSONEncoder
+from typing import Any, NamedTuple
+
+import orjson
 
 from stowplan.compiler.output import paths
 from stowplan.library.manifest import ExternalReference
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import ObjectId, SpecId
 
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+_ENCODER = JSONEncoder(sort_keys=True)
 
 
 class Entry(NamedTuple):
@@ -36,14 +34,15 @@ class Entry(NamedTuple):
 
 def to_line(entry: Entry) -> str:
     """The line of an entry, without a line break."""
-    path, (group, kind, namespace, name), sha256, size, spec, digest, wave, run, externals, compiled = entry
-    first = f'"compiled": {_quoted(compiled)}, ' if compiled else ""
-    return (
-        f'{{{first}"externals": {_externals(externals) if externals else "[]"}, "id": {{"group": {_quoted(group)},'
-        f' "kind": {_quoted(kind)}, "name": {_quoted(name)}, "namespace": {_quoted(namespace)}}},'
-        f' "path": {_quoted(path)}, "run": {"true" if run else "false"}, "sha256": {_quoted(sha256)}, "size": {size},'
-        f' "spec": {_spec(spec)}, "spec_digest": {_quoted(digest)}, "wave": {wave}}}'
-    )
+    record: dict[str, Any] = {
+        **entry._asdict(),
+        "id": entry.id._asdict(),
+        "spec": entry.spec._asdict() if entry.spec else None,
+        "externals": [each._asdict() for each in entry.externals],
+    }
+    if not entry.compiled:
+        del record["compiled"]
+    return _ENCODER.encode(record)
 
 
 def path_of(line: str) -> str:
@@ -60,145 +59,64 @@ def has_no_spec(line: str) -> bool:
 _PATH = re.compile(r'\}, "path": "([ !#-\[\]-~]*)", "run": ')
 
 
-@lru_cache(1000)
-def _externals(externals: tuple[ExternalReference, ...]) -> str:
-    return f"[{', '.join(_external(each) for each in externals)}]"
-
-
-def _external(each: ExternalReference) -> str:
-    keys = ", ".join(_quoted(key) for key in each.keys)
-    named = f'"name": {_quoted(each.name)}, "namespace": {_quoted(each.namespace)}'
-    return f'{{"keys": [{keys}], "kind": {_quoted(each.kind)}, {named}}}'
-
-
-@lru_cache(1000)
-def _spec(spec: SpecId | None) -> str:
-    if spec is None:
-        return "null"
-    kind, namespace, name = spec
-    return f'{{"kind": {_quoted(kind)}, "name": {_quoted(name)}, "namespace": {_quoted(namespace)}}}'
-
-
 def from_lines(lines: Iterable[bytes], first: int = 1) -> Iterator[tuple[int, Entry | None]]:
     """Number and entry of each line; None for one that is no entry, or whose path leads elsewhere. Never raises.
 
-    Lines may end in a line break; empty ones are left out, but counted.
-
-    A line is JSON with the types of `Entry` and no others; further keys are passed over. One that is as we write it,
-    which nearly all are, is read by its form alone.
+    Lines may end in a line break; empty ones are left out, but counted. A line is JSON with the types of `Entry` and no
+    others; further keys are passed over. Integers have 64 bits.
     """
-    specs: dict[str, SpecId | None] = {}
-    references: dict[str, tuple[ExternalReference, ...]] = {}
-    usual = _USUAL.fullmatch
     for number, line in enumerate(lines, first):
-        text = line.rstrip(b"\n").decode("latin-1")
-        found = usual(text)
-        if found is None:
-            if text:
-                yield number, _from_json(line)
-            continue
-        compiled, externals, group, kind, name, namespace, path, run, sha256, size, spec, digest, wave = found.groups()
-        if externals not in references:
-            references[externals] = _read_externals(externals)
-        if spec not in specs:
-            specs[spec] = _read_spec(spec)
-        known = _new(ObjectId, (intern(group), intern(kind), intern(namespace), name))
-        own = path, known, sha256, int(size), specs[spec], intern(digest), int(wave), run == "true"
-        yield number, _new(Entry, (*own, references[externals], intern(compiled or "")))
+        if line.rstrip(b"\n"):
+            yield number, _entry(line)
 
 
-_new = tuple.__new__
-"""Makes a named tuple in a third of the time that its class takes: there may be tens of thousands of lines."""
-
-# Text as we quote it where nothing in it had to be escaped. What is written in another way is read as JSON.
-_TEXT = r"[ !#-\[\]-~]*"
-_PART = r"[ !#-\-0-\[\]-~][ !#-.0-\[\]-~]*"
-_INTEGER = r"-?[1-9][0-9]{0,17}|0"
-_SPEC = rf'\{{"kind": "{_TEXT}", "name": "{_TEXT}", "namespace": "{_TEXT}"\}}'
-_REFERENCE = (
-    rf'\{{"keys": \[((?:"{_TEXT}"(?:, "{_TEXT}")*)?)\],'
-    rf' "kind": "({_TEXT})", "name": "({_TEXT})", "namespace": "({_TEXT})"\}}'
-)
-_PLAIN_REFERENCE = _REFERENCE.replace("((?:", "(?:(?:").replace("(" + _TEXT + ")", _TEXT)
-_USUAL = re.compile(
-    rf'\{{(?:"compiled": "({_TEXT})", )?"externals": (\[(?:{_PLAIN_REFERENCE}(?:, {_PLAIN_REFERENCE})*)?\]),'
-    rf' "id": \{{"group": "({_TEXT})", "kind": "({_TEXT})", "name": "({_TEXT})", "namespace": "({_TEXT})"\}},'
-    rf' "path": "({_PART}(?:/{_PART})*)", "run": (true|false), "sha256": "({_TEXT})", "size": ({_INTEGER}),'
-    rf' "spec": (null|{_SPEC}), "spec_digest": "({_TEXT})", "wave": ({_INTEGER})\}}'
-)
-_QUOTED = re.compile(rf'"({_TEXT})"')
-_KEYS_OF_REFERENCE = re.compile(_REFERENCE)
-
-
-def _read_externals(text: str) -> tuple[ExternalReference, ...]:
-    found = (each.groups() for each in _KEYS_OF_REFERENCE.finditer(text))
-    return tuple(
-        ExternalReference(kind, namespace, name, tuple(_QUOTED.findall(keys))) for keys, kind, name, namespace in found
-    )
-
-
-def _read_spec(text: str) -> SpecId | None:
-    if text == "null":
-        return None
-    kind, name, namespace = _QUOTED.findall(text)[1::2]
-    return SpecId(kind, namespace, name)
-
-
-@dataclass(frozen=True)
-class _Spec:
-    kind: str
-    namespace: str
-    name: str
-
-
-@dataclass(frozen=True)
-class _Object(_Spec):
-    group: str
-
-
-@dataclass(frozen=True)
-class _Reference(_Spec):
-    keys: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Record:
-    path: str
-    id: _Object
-    sha256: str
-    size: int
-    spec: _Spec | None
-    spec_digest: str
-    wave: int
-    run: bool
-    externals: tuple[_Reference, ...] = ()
-    compiled: str = ""
-
-
-def _from_json(line: bytes) -> Entry | None:
+def _entry(line: bytes) -> Entry | None:
+    """The entry of a line; None where it is not JSON, where a key is missing or where a value has another type."""
     try:
-        found = _record().validate_json(line, strict=True)
-    except ValueError:
-        return None
-    if not paths.safe(found.path):
-        return None
-    known, spec = found.id, found.spec
-    return Entry(
-        found.path,
-        ObjectId(known.group, known.kind, known.namespace, known.name),
-        found.sha256,
-        found.size,
-        SpecId(spec.kind, spec.namespace, spec.name) if spec else None,
-        found.spec_digest,
-        found.wave,
-        found.run,
-        tuple(ExternalReference(each.kind, each.namespace, each.name, each.keys) for each in found.externals),
-        found.compiled,
-    )
+        match orjson.loads(line):
+            case {
+                "path": str(path),
+                "id": {"group": str(group), "kind": str(kind), "namespace": str(namespace), "name": str(name)},
+                "sha256": str(sha256),
+                "size": int(size),
+                "spec": spec,
+                "spec_digest": str(spec_digest),
+                "wave": int(wave),
+                "run": bool(run),
+                **others,
+            } if paths.safe(path) and bool not in (type(size), type(wave)):
+                known = ObjectId(group, kind, namespace, name)
+                externals = tuple(map(_external, _list(others.get("externals", []))))
+                compiled = _string(others.get("compiled", ""))
+                return Entry(path, known, sha256, size, _spec(spec), spec_digest, wave, run, externals, compiled)
+    except (TypeError, ValueError):
+        pass
+    return None
 
 
-@cache
-def _record() -> "TypeAdapter[_Record]":
-    from pydantic import TypeAdapter  # noqa: PLC0415 - start-up time
+def _spec(value: Any) -> SpecId | None:
+    match value:
+        case None:
+            return None
+        case {"kind": str(kind), "namespace": str(namespace), "name": str(name)}:
+            return SpecId(kind, namespace, name)
+    raise TypeError("not a spec")
 
-    return TypeAdapter(_Record)
+
+def _external(value: Any) -> ExternalReference:
+    match value:
+        case {"kind": str(kind), "namespace": str(namespace), "name": str(name)}:
+            return ExternalReference(kind, namespace, name, tuple(map(_string, _list(value.get("keys", [])))))
+    raise TypeError("not a reference")
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError("not a list")
+    return value
+
+
+def _string(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("not a string")
+    return value

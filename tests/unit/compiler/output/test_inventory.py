@@ -151,15 +151,16 @@ def test_no_content_raises(content: bytes) -> None:
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=5) | st.sampled_from(['"', "\\", ", ", "}", "]", "Ä"])
 NAMED = st.builds(SpecId, TEXT, TEXT, TEXT)
 REFERENCE = st.builds(ExternalReference, TEXT, TEXT, TEXT, st.lists(TEXT, max_size=3).map(tuple))
+INT64 = st.integers(-(2**63), 2**63 - 1)
 ENTRIES = st.builds(
     Entry,
     path=TEXT.filter(paths.safe),
     id=st.builds(ObjectId, TEXT, TEXT, TEXT, TEXT),
     sha256=TEXT,
-    size=st.integers(),
+    size=INT64,
     spec=st.none() | NAMED,
     spec_digest=TEXT,
-    wave=st.integers(),
+    wave=INT64,
     run=st.booleans(),
     externals=st.lists(REFERENCE, max_size=3).map(tuple),
 )
@@ -193,10 +194,14 @@ def test_an_entry_that_others_wrote_is_read_by_its_keys(entry: Entry, how: str |
         (b'"size": 12', b'"size": 1_2'),
         (b'"size": 12', b'"size": 12.0'),
         (b'"size": 12', b'"size": true'),
+        (b'"size": 12', b'"size": 100000000000000000000'),
+        (b'"wave": 20', b'"wave": true'),
         (b'"run": true', b'"run": True'),
         (b'"spec": {', b'"spec": {}, "x": {'),
         (b'"keys": ["name", ', b'"keys": ["name", 1, '),
         (b'"keys": ["name", ', b'"keys": [["name"], '),
+        (b'"keys": [', b'"keys": "name", "x": ['),
+        (b'{"keys": [', b'"Secret", {"keys": ['),
         (b'"kind": "Job", ', b""),
         (b'"kind": "Job"', b'"kind": "J\nb"'),
         (b'"kind": "Job"', b'"kind": "J\xffb"'),
