@@ -6,7 +6,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from stowplan.compiler.kubernetes.list_map_keys import LIST_MAP_KEYS, KeyedLists, KnownLists, key_of
+from stowplan.compiler.kubernetes.list_map_keys import LIST_MAP_KEYS, keyed_lists, may_repeat, repeated
 from stowplan.schema.diagnostics import Anchor, FieldPath, did_you_mean, nearest
 from stowplan.schema.frozen import dataclass
 from stowplan.schema.wording import (
@@ -65,24 +65,18 @@ class _UniqueKeys:
         self._keys = keys
 
     def validate(self, items: Any) -> None:
-        seen = set()
-        for item in items if isinstance(items, list) else ():
-            if not isinstance(item, dict):
-                continue
-            key = key_of(item, self._keys)
-            if key in seen:
-                raise ValueError(" and ".join(f'{name} "{value}"' for name, value in zip(self._keys, key, strict=True)))
-            seen.add(key)
+        key = repeated(items, self._keys) if isinstance(items, list) else None
+        if key is not None:
+            raise ValueError(" and ".join(f'{name} "{value}"' for name, value in zip(self._keys, key, strict=True)))
 
 
 class Checker:
     """A compiled schema. Build once, use often: building costs milliseconds, checking microseconds."""
 
-    def __init__(self, schema: JsonSchema, known: KnownLists | None = None) -> None:
-        """`known` are lists with keys that other schemas share with this one: see `KeyedLists.of`."""
+    def __init__(self, schema: JsonSchema) -> None:
         self._schema = schema
-        self._keyed = KeyedLists.of(schema, known)
         self._validator = _validator(schema, {})
+        self._keyed = keyed_lists(schema)
 
     @cached_property
     def _explaining(self) -> jsonschema_rs.Draft202012Validator:
@@ -92,7 +86,7 @@ class Checker:
     def problems(self, value: Any) -> list[SchemaProblem]:
         """All problems of plain data, sorted by path; empty where it fits."""
         try:
-            if self._validator.is_valid(value) and (self._keyed is None or not self._keyed.may_repeat(value)):
+            if self._validator.is_valid(value) and not may_repeat(value, self._keyed):
                 return []
             errors = list(self._explaining.iter_errors(value))
         except UnicodeEncodeError:

@@ -13,7 +13,6 @@ from typing import Any
 
 import orjson
 
-from stowplan.compiler.kubernetes.list_map_keys import KnownLists
 from stowplan.compiler.kubernetes.rules import CLUSTER_SCOPED, REPLACED, rules_of
 from stowplan.compiler.kubernetes.schema_checker import Checker, JsonSchema, SchemaProblem
 from stowplan.schema.frozen import dataclass
@@ -80,13 +79,7 @@ def _checker(kubernetes: str, definition: str) -> Checker:
         if name not in closed:
             closed[name], references = _definition(kubernetes, name)
             wanted.extend(references)
-    return Checker({"$ref": _PREFIX + definition, "$defs": closed}, _keyed_lists(kubernetes))
-
-
-@cache
-def _keyed_lists(_kubernetes: str) -> KnownLists:
-    """Shared by the schemas of all kinds, as their definitions are."""
-    return {}
+    return Checker({"$ref": _PREFIX + definition, "$defs": closed})
 
 
 @cache

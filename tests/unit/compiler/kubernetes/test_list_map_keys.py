@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stowplan.compiler.kubernetes.list_map_keys import KeyedLists
+from stowplan.compiler.kubernetes.list_map_keys import keyed_lists
 from stowplan.compiler.kubernetes.schema_checker import Checker
 
 KEYED = {"type": "array", "items": {"type": "object"}, "x-kubernetes-list-map-keys": ["name"]}
@@ -17,6 +17,7 @@ PLACES: list[tuple[dict[str, Any], str]] = [
     ({"items": {"properties": {"a": KEYED}}}, "0.a"),
     ({"additionalProperties": KEYED}, "a"),
     ({"patternProperties": {"^a": KEYED}}, "a"),
+    ({"additionalProperties": {"$ref": "#/$defs/list"}, "$defs": {"list": KEYED}}, "a"),
     ({"items": {"items": KEYED}}, "0.0"),
     ({"allOf": [{"properties": {"a": {"type": "array"}}}, {"properties": {"a": KEYED}}]}, "a"),
     ({"anyOf": [{"properties": {"a": KEYED}}, {"required": ["b"]}]}, "a"),
@@ -76,7 +77,7 @@ def test_keys_of_any_type_are_compared(items: Any, problems: int) -> None:
 
 def test_a_field_of_that_name_is_no_list() -> None:
     schema = {"properties": {"x-kubernetes-list-map-keys": {"type": "array", "items": {"type": "string"}}}}
-    assert KeyedLists.of(schema) is None
+    assert keyed_lists(schema) == {}
 
 
 def _at(path: str, value: Any) -> Any:
