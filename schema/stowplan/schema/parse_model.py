@@ -1,7 +1,7 @@
 """Plain data read into models; what does not fit becomes findings in our own words."""
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from types import UnionType
@@ -13,18 +13,14 @@ from pydantic_core import ErrorDetails
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, Severity, did_you_mean, finding, nearest
 from stowplan.schema.meta import FORMS, KubernetesType, Model, kubernetes_type
 from stowplan.schema.wording import (
-    A_LIST,
-    A_MAPPING,
-    ANY_TEXT,
-    TRUE_OR_FALSE,
-    WHOLE_NUMBER,
-    counted,
+    TYPES,
+    beyond,
     describe,
-    describe_size,
     found_but,
     in_mebibytes,
     mistyped,
     not_an_option,
+    wrong_form,
 )
 
 AnyModel = TypeVar("AnyModel", bound=Model)
@@ -128,12 +124,14 @@ def _explain(kind: type[Model], detail: ErrorDetails) -> Finding:
         case "literal_error":
             return finding("SP204", path, *not_an_option(value, _options(kind, path)))
         case "string_pattern_mismatch":
-            form = FORMS.get(context["pattern"], f"a text of the form {context['pattern']}")
-            return finding("SP206", path, *found_but(describe(value), form))
+            pattern = context["pattern"]
+            form = FORMS.get(pattern)
+            return finding("SP206", path, *(found_but(describe(value), form) if form else wrong_form(value, pattern)))
         case error if error in _LIMITS:
-            return finding("SP205", path, *found_but(describe_size(value), _LIMITS[error](context)))
+            keyword, limit = _LIMITS[error]
+            return finding("SP205", path, *beyond(value, keyword, context[limit]))
         case error:
-            allowed = _TYPES.get(error, "another type")
+            allowed = TYPES[_TYPES[error]] if error in _TYPES else "another type"
             message, hint = mistyped(value, allowed, _fields(kind, path) if path else ())
             size = in_mebibytes(value) if path and path[-1] in _IN_MEBIBYTES else None
             return finding("SP203", path, message, size or hint)
@@ -151,23 +149,25 @@ _IN_MEBIBYTES = frozenset({"cacheSize", "cache-size", "buffer-size", "max-readah
 """Fields that take a number of MiB."""
 
 _TYPES = {
-    "bool_type": TRUE_OR_FALSE,
-    "dict_type": A_MAPPING,
-    "int_type": WHOLE_NUMBER,
-    "list_type": A_LIST,
-    "model_type": A_MAPPING,
-    "string_type": ANY_TEXT,
+    "bool_type": "boolean",
+    "dict_type": "object",
+    "int_type": "integer",
+    "list_type": "array",
+    "model_type": "object",
+    "string_type": "string",
 }
+"""Types of JSON Schema by the errors of pydantic."""
 
-_LIMITS: dict[str, Callable[[dict[str, Any]], str]] = {
-    "greater_than": lambda ctx: f"a number above {ctx['gt']}",
-    "greater_than_equal": lambda ctx: f"a number of at least {ctx['ge']}",
-    "less_than_equal": lambda ctx: f"a number of at most {ctx['le']}",
-    "string_too_long": lambda ctx: f"a text of at most {counted(ctx['max_length'], 'character')}",
-    "string_too_short": lambda ctx: f"a text of at least {counted(ctx['min_length'], 'character')}",
-    "too_long": lambda ctx: f"a list of at most {counted(ctx['max_length'], 'item')}",
-    "too_short": lambda ctx: f"a list of at least {counted(ctx['min_length'], 'item')}",
+_LIMITS = {
+    "greater_than": ("exclusiveMinimum", "gt"),
+    "greater_than_equal": ("minimum", "ge"),
+    "less_than_equal": ("maximum", "le"),
+    "string_too_long": ("maxLength", "max_length"),
+    "string_too_short": ("minLength", "min_length"),
+    "too_long": ("maxItems", "max_length"),
+    "too_short": ("minItems", "min_length"),
 }
+"""Keywords of JSON Schema by the errors of pydantic, and the name of the limit in the context of the error."""
 
 
 def _fields(kind: type[Model], path: FieldPath) -> list[str]:

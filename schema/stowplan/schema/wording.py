@@ -16,6 +16,28 @@ _WHOLE_NUMBER = re.compile(r"[-+]?[0-9]+")
 ANY_TEXT, WHOLE_NUMBER, TRUE_OR_FALSE = "a text", "a whole number", "true or false"
 A_LIST, A_MAPPING = "a list", "a mapping"
 
+TYPES = {
+    "array": A_LIST,
+    "boolean": TRUE_OR_FALSE,
+    "integer": WHOLE_NUMBER,
+    "number": "a number",
+    "object": A_MAPPING,
+    "string": ANY_TEXT,
+}
+"""The types of JSON Schema."""
+
+LIMITS = {
+    "exclusiveMinimum": ("a number above {}", ""),
+    "exclusiveMaximum": ("a number below {}", ""),
+    "minimum": ("a number of at least {}", ""),
+    "maximum": ("a number of at most {}", ""),
+    "minLength": ("a text of at least {}", "character"),
+    "maxLength": ("a text of at most {}", "character"),
+    "minItems": ("a list of at least {}", "item"),
+    "maxItems": ("a list of at most {}", "item"),
+}
+"""What the keywords of JSON Schema allow that have a limit, and the noun that the limit counts."""
+
 
 def describe(value: Any) -> str:
     """A value as messages show it: scalars with their text, cut where long; only the type of mappings and lists."""
@@ -51,6 +73,17 @@ def counted(number: int, noun: str) -> str:
 def found_but(found: str, allowed: str) -> tuple[str, str]:
     """Message and hint where only `allowed` fits."""
     return f"Found {found}; allowed is {allowed}.", f"Give {allowed}."
+
+
+def beyond(value: Any, keyword: str, limit: Any) -> tuple[str, str]:
+    """Message and hint for a value that breaks one of `LIMITS`."""
+    form, noun = LIMITS[keyword]
+    return found_but(describe_size(value), form.format(counted(limit, noun) if noun else limit))
+
+
+def wrong_form(value: Any, pattern: str) -> tuple[str, str]:
+    """Message and hint for a string that does not match a pattern."""
+    return found_but(describe(value), f"a text of the form {pattern}")
 
 
 def mistyped(value: Any, allowed: str, fields: Sequence[str] = ()) -> tuple[str, str]:

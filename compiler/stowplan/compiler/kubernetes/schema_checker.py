@@ -1,6 +1,6 @@
 """What is wrong with plain data by a JSON schema, in our own words."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -10,17 +10,15 @@ from stowplan.compiler.kubernetes.list_map_keys import LIST_MAP_KEYS, keyed_list
 from stowplan.schema.diagnostics import Anchor, FieldPath, did_you_mean, nearest
 from stowplan.schema.frozen import dataclass
 from stowplan.schema.wording import (
-    A_LIST,
-    A_MAPPING,
     ANY_TEXT,
-    TRUE_OR_FALSE,
-    WHOLE_NUMBER,
-    counted,
+    LIMITS,
+    TYPES,
+    beyond,
     describe,
-    describe_size,
     found_but,
     mistyped,
     not_an_option,
+    wrong_form,
 )
 
 JsonSchema = dict[str, Any]
@@ -28,15 +26,6 @@ JsonSchema = dict[str, Any]
 FORM = "title"
 """Keyword whose text says in a few words what a value must look like, or why a field is required; messages show it
 instead of the rule itself."""
-
-_TYPES = {
-    "array": A_LIST,
-    "boolean": TRUE_OR_FALSE,
-    "integer": WHOLE_NUMBER,
-    "number": "a number",
-    "object": A_MAPPING,
-    "string": ANY_TEXT,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,12 +142,23 @@ def _wording(
         return found_but(_kind(value), form or ANY_TEXT)
     if form and kind.name not in ("type", "enum"):
         return found_but(describe(value), form)
-    write = _WORDINGS.get(kind.name)
-    if write:
-        return write(value, kind.value)
-    if kind.name == "pattern":
-        return found_but(describe(value), f"a text of the form {kind.value}")
-    message = f'Found {describe(value)}, which breaks the rule "{kind.name}" of its schema.'
+    return _rule(kind.name, kind.value, value)
+
+
+def _rule(keyword: str, allowed: Any, value: Any) -> tuple[str, str]:
+    """Message and hint for a value that breaks the rule `keyword: allowed` of its schema."""
+    match keyword:
+        case "type":
+            return mistyped(value, " or ".join(TYPES[name] for name in sorted(allowed) if name != "null"))
+        case "enum":
+            return not_an_option(value, [option for option in allowed if option not in (None, "")])
+        case "pattern":
+            return wrong_form(value, allowed)
+        case "x-kubernetes-list-map-keys":
+            return f"Two items have {allowed}; server-side apply refuses that.", "Keep one of them."
+        case _ if keyword in LIMITS:
+            return beyond(value, keyword, allowed)
+    message = f'Found {describe(value)}, which breaks the rule "{keyword}" of its schema.'
     return message, "See the reference of this field."
 
 
@@ -172,35 +172,3 @@ def _kind(value: Any) -> str:
             return "a number"
         case _:
             return describe(value)
-
-
-def _wrong_type(value: Any, types: list[str]) -> tuple[str, str]:
-    return mistyped(value, " or ".join(_TYPES[name] for name in sorted(types) if name != "null"))
-
-
-def _not_in_enum(value: Any, options: list[Any]) -> tuple[str, str]:
-    return not_an_option(value, [option for option in options if option not in (None, "")])
-
-
-def _limit(text: str, noun: str = "") -> Callable[[Any, Any], tuple[str, str]]:
-    def write(value: Any, limit: Any) -> tuple[str, str]:
-        return found_but(describe_size(value), text.format(counted(limit, noun) if noun else limit))
-
-    return write
-
-
-def _duplicate(_value: Any, key: str) -> tuple[str, str]:
-    return f"Two items have {key}; server-side apply refuses that.", "Keep one of them."
-
-
-_WORDINGS: dict[str, Callable[[Any, Any], tuple[str, str]]] = {
-    "type": _wrong_type,
-    "enum": _not_in_enum,
-    "minimum": _limit("a number of at least {}"),
-    "maximum": _limit("a number of at most {}"),
-    "minLength": _limit("a text of at least {}", "character"),
-    "maxLength": _limit("a text of at most {}", "character"),
-    "minItems": _limit("a list of at least {}", "item"),
-    "maxItems": _limit("a list of at most {}", "item"),
-    LIST_MAP_KEYS: _duplicate,
-}

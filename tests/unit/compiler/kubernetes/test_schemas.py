@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from stowplan.compiler.kubernetes import rules
-from stowplan.compiler.kubernetes.schema_checker import SchemaProblem
+from stowplan.compiler.kubernetes.schema_checker import Checker, SchemaProblem
 from stowplan.compiler.kubernetes.schemas import KnownKind, definition_problems, known_kinds, object_problems
 from stowplan.schema.diagnostics import dotted
 from stowplan.schema.platform.platform import KUBERNETES_VERSIONS
@@ -65,6 +65,18 @@ def test_a_quoted_number_is_told_to_lose_its_quotes() -> None:
         "type",
         'Found the text "3"; allowed is a whole number. Write it without quotes.',
     )
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        ({"exclusiveMinimum": 3}, "Found the number 3; allowed is a number above 3. Give a number above 3."),
+        ({"exclusiveMaximum": 3}, "Found the number 3; allowed is a number below 3. Give a number below 3."),
+        ({"multipleOf": 2}, 'Found the number 3, which breaks the rule "multipleOf" of its schema.'),
+    ],
+)
+def test_a_number_beyond_a_limit_is_reported_with_the_limit(rule: dict[str, Any], text: str) -> None:
+    assert only(Checker(rule).problems(3))[2].startswith(text)
 
 
 def test_problems_come_all_at_once_sorted_by_path() -> None:
