@@ -1,4 +1,4 @@
-"""Programs that an attempt starts: they end with it, and with whatever they started themselves."""
+"""Child processes of an attempt. They end when it ends, together with their own children."""
 
 import os
 import shutil
@@ -9,9 +9,9 @@ from pathlib import Path
 
 
 def bound() -> tuple[str, ...]:
-    """The words before a command whose process is to be killed with ours; none where that program is not there.
+    """Return the command prefix that lets the kernel kill the child when the agent dies; empty if `setpriv` is missing.
 
-    The signal is sent when the thread ends that started it. A `preexec_fn` could do the same, but is not safe in a
+    The kernel sends the signal when the starting thread ends. A `preexec_fn` could do the same, but is not safe in a
     program with threads.
     """
     program = shutil.which("setpriv")
@@ -21,9 +21,9 @@ def bound() -> tuple[str, ...]:
 
 
 def end(process: "subprocess.Popen[bytes]", seconds: float) -> None:
-    """Ends a process that leads a session, with all of it: SIGKILL comes so long after SIGTERM.
+    """End the whole session of a process: SIGTERM to its leader, then SIGKILL to all after `seconds`.
 
-    Its leader may have ended before those that it started.
+    The leader may have ended before its children.
     """
     if process.poll() is None:
         _signal(process, signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""The marker of a run that is done, and the file by which others see that the data is complete."""
+"""Marker of a finished run, and the file that declares a dataset complete."""
 
 import json
 from collections.abc import Mapping
@@ -9,16 +9,19 @@ from stowplan.schema.agents.exit_codes import PERMANENT, ExitCode
 from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, marker_path
 
 COMPLETE = "complete.json"
-"""In the state directory of the transfer: there while the destination is complete, not while it is being changed."""
+"""File in the state directory of the transfer. It exists while the destination is complete and no run changes it."""
 
 LONGEST_REVISION = 256
-"""Characters. The names of commits and versions are far shorter."""
+"""Maximum length in characters. The names of commits and versions are far shorter."""
 
 
 class Completion:
-    """Of one transfer, in one run. Without a run, as on a laptop, only the second file is kept.
+    """Completion files of one transfer in one run.
 
-    One that completes the dataset below `dataset` keeps that file there, and beside it one that says that it failed.
+    Without a run, for example on a laptop, only the complete file is written.
+
+    If the transfer completes the dataset below `dataset`, the complete file lies in that folder. After a permanent
+    failure the folder also gets a failed file.
     """
 
     def __init__(self, claim: Path, directory: Path, run: str | None, dataset: Path | None = None) -> None:
@@ -30,26 +33,26 @@ class Completion:
         self._run = run
 
     def is_done(self) -> bool:
-        """Whether this very run has succeeded before."""
+        """Return whether this run has already succeeded."""
         if self._marker is None or self._run is None:
             return False
         return run_marker.succeeded(safe_files.read(self._claim, self._marker), self._run)
 
     @property
     def revision(self) -> str | None:
-        """What this run brought, where its engine knows such a name and no other run came after it."""
+        """Revision that this run copied; None if the engine has no revisions or a later run replaced the file."""
         told = safe_files.json_object(safe_files.read(self._claim, self._complete)) or {}
         found = told.get("revision") if told.get("run") == self._run else None
         return found if isinstance(found, str) and len(found) <= LONGEST_REVISION else None
 
     def begin(self) -> None:
-        """Before the first change."""
+        """Remove all files before the first change of the destination."""
         for each in (self._complete, self._failed, self._marker):
             if each:
                 safe_files.remove(self._claim, each)
 
     def end(self, code: ExitCode, summary: Mapping[str, int | str]) -> None:
-        """After the last change. A failure that another attempt may mend leaves no marker."""
+        """Write the files after the last change. A failure that a retry may cure leaves no marker."""
         if code is ExitCode.DONE:
             if self._failed:
                 safe_files.remove(self._claim, self._failed)

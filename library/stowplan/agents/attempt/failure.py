@@ -1,4 +1,4 @@
-"""How an attempt fails: an exit code, a word for machines and a sentence for people."""
+"""Failures of an attempt: an exit code, a reason for machines and a sentence for people."""
 
 import errno
 
@@ -12,29 +12,29 @@ _HOLLOW = {errno.ENOSPC: "NoSpace", errno.EDQUOT: "NoSpace", errno.EROFS: "ReadO
     errno.ENOTEMPTY: "IsADirectory",
     errno.ENAMETOOLONG: "NameTooLong",
 }
-"""What the file system says of a destination that only a person can mend."""
+"""Reasons for errors of the destination's file system that only a person can correct."""
 
 
 class AttemptError(Exception):
-    """The end of the attempt, or of one file of it."""
+    """Failure of the attempt, or of one file of it."""
 
     def __init__(self, code: ExitCode, reason: str, message: str) -> None:
         super().__init__(message)
         self.code = code
         self.reason = reason
-        """One word in CamelCase, as the reason of a condition."""
+        """One word in CamelCase, used as the reason of a condition."""
 
 
 class StoppedError(Exception):
-    """There is to be no more work; the `Stop` knows why."""
+    """The work must stop; `Stop.why` gives the cause."""
 
 
 class FaultError(Exception):
-    """The work ended by something that is no Exception, such as a panic of a library in another language."""
+    """The work ended with a BaseException that is no Exception, such as a panic of a library in another language."""
 
 
 def contained(error: BaseException) -> Exception:
-    """The error itself, or a FaultError in its place: SystemExit of a thread, for example, must not end the process."""
+    """Wrap an error that is no Exception in a FaultError: SystemExit in a thread must not end the process."""
     if isinstance(error, Exception):
         return error
     fault = FaultError(f"{type(error).__name__}: {error}")
@@ -43,14 +43,17 @@ def contained(error: BaseException) -> Exception:
 
 
 def of_system(error: OSError, what: str) -> AttemptError:
-    """What an error of the local file system means."""
+    """Translate an error of the local file system into a failure. `what` is the beginning of the message."""
     reason = _HOLLOW.get(error.errno or 0)
     code = ExitCode.CONFLICT if reason else ExitCode.TRANSIENT
     return AttemptError(code, reason or "FileSystem", f"{what}: {error.strerror or error}")
 
 
 def of_any(error: Exception, what: str) -> AttemptError | StoppedError:
-    """The failure that an exception stands for; what is no error of the system is raised again."""
+    """Return the failure for an exception.
+
+    Any exception other than AttemptError, StoppedError or OSError is raised again.
+    """
     if isinstance(error, AttemptError | StoppedError):
         return error
     if isinstance(error, OSError):

@@ -1,4 +1,6 @@
-"""Ends the wait for a call that knows nothing of signals and deadlines, or that a file system may keep."""
+"""Interruptible calls: the caller stops waiting for a call that ignores signals and deadlines or hangs in a file
+system.
+"""
 
 import threading
 import time
@@ -13,7 +15,7 @@ T = TypeVar("T")
 LOOK_SECONDS = 0.1
 
 Patience = Callable[[Why | None], float]
-"""Seconds that a call may take to come to its end, by why it is to."""
+"""Seconds that a call may still take after the stop, as a function of the stop's cause."""
 
 
 def _none(_: Why | None) -> float:
@@ -21,9 +23,9 @@ def _none(_: Why | None) -> float:
 
 
 def interruptible(stop: Stop, call: Callable[[], T], patience: Patience = _none) -> T:
-    """What a call gives or raises, which runs in another thread: only the main one hears signals.
+    """Run `call` in another thread and return its result or raise its error. Only the main thread receives signals.
 
-    StoppedError if it is not over by so long after there is to be no more work: the call is left alone.
+    Raises StoppedError if the call still runs `patience` seconds after the stop. The call's thread is then abandoned.
     """
     over = threading.Event()
     results: list[T] = []

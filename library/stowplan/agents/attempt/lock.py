@@ -1,8 +1,8 @@
-"""Keeps two writers off one destination.
+"""Lock that allows one writer per destination.
 
-`flock` says at once whether a program of the same machine holds the lock, and ends with its holder. On some network
-file systems it does nothing, so the holder also writes who it is and touches the file again and again: a holder of
-another machine whose file stands still for long enough is gone.
+`flock` detects a holder on the same machine at once, and the kernel releases it when the holder ends. On some network
+file systems `flock` does nothing. The holder therefore also writes its name into the lock file and touches the file at
+regular intervals. A holder on another machine is considered dead once the file's time no longer changes.
 """
 
 import fcntl
@@ -25,15 +25,18 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 BEAT_SECONDS = 5.0
 SILENCE_SECONDS = 30.0
-"""A holder that did not touch the file for so long, by the clock of whoever waits, holds it no more."""
+"""Seconds without a touch, by the clock of the waiting program, after which a holder is considered dead."""
 
 LOST_SECONDS = 24.0
-"""A holder that could not touch the file for so long gives up, before others may think that it is gone."""
+"""Seconds without a successful touch after which a holder gives up. It is shorter than `SILENCE_SECONDS`."""
 
 
 @contextmanager
 def held(path: Path, name: str, stop: Stop, log: Log, *, silence: float = SILENCE_SECONDS) -> Iterator[None]:
-    """Holds the lock; AttemptError (5) if another one does, (10) if it was lost. `name` is for people."""
+    """Hold the lock. `name` identifies the holder to people.
+
+    Raises AttemptError: CONFLICT (5) if another program holds the lock, TRANSIENT (10) if the lock was lost.
+    """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -76,7 +79,7 @@ def _await_silence(descriptor: int, path: Path, stop: Stop, log: Log, silence: f
 
 @dataclass
 class _Heart:
-    """Touches the lock file, and ends the attempt if that fails for too long."""
+    """Thread that touches the lock file, and ends the attempt if touching fails for too long."""
 
     descriptor: int
     stop: Stop
@@ -90,7 +93,7 @@ class _Heart:
             try:
                 os.utime(self.descriptor)
                 beaten = time.monotonic()
-            # Whatever it is, the attempt must not go on without a lock that others see.
+            # After any error at all the attempt must not go on without a lock that others can see.
             except BaseException as error:
                 self.log.warning("Cannot touch the lock file: trying again", error=repr(error))
                 if time.monotonic() - beaten > LOST_SECONDS:

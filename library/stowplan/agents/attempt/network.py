@@ -1,8 +1,8 @@
-"""Which addresses an agent connects to.
+"""Rule for the addresses that an agent may connect to.
 
-What a server says, and what the name server answers, is not believed: an address of the node (the metadata service of
-a cloud, an agent that hands out credentials) or of the pod itself is never a store. A name is resolved once, and the
-connection goes to the very address that was checked, so that a second answer of the name server changes nothing.
+Servers and name servers are not trusted. An address of the node (a cloud's metadata service, an agent that hands out
+credentials) or of the pod itself is never accepted as a store. A name is resolved once, and the connection goes to the
+checked address, so a second, different DNS answer has no effect.
 """
 
 import socket
@@ -33,17 +33,20 @@ _TRANSLATED = ip_network("64:ff9b::/96")
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """The rule of one process."""
+    """Address rule of one process."""
 
     allow_loopback: bool = False
-    """For a person who transfers from or to a server on their own machine. No compiled manifest sets it."""
+    """Allow loopback addresses, for a person who transfers from or to a server on their own machine.
+
+    No manifest sets it.
+    """
 
     def addresses(self, host: str, port: int, *, named: bool) -> list[str]:
-        """The addresses of a host that may be connected to, in the order of the resolver.
+        """Return the allowed addresses of a host, in the order of the resolver.
 
-        `host` is a name or an address, without brackets. `named` says whether the spec or the platform named it: only
-        then may it be a private address. OSError if the name has no address; AttemptError (2 if `named`, else 5) if
-        none of its addresses is allowed.
+        `host` is a name or an address, without brackets. `named` is True if the spec or the platform names the host;
+        only then are private addresses allowed. Raises OSError if the name has no address, and AttemptError if none of
+        its addresses is allowed (exit code 2 if `named`, else 5).
         """
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         unique = list(dict.fromkeys(str(each[4][0]) for each in found))
@@ -55,7 +58,7 @@ class Network:
         return allowed
 
     def connect(self, host: str, port: int, *, named: bool, seconds: float) -> socket.socket:
-        """A connection to the first of the `addresses` that answers within so many seconds. OSError if none does."""
+        """Connect to the first of `addresses` that answers within `seconds`. Raises OSError if none does."""
         allowed = self.addresses(host, port, named=named)
         for each in allowed[:-1]:
             try:
@@ -65,7 +68,7 @@ class Network:
         return socket.create_connection((allowed[-1], port), seconds)
 
     def _refusal(self, address: Address, *, named: bool) -> str | None:
-        """Why the address is refused, as the end of a sentence; None if it is allowed."""
+        """Return why the address is refused, as the end of a sentence; None if it is allowed."""
         inner = _inner(address)
         if inner.is_loopback or inner.is_unspecified:
             hint = "an address of the pod itself; on your own machine the option --allow-loopback allows it"
@@ -80,11 +83,11 @@ class Network:
 
 
 OF_A_POD = Network()
-"""What holds wherever nobody said otherwise."""
+"""Default rule, which every pod uses."""
 
 
 def _inner(address: Address) -> Address:
-    """The IPv4 address that an IPv6 address stands for, if it does."""
+    """Return the IPv4 address that is embedded in an IPv6 address; otherwise the address itself."""
     if isinstance(address, IPv4Address):
         return address
     if address in _TRANSLATED:

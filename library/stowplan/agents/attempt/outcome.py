@@ -1,4 +1,4 @@
-"""The state of an attempt in the words of the custom resource's status."""
+"""State of an attempt, in the form of the custom resource's status."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,12 +8,12 @@ from stowplan.agents.attempt.progress import Progress, Snapshot
 RUNNING, SUCCEEDED, FAILED = "running", "succeeded", "failed"
 
 LONGEST_MESSAGE = 32768
-"""Characters that Kubernetes takes as the message of a condition."""
+"""Maximum length of a condition's message in characters; Kubernetes refuses longer ones."""
 
 
 @dataclass
 class Outcome:
-    """What is known of the attempt by now."""
+    """Current state of the attempt."""
 
     run: str | None
     pod: str | None
@@ -23,15 +23,15 @@ class Outcome:
     reason: str = "Running"
     message: str = "Under way"
     revision: str | None = None
-    """What is copied, such as a commit, as soon as it is known."""
+    """Revision of the source, such as a commit, as soon as it is known."""
 
     def end(self, code: int, reason: str, message: str) -> None:
-        """The attempt has come to its end."""
+        """Record the end of the attempt."""
         self.message, self.reason, self.exit_code = message, reason, code
         self.result = FAILED if code else SUCCEEDED
 
     def entry(self) -> dict[str, Any]:
-        """Fields of the attempt in the status, without times."""
+        """Return the status fields of the attempt, without times."""
         counts = self.progress.snapshot()
         fields = {
             "run": self.run,
@@ -48,13 +48,13 @@ class Outcome:
 
 
 def condition(kind: str, reason: str, message: str, *, holds: bool) -> dict[str, Any]:
-    """A condition without its times, which the report adds."""
+    """Return a condition without its times; the report adds them."""
     found = {"type": kind, "status": "True" if holds else "False", "reason": reason}
     return found | ({"message": message[:LONGEST_MESSAGE]} if message else {})
 
 
 def percent(counts: Snapshot, *, done: bool) -> str:
-    """How much is done, by bytes, or by files where there are none; 100% only at the end."""
+    """Return the progress by bytes, or by files if the bytes are unknown. It is "100%" only at the end."""
     if done:
         return "100%"
     part, whole = (

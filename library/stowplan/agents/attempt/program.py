@@ -1,4 +1,4 @@
-"""The frame of a program that makes one attempt: signals, deadline, progress, reports, last words, exit code."""
+"""Frame of a program that makes one attempt: signals, deadline, progress, reports, termination message, exit code."""
 
 import os
 import signal
@@ -21,16 +21,17 @@ from stowplan.agents.runtime.log import Log, shortened, visible
 from stowplan.schema.agents.exit_codes import TERMINATED, ExitCode
 
 LOG_SECONDS = 10.0
-"""Time between two lines of progress."""
+"""Seconds between two progress lines."""
 
 LONGEST_TRACE = 16 * 1024
-"""Characters of a traceback that are shown: its end."""
+"""Maximum length of a logged traceback in characters; its end is shown."""
 
 HANG_SECONDS, FAILURE_SECONDS = 6.0, 60.0
-"""What the work may take to come to its end, told from outside or after a failure: a file system may keep it."""
+"""Seconds that the work may still take after a signal or deadline, and after a failure. A file system may hang longer.
+"""
 
 END_SECONDS = 8.0
-"""After a signal: what flushing and the last report may take before the process ends whatever they do."""
+"""Seconds after a signal within which flushing and the last report must finish; then the process ends."""
 
 
 @dataclass(frozen=True)
@@ -43,10 +44,13 @@ class Program:
     log: Log
     redact: Redactor
     soft_deadline_seconds: int | None
-    """Seconds after which the attempt keeps what it has; None for no limit."""
+    """Seconds after which the attempt ends and leaves its partial result; None for no limit."""
 
     def run(self, work: Callable[[], str], reporter: Reporter | None) -> int:
-        """Does the work, which gives a sentence of what was done; gives the exit code, unless it was ended early."""
+        """Do the work and return the exit code. `work` returns a sentence about the result.
+
+        After a signal or the soft deadline the process exits here, without returning.
+        """
         _watch_signals(self.stop)
         deadline = self._watch_deadline()
         ticking = threading.Event()
@@ -71,7 +75,7 @@ class Program:
         (self.log.error if code else self.log.info)(message, reason=reason, code=code, **counts)
 
     def _attempt(self, work: Callable[[], str]) -> tuple[int, str, str]:
-        """Exit code, reason and sentence of the attempt."""
+        """Return exit code, reason and message of the attempt."""
         try:
             return ExitCode.DONE, "Succeeded", interruptible(self.stop, work, _patience)
         except StoppedError:
@@ -85,7 +89,7 @@ class Program:
                 return failure.code, failure.reason, str(failure)
             return self._stopped()
         except BaseException as error:
-            # Libraries that are not written in Python raise such ones. They must not end the process without a word.
+            # Libraries in other languages raise such errors. They must not end the process without a report.
             return self._fault(error)
 
     def _fault(self, error: BaseException) -> tuple[int, str, str]:
@@ -133,6 +137,6 @@ def _end_at_last() -> None:
 
 
 def _vanish(code: int) -> NoReturn:
-    """Ends the process at once: threads may wait for a server that never answers."""
+    """End the process at once: threads may wait for a server that never answers."""
     sys.stderr.flush()
     os._exit(code)

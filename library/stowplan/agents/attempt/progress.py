@@ -1,4 +1,4 @@
-"""How far the transfer is."""
+"""Progress of the transfer."""
 
 import threading
 import time
@@ -6,12 +6,12 @@ from collections import deque
 from dataclasses import asdict, dataclass, field
 
 WINDOW_SECONDS = 30.0
-"""The rate is that of the last half minute."""
+"""The rate is an average over this many seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The counts of one moment. Bytes of files that are partly there count as done."""
+    """Counts at one moment. Bytes of partly copied files count as done."""
 
     files_total: int
     bytes_total: int
@@ -24,7 +24,7 @@ class Snapshot:
     seconds_left: int | None
 
     def fields(self) -> dict[str, int]:
-        """By name in camelCase, without what is unknown."""
+        """Return the known counts by name in camelCase."""
         words = {name: name.split("_") for name in asdict(self)}
         camel = {name: parts[0] + "".join(map(str.capitalize, parts[1:])) for name, parts in words.items()}
         return {camel[name]: value for name, value in asdict(self).items() if value is not None}
@@ -32,7 +32,7 @@ class Snapshot:
 
 @dataclass
 class Progress:
-    """Counted by all threads."""
+    """Counters that all threads share."""
 
     files_total: int = 0
     bytes_total: int = 0
@@ -42,7 +42,7 @@ class Progress:
     files_deleted: int = 0
     files_left_out: int = 0
     resumed_bytes: int = 0
-    """Bytes of `bytes_done` that an earlier attempt had brought."""
+    """Part of `bytes_done` that an earlier attempt copied."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     began: float = field(default_factory=time.monotonic)
     _moments: deque[tuple[float, int]] = field(default_factory=deque)
@@ -51,7 +51,7 @@ class Progress:
         self._moments.append((self.began, 0))
 
     def add(self, *, files: int = 0, size: int = 0, resumed: int = 0) -> None:
-        """Files and bytes that are done, or bytes that are to be done once more (negative)."""
+        """Add finished files and bytes. A negative `size` takes back bytes that must be copied again."""
         with self._lock:
             self.files_done += files
             self.bytes_done += size + resumed

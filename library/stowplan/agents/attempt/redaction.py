@@ -1,4 +1,4 @@
-"""Keeps secrets out of everything that the agent says."""
+"""Removal of secrets from everything that the agent writes."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from urllib.parse import quote, quote_plus, unquote
 MASK = "[redacted]"
 
 SHORTEST = 4
-"""Shorter values are no secrets, and would take parts of common words with them."""
+"""Minimum length in characters. Shorter values are no secrets, and replacing them would damage common words."""
 
 _IN_ANY_URL = re.compile(
     r"(?<=://)[^\s/?#\"'<>\\]+(?=@)"
@@ -18,14 +18,14 @@ _IN_ANY_URL = re.compile(
     r"=[^\s&;\"'<>\\]+",
     re.IGNORECASE,
 )
-"""User and password, or a value by which a URL opens what it names: servers send such URLs, and errors quote them."""
+"""User and password, or a query value that grants access: servers send such URLs, and error messages quote them."""
 
 TOKEN_AS_USER = ("", "x-oauth-basic")
-"""What stands in the place of a password in a URL whose user name is a token."""
+"""Values of the password in a URL whose user name is a token."""
 
 
 def in_url(url: str) -> list[str]:
-    """The password in a URL, as it stands there and decoded, or the user name where that is a token. Takes any text."""
+    """Return the password in a URL, as written and decoded, or the user name if it is a token. Accepts any string."""
     userinfo = url.strip().partition("://")[2].rpartition("@")[0]
     user, _, password = userinfo.partition(":")
     found = user if password in TOKEN_AS_USER else password
@@ -33,9 +33,9 @@ def in_url(url: str) -> list[str]:
 
 
 class Redactor:
-    """Replaces known secrets, also where they are percent-encoded, in base64 or in a JSON string.
+    """Replaces known secrets, also in percent-encoded, base64 and JSON form.
 
-    Of all URLs it takes what opens a door: user and password, signatures and tokens.
+    In every URL it also replaces user and password, signatures and tokens.
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
@@ -65,9 +65,9 @@ def _forms(secret: str) -> Iterator[str]:
 
 
 def _in_base64(secret: bytes, encode: Callable[[bytes], bytes]) -> Iterator[str]:
-    """The characters that stand for the secret alone, wherever it begins in what was encoded.
+    """Yield the base64 characters that depend on the secret alone, for each of its three possible offsets.
 
-    A character holds six bits, so the first and last ones also depend on the neighbours.
+    A character holds six bits, so the first and last characters also depend on neighbouring bytes.
     """
     for before in range(3):
         text = encode(bytes(before) + secret).decode("ascii").rstrip("=")
@@ -78,7 +78,7 @@ def _in_base64(secret: bytes, encode: Callable[[bytes], bytes]) -> Iterator[str]
 
 
 class RedactedStream:
-    """A text stream that redacts each text that is written to it as one."""
+    """Text stream that redacts each string before writing it."""
 
     def __init__(self, stream: TextIO, redact: Redactor) -> None:
         self._stream = stream

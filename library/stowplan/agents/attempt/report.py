@@ -1,4 +1,4 @@
-"""Reports on `/status` of the custom resource. Nothing that goes wrong here ever ends the transfer."""
+"""Reports to the `/status` of the custom resource. A failed report never ends the transfer."""
 
 import asyncio
 import threading
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from stowplan.agents.cluster.client import Client
 
 CHANGE_SECONDS, HEARTBEAT_SECONDS = 10.0, 30.0
-"""Time between two reports at least, and at most."""
+"""Minimum and maximum seconds between two reports."""
 
 LAST_SECONDS = 4.0
-"""What the report of the end may take."""
+"""Seconds that the last report may take."""
 
 Status = dict[str, Any]
 
@@ -34,7 +34,7 @@ def _no_others(_: Manifest) -> Sequence[tuple[str, Status]]:
 
 
 def reach(environment: Mapping[str, str], account: Path, log: Log) -> Access | None:
-    """The API server to report to; None where this is no pod, as on a laptop."""
+    """Return the access to the API server; None outside a pod, for example on a laptop."""
     found = access.from_pod(environment, account)
     if isinstance(found, str):
         log.info("No reports to a cluster", reason=found)
@@ -44,27 +44,27 @@ def reach(environment: Mapping[str, str], account: Path, log: Log) -> Access | N
 
 @dataclass
 class Reporter:
-    """A thread that applies the status whenever it has changed, and now and then where it has not."""
+    """Thread that applies the status after each change, and at regular intervals without one."""
 
     access: Access
     target: Target
-    """The custom resource to report on."""
+    """Custom resource whose status is applied."""
     status: Callable[[Manifest | None], Status]
-    """The fields to apply, without times; asked for by the thread.
+    """Function that returns the status fields to apply, without times. The thread calls it.
 
-    It gets the custom resource as it is now, or None where it is only asked whether its own part has changed. An entry
-    `attempt`, and each of `attempts`, gets the time of the report.
+    Its argument is the current custom resource, or None if the thread only asks whether the process's own fields
+    changed. An entry `attempt`, and each entry of `attempts`, gets the time of the report.
     """
     manager: str
     log: Log
     others: Callable[[Manifest], Sequence[tuple[str, Status]]] = _no_others
-    """What this process applies beside its own part each time: more field managers, and the fields of each."""
+    """Fields that this process applies in addition, by field manager."""
     heartbeat_seconds: float = HEARTBEAT_SECONDS
     _ending: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread = field(init=False)
     _began: str = field(default_factory=now)
     _since: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """By type of condition: its status and the time since when."""
+    """Status and time of the last transition, by condition type."""
 
     def __post_init__(self) -> None:
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -72,11 +72,11 @@ class Reporter:
 
     @property
     def works(self) -> bool:
-        """False after a fault of this program: there will be no more reports."""
+        """Return False after an internal error, which ends all reports."""
         return self._thread.is_alive()
 
     def end(self) -> None:
-        """Reports once more, as far as that takes no long time."""
+        """Send a last report, and wait for it at most `LAST_SECONDS`."""
         self._ending.set()
         self._thread.join(LAST_SECONDS)
 
@@ -84,12 +84,12 @@ class Reporter:
         try:
             asyncio.run(self._report())
         except BaseException as error:
-            # At the end of the process a thread may find that it can begin nothing more.
+            # While the process ends, the interpreter may refuse to start another thread.
             if not self._ending.is_set():
                 self.log.warning("Reports end: a fault of this program", error=repr(error))
 
     async def _report(self) -> None:
-        # Its library takes as long as all the rest of the program's start, and not every run has a cluster.
+        # Importing the client takes as long as the rest of the program's start, and not every run has a cluster.
         from stowplan.agents.cluster.client import Client  # noqa: PLC0415
 
         backoff, last, at, wait = Backoff(), None, 0.0, 0.0
@@ -106,7 +106,7 @@ class Reporter:
                     if ending:
                         return
                 else:
-                    # `end` does not wait for long, and the process ends after it, whatever this thread does.
+                    # `end` waits only a short time, and the process ends after it, whatever this thread does.
                     wait = backoff.seconds()
                     if ending:
                         await asyncio.sleep(min(wait, 1.0))
@@ -115,7 +115,7 @@ class Reporter:
         place = SERVED[self.target.kind].place(self.target.namespace, self.target.name)
         found = await client.status(place)
         if isinstance(found, Refused | Unreachable):
-            # The custom resource may come after its Job.
+            # The custom resource may be created after its Job.
             self.log.warning("Cannot read the status to report on: trying again", error=str(found))
             return False
         for manager, status in ((self.manager, self.status(found)), *self.others(found)):
@@ -142,7 +142,7 @@ class Reporter:
         }
 
     def _transition(self, condition: Status, found: Manifest) -> str:
-        """Since when it is so: the attempts before may have said the same."""
+        """Return when the condition got its present status; earlier attempts may have set the same status."""
         kind, status = condition["type"], condition["status"]
         before = self._since.get(kind)
         if before is None or before[0] != status:

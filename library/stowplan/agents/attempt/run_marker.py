@@ -1,4 +1,4 @@
-"""What the marker of a run says. Where it lies, and what it means for others, is in `stowplan.schema.agents.marker`."""
+"""Content of a run's marker. `stowplan.schema.agents.marker` defines its path and its meaning for readers."""
 
 from pydantic import ValidationError
 
@@ -7,13 +7,13 @@ from stowplan.schema.agents.marker import Marker
 
 
 def written(run: str, code: ExitCode) -> str:
-    """The content of the marker of a run that ended with this code for good."""
+    """Return the marker's content for a run that has ended with this code and is not retried."""
     fields = {"run": run, "result": "failed" if code else "succeeded", "exitCode": int(code)}
     return Marker.model_validate(fields).model_dump_json(by_alias=True) + "\n"
 
 
 def read(content: bytes | None) -> Marker | None:
-    """The marker; None if there is none, or something else."""
+    """Parse the marker; None if it is missing or invalid."""
     if content is None:
         return None
     try:
@@ -23,6 +23,6 @@ def read(content: bytes | None) -> Marker | None:
 
 
 def succeeded(content: bytes | None, run: str) -> bool:
-    """Whether it says that this very run has succeeded."""
+    """Return whether the marker records the success of this run."""
     marker = read(content)
     return marker is not None and marker.run == run and marker.result == "succeeded"

@@ -1,7 +1,7 @@
-"""Small files that are there as a whole or not at all, and what outlives a crash of the node.
+"""Small files that are written atomically and survive a crash of the node.
 
-Everybody who can write to a claim can put anything into its state directory. So paths are opened name by name without
-following a link, and what is read is a regular file of a bounded size.
+Everybody with write access to a claim can put anything into its state directory. So each component of a path is opened
+without following links, and only regular files of a bounded size are read.
 """
 
 import ctypes
@@ -16,11 +16,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 LARGEST = 64 * 1024
-"""Bytes of a file that is read. Markers have less than one thousand."""
+"""Maximum size in bytes of a file that is read. Markers have less than one thousand bytes."""
 
 MOST_NAMES = 100_000
 MOST_BYTES = 16 << 20
-"""What is read of one folder."""
+"""Maximum number of bytes that are read from one folder."""
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -30,7 +30,10 @@ _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 @contextmanager
 def folder(root: Path, path: str, *, create: bool = False) -> Iterator[int]:
-    """A descriptor of the folder at `path` below `root`. OSError, for a link on the way too (ENOTDIR)."""
+    """Open the folder at `path` below `root` and yield its descriptor.
+
+    Raises OSError, for a link on the way ENOTDIR.
+    """
     descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for name in PurePosixPath(path).parts:
@@ -46,9 +49,10 @@ def folder(root: Path, path: str, *, create: bool = False) -> Iterator[int]:
 
 
 def read(root: Path, path: str, largest: int = LARGEST) -> bytes | None:
-    """The content of a file; None if there is no regular file of at most `largest` bytes, or a link on the way.
+    """Return the content of a file; None if it is missing, no regular file, larger than `largest` bytes or behind a
+    link.
 
-    OSError where the file system cannot tell, such as PermissionError.
+    Raises OSError if the file system cannot tell, for example PermissionError.
     """
     parent, name = _split(path)
     try:
@@ -59,8 +63,9 @@ def read(root: Path, path: str, largest: int = LARGEST) -> bytes | None:
 
 
 def content(parent: int, name: str, largest: int = LARGEST) -> bytes | None:
-    """As `read`, for a name in a folder that is open."""
-    # Opening some special files has effects. This look costs little, and the one below is the one that counts.
+    """Read a file as `read` does, by its name in an open folder."""
+    # Opening some special files has side effects, so the type is checked first. The check after opening is the safe
+    # one.
     with suppress(FileNotFoundError):
         if not stat.S_ISREG(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode):
             return None
@@ -76,7 +81,7 @@ def content(parent: int, name: str, largest: int = LARGEST) -> bytes | None:
 
 
 def json_object(found: bytes | None) -> dict[str, Any] | None:
-    """The JSON object in a file; None if there is something else, such as nesting that is too deep to be read."""
+    """Parse a JSON object; None for anything else, such as nesting that is too deep for the parser."""
     if found is None:
         return None
     try:
@@ -87,10 +92,10 @@ def json_object(found: bytes | None) -> dict[str, Any] | None:
 
 
 def files(root: Path, path: str, largest: int = LARGEST) -> dict[str, bytes]:
-    """What is in a folder, by name, without folders. Empty if there is no folder, or a link on the way.
+    """Return the contents of a folder's files by name. Empty if the folder is missing or behind a link.
 
-    The content is empty for whatever `read` would not read, and for files beyond `MOST_BYTES`. OSError for more than
-    `MOST_NAMES`.
+    A content is empty if `read` refuses the file, and for all files beyond `MOST_BYTES`. Raises OSError for more than
+    `MOST_NAMES` entries.
     """
     found: dict[str, bytes] = {}
     left = MOST_BYTES
@@ -121,21 +126,21 @@ def _is_there(parent: int, name: str) -> bool:
 
 
 def write(root: Path, path: str, text: str) -> None:
-    """Writes a file in one step that survives a crash, and makes its folder. A link there is replaced. OSError."""
+    """Write a file atomically and durably; create its folder; replace a link at its path. Raises OSError."""
     parent, name = _split(path)
     with folder(root, parent, create=True) as descriptor:
         _write(descriptor, name, text)
 
 
 def remove(root: Path, path: str) -> None:
-    """Removes a file or link, if it is there. OSError, also for a link on the way."""
+    """Remove a file or link if it exists. Raises OSError, also for a link on the way."""
     parent, name = _split(path)
     with suppress(FileNotFoundError), folder(root, parent) as descriptor:
         os.unlink(name, dir_fd=descriptor)
 
 
 def replace(path: Path, text: str) -> None:
-    """As `write`, in a folder that is there and is no one else's."""
+    """Write a file as `write` does, in an existing folder that only this process uses."""
     descriptor = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         _write(descriptor, path.name, text)
@@ -145,7 +150,7 @@ def replace(path: Path, text: str) -> None:
 
 def _write(parent: int, name: str, text: str) -> None:
     temporary = f"{name}.tmp"
-    # Whatever lies there, such as a link, must not be written through.
+    # Whatever lies at this path, such as a link, must not be written through.
     with suppress(FileNotFoundError):
         os.unlink(temporary, dir_fd=parent)
     with os.fdopen(os.open(temporary, _CREATE, 0o666, dir_fd=parent), "w", encoding="utf-8") as file:
@@ -162,7 +167,7 @@ def _split(path: str) -> tuple[str, str]:
 
 
 def sync_directory(path: Path) -> None:
-    """Makes the names in a directory durable."""
+    """Make the names in a directory durable."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -171,7 +176,7 @@ def sync_directory(path: Path) -> None:
 
 
 def sync_all(descriptor: int) -> None:
-    """Makes everything durable that was written to the file system of a descriptor: cheaper than file by file."""
+    """Make all writes to the descriptor's file system durable. One call is cheaper than one per file."""
     # Python has no `os.syncfs`.
     if ctypes.CDLL(None, use_errno=True).syncfs(descriptor):
         number = ctypes.get_errno()
@@ -179,7 +184,7 @@ def sync_all(descriptor: int) -> None:
 
 
 def boot() -> str:
-    """Names the time since this machine started: what was written since then is there, durable or not."""
+    """Return an identifier of the present boot: data written since then can be read even if it is not durable."""
     try:
         return _BOOT.read_text(encoding="ascii").strip()
     except OSError:

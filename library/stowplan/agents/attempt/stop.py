@@ -1,4 +1,4 @@
-"""Why and when the work ends before it is done."""
+"""Request to stop the work early: its cause and its time."""
 
 import threading
 from typing import Literal
@@ -9,7 +9,7 @@ Why = Literal["signal", "deadline", "failure"]
 
 
 class Stop:
-    """Set once, by whoever comes first; every thread looks at it between two requests."""
+    """Request that is set once; the first cause wins. Every thread checks it between two requests."""
 
     def __init__(self) -> None:
         self._event = threading.Event()
@@ -17,7 +17,7 @@ class Stop:
         self.why: Why | None = None
 
     def set(self, why: Why) -> None:
-        # Also called by a signal handler, in whatever this thread does: so it must not wait for the lock.
+        # A signal handler also calls this, while its thread may hold the lock: so it must not wait for the lock.
         if self._lock.acquire(blocking=False):
             self.why = self.why or why
             self._lock.release()
@@ -27,11 +27,11 @@ class Stop:
         return self._event.is_set()
 
     def check(self) -> None:
-        """StoppedError once it is set."""
+        """Raise StoppedError if the stop is requested."""
         if self._event.is_set():
             raise StoppedError
 
     def sleep(self, seconds: float) -> None:
-        """Waits; StoppedError as soon as it is set."""
+        """Wait; raise StoppedError as soon as the stop is requested."""
         if self._event.wait(seconds):
             raise StoppedError

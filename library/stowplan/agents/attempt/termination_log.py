@@ -1,15 +1,15 @@
-"""What the kubelet keeps of a container that has ended: `kubectl describe pod` shows it."""
+"""Termination message of a container, which `kubectl describe pod` shows."""
 
 import json
 from pathlib import Path
 
 PLACE = Path("/dev/termination-log")
 LONGEST = 4096
-"""Bytes that the kubelet takes."""
+"""Maximum size in bytes; the kubelet cuts off the rest."""
 
 
 def leave(code: int, reason: str, message: str, counts: dict[str, int], place: Path = PLACE) -> None:
-    """Writes the outcome as one JSON object, if there is a kubelet that reads it. The message must hold no secrets."""
+    """Write the outcome as one JSON object, if a kubelet reads it. `message` must hold no secrets."""
     if not place.is_file():
         return
     rest = {"exitCode": code, "reason": reason, **counts}
@@ -19,5 +19,5 @@ def leave(code: int, reason: str, message: str, counts: dict[str, int], place: P
     try:
         place.write_text(json.dumps({**rest, "message": message}), encoding="utf-8")
     except OSError:
-        # Without it the log still says the same.
+        # The log has the same information.
         return

@@ -1,11 +1,11 @@
-"""The program: from its first argument to the part that does the work."""
+"""Dispatch of the command line to the part that does the work."""
 
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
 Part = Callable[[Sequence[str]], int]
-"""Takes all arguments, the first one included; gives the exit code."""
+"""Function that takes all arguments, including the first, and returns the exit code."""
 
 _PARTS = {
     "runtime": "stowplan.agents.cache.runtime.command",
@@ -16,7 +16,7 @@ _PARTS = {
     "clear": "stowplan.agents.cache.task",
     "rmr": "stowplan.agents.cache.task",
 }
-"""Modules with a function `main`. A probe runs every half minute on every node: it loads what it needs alone."""
+"""Modules with a function `main`. A probe runs every half minute on every node, so it loads only its own module."""
 
 _HELP = f"""\
 usage: python -m stowplan.agents.cache {{{",".join(_PARTS)}}} [--help] ...
@@ -31,7 +31,7 @@ Keeps datasets near their readers.
 
 
 def main() -> int:
-    """Runs one part; gives its exit code, 2 for a wrong command line."""
+    """Run one part and return its exit code; 2 for a wrong command line."""
     words = sys.argv[1:]
     if words and words[0] in _PARTS:
         part: Part = import_module(_PARTS[words[0]]).main

@@ -30,10 +30,10 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 
 def main(words: Sequence[str]) -> int:
-    """Runs the task that the first word names until the outcome stands; gives the exit code."""
+    """Run the task that the first word names, and return its exit code."""
     given = arguments(words)
     redact = Redactor(secrets(os.environ))
-    # Tracebacks and warnings of libraries go there too.
+    # Tracebacks and warnings of libraries also go to standard error.
     sys.stderr = sys.stdout = cast("TextIO", RedactedStream(sys.stderr, redact))
     log = Log(given.log_format, identity(os.environ), sys.stderr)
     try:

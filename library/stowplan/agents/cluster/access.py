@@ -1,4 +1,4 @@
-"""How a pod reaches its API server: address from the environment, token and certificate authority from files."""
+"""Access of a pod to its API server: address from the environment, token and certificate authorities from files."""
 
 import ssl
 from collections.abc import Mapping
@@ -10,14 +10,14 @@ PORT_ENV = "KUBERNETES_SERVICE_PORT"
 """The kubelet sets both in every container."""
 
 ACCOUNT_DIRECTORY = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-"""Where pods find `token` and `ca.crt` of their ServiceAccount."""
+"""Directory with `token` and `ca.crt` of the pod's ServiceAccount."""
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
     """One API server and the identity of one ServiceAccount.
 
-    The files are read again and again: the kubelet renews a projected token before it expires, and the authorities when
+    The files are read before each use: the kubelet renews a projected token before it expires, and the authorities when
     they change.
     """
 
@@ -26,23 +26,26 @@ class Access:
     authorities: Path
 
     def token(self) -> str:
-        """The present token; OSError or ValueError if there is none, without a word of it."""
+        """Return the present token.
+
+        Raises OSError or ValueError if it is missing; the message never quotes the file.
+        """
         token = self.token_file.read_text(encoding="ascii").strip()
-        # What is refused as a header would be quoted in the error.
+        # httpx quotes an invalid header in its error, which would expose the token.
         if not token.isprintable() or len(token.split()) != 1:
             raise ValueError(f"{self.token_file} holds no token")
         return token
 
     def tls(self) -> ssl.SSLContext:
-        """A context that trusts the cluster's authorities and no others; OSError if the file holds none."""
+        """Return a context that trusts only the cluster's authorities. Raises OSError if the file holds none."""
         context = ssl.create_default_context(cafile=str(self.authorities))
-        # Python 3.13 began to ask for extensions that the authorities of many clusters do not have.
+        # Python 3.13 began to require extensions that the authorities of many clusters do not have.
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT
         return context
 
 
 def from_pod(environment: Mapping[str, str], directory: Path = ACCOUNT_DIRECTORY) -> Access | str:
-    """The access that a pod has, or a sentence that says what is missing."""
+    """Return the access of this pod, or a sentence about the missing part."""
     host, port = environment.get(HOST_ENV), environment.get(PORT_ENV)
     if not host or not port:
         return f"{HOST_ENV} and {PORT_ENV} are not set: this program runs in a pod"

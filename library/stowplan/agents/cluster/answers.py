@@ -1,4 +1,4 @@
-"""What an API server answers, as values: a network that is away or a right that is missing is no exception."""
+"""Answers of an API server as values: a lost network or a missing right raises no exception."""
 
 import json
 from collections.abc import Mapping
@@ -8,12 +8,12 @@ from typing import Any
 Manifest = dict[str, Any]
 
 LONGEST = 1000
-"""Characters of a reason or message that the server gives."""
+"""Maximum length in characters of the server's reason and message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The server said no: an HTTP status of 400 or above; the other fields are those of its Status object."""
+    """Refusal: an HTTP status of 400 or above. The other fields come from its Status object."""
 
     status: int
     reason: str
@@ -25,7 +25,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Unreachable:
-    """No answer: the server, the network or the own token file is away. It may pass."""
+    """Missing answer, often temporary: the server, the network or the token file is unavailable."""
 
     message: str
 
@@ -46,9 +46,9 @@ Answer = Manifest | Trouble
 
 
 def object_of(content: bytes) -> Manifest:
-    """The object in the body of an answer; ValueError if it is none.
+    """Parse the object in the body of an answer. Raises ValueError for anything else.
 
-    Something between us and the server may answer 200 with a page of its own.
+    A proxy in front of the server may answer 200 with a page of its own.
     """
     found = _parsed(content)
     if not (isinstance(found, dict) and isinstance(found.get("metadata"), dict)):
@@ -57,7 +57,7 @@ def object_of(content: bytes) -> Manifest:
 
 
 def event_of(line: bytes) -> WatchEvent | Trouble:
-    """One line of a watch; ValueError if it is something else.
+    """Parse one line of a watch. Raises ValueError for anything else.
 
     An `ERROR` line carries a Status, such as 410 Gone for a version that the server no longer has.
     """
@@ -74,7 +74,7 @@ def event_of(line: bytes) -> WatchEvent | Trouble:
 
 
 def refusal_of(status: int, content: bytes) -> Refused:
-    """From the body of an answer: a Status object, or the plain text of whatever stands before the server."""
+    """Parse the body of a refusal: a Status object, or the plain text of a proxy in front of the server."""
     try:
         return _refused(status, _parsed(content))
     except ValueError:
@@ -82,7 +82,7 @@ def refusal_of(status: int, content: bytes) -> Refused:
 
 
 def _parsed(content: bytes) -> object:
-    """ValueError for text that is no JSON, or too deeply nested."""
+    """Parse JSON. Raises ValueError for invalid or too deeply nested JSON."""
     try:
         found: object = json.loads(content)
     except RecursionError:

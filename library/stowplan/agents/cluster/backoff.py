@@ -1,4 +1,4 @@
-"""How long to wait before the next try."""
+"""Wait before the next retry."""
 
 import random
 from dataclasses import dataclass
@@ -9,19 +9,19 @@ LONGEST = 30.0
 
 @dataclass(slots=True)
 class Backoff:
-    """Doubles from half a second to half a minute; a part of each wait is left to chance.
+    """Exponential backoff from half a second to half a minute, with jitter.
 
-    Many agents lose the same server at the same moment, and should not come back at the same moment.
+    Many agents lose the same server at the same moment. The jitter spreads their retries.
     """
 
     _next: float = FIRST
 
     def seconds(self) -> float:
-        """The next wait in seconds: between a half of the present step and all of it."""
+        """Return the next wait in seconds: between half of the present step and the whole step."""
         step = self._next
         self._next = min(LONGEST, step * 2)
         return step * random.uniform(0.5, 1)  # noqa: S311 - no secret
 
     def reset(self) -> None:
-        """Begin anew, after something went well."""
+        """Start again at the first step, after a success."""
         self._next = FIRST

@@ -1,4 +1,4 @@
-"""A thin Kubernetes client: get, watch and patch one object by its name, or follow all that a selector selects."""
+"""Thin Kubernetes client: get, watch and patch one object by name, or list and watch the objects of a selector."""
 
 import asyncio
 import errno
@@ -23,32 +23,37 @@ from stowplan.agents.cluster.answers import (
 from stowplan.agents.cluster.place import Place
 
 REQUEST_SECONDS = 15.0
-"""Longest wait for a connection, for its next bytes, and for the room to send."""
+"""Maximum wait in seconds for a connection, for the next bytes, and for sending."""
 
 WATCH_SECONDS = 240
-"""The server ends a watch after this time."""
+"""Seconds after which the server ends a watch."""
 
 SILENCE_SECONDS = 90.0
-"""A watch with nothing to say gets a bookmark about once a minute: after a longer silence the server is gone."""
+"""Maximum silence of a watch.
+
+An idle watch gets a bookmark about once a minute, so a longer silence means a lost server.
+"""
 
 CALL_SECONDS = 60.0
-"""Longest time for a whole answer: one byte now and then must not keep an agent."""
+"""Maximum seconds for a whole answer: a server that sends single bytes must not hold up an agent."""
 
 LARGEST_ANSWER = 64 << 20
 LARGEST_EVENT = 8 << 20
 LARGEST_REFUSAL = 64 << 10
-"""Bytes. An object has at most 1.5 MiB where etcd stores it, and lists are read by pages of 100."""
+"""Maximum size in bytes. etcd stores at most 1.5 MiB per object, and lists are read in pages of 100."""
 
 _PLAIN_JSON = {"Accept": "application/json", "Accept-Encoding": "identity"}
-"""Kubernetes 1.37 sends each event of a compressed watch as a gzip member of its own; httpx reads the first alone."""
+"""Header against compression: Kubernetes 1.37 sends each watch event as its own gzip member; httpx reads only the
+first.
+"""
 
 MERGE_PATCH = "application/merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
-"""JSON is YAML, so it may stand in such a patch."""
+"""Content type of server-side apply. JSON is valid YAML."""
 
 
 class Client:
-    """One identity on one API server. To be used as an async context manager."""
+    """Client with one identity on one API server, used as an async context manager."""
 
     def __init__(self, access: Access, user_agent: str) -> None:
         self._access = access
@@ -67,47 +72,52 @@ class Client:
             await each.aclose()
 
     async def get(self, place: Place) -> Answer:
-        """The object as it is now."""
+        """Get the current object."""
         return await self._call("GET", place.path)
 
     async def merge_patch(self, place: Place, changes: Manifest, manager: str) -> Answer:
-        """JSON merge patch (RFC 7386); with `metadata.resourceVersion` in it, 409 if the object is another version."""
+        """Apply a JSON merge patch (RFC 7386).
+
+        With `metadata.resourceVersion`, a version that has changed is refused with 409.
+        """
         parameters = {"fieldManager": manager, "fieldValidation": "Strict"}
         return await self._call("PATCH", place.path, changes, parameters)
 
     async def status(self, place: Place) -> Answer:
-        """The object as it is now, by its `/status`: the one path that a Role for reports alone allows."""
+        """Get the current object by its `/status`, the only path that a Role for reports allows."""
         return await self._call("GET", f"{place.path}/status")
 
     async def apply_status(self, place: Place, manifest: Manifest, manager: str) -> Answer:
-        """Server-side apply of the status of an object. Fields that another manager took come back to this one.
+        """Apply the status of an object (server-side apply).
 
-        With `metadata.resourceVersion` in it, 409 if the object is another version by now, or was made anew. A
-        `metadata.uid` alone is not looked at (Kubernetes 1.34 to 1.37). Where this manager had fields in an object, an
-        empty one leaves a null there, which the schema refuses: it has to keep a field, or to be left out as a whole.
+        Fields that another manager took come back to this manager.
+
+        With `metadata.resourceVersion`, an object that changed or was created anew is refused with 409. A
+        `metadata.uid` alone is ignored (Kubernetes 1.34 to 1.37). If this manager owned fields in an object, an empty
+        object leaves a null in its place, which the schema refuses: apply at least one field, or leave the object out.
         """
         parameters = {"fieldManager": manager, "fieldValidation": "Strict", "force": "true"}
         return await self._call("PATCH", f"{place.path}/status", manifest, parameters, APPLY_PATCH)
 
     def watch(self, place: Place, resource_version: str | None) -> AsyncIterator[WatchEvent | Trouble]:
-        """What happens to one object, until the server ends the watch or after a trouble, which is the last item.
+        """Watch one object until the server ends the watch. A trouble ends the watch too and is the last item.
 
-        Without a version the first event is the object as it is now, if it is there. The field selector is not for
-        speed: a rule with `resourceNames` allows a watch only so.
+        Without a version the first event is the current object, if it exists. The field selector is required: a rule
+        with `resourceNames` allows a watch only with it.
         """
         selector = {"fieldSelector": f"metadata.name={place.name}"}
         return self._watch(place.collection, selector, resource_version)
 
     async def page(self, collection: str, selector: str, size: int, token: str = "") -> Answer:
-        """A page of the objects that a label selector selects; `metadata.continue` is the token of the next one.
+        """Get one page of the objects that a label selector selects; `metadata.continue` is the token of the next page.
 
-        410 where the token is too old: the list has to begin anew.
+        The server answers 410 if the token is too old: the list must then start again.
         """
         parameters = {"labelSelector": selector, "limit": str(size)} | ({"continue": token} if token else {})
         return await self._call("GET", collection, parameters=parameters)
 
     def watch_all(self, collection: str, selector: str, resource_version: str) -> AsyncIterator[WatchEvent | Trouble]:
-        """As `watch`, of all objects that a label selector selects, from a version on that a list or bookmark gave."""
+        """Watch all objects that a label selector selects, from the version of a list or bookmark on."""
         return self._watch(collection, {"labelSelector": selector}, resource_version)
 
     async def _watch(
@@ -158,7 +168,7 @@ class Client:
         return {"Authorization": f"Bearer {self._access.token()}"}
 
     def _connections(self) -> httpx.AsyncClient:
-        # Nothing from the environment: a proxy or a .netrc of the image is not for the API server.
+        # httpx must ignore the environment: a proxy or .netrc of the image does not apply to the API server.
         return httpx.AsyncClient(
             base_url=self._access.server,
             verify=self._access.tls(),
@@ -172,12 +182,14 @@ class Client:
             self._renew_authorities()
         except OSError as unreadable:
             error = unreadable
-        # The text of a ValueError may quote what was read, and that may be the token.
+        # A ValueError may quote what was read, and that may be the token.
         text = str(error) if isinstance(error, httpx.HTTPError | OSError) else ""
         return Unreachable(f"{type(error).__name__}: {text}".rstrip(": "))
 
     def _renew_authorities(self) -> None:
-        """A server with a certificate of an authority that came since is a stranger to the connections of before."""
+        """Replace the connections if the authorities have changed: a new certificate fails on connections with the old
+        ones.
+        """
         now = self._access.authorities.read_bytes()
         if now != self._authorities:
             renewed = self._connections()
@@ -186,9 +198,9 @@ class Client:
 
 
 async def _content(response: httpx.Response) -> bytes:
-    """The body as it was sent: of a refusal its beginning, of an answer all of it, or OSError if it is too large.
+    """Read the body as sent: the beginning of a refusal, or a whole answer. Raises OSError if an answer is too large.
 
-    The client asks for no encoding, so it undoes none.
+    The client requests no encoding, so it decodes none.
     """
     largest = LARGEST_REFUSAL if response.is_error else LARGEST_ANSWER
     found = bytearray()
@@ -202,9 +214,9 @@ async def _content(response: httpx.Response) -> bytes:
 
 
 async def _lines(chunks: AsyncIterator[bytes], end: float) -> AsyncIterator[bytes]:
-    """Lines that are not empty, until the clock shows `end`; OSError for one that is larger than any event.
+    """Yield the lines that are not empty, until the clock shows `end`. Raises OSError for a line larger than any event.
 
-    Only a line feed ends one: `str.splitlines` also ends them inside of JSON strings.
+    Only a line feed ends a line: `str.splitlines` also splits inside of JSON strings.
     """
     rest = bytearray()
     async for chunk in chunks:

@@ -1,4 +1,4 @@
-"""Follows one object for as long as anyone wants to know, whatever happens to the server in between."""
+"""Continuous watch of one object across faults of the server."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,21 +11,21 @@ from stowplan.agents.cluster.client import Client
 from stowplan.agents.cluster.place import Place
 
 STEADY_SECONDS = 5.0
-"""A round that lasted this long went well; one that ends sooner is followed by a wait."""
+"""A round of at least this many seconds resets the backoff."""
 
 _GONE = 410
 
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """The object as it is."""
+    """Current object."""
 
     object: Manifest
 
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """The object as it was at its end."""
+    """Object in its last version."""
 
     object: Manifest
 
@@ -39,11 +39,11 @@ News = Live | Deleted | Missing | Trouble
 
 
 async def follow(client: Client, place: Place) -> AsyncIterator[News]:
-    """Everything that happens to one object, without end.
+    """Yield everything that happens to one object, without end.
 
-    Each round reads the object and watches it from that version on; when the watch ends, by its time, by 410 Gone or by
-    a fault, the next round reads again, so nothing that lasts is missed. What came and went between two rounds is. The
-    same version may come twice. Troubles are reported, then tried again after a wait that grows.
+    Each round reads the object and watches it from that version on. When the watch ends (by its time, by 410 Gone or by
+    a fault), the next round reads again, so no lasting change is missed. Changes that were undone between two rounds
+    are missed. The same version may be yielded twice. Troubles are yielded too, and retried after an increasing wait.
     """
     backoff = Backoff()
     while True:

@@ -1,11 +1,11 @@
-"""Where an API server serves an object."""
+"""Path of an object on an API server."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One object: where its kind is served, such as `/apis/batch/v1/namespaces/ml/jobs`, and its name."""
+    """One object: the path of its collection, such as `/apis/batch/v1/namespaces/ml/jobs`, and its name."""
 
     collection: str
     name: str
@@ -16,5 +16,5 @@ class Place:
 
 
 def job(namespace: str, name: str) -> Place:
-    """A Job."""
+    """Return the place of a Job."""
     return Place(f"/apis/batch/v1/namespaces/{namespace}/jobs", name)

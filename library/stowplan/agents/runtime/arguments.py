@@ -1,4 +1,4 @@
-"""The command line that all agents have, and what is wrong with a configuration file in words."""
+"""Command line that all agents share, and the message for an invalid configuration file."""
 
 import argparse
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from stowplan.schema.agents.cache_config import CONFIG_DIRECTORY, CONFIG_FILE
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """The command line."""
+    """Parsed command line."""
 
     config: Path
     account: Path
@@ -22,13 +22,13 @@ class Arguments:
 
 
 def parse(words: Sequence[str], module: str, *, about: str, codes: str) -> Arguments:
-    """Reads the command line of `python -m <module>`; SystemExit 2 if it is wrong, 0 after `--help`."""
+    """Parse the arguments of `python -m <module>`. Raises SystemExit: 2 for wrong arguments, 0 after `--help`."""
     given = parser(module, about=about, codes=codes).parse_args(words)
     return Arguments(given.config, given.service_account, given.log_format)
 
 
 def parser(module: str, *, about: str, codes: str) -> argparse.ArgumentParser:
-    """The same for a program that takes more than these."""
+    """Return the shared parser, for a program that adds arguments of its own."""
     made = bare_parser(module, about=about, codes=codes)
     default = Path(CONFIG_DIRECTORY) / CONFIG_FILE
     made.add_argument("--config", type=Path, default=default, metavar="FILE", help="default: %(default)s")
@@ -43,7 +43,7 @@ def parser(module: str, *, about: str, codes: str) -> argparse.ArgumentParser:
 
 
 def bare_parser(module: str, *, about: str, codes: str) -> argparse.ArgumentParser:
-    """For a program that neither reads a configuration nor speaks with an API server."""
+    """Return a parser for a program without a configuration file and without an API server."""
     made = argparse.ArgumentParser(prog=f"python -m {module}", description=about, epilog=codes)
     made.add_argument(
         "--log-format", choices=FORMATS, default="json", help="`json`, one object a line, or `text` for people"
@@ -52,7 +52,7 @@ def bare_parser(module: str, *, about: str, codes: str) -> argparse.ArgumentPars
 
 
 def config_problem(path: Path, error: OSError | ValidationError) -> str:
-    """A sentence on a configuration that cannot be read or is wrong, without the value that was found."""
+    """Return a sentence about an unreadable or invalid configuration. It does not quote the invalid value."""
     if isinstance(error, OSError):
         return f"The configuration cannot be read: {error}"
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]

@@ -1,17 +1,18 @@
-"""The phase of a SampleSet, in the words of the old operator: the same whoever of the agents tells it."""
+"""Phase of a SampleSet, in the terms of the PaddlePaddle operator. All agents derive it here."""
 
 from typing import Literal
 
 Phase = Literal["Bound", "Mount", "Syncing", "SyncFailed", "PartialReady", "Ready"]
 Course = Literal["unknown", "under way", "succeeded", "failed"]
-"""How a task of a SampleSet stands; unknown before it has begun."""
+"""State of a SampleSet's task; `unknown` before it has begun."""
 
 
 def of_caches(sync: Course, *, alive: bool, whole: bool, mounted: bool, bound: bool = True) -> Phase | None:
-    """Where nodes cache the dataset; None where nothing can be said yet. `sync` is succeeded where none fills it.
+    """Return the phase of a dataset that nodes cache; None while nothing is known.
 
-    `alive` is that caches serve the dataset, or did so before; `whole`, that all do which are wanted; `mounted`, that
-    one has mounted it; `bound`, that its claim has a volume.
+    `sync` is the state of the sync, and `succeeded` for a dataset without one. `alive`: caches serve the dataset, or
+    did so before. `whole`: all wanted caches serve it. `mounted`: at least one cache has mounted it. `bound`: its claim
+    has a volume.
     """
     if sync == "failed":
         return "SyncFailed"
@@ -25,5 +26,5 @@ def of_caches(sync: Course, *, alive: bool, whole: bool, mounted: bool, bound: b
 
 
 def of_claim(sync: Course) -> Phase | None:
-    """Of a dataset in a plain claim, which no node caches."""
+    """Return the phase of a dataset in a plain claim, which no node caches."""
     return of_caches(sync, alive=True, whole=True, mounted=False, bound=False)

@@ -1,12 +1,12 @@
-"""SIGTERM before a program has handlers of its own: its imports take a moment. So this module has almost none."""
+"""SIGTERM during the start of a program. This module imports almost nothing, so that it can run before slow imports."""
 
 import os
 import signal
 
 
 def end_with(code: int) -> None:
-    """Ends the process with this code at once, from now on: there is nothing to put in order yet.
+    """Exit at once with this code on SIGTERM: before the imports there is no work to clean up.
 
-    The first process of a container is deaf to a signal that it does not handle.
+    The first process of a container ignores every signal for which it has no handler.
     """
     signal.signal(signal.SIGTERM, lambda *_: os._exit(code))

@@ -1,4 +1,4 @@
-"""What agents say while they run: one line for each event, on standard error."""
+"""Log of an agent: one line per event, on standard error."""
 
 import json
 import sys
@@ -16,11 +16,12 @@ Value = str | int | float | None
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 LONGEST = 1000
-"""Characters of a message, and of each string in a field: what servers and programs say may be of any length."""
+"""Maximum length in characters of a message and of each string field: servers and programs send strings of any length.
+"""
 
 
 def shortened(text: str) -> str:
-    """The beginning of a text that is longer than `LONGEST`."""
+    """Shorten a string to `LONGEST` characters."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
@@ -30,10 +31,10 @@ def _standard_error() -> TextIO:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """Writes events: one JSON object a line for machines, or plain text for people.
+    """Writes events: one JSON object per line for machines, or plain text for people.
 
-    Every line has `time` (RFC 3339, UTC), `level` and `message`, then the fields of the event and those in `always`.
-    A field that is None is left out. Fields never carry secrets: a caller gives names, codes and what a server said.
+    Every line has `time` (RFC 3339, UTC), `level` and `message`, then the fields of the event and those in `always`. A
+    field that is None is left out. Fields never carry secrets: callers pass names, codes and messages of servers.
     """
 
     format: Format = "json"
@@ -41,19 +42,19 @@ class Log:
     stream: TextIO = field(default_factory=_standard_error)
 
     def info(self, message: str, **fields: Value) -> None:
-        """Something went as it should."""
+        """Log an expected event."""
         self._write("info", message, fields)
 
     def warning(self, message: str, **fields: Value) -> None:
-        """Something went wrong, and the work goes on."""
+        """Log a problem after which the work goes on."""
         self._write("warning", message, fields)
 
     def error(self, message: str, **fields: Value) -> None:
-        """Something went wrong for good."""
+        """Log a problem that ends the work."""
         self._write("error", message, fields)
 
     def fault(self, error: BaseException, **fields: Value) -> None:
-        """An exception that nobody foresaw, with the place where it was raised."""
+        """Log an unexpected exception with the place where it was raised."""
         self.error("A fault of this program", error=repr(error), where=_place(error), **fields)
 
     def _write(self, level: Level, message: str, given: Mapping[str, Value]) -> None:
@@ -74,9 +75,10 @@ class Log:
 
 
 def visible(text: str) -> str:
-    """The text with escapes in place of characters that a terminal obeys or hides.
+    """Escape characters that a terminal interprets or hides.
 
-    Servers choose parts of messages: ESC, CR and C1 move the cursor, and marks of direction swap what people read.
+    Servers choose parts of messages: ESC, CR and C1 characters move the cursor, and direction marks reorder what people
+    read.
     """
     return text if text.isprintable() else "".join(_seen(each) for each in text)
 
@@ -86,13 +88,13 @@ def _seen(character: str) -> str:
 
 
 def identity(environment: Mapping[str, str]) -> dict[str, Value]:
-    """What every line says of the pod: its run, where it belongs to one, and its name."""
+    """Return the log fields that identify the pod: its run, if it has one, and its name."""
     found = {"run": environment.get(RUN_ENV), "pod": environment.get(POD_ENV)}
     return {key: value for key, value in found.items() if value}
 
 
 def _place(error: BaseException) -> str:
-    """File and line; of a group, those of its first error."""
+    """Return file and line of an exception; for a group, those of its first error."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     trace = error.__traceback__

@@ -1,9 +1,9 @@
-"""The present time as Kubernetes writes times."""
+"""Present time in the format of Kubernetes."""
 
 from datetime import UTC, datetime
 from typing import Literal
 
 
 def now(timespec: Literal["seconds", "milliseconds"] = "seconds") -> str:
-    """RFC 3339, in UTC, to the second or thousandth."""
+    """Return the present time in RFC 3339, in UTC, to the second or millisecond."""
     return datetime.now(UTC).isoformat(timespec=timespec).replace("+00:00", "Z")

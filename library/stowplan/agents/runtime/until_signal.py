@@ -1,4 +1,4 @@
-"""Runs what lasts until somebody ends the process."""
+"""Coroutines that run until a signal ends the process."""
 
 import asyncio
 import signal
@@ -8,11 +8,14 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 LEAVE_SECONDS = 2.0
-"""What those that are left may take to put things in order."""
+"""Seconds that cancelled coroutines may take to clean up."""
 
 
 async def until_signal(*works: Coroutine[Any, Any, T]) -> T | None:
-    """What the first one gives or raises that ends; None after SIGTERM or SIGINT. Then the others are cancelled."""
+    """Return or raise the result of the first coroutine to end; None after SIGTERM or SIGINT.
+
+    Then cancel the others.
+    """
     loop = asyncio.get_running_loop()
     told = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -1,4 +1,4 @@
-"""What a driver knows of a dataset that is mounted on this node. Nothing here waits for ever, and nothing raises."""
+"""Interface to the driver of a dataset that is mounted on this node. Every call has a time limit, and none raises."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What is wrong with a mount: a word for machines and a sentence for people."""
+    """Problem of a mount: a reason for machines and a sentence for people."""
 
     reason: str
     message: str
@@ -18,7 +18,7 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Pulse:
-    """How a mount is, and what its node caches of the volume; None where that cannot be known."""
+    """State of a mount, and the bytes of the volume that its node caches; None if unknown."""
 
     cached_bytes: int | None
     trouble: Trouble | None = None
@@ -26,19 +26,19 @@ class Pulse:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How large a dataset is, without our own state in it."""
+    """Size of a dataset, without the state directory."""
 
     bytes: int
     files: int
 
 
 class Driver(Protocol):
-    """One kind of storage. Each question has a time limit of its own, since the mount may hang."""
+    """One kind of storage. Each call has its own time limit, since the mount may hang."""
 
     def pulse(self, mount: Path) -> Pulse:
-        """Cheap, and reads no data: asked every few seconds."""
+        """Check the mount without reading data. It is called every few seconds."""
         ...
 
     def extent(self, mount: Path) -> Extent | Trouble:
-        """May take minutes where a dataset is large; never walks through it by way of the mount."""
+        """Measure the dataset. It may take minutes, and never walks through the mount."""
         ...

@@ -1,4 +1,7 @@
-"""Questions to other processes: a mount that hangs keeps the process that asked, so it must not be this one."""
+"""Child processes with a time limit.
+
+A mount that hangs blocks the process that reads it, so a child process reads it.
+"""
 
 import subprocess
 import tempfile
@@ -9,20 +12,20 @@ from typing import IO
 from stowplan.agents.attempt.redaction import Redactor
 
 KILL_SECONDS = 1.0
-"""What a process may take to end once it is killed. In a call that the kernel cannot give up it lasts longer."""
+"""Seconds that a killed process may take to end. A call that the kernel cannot interrupt takes longer."""
 
 ERROR_BYTES = 4096
-"""Of what it said on standard error, the end."""
+"""Maximum size of the returned end of standard error, in bytes."""
 
 MOST_BYTES = 1 << 20
-"""Of what it said at all: statistics of a mount have some ten thousand bytes."""
+"""Maximum size of the returned output in bytes. A mount's statistics have about ten thousand."""
 
 _REDACT = Redactor(())
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A process that ended by itself."""
+    """Result of a process that ended by itself."""
 
     code: int
     output: str
@@ -31,32 +34,31 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """A process that did not end in time, and what it had said by then."""
+    """Result of a process that did not end in time: its output so far."""
 
     output: str
 
 
 class Asker:
-    """Runs one program after the other. For one thread.
+    """Runs one program at a time, for one thread.
 
-    A process that outlives its kill is left behind, and the next question waits for its end first: there is never more
-    than one that hangs.
+    A process that survives its kill is abandoned. The next call first waits for its end, so at most one process hangs.
     """
 
     def __init__(self) -> None:
         self._left: subprocess.Popen[bytes] | None = None
 
     def ask(self, command: Sequence[str], environment: Mapping[str, str], seconds: float) -> Answer | Silence:
-        """Runs a program for that long at most; FileNotFoundError if there is no such program."""
+        """Run a program for at most `seconds`. Raises FileNotFoundError if the program is missing."""
         if self._left and not _ended(self._left, seconds):
             return Silence("")
-        # Files, not pipes: to read a pipe to its end would be to wait for the process.
+        # Files, not pipes: reading a pipe to its end would wait for the process.
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as error:
             process = subprocess.Popen(  # noqa: S603 - no shell
                 command, env=dict(environment), stdin=subprocess.DEVNULL, stdout=output, stderr=error
             )
             if _ended(process, seconds):
-                # Before the cut: afterwards the rest of a URL would not be known for one.
+                # Redacted before it is cut: a URL without its beginning would not be recognised.
                 return Answer(process.returncode, _text(output), _REDACT(_text(error))[-ERROR_BYTES:])
             process.kill()
             self._left = None if _ended(process, KILL_SECONDS) else process

@@ -1,4 +1,4 @@
-"""The drivers by name."""
+"""Drivers by name."""
 
 from collections.abc import Callable, Mapping
 

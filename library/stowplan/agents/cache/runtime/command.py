@@ -24,11 +24,14 @@ from stowplan.schema.agents.exit_codes import TERMINATED, ExitCode
 _WAKE_SECONDS = 10.0
 
 FIRST_HEARTBEAT_SECONDS = 15.0
-"""The first pod looks more often at what others report, so that a minute after a fault the sums tell of it."""
+"""Seconds between two reports of the first pod.
+
+It polls the other pods' reports this often, so that the sums show a fault within a minute.
+"""
 
 
 def main(words: Sequence[str]) -> int:
-    """Runs until a signal; gives the exit code."""
+    """Run until a signal and return the exit code."""
     given = arguments(words[1:])
     log = Log(given.log_format, identity(os.environ))
     told = settings(given, os.environ)
@@ -55,7 +58,7 @@ def _run(given: Arguments, told: Settings, stop: Stop, log: Log) -> int:
         reporter.end()
     log.info("Ended", reason=stop.why or "failure")
     sys.stderr.flush()
-    # A thread may wait for a process that the kernel does not let go.
+    # A thread may wait for a process that the kernel cannot interrupt.
     os._exit(TERMINATED if stop.why == "signal" else ExitCode.TRANSIENT)
 
 

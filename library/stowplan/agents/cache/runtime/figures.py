@@ -1,4 +1,4 @@
-"""What the agent of one node measured, written by two threads and read by others."""
+"""Measurements of one node, written by two threads and read by others."""
 
 import threading
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from stowplan.agents.runtime.timestamp import now
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """One node at one moment; None for what was never measured."""
+    """Measurements of one node at one moment; None if never measured."""
 
     ordinal: int
     node: str | None
@@ -22,7 +22,7 @@ class Figures:
     observed_at: str | None = None
 
     def entry(self) -> dict[str, Any]:
-        """Fields of the partition in the status, without the time."""
+        """Return the fields of the partition in the status, without the time."""
         fields = {
             "ordinal": self.ordinal,
             "node": self.node,
@@ -36,7 +36,7 @@ class Figures:
 
 
 class Record:
-    """The newest figures. What could not be measured now keeps its last value."""
+    """Newest measurements. A value that cannot be measured now keeps its last value."""
 
     def __init__(self, figures: Figures) -> None:
         self._lock = threading.Lock()
@@ -44,7 +44,7 @@ class Record:
         self._of_pulse: Trouble | None = Trouble("Starting", "Nothing was measured yet")
         self._of_extent: Trouble | None = None
         self.faults = 0
-        """Pulses that found something wrong, so far."""
+        """Number of pulses with a trouble so far."""
         self._tell()
 
     @property
@@ -54,7 +54,7 @@ class Record:
 
     @property
     def trouble(self) -> Trouble | None:
-        """What is wrong now: with the mount, or else with its size."""
+        """Return the present trouble of the mount, or else of its size."""
         with self._lock:
             return self._of_pulse or self._of_extent
 
@@ -64,7 +64,7 @@ class Record:
             return self._of_pulse is None
 
     def felt(self, pulse: Pulse) -> None:
-        """A new pulse."""
+        """Record a new pulse."""
         with self._lock:
             self._of_pulse = pulse.trouble
             self.faults += pulse.trouble is not None
@@ -74,7 +74,7 @@ class Record:
             self._tell()
 
     def measured(self, extent: Extent | Trouble) -> None:
-        """A new size."""
+        """Record a new size."""
         with self._lock:
             self._of_extent = extent if isinstance(extent, Trouble) else None
             if isinstance(extent, Extent):
@@ -82,7 +82,7 @@ class Record:
             self._tell()
 
     def ended(self) -> None:
-        """The agent takes its leave: another pod has to come before this node counts again."""
+        """Record the end of the agent: the node counts again only after a new pod has reported."""
         with self._lock:
             self._of_pulse = Trouble("Ended", "The cache pod has ended")
             self._tell()

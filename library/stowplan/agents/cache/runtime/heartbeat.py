@@ -1,4 +1,7 @@
-"""What the runtime tells its probes, in a file of the same pod. Loads little: probes run on every node all the time."""
+"""File by which the runtime informs its probes.
+
+This module loads little, since probes run on every node all the time.
+"""
 
 import json
 import os
@@ -6,28 +9,29 @@ import time
 from pathlib import Path
 
 ALIVE_SECONDS = 90.0
-"""The runtime writes every few seconds, whatever the mount does; one that has not for so long hangs itself."""
+"""Maximum age in seconds. The runtime writes every few seconds, whatever the mount does; an older file means it hangs.
+"""
 
 
 def path() -> Path:
-    """In the pod's own scratch directory."""
+    """Return the file's path in the pod's scratch directory."""
     return Path(os.environ.get("HOME") or "/tmp") / "stowplan-runtime.json"  # noqa: S108 - of the pod
 
 
 def beat(file: Path, trouble: str | None) -> None:
-    """The runtime works, and whether the dataset can be used. Clocks may be set: this one only goes on."""
+    """Write the present time and the mount's trouble, if any. The monotonic clock cannot be set back."""
     temporary = file.with_suffix(".tmp")
     temporary.write_text(json.dumps({"at": time.monotonic(), "trouble": trouble}), encoding="utf-8")
     temporary.replace(file)
 
 
 def alive(file: Path) -> str | None:
-    """None, or what is wrong with the runtime."""
+    """Return the problem of the runtime; None if it is alive."""
     return _age(_read(file))
 
 
 def ready(file: Path) -> str | None:
-    """None, or what is wrong with the runtime or with the mount."""
+    """Return the problem of the runtime or the mount; None if the dataset can be used."""
     found = _read(file)
     return _age(found) or (found and found[1])
 
@@ -41,7 +45,7 @@ def _read(file: Path) -> tuple[float, str | None] | None:
 
 
 def _age(found: tuple[float, str | None] | None) -> str | None:
-    # After a restart of the node the clock begins anew.
+    # The clock starts again with the node.
     if found is None or found[0] > time.monotonic():
         return "The runtime has not begun"
     age = time.monotonic() - found[0]

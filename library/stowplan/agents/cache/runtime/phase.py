@@ -1,6 +1,6 @@
-"""The phase and conditions of a SampleSet from what its agents report.
+"""Phase and conditions of a SampleSet, derived from the reports of its agents.
 
-Where a reporter runs, it says the same from what the API server knows: phases and conditions mean the same there.
+A reporter derives the same phases and conditions, with the same meaning, from the objects of the API server.
 """
 
 from collections.abc import Iterable
@@ -12,12 +12,12 @@ from stowplan.agents.runtime.dataset_phase import Course, Phase, of_caches
 from stowplan.schema.agents.exit_codes import PERMANENT
 
 SILENT_SECONDS = 420.0
-"""A Job waits six minutes at most before it tries again. Whoever is not done and says nothing for longer has ended."""
+"""Seconds after which a silent, unfinished task is considered ended. A Job waits at most six minutes before a retry."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """How one task of the SampleSet stands."""
+    """State of one task of the SampleSet."""
 
     course: Course = "unknown"
     reason: str = "NotStarted"
@@ -25,7 +25,7 @@ class Task:
 
 
 def task(entry: dict[str, Any] | None, silent_seconds: float) -> Task:
-    """From an entry of `status.attempts`, and since when it has not changed."""
+    """Derive the state from an entry of `status.attempts` and the seconds since its last change."""
     if entry is None:
         return Task()
     state, message = entry.get("state"), str(entry.get("message") or "")
@@ -41,35 +41,35 @@ def task(entry: dict[str, Any] | None, silent_seconds: float) -> Task:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What the phase depends on."""
+    """Input of the phase."""
 
     partitions: int
     ready: int
-    """Partitions whose agents report, and have nothing to complain of."""
+    """Number of partitions whose agents report without a trouble."""
     mounted: bool
     measured: bool
-    """Whether any partition knows the size of the dataset."""
+    """True if any partition knows the size of the dataset."""
     sync: Task | None
-    """None where no sync fills the dataset."""
+    """State of the sync; None for a dataset without one."""
     warmups: tuple[Task, ...] = ()
-    """One for each partition, where warmups follow the sync."""
+    """State of each partition's warmup; empty if no warmup follows the sync."""
 
     @property
     def phase(self) -> Phase:
         course = self.sync.course if self.sync else "succeeded"
         whole = self.ready >= self.partitions
-        # This very pod has the claim, so it is bound.
+        # This pod has mounted the claim, so the claim is bound.
         return of_caches(course, alive=self.measured, whole=whole, mounted=self.mounted) or "Bound"
 
 
 def conditions(seen: Situation, troubles: Iterable[str]) -> list[dict[str, Any]]:
-    """Conditions without their times. A cold cache does not make a dataset unready."""
+    """Return the conditions without their times. A cold cache does not make a dataset unready."""
     found = [_ready(seen, "; ".join(troubles))]
     if seen.sync:
         found.append(_of_task("Synced", seen.sync))
     if seen.warmups:
         found.append(_of_task("Warmed", _hindmost(seen.warmups)))
-    # What keeps pods from running at all is not known to those that run.
+    # Pods that run do not know why other pods cannot run.
     return [*found, condition("Stalled", "NotStalled", "", holds=False)]
 
 

@@ -1,4 +1,4 @@
-"""`alive` and `ready`: what the kubelet asks."""
+"""`alive` and `ready`: the probes of the kubelet."""
 
 import sys
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from stowplan.agents.cache.runtime import heartbeat
 
 
 def main(words: Sequence[str]) -> int:
-    """0 for yes; 1 for no, with a reason that the kubelet puts into its event."""
+    """Return 0 for yes, or 1 for no with a reason on standard error, which the kubelet shows in its event."""
     asked = heartbeat.alive if words[0] == "alive" else heartbeat.ready
     reason = asked(heartbeat.path())
     if reason:

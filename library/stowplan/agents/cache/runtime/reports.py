@@ -1,4 +1,4 @@
-"""Which fields of the SampleSet this agent writes, each under the name that owns it."""
+"""Fields of the SampleSet that this agent writes, each under its own field manager."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,19 +13,19 @@ Status = dict[str, Any]
 
 @dataclass(frozen=True)
 class Reports:
-    """The own partition, and the sums where this is the first."""
+    """Entry of the own partition; the first partition also writes the sums."""
 
     record: Record
     sums: Sums | None
 
     def own(self, found: Mapping[str, Any] | None) -> Status:
-        """The own entry; without its time where it is only asked for a change."""
+        """Return the own entry; without its time if the caller only checks for a change."""
         figures = self.record.figures
         entry = figures.entry()
         return {"partitions": [entry if found is None else {**entry, "observedAt": figures.observed_at}]}
 
     def others(self, found: Mapping[str, Any]) -> list[tuple[str, Status]]:
-        """The sums; and nothing under the names of partitions that are no more, which takes their entries away."""
+        """Return the sums, and empty fields for surplus partitions, which removes their entries."""
         if self.sums is None:
             return []
         return [

@@ -1,4 +1,4 @@
-"""What the runtime is told: arguments, environment and configuration file."""
+"""Settings of the runtime: arguments, environment and configuration file."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything the runtime needs to know."""
+    """Settings of the runtime."""
 
     config: RuntimeConfig
     ordinal: int
@@ -39,17 +39,20 @@ class Settings:
 
     @property
     def pace(self) -> float:
-        """Seconds between two measurements. The size is that of the first partition, so the others take turns."""
+        """Seconds between two measurements.
+
+        All partitions have the same size, so the partitions after the first take turns.
+        """
         return float(self.config.interval_seconds * (self.config.partitions if self.ordinal else 1))
 
 
 def arguments(words: Sequence[str]) -> Arguments:
-    """Reads the command line; SystemExit 2 if it is wrong, 0 after `--help`."""
+    """Parse the command line. Raises SystemExit: 2 for wrong arguments, 0 after `--help`."""
     return parse(words, "stowplan.agents.cache runtime", about=_ABOUT, codes=_CODES)
 
 
 def settings(given: Arguments, environment: Mapping[str, str]) -> Settings | str:
-    """The settings, or a sentence that says what is wrong with them."""
+    """Return the settings, or a sentence about their problem."""
     try:
         config = RuntimeConfig.model_validate_json(given.config.read_bytes())
     except (OSError, ValidationError) as error:

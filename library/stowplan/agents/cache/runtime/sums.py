@@ -1,4 +1,4 @@
-"""The sums over all partitions, as the agent with ordinal 0 reports them."""
+"""Sums over all partitions, which the agent with ordinal 0 reports."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,18 +13,18 @@ Entry = Mapping[str, Any]
 Status = dict[str, Any]
 
 SILENT_SECONDS = 150.0
-"""Agents report every half minute; one that has not for so long does not count as ready."""
+"""Seconds without a report after which an agent does not count as ready. Agents report every half minute."""
 
 
 @dataclass
 class Sightings:
-    """Since when an entry says the same, by this machine's clock: those of other nodes may differ."""
+    """Time of each entry's last change, by this machine's clock: clocks of other nodes may differ."""
 
     clock: Callable[[], float] = time.monotonic
     _seen: dict[object, tuple[object, float]] = field(default_factory=dict)
 
     def age(self, key: object, said: object) -> float:
-        """Seconds since this entry said something else, as far as we have looked."""
+        """Return the seconds since this entry was last seen to change."""
         now = self.clock()
         if key not in self._seen or self._seen[key][0] != said:
             self._seen[key] = (said, now)
@@ -33,14 +33,14 @@ class Sightings:
 
 @dataclass
 class Sums:
-    """What ordinal 0 writes beside its own partition."""
+    """Status fields that ordinal 0 writes in addition to its own partition."""
 
     config: RuntimeConfig
     record: Record
     sightings: Sightings = field(default_factory=Sightings)
 
     def status(self, found: Mapping[str, Any]) -> Status:
-        """The fields to apply, from the custom resource as it is."""
+        """Return the fields to apply, derived from the current custom resource."""
         present = found.get("status") or {}
         entries = self._entries(present)
         silent = {n: self.sightings.age(("partition", n), entry.get("observedAt")) for n, entry in entries.items()}
@@ -54,19 +54,21 @@ class Sums:
         return told | (self._phase(present, entries, len(ready), troubles) if self.config.report_phase else {})
 
     def surplus(self, found: Mapping[str, Any]) -> list[int]:
-        """Ordinals that are there although the dataset has fewer partitions."""
+        """Return the ordinals of entries beyond the dataset's number of partitions."""
         present = (found.get("status") or {}).get("partitions") or ()
         return sorted(each["ordinal"] for each in present if each["ordinal"] >= self.config.partitions)
 
     def _entries(self, present: Mapping[str, Any]) -> dict[int, Entry]:
-        """By ordinal; the own one as it is now."""
+        """Return the entries by ordinal, with the current one of this agent."""
         entries = {each["ordinal"]: each for each in present.get("partitions") or ()}
         own = self.record.figures
         entries[own.ordinal] = {**own.entry(), "observedAt": own.observed_at}
         return {n: entries[n] for n in sorted(entries) if n < self.config.partitions}
 
     def _cache(self, entries: Mapping[int, Entry], troubles: Sequence[str]) -> Status:
-        """For people: the size as the first partition knows it, and the caches of all together."""
+        """Return sizes for people: the dataset's size from the first partition that knows it, and the sum of all
+        caches.
+        """
         sized = next((entry for entry in entries.values() if "totalBytes" in entry), None)
         used = sum(entry.get("cachedBytes", 0) for entry in entries.values())
         budget = self.config.partitions * self.record.figures.budget_bytes
@@ -77,7 +79,7 @@ class Sums:
             "diskUsageRate": number_format.rate(used, budget),
         }
         if sized:
-            # Caches hold what is read from the rest of the volume, too, and more than once on several nodes.
+            # Caches also hold other files of the volume, and the same block on several nodes.
             told["cachedSize"] = number_format.size(min(used, sized["totalBytes"]))
             told["totalSize"] = number_format.size(sized["totalBytes"])
             told["totalFiles"] = number_format.number(sized["totalFiles"])

@@ -1,4 +1,4 @@
-"""Looks at the mount for as long as the pod lives: that also keeps the mount in use, and so alive."""
+"""Regular checks of the mount, which also keep the mount in use, and so alive."""
 
 import threading
 import time
@@ -15,7 +15,7 @@ from stowplan.agents.runtime.log import Log
 
 PULSE_SECONDS = 10.0
 SHARE = 20
-"""Measuring may take one part in so many of the time."""
+"""Measuring may take at most one part in `SHARE` of the time."""
 
 
 @dataclass
@@ -29,11 +29,11 @@ class Watch:
     log: Log
     heartbeat: Path
     pace: float
-    """Seconds between two measurements, at least."""
+    """Minimum seconds between two measurements."""
     _threads: list[threading.Thread] = field(default_factory=list)
 
     def start(self) -> None:
-        """Begins both."""
+        """Start both threads."""
         for work in (self._feel, self._measure):
             thread = threading.Thread(target=self._forever, args=(work,), daemon=True)
             thread.start()
@@ -46,7 +46,7 @@ class Watch:
         except StoppedError:
             return
         except BaseException as error:
-            # The heartbeat ends, or the figures grow old: better to begin anew.
+            # Without this stop the heartbeat would end or the measurements grow old: a restart is better.
             self.log.fault(error)
             self.stop.set("failure")
 
@@ -73,7 +73,7 @@ class Watch:
             cached = self.record.figures.cached_bytes
             fields = {"bytes": extent.bytes, "files": extent.files, "cachedBytes": cached}
             self.log.info("Measured", **fields, seconds=round(took, 2))
-        # How long it took to come through a fault says nothing of what measuring costs.
+        # The time of a measurement during a fault does not show its normal cost.
         return max(self.pace, took * SHARE) if faults == self.record.faults else self.pace
 
     def _tell(self, before: Trouble | None, now: Trouble | None) -> None:

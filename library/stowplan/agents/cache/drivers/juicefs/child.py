@@ -1,4 +1,4 @@
-"""The program `juicefs` as a child process, which never outlives its task."""
+"""`juicefs` as a child process, which never outlives its task."""
 
 import os
 import re
@@ -18,13 +18,13 @@ from stowplan.schema.agents.exit_codes import ExitCode
 PROGRAM = "juicefs"
 
 GRACE_SECONDS = 3.0
-"""What the child may take to end in peace."""
+"""Seconds between SIGTERM and SIGKILL."""
 
 LONGEST_LINE = 64 * 1024
-"""Bytes. Nothing is kept of a longer one: half of a secret, at its cut, would not be known for one any more."""
+"""Maximum size in bytes. Longer lines are dropped: half of a secret, cut at the limit, would not be recognised."""
 
 SHOWN = 1000
-"""Characters of a line that people get to see."""
+"""Maximum length in characters of a line that is shown to people."""
 
 KEPT_LINES = 200
 _TOO_LONG = f"a line of more than {LONGEST_LINE} bytes"
@@ -37,26 +37,26 @@ _PASSED_ON_TOO = ("no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line that the child said."""
+    """One line of the child's output."""
 
     level: str
-    """`INFO`, `WARNING`, `ERROR`, `FATAL`, or empty for what is no line of its log."""
+    """`INFO`, `WARNING`, `ERROR`, `FATAL`, or empty if the line does not belong to the child's log."""
     text: str
-    """As it came: for programs, since a number may be a secret too."""
+    """Unredacted line for programs, since a number may be a secret too."""
     shown: str
-    """Without secrets, and cut: for people."""
+    """Redacted and shortened line for people."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A child that ended by itself. Its exit code is a hint and no more."""
+    """Result of a child that ended by itself. Its exit code is only a hint."""
 
     code: int
     lines: Sequence[Line]
 
     @property
     def complaints(self) -> list[Line]:
-        """What it said on errors, without what is only a warning."""
+        """Return the error lines of its output, without warnings."""
         return [line for line in self.lines if line.level not in ("DEBUG", "INFO", "WARNING") and line.text]
 
     @property
@@ -66,18 +66,22 @@ class Ended:
 
 @dataclass(frozen=True)
 class Child:
-    """How the child is run: with these variables and no others."""
+    """Runs the child with the given variables and no others."""
 
     secrets: Mapping[str, str]
-    """Variables for the child alone."""
+    """Variables that only the child gets."""
     stop: Stop
     redact: Redactor
     said: Callable[[Line], None] = field(default=lambda _: None)
-    """Gets each line at once."""
+    """Callback that gets each line at once."""
 
     def run(self, *words: str, seconds: float | None = None, more: Mapping[str, str] | None = None) -> Ended:
-        """Waits for the end; StoppedError if there is to be no more work, AttemptError (10) after that many seconds."""
-        # Without a container around them it would go on with nobody's lock. The thread that starts it outlives it.
+        """Run `juicefs` and wait for its end.
+
+        Raises StoppedError if the work must stop, and AttemptError TRANSIENT (10) after `seconds`.
+        """
+        # Without a container around it, the child would otherwise go on without a lock. The starting thread outlives
+        # the child.
         process = subprocess.Popen(  # noqa: S603 - no shell
             [*bound(), PROGRAM, "--no-agent", *words],
             env=self._environment(more or {}),
@@ -90,7 +94,7 @@ class Child:
             lines = self._listen(process, None if seconds is None else time.monotonic() + seconds, words[0])
             return Ended(process.wait(), lines)
         finally:
-            # The whole group of the child, also what it left behind.
+            # Ends the child's whole process group, including children that it left behind.
             end(process, GRACE_SECONDS)
             process.wait()
             if process.stdout:

@@ -1,9 +1,8 @@
-"""The control file of a mount: how the process that serves it is asked to load, to evict, to check and to remove.
+"""Control file of a mount, by which the process that serves the mount is asked to load, evict, check and remove.
 
-`juicefs warmup` and `juicefs rmr` are clients of this file. They end with 0 whatever became of their request, and
-say what came out of it in words for people; the answers themselves are exact. The file is in every directory of a
-mount, so a volume that is mounted by a `subPath` has it too. Layouts are those of JuiceFS 1.2 to 1.4
-(`pkg/vfs/internal.go`).
+`juicefs warmup` and `juicefs rmr` are clients of this file. They exit with 0 whatever the result of their request, and
+print the result as prose; the answers in the file are exact. The file exists in every directory of a mount, also in a
+volume that is mounted by a `subPath`. The layouts are those of JuiceFS 1.2 to 1.4 (`pkg/vfs/internal.go`).
 """
 
 import errno
@@ -20,32 +19,32 @@ from stowplan.agents.attempt.stop import Stop
 from stowplan.schema.agents.exit_codes import ExitCode
 
 NAMES = (".jfs.control", ".control")
-"""The first where the mount has the option `prefix-internal`."""
+"""Possible names of the file; the first if the mount has the option `prefix-internal`."""
 
 INTERNAL_INODES = 0x7FFFFFFF00000000
-"""Inodes from here on are the mount's own: control file, statistics, trash."""
+"""First inode of the mount's internal files: control file, statistics, trash."""
 
 TRASH_INODE = 0x7FFFFFFF10000000
-"""The directory of what was removed, in every volume; everybody may look into it by its inode (`pkg/meta/base.go`)."""
+"""Inode of the trash, which every volume has and everybody may read by its inode (`pkg/meta/base.go`)."""
 
 LARGEST_ANSWER = 1 << 20
-"""Bytes. An answer is a JSON object of a few numbers."""
+"""Maximum size in bytes. An answer is a JSON object of a few numbers."""
 
 MOST_PATHS = 10240
-"""Paths of one request, as many as `juicefs warmup` sends."""
+"""Maximum number of paths in one request; `juicefs warmup` has the same limit."""
 
 _REMOVE, _FILL = 1002, 1004
 _PROGRESS, _DATA = 0xFE, 0xFF
 _GONE = (errno.EBADF, errno.ENOTCONN, errno.ECONNABORTED, errno.ESTALE)
 _SHORTEST, _LONGEST = 0.002, 0.2
-"""Waits in seconds between two looks for an answer."""
+"""Shortest and longest wait in seconds between two polls for an answer."""
 
 Progress = Callable[[int, int], None]
-"""Gets files and bytes of this request so far."""
+"""Callback that gets the files and bytes of this request so far."""
 
 
 class Action(IntEnum):
-    """What to do with the blocks of files."""
+    """Operation on the blocks of files."""
 
     LOAD = 0
     EVICT = 1
@@ -54,12 +53,12 @@ class Action(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """What came out of a request on the cache."""
+    """Result of a request on the cache."""
 
     files: int
     bytes: int
     missing: int
-    """Bytes that are not in the cache, as far as they were checked."""
+    """Bytes that the request checked and did not find in the cache."""
 
     def __add__(self, other: "Filled") -> "Filled":
         return Filled(self.files + other.files, self.bytes + other.bytes, self.missing + other.missing)
@@ -71,19 +70,20 @@ class Filled:
 
 @dataclass(frozen=True)
 class Control:
-    """The control file of the mount that a directory belongs to."""
+    """Control file of the mount that contains `directory`."""
 
     directory: Path
     stop: Stop
 
     def probe(self) -> None:
-        """AttemptError (10) if there is no mount: an empty directory is all that a mount leaves which went away."""
+        """Raise AttemptError TRANSIENT (10) if the mount is gone, which leaves an empty directory."""
         os.close(self._open())
 
     def fill(self, action: Action, inodes: Sequence[int], threads: int, progress: Progress) -> Filled:
-        """Works on the files with these inodes, and on all files below directories with these inodes.
+        """Apply the action to the files with these inodes, and to all files below the directories with these inodes.
 
-        AttemptError (10) if the mount goes away; StoppedError if there is to be no more work: then the mount stops too.
+        Raises AttemptError TRANSIENT (10) if the mount goes away. Raises StoppedError if the work must stop; the mount
+        then stops its work too.
         """
         paths = "\n".join(f"inode:{inode}" for inode in inodes).encode()
         body = struct.pack(">I", len(paths)) + paths + struct.pack(">HBB", min(threads, 65535), 0, action)
@@ -100,7 +100,7 @@ class Control:
             raise AttemptError(ExitCode.TRANSIENT, "BadAnswer", message) from None
 
     def remove(self, parent: int, name: bytes, progress: Progress) -> int:
-        """Removes an entry of a directory with all that is below; gives the error number, 0 for none."""
+        """Remove a directory entry with everything below it. Returns the error number; 0 for success."""
         body = struct.pack(">QB", parent, len(name)) + name + struct.pack(">BB", 0, 50)
         return self._ask(_REMOVE, body, progress)[0]
 
@@ -111,7 +111,7 @@ class Control:
                 _write(descriptor, struct.pack(">II", command, len(body)) + body)
                 return self._answer(descriptor, progress)
             finally:
-                # Also ends what the mount still does for this request.
+                # Closing also ends the mount's work on this request.
                 os.close(descriptor)
         except OSError as error:
             if error.errno in _GONE:
@@ -125,7 +125,7 @@ class Control:
                 descriptor = os.open(self.directory / name, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
             except FileNotFoundError:
                 continue
-            # A file of the same name that is none of the mount's was made by somebody to be taken for it.
+            # A file of this name with a smaller inode is an ordinary file, perhaps created to deceive this program.
             if os.fstat(descriptor).st_ino >= INTERNAL_INODES:
                 return descriptor
             os.close(descriptor)
@@ -134,10 +134,10 @@ class Control:
         raise AttemptError(ExitCode.TRANSIENT, "NoMount", message)
 
     def _answer(self, descriptor: int, progress: Progress) -> tuple[int, bytes]:
-        """Zero or more steps, then an error number of one byte, or data."""
+        """Read progress steps until the answer: an error number of one byte, or data."""
         rest, wait = b"", _SHORTEST
         while True:
-            # There is nothing to wait on: a read gives nothing until the mount has written more.
+            # The file cannot be waited for: a read returns nothing until the mount has written more.
             more = os.read(descriptor, 1 << 17)
             if not more:
                 self.stop.sleep(wait)

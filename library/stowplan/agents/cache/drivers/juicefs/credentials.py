@@ -1,4 +1,4 @@
-"""Credentials as variables of the child, never as a part of an address: arguments of a process are for all to read."""
+"""Credentials as variables of the child, never in an address: every user can read a process's arguments."""
 
 import json
 from collections.abc import Mapping
@@ -16,18 +16,21 @@ AMBIENT = (
     "AWS_DEFAULT_REGION",
     "AWS_STS_REGIONAL_ENDPOINTS",
 )
-"""What a cluster gives to pods that have an identity instead of keys."""
+"""Variables that a cluster sets in pods which authenticate by an identity instead of keys."""
 
 _OWN = frozenset({"PATH", "HOME", "LD_PRELOAD", "LD_LIBRARY_PATH"})
 
 
 def given(environment: Mapping[str, str], name: str) -> str:
-    """A value of a Secret: without the line end that `echo | base64` puts there."""
+    """Return a value of a Secret without the line end that `echo | base64` adds."""
     return environment.get(name, "").strip("\r\n")
 
 
 def volume_variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """Variables that the volume's Secret has for the client; AttemptError (2) if they are no JSON object of texts."""
+    """Return the client's variables from the volume's Secret.
+
+    Raises AttemptError (2) unless they are a JSON object of strings.
+    """
     text = given(environment, VOLUME_SECRET_ENV["envs"])
     if not text.strip():
         return {}
@@ -41,7 +44,10 @@ def volume_variables(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def source_variables(source: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """Variables for the keys of the source; AttemptError (2) if its scheme takes keys in its address alone."""
+    """Return variables for the source's keys.
+
+    Raises AttemptError (2) if JuiceFS accepts keys only in such an address.
+    """
     access, secret = (given(environment, SOURCE_SECRET_ENV[key]) for key in ("access-key", "secret-key"))
     ambient = {name: environment[name] for name in AMBIENT if name in environment}
     if not access and not secret:
@@ -60,7 +66,7 @@ def source_variables(source: str, environment: Mapping[str, str]) -> dict[str, s
 
 
 def secrets(environment: Mapping[str, str]) -> list[str]:
-    """Everything in the environment of this process that nobody may see."""
+    """Return all secrets in the environment of this process."""
     found = [given(environment, name) for name in (*SOURCE_SECRET_ENV.values(), VOLUME_SECRET_ENV["access-key"])]
     found.append(given(environment, VOLUME_SECRET_ENV["secret-key"]))
     for name in ("metaurl", "bucket"):
@@ -79,13 +85,13 @@ def secrets(environment: Mapping[str, str]) -> list[str]:
 
 
 def password_apart(address: str) -> tuple[str, str]:
-    """An address of a metadata engine without its password, and the password."""
+    """Split the address of a metadata engine into the address without its password, and the decoded password."""
     plain, written = _parts(address)
     return plain, unquote(written)
 
 
 def _parts(address: str) -> tuple[str, str]:
-    """The same, with the password as it is written there."""
+    """Split an address as `password_apart` does, but leave the password percent-encoded."""
     head, _, rest = address.partition("://")
     if not rest:
         head, rest = "redis", address

@@ -1,4 +1,4 @@
-"""Makes a volume that is not there yet. A volume that is there is never touched."""
+"""Creation of a volume that does not exist. An existing volume is never changed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ SECONDS = 120.0
 
 @dataclass(frozen=True)
 class Formatting:
-    """What the volume's Secret says of a volume."""
+    """Formatting of one volume by the values of its Secret."""
 
     child: Child
     environment: Mapping[str, str]
     log: Log
 
     def can(self) -> bool:
-        """Whether the Secret tells how: without `storage` and `bucket` somebody else makes the volume."""
+        """Return whether the Secret has `storage` and `bucket`. Without them another program creates the volume."""
         return bool(self._value("storage") and self._value("bucket"))
 
     def run(self) -> None:
-        """Makes the volume, unless somebody was faster; AttemptError if that fails."""
+        """Create the volume, unless another program was faster. Raises AttemptError if that fails."""
         address, password = password_apart(self._value("metaurl"))
         bucket = self._value("bucket")
         if "@" in bucket.partition("://")[2].partition("/")[0]:

@@ -9,15 +9,15 @@ from stowplan.agents.cache.drivers.juicefs.summary import NO_ACCESS, summary
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 
 EXACT_INODES = 1_000_000
-"""Up to so many files and directories in the volume, sizes are exact: a metadata engine reads them in a few seconds.
+"""Maximum number of inodes in the volume for exact sizes: a metadata engine reads so many in a few seconds.
 
-The statistics that serve for more are not: who asks for them in the first second of a directory's life, as we would in
-the midst of a sync, makes JuiceFS 1.3 count what is in it twice for good.
+Larger volumes use statistics, which are not exact: in JuiceFS 1.3 a query in the first second of a directory's life
+counts its content twice for good. A measurement during a sync would do that.
 """
 
 
 class JuiceFS:
-    """Pulses and extents may be asked for by two threads."""
+    """Driver of JuiceFS. Two threads may ask it for pulses and extents."""
 
     def __init__(self, exact_inodes: int = EXACT_INODES) -> None:
         self._pulses, self._extents = Asker(), Asker()
@@ -41,7 +41,7 @@ class JuiceFS:
         if isinstance(state, Trouble) and state.reason != NO_ACCESS:
             return state
         if not isinstance(state, Extent):
-            # There is none, or another user keeps it for himself: it is small.
+            # The state directory is missing, or another user owns it. It is small.
             return whole
-        # Asked one after the other: what was written in between must not make it negative.
+        # Measured one after the other: writes in between must not make the difference negative.
         return Extent(max(0, whole.bytes - state.bytes), max(0, whole.files - state.files))

@@ -1,9 +1,9 @@
-"""A program of its own: reads a client's statistics through its mount, then asks its metadata engine for one name.
+"""Separate program that reads a client's statistics through its mount, then looks up one name in its metadata engine.
 
     python -I -S reading.py MOUNT NAME
 
-Prints the statistics. Exit code 3 if they cannot be read, 4 if the metadata engine cannot be asked; standard error then
-has the name of the error and what the system says of it. It hangs where the mount hangs, and can be killed.
+Prints the statistics. Exit code 3 if they cannot be read, 4 if the metadata engine gives no answer; standard error then
+has the name of the error and the system's message. The program hangs if the mount hangs, and can be killed.
 """
 
 import errno
@@ -15,7 +15,7 @@ MOST_BYTES = 1 << 20
 
 
 def main(mount: str, name: str) -> int:
-    """Gives the exit code."""
+    """Run the program and return its exit code."""
     try:
         with open(os.path.join(mount, ".stats"), "rb") as file:  # noqa: PTH118,PTH123 - pathlib takes a while to load
             text = file.read(MOST_BYTES)

@@ -1,14 +1,14 @@
-"""Waits until what was loaded into the cache of a node stays there.
+"""Wait until the blocks that were loaded into a node's cache stay there.
 
-A block is cached for JuiceFS from when it is loaded. It waits in memory until it is written to the disk of the cache;
-only then, or if that fails, or when JuiceFS looks once a second whether the disk has the free space that it is to have,
-blocks are dropped. So right after a load all of it may be cached, of which little is a moment later. Neither size nor
-free space need to be known: after the last write all is dropped that is more than the cache may hold, and after the
-next look all for which the disk has no room. (`cache`, `flush`, `add`, `cleanupFull` and `checkFreeSpace` in
-`pkg/chunk/disk_cache.go` of JuiceFS 1.2 to 1.4; a cache in memory, `mem_cache.go`, drops at once.)
+JuiceFS counts a block as cached once it is loaded. The block then waits in memory until it is written to the disk of
+the cache. Blocks are dropped after that write, after a failed write, and by a check of the disk's free space once a
+second. So right after a load all blocks may be cached, and a moment later only a few. Neither size nor free space need
+to be known: blocks beyond the size of the cache are gone after the last write, and blocks beyond the free space after
+the next check. (`cache`, `flush`, `add`, `cleanupFull` and `checkFreeSpace` in `pkg/chunk/disk_cache.go` of JuiceFS 1.2
+to 1.4; a cache in memory, `mem_cache.go`, drops at once.)
 
-A cache that never dropped anything has had room so far, and that look is not waited for: it would take longer than most
-warmups. If such a load is the first to leave too little room, what is dropped of it is told by the dataset's status.
+A cache that never dropped a block had enough space so far. The check is then not waited for, since it would take longer
+than most warmups. If such a load is the first to exceed the space, the dataset's status reports the dropped blocks.
 """
 
 from dataclasses import dataclass
@@ -21,56 +21,60 @@ from stowplan.agents.cache.drivers.juicefs.stats import numbers
 from stowplan.schema.agents.exit_codes import ExitCode
 
 NAMES = (".jfs.stats", ".stats")
-"""The first where the mount has the option `prefix-internal`. A volume that is mounted by a `subPath` has neither."""
+"""First name: with the mount option `prefix-internal`. A volume mounted by a `subPath` has neither file."""
 
 LARGEST = 1 << 20
-"""Bytes of the statistics, which are some ten thousand. Where the volume has no such file, anybody may make one."""
+"""Maximum size in bytes; statistics have about ten thousand. In a volume without such a file anybody may create one."""
 
 LOOK_SECONDS = 0.05
 FREE_SPACE_SECONDS = 2.0
-"""In this time JuiceFS looks after the free space at least once."""
+"""Seconds within which JuiceFS checks the free space at least once."""
 
 MEMORY_SECONDS = 2.0
-"""A disk that has not written one block in this time, and has no more than it writes at this moment, is none."""
+"""Seconds after which a cache that has not finished a write, and queues no more than it is writing, is considered a
+cache in memory.
+"""
 
 HANG_SECONDS = 60.0
-"""A disk that does not write a single block in this time hangs: JuiceFS itself gives it 30 s."""
+"""Seconds after which a disk that finishes no write is considered hanging. JuiceFS itself waits 30 s."""
 
 MOST_PAUSES = 5
-"""So often blocks may be dropped in the time of a look: then others are loading, and nothing is settled for good."""
+"""Maximum number of rounds with dropped blocks. After that other programs are loading, and the cache never settles."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """What a client says of its cache; counts are from its start on."""
+    """Statistics of a client's cache. Counters begin with the client's start."""
 
     queued: float
     """Bytes that wait for the disk."""
     begun: float
     """Bytes of blocks whose write has begun."""
     ended: float
-    """Number of writes that have ended, well or not."""
+    """Number of finished writes, including failed ones."""
     dropped: float
     seems_memory: bool
-    """All blocks are being written, and none ever was: a cache in memory says so for ever, a disk in the beginning."""
+    """True if all blocks are being written and none ever was: always so for a cache in memory, for a disk only at the
+    start.
+    """
 
 
 @dataclass(frozen=True)
 class Settling:
-    """A cache that is loaded between `begin` and `wait`."""
+    """Cache that is loaded between `begin` and `wait`."""
 
     mount: Path
     stop: Stop
 
     def begin(self) -> float:
-        """How much was written so far, for `wait`."""
+        """Return the bytes written so far, as the argument of `wait`."""
         look = self._look()
         return look.begun if look else 0
 
     def wait(self, begun: float) -> None:
-        """Returns once the cache has dropped what it has no room for: at once if it has got nothing since `begun`.
+        """Return once the cache has dropped its excess blocks; at once if it has written nothing since `begun`.
 
-        AttemptError (10) if the disk of the cache hangs; StoppedError if there is to be no more work.
+        Raises AttemptError TRANSIENT (10) if the cache's disk hangs, and StoppedError if the work must stop.
         """
         first = self._look()
         if first is None:
@@ -82,7 +86,7 @@ class Settling:
 
     def _await_writes(self, first: _Look) -> _Look:
         last, silence = first, 0.0
-        # Others may load all the time. Blocks are written in the order in which they were loaded.
+        # Other programs may load all the time. Blocks are written in the order of their loading.
         while last.queued and last.begun - first.begun <= first.queued:
             if last.seems_memory and silence >= MEMORY_SECONDS:
                 break

@@ -1,4 +1,4 @@
-"""What a JuiceFS client says of itself, and whether it and its metadata engine answer at all."""
+"""Statistics of a JuiceFS client, and a check that it and its metadata engine answer."""
 
 import sys
 import uuid
@@ -10,10 +10,10 @@ from stowplan.agents.cache.drivers.bounded_subprocess import Answer, Asker, Sile
 from stowplan.agents.cache.drivers.juicefs import reading
 
 SECONDS = 10.0
-"""A client that does not answer for so long hangs, and so does a metadata engine."""
+"""Seconds after which a client or a metadata engine without an answer is considered hanging."""
 
 CACHED = "juicefs_blockcache_bytes"
-"""Bytes in the cache of the node: of the whole volume, and 4 KiB more for each block than it holds."""
+"""Bytes in the node's cache: blocks of the whole volume, plus 4 KiB for each block."""
 
 INODES = "juicefs_used_inodes"
 """Files and directories of the whole volume."""
@@ -23,14 +23,14 @@ _NO_VARIABLES: dict[str, str] = {}
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """A pulse, and what else its reading told."""
+    """Pulse of the mount, and the volume's number of inodes."""
 
     pulse: Pulse
     inodes: int | None
 
 
 def stats(asker: Asker, mount: Path) -> Stats:
-    """Reads `.stats`, and looks for a name that was never there, since answers for others may come from memory."""
+    """Read `.stats`, then look up a name that never existed, since other answers may come from a cache in memory."""
     name = f".stowplan-{uuid.uuid4().hex}"
     command = [sys.executable, "-I", "-S", reading.__file__, str(mount), name]
     answer = asker.ask(command, _NO_VARIABLES, SECONDS)
@@ -40,7 +40,7 @@ def stats(asker: Asker, mount: Path) -> Stats:
 
 
 def numbers(text: str) -> dict[str, float]:
-    """The statistics by name; lines that are none are left out."""
+    """Parse the statistics by name; skip invalid lines."""
     found = {}
     for line in text.splitlines():
         name, _, value = line.partition(" ")

@@ -1,4 +1,4 @@
-"""The size of a directory from the metadata of its volume: no data is read, and no directory by way of the mount."""
+"""Size of a directory from the metadata of its volume. It reads no data and does not walk through the mount."""
 
 import csv
 import os
@@ -8,7 +8,7 @@ from stowplan.agents.cache.drivers.api import Extent, Trouble
 from stowplan.agents.cache.drivers.bounded_subprocess import Asker, Silence
 
 SECONDS = 600.0
-"""To look at every name of a large volume takes a while."""
+"""Maximum seconds of one call, which looks at every name of a large volume."""
 
 NO_ACCESS = "NoAccess"
 
@@ -16,10 +16,10 @@ _VARIABLES = ("HOME", "PATH")
 
 
 def summary(asker: Asker, directory: Path, *, exact: bool) -> Extent | Trouble | None:
-    """What `juicefs summary` says; None if there is no such directory in a volume.
+    """Return the result of `juicefs summary`; None if the volume has no such directory.
 
-    Its sizes are in whole blocks of 4 KiB, and each directory counts as one. Exact ones come from the attributes of all
-    files, others from statistics that JuiceFS keeps of each directory.
+    Sizes are in whole blocks of 4 KiB, and each directory counts as one block. Exact sizes come from the attributes of
+    all files, others from JuiceFS's statistics of each directory.
     """
     command = ["juicefs", "summary", "--depth=0", "--csv", *(["--strict"] if exact else []), str(directory)]
     environment = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
@@ -37,7 +37,7 @@ def summary(asker: Asker, directory: Path, *, exact: bool) -> Extent | Trouble |
 
 
 def _extent(text: str) -> Extent | None:
-    """From a line of names and a line of values."""
+    """Parse a line of names and a line of values."""
     try:
         (row,) = csv.DictReader(text.splitlines())
         return Extent(int(row["SIZE"]), int(row["FILES"]))

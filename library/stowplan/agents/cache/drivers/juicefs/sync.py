@@ -1,4 +1,4 @@
-"""`juicefs sync` from a source into a volume: how it is told what to do, watched, and believed."""
+"""`juicefs sync` from a source into a volume: its arguments, its progress and its result."""
 
 import re
 import tempfile
@@ -18,18 +18,21 @@ from stowplan.schema.agents.marker import STATE_DIRECTORY
 from stowplan.schema.juicefs.sync_keys import is_ignored
 
 PROTECTION = f"/{STATE_DIRECTORY}/***"
-"""The pattern of our own state: not copied from the source, and not deleted since the source does not have it."""
+"""Pattern of the state directory, which a sync neither copies from the source nor deletes from the destination."""
 
 LOOK_SECONDS = 1.0
 MOST_WARNINGS = 20
 LARGEST_METRICS = 1 << 20
-"""Bytes of the metrics of a child."""
+"""Maximum size of a child's metrics in bytes."""
 CHECKPOINTS = (1, 4)
-"""The first version that can go on where it was stopped."""
+"""First version that can resume a stopped sync."""
 
 LEFTOVERS = (".jfs.*.tmp.[0-9]*", f".*.tmp.{'[0-9]' * 12}*")
-"""Names of files that a copy has not finished, in JuiceFS from 1.4 on and before it (`cmd/object.go`): the number is a
-random one of 63 bits, which has fewer digits once in millions. Names that people give end in shorter ones."""
+"""Names of a copy's unfinished files, in JuiceFS from 1.4 on and before (`cmd/object.go`).
+
+The number is a random one of 63 bits, which has fewer than 12 digits once in millions. Names that people choose end in
+shorter numbers.
+"""
 
 _LISTENS = re.compile(r"Prometheus metrics listening on (127\.0\.0\.1:\d+)")
 _METRIC = re.compile(r"^juicefs_sync_(\w+)(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
@@ -37,7 +40,7 @@ _METRIC = re.compile(r"^juicefs_sync_(\w+)(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
 
 @dataclass
 class Watch:
-    """Follows one child: its log line by line, its counters every second."""
+    """Follows one child: its log line by line, its counters once a second."""
 
     progress: Progress
     log: Log
@@ -64,7 +67,7 @@ class Watch:
     def _look(self) -> None:
         while not self._over.wait(LOOK_SECONDS):
             if self._address:
-                # The next look sees more, whatever went wrong; the count in the end comes from the log.
+                # After any error the next poll tries again, and the final count comes from the log.
                 with suppress(Exception):
                     self._count(_metrics(self._address))
 
@@ -73,7 +76,7 @@ class Watch:
             return
         skipped, copied = (int(found.get(name, 0)) for name in ("skipped", "copied"))
         self.progress.files_done = skipped + copied
-        # Up to 1.3 JuiceFS counts what only the destination has among what it found.
+        # Up to 1.3 JuiceFS also counts objects as found that only the destination has.
         self.progress.files_total = max(skipped + copied, int(found.get("scanned", 0) - found.get("extra", 0)))
         self.progress.files_unchanged = skipped
         self.progress.files_deleted = int(found.get("deleted", 0))
@@ -88,7 +91,7 @@ class Sync:
     child: Child
     source: str
     destination: str
-    """`jfs://NAME/path/`."""
+    """Address in the form `jfs://NAME/path/`."""
     flags: Mapping[str, str | int | bool]
     variables: Mapping[str, str]
     """Credentials of the source."""
@@ -96,7 +99,9 @@ class Sync:
     log: Log
 
     def check(self) -> None:
-        """AttemptError (2) if JuiceFS would take no notice of a pattern: what is not left out might be deleted."""
+        """Raise AttemptError (2) for a pattern that JuiceFS would ignore: files that it should protect might be
+        deleted.
+        """
         for name in ("include", "exclude"):
             pattern = self.flags.get(name)
             if isinstance(pattern, str) and is_ignored(pattern):
@@ -106,9 +111,9 @@ class Sync:
                 raise AttemptError(ExitCode.BAD_SPEC, "BadPattern", message)
 
     def is_empty(self) -> bool:
-        """Whether the source lists nothing at all. AttemptError if it cannot be listed."""
+        """Return whether the source lists no objects. Raises AttemptError if it cannot be listed."""
         quiet = replace(self.child, said=lambda _: None)
-        # A destination of its own: only what the source has is asked for.
+        # With a separate destination the dry run asks only for the source's objects.
         words = ("sync", "--dry", "--limit=2", "--dirs", "--metrics=127.0.0.1:0", *self._storage_flags())
         slash = "/" if self.source.endswith("/") else ""
         with tempfile.TemporaryDirectory(prefix="stowplan-") as nothing:
@@ -119,9 +124,9 @@ class Sync:
         return counted is None or counted.found + counted.excluded == 0
 
     def run(self, *, resume: bool) -> Count:
-        """Copies; AttemptError if anything failed or was lost, StoppedError if there is to be no more work.
+        """Copy. Raises AttemptError if any object failed or was lost, and StoppedError if the work must stop.
 
-        `resume` says that a checkpoint of JuiceFS may be trusted: nothing but this copy changed the destination since.
+        `resume`: a checkpoint of JuiceFS may be trusted, because only this copy has changed the destination since.
         """
         watch = Watch(self.progress, self.log)
         child = replace(self.child, said=watch.said)
@@ -135,7 +140,7 @@ class Sync:
             self.progress.files_done = counted.skipped + counted.copied
             self.progress.files_total = self.progress.files_done + counted.failed + counted.lost
             self.progress.files_unchanged = counted.skipped
-            # The last look may be a second old, and a short copy has none.
+            # The last poll may be a second old, and a short copy has none.
             self.progress.bytes_done = max(self.progress.bytes_done, counted.bytes)
         problem = failure(ended, f"the copy of {self.source}")
         if problem or counted is None:
@@ -143,7 +148,7 @@ class Sync:
         return counted
 
     def remove_leftovers(self) -> None:
-        """Removes the temporary files of copies that were killed."""
+        """Remove the temporary files of killed copies."""
         quiet = replace(self.child, said=lambda _: None)
         folder = self.destination.rpartition("/")[0] + "/"
         wanted = ("--include=*/", *(f"--include={each}" for each in LEFTOVERS), "--exclude=*")
@@ -167,7 +172,7 @@ class Sync:
 
 
 def _written(flags: Mapping[str, str | int | bool]) -> list[str]:
-    """`include` goes before `exclude`, since the first pattern that matches decides."""
+    """Return the flags with `include` before `exclude`, since the first pattern that matches decides."""
     order = sorted(flags, key=lambda name: (name == "exclude", name))
     return [word for name in order for word in _words(name, flags[name])]
 
@@ -175,14 +180,14 @@ def _written(flags: Mapping[str, str | int | bool]) -> list[str]:
 def _words(name: str, value: object) -> list[str]:
     if isinstance(value, bool):
         return [f"--{name}"] if value else []
-    # Of `--exclude=PATTERN` JuiceFS takes no notice where the pattern holds a `=` too.
+    # JuiceFS ignores `--exclude=PATTERN` if the pattern also holds a `=`.
     if name in ("include", "exclude") and "=" in str(value):
         return [f"--{name}", str(value)]
     return [f"--{name}={value}"]
 
 
 def _metrics(address: str) -> dict[str, float]:
-    # Nothing from the environment: a proxy is not for this machine.
+    # Ignore the environment: a proxy does not apply to this machine.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with opener.open(f"http://{address}/metrics", timeout=2) as response:
         text = response.read(LARGEST_METRICS).decode(errors="replace")

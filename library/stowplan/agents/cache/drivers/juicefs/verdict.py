@@ -1,4 +1,4 @@
-"""What a `juicefs` that ended means. Its exit code is no proof: only its last count of what it did is."""
+"""Result of a `juicefs` process. Its exit code proves nothing; only the final count in its log does."""
 
 import re
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ TASK_USER = (
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """The last line of a sync. Numbers of objects; `excluded` counts both sides."""
+    """Final line of a sync. Numbers of objects; `excluded` counts both sides."""
 
     found: int
     excluded: int
@@ -51,11 +51,11 @@ class Count:
     failed: int
     lost: int
     bytes: int = 0
-    """Size of what was copied or there before, which JuiceFS rounds to hundredths of a unit."""
+    """Bytes that were copied or already present, which JuiceFS rounds to hundredths of a unit."""
 
 
 def count(ended: Ended) -> Count | None:
-    """What a sync says it did; None if it came to no end of its own."""
+    """Parse the final count of a sync; None if the log has none."""
     for line in reversed(ended.lines):
         if found := _COUNT.search(line.text):
             failed, lost = _FAILED.search(line.text), _LOST.search(line.text)
@@ -74,7 +74,7 @@ def _bytes(number: str, unit: str) -> int:
 
 
 def failure(ended: Ended, what: str) -> AttemptError | None:
-    """Why a sync was none; None if it came to its end and nothing failed and nothing was lost."""
+    """Return the failure of a sync; None if it finished without failed or lost objects."""
     counted = count(ended)
     if counted and not ended.code and not counted.failed and not counted.lost:
         return None
@@ -92,7 +92,7 @@ def failure(ended: Ended, what: str) -> AttemptError | None:
         (_AUTH, ExitCode.AUTH, "AccessDenied", "No access to"),
         (_NOT_FOUND, ExitCode.NOT_FOUND, "NotFound", "There is no"),
     ):
-        # An object that went away in between is no missing source.
+        # An object that disappeared during the sync is no missing source.
         if pattern.search(said) and not (counted and code is ExitCode.NOT_FOUND):
             return AttemptError(code, reason, f"{word} {what}: {text}")
     return AttemptError(ExitCode.TRANSIENT, "SyncFailed", f"JuiceFS failed on {what}: {text}")

@@ -1,4 +1,4 @@
-"""The state directory of a volume, by way of its metadata engine: each call is a `juicefs sync` of small files."""
+"""State directory accessed through the metadata engine: each call is a `juicefs sync` of small files."""
 
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,21 +14,22 @@ from stowplan.schema.agents.marker import STATE_DIRECTORY
 
 SECONDS = 20.0
 LAST_SECONDS = 2.0
-"""What a call may take, and what it may take once there is to be no more work."""
+"""Maximum seconds of a call, and of a call after the stop."""
 
 LARGEST = 64 << 10
-"""Bytes of a file that is read: markers and flags have less than one thousand."""
+"""Maximum size in bytes of a file that is read: markers and flags have less than one thousand."""
 
 _TEMPORARY = ".jfs."
 
 
 @dataclass(frozen=True)
 class VolumeState:
-    """See `State`. Every call is a new client, which remembers nothing."""
+    """Implements `State`. Every call starts a new client, which has no cache."""
 
     child: Child
     address: str
-    """`jfs://NAME/directory/` of the mounted directory: the variable NAME holds the metadata engine's address."""
+    """Address `jfs://NAME/directory/` of the mounted directory; the variable NAME holds the metadata engine's address.
+    """
 
     def read(self) -> Mapping[str, bytes]:
         with _folder() as folder:
@@ -46,7 +47,7 @@ class VolumeState:
             self._sync(f"file://{folder}/", self._url, "--force-update")
 
     def remove(self, names: Iterable[str]) -> None:
-        # Names of Jobs and flags: nothing in them is a wildcard.
+        # Names of Jobs and flags contain no wildcards.
         chosen = [f"--include=/{name}" for name in names]
         folders = sorted({f"--include={each.removeprefix('--include=').rpartition('/')[0]}/" for each in chosen})
         if not chosen:
@@ -61,7 +62,7 @@ class VolumeState:
 
     def _sync(self, source: str, destination: str, *flags: str) -> Ended:
         over = self.child.stop.is_set()
-        # What is to be left in order at the end is left in order, if that takes no long time.
+        # After the stop, a short call may still clean up.
         child = replace(self.child, stop=Stop()) if over else self.child
         ended = child.run(
             "sync", "--metrics=127.0.0.1:0", *flags, source, destination, seconds=LAST_SECONDS if over else SECONDS

@@ -1,4 +1,4 @@
-"""Waits for a sync, which may run on another node or not run yet, by what it leaves in the volume."""
+"""Wait for a sync by its files in the volume. The sync may run on another node, or may not have started."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,14 +14,14 @@ LOOK_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class SyncMarks:
-    """The marks of the sync whose Job's name has this stem, and ends as the own one."""
+    """Marker files of the sync whose Job's name begins with `stem` and ends like this run's."""
 
     mount: Path
     stem: str
     work: Work
 
     def wait(self) -> str:
-        """Gives the sync's run once it is done; AttemptError (4) if it has failed for good."""
+        """Wait and return the sync's run. Raises AttemptError (4) if the sync has failed permanently."""
         run = self._run()
         while not self._is_done(run):
             self.work.outcome.waits(f"For the sync {run}")
@@ -35,7 +35,7 @@ class SyncMarks:
         return f"{self.stem}-{self.work.run.rpartition('-')[2]}"
 
     def _is_done(self, run: str) -> bool:
-        # The marker of the run goes with the first change that another task makes; the dataset's own two stay.
+        # The first change of another task removes the run's marker; the two files of the dataset stay.
         for path in (marker_path(run), FAILED_FILE):
             marker = run_marker.read(safe_files.read(self.mount, path))
             if marker and marker.run == run:

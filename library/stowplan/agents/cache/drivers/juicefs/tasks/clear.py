@@ -1,4 +1,4 @@
-"""Evicts the dataset and what was removed from it from the cache of this node, and proves that the dataset is gone."""
+"""Evict the dataset and its removed files from this node's cache, and verify the result."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ from stowplan.schema.agents.exit_codes import ExitCode
 THREADS = 50
 ROUNDS = 2
 LEFT_PERCENT = 1
-"""What may be in the cache again in the end: jobs go on reading."""
+"""Maximum percentage that may be cached again at the end, since jobs go on reading."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class ClearTask:
     work: Work
 
     def run(self) -> str:
-        """Evicts; gives a sentence of what is gone. AttemptError or StoppedError else."""
+        """Evict and return a sentence about the result. Raises AttemptError or StoppedError."""
         mount = Path(self.config.mount_path)
         control, progress = Control(mount, self.work.stop), self.work.outcome.progress
         whole = [mount.stat().st_ino]
@@ -32,7 +32,7 @@ class ClearTask:
             progress.files_done, progress.bytes_done = files, size
 
         left = Filled(0, 0, 0)
-        # Removed files keep their blocks in the cache, where nobody else could find them any more.
+        # Removed files leave blocks in the cache, which only the trash still references.
         control.fill(Action.EVICT, [TRASH_INODE], THREADS, lambda *_: None)
         for _ in range(ROUNDS):
             control.fill(Action.EVICT, whole, THREADS, tell)

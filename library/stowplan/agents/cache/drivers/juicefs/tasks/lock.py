@@ -1,16 +1,18 @@
-"""Keeps two writers off one dataset, wherever they run and however they reach it.
+"""Lock that allows one writer per dataset, on any node and with any kind of access.
 
-A sync speaks to the metadata engine and has no mount, and its client knows neither locks nor files that are made only
-if they are not there. So the lock is of the kind that needs no such thing: everybody writes a flag of his own, then
-looks at the flags of the others (the one-bit algorithm of Burns and Lamport). Of two that want to enter, the one with
-the smaller name stays and the other one lowers its flag; whoever holds the lock is waited for.
+A sync uses the metadata engine and has no mount, and its client offers neither locks nor exclusive creation of files.
+So the lock uses the one-bit algorithm of Burns and Lamport, which needs neither: every owner writes a flag of its own,
+then reads the flags of the others. If two want to enter, the owner with the smaller name goes on and the other lowers
+its flag. Everybody waits for an owner that holds the lock.
 
-A flag is a file whose name holds who it is, whether it holds the lock, and a number that grows while its owner lives:
+A flag is a file. Its name contains its owner, its state (entering or holding) and a number that grows while its owner
+lives:
 
     lock/<who>.<e or h>.<number>
 
-So a listing tells all, whatever a mount remembers of files. A flag that stands still for long enough, as seen by
-whoever waits, has no owner any more; on the same machine that is known at once.
+So a listing shows the whole state, even if a mount caches the contents of files. A flag whose number has not changed
+for long enough, by the clock of the waiting program, has a dead owner; on the same machine the owner's process is
+checked instead.
 """
 
 import contextlib
@@ -30,13 +32,14 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 BEAT_SECONDS = 8.0
 SILENCE_SECONDS = 30.0
-"""A flag that stood still for so long, by the clock of whoever waits, has no owner any more."""
+"""Seconds without a change of the flag, by the clock of the waiting program, after which its owner is considered dead.
+"""
 
 LOST_SECONDS = 24.0
-"""A holder that could not move its flag for so long gives up, before others may think that it is gone."""
+"""Seconds without a successful change after which a holder gives up. It is shorter than `SILENCE_SECONDS`."""
 
 PATIENCE_SECONDS = 600.0
-"""How long another holder is waited for. After that the attempt ends, and the Job may make another one."""
+"""Maximum wait for another holder in seconds. Then the attempt ends, and the Job may retry."""
 
 LOOK_SECONDS = 1.0
 ENTERING, HOLDING = "e", "h"
@@ -58,7 +61,7 @@ class Flag:
 
 @dataclass
 class Other:
-    """Another owner, as it was seen so far."""
+    """Another owner, as last seen."""
 
     number: int
     since: float
@@ -66,7 +69,7 @@ class Other:
 
 @dataclass
 class Lock:
-    """The lock of one dataset, for one owner."""
+    """Lock of one dataset, for one owner."""
 
     state: State
     run: str
@@ -76,7 +79,7 @@ class Lock:
     patience: float = PATIENCE_SECONDS
     who: str = ""
     _flags: list[Flag] = field(default_factory=list)
-    """Those that are up, the newest last."""
+    """Own flags that exist, newest last."""
     _number: int = 0
     _others: dict[str, Other] = field(default_factory=dict)
     _lost: str = ""
@@ -86,7 +89,10 @@ class Lock:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Holds the lock; AttemptError (10) if others do for too long, or if it was lost meanwhile."""
+        """Hold the lock.
+
+        Raises AttemptError TRANSIENT (10) if others hold it for too long, or if it was lost meanwhile.
+        """
         self._enter()
         over = threading.Event()
         beating = threading.Thread(target=self._beat, args=(over,), daemon=True)
@@ -97,7 +103,7 @@ class Lock:
             beating.join()
             self.check()
         except BaseException:
-            # The work ends by `stop` when the lock is lost, and that is no word of what happened.
+            # A lost lock ends the work by `stop`, whose error hides the cause.
             self.check()
             raise
         finally:
@@ -108,7 +114,7 @@ class Lock:
                     self._lower()
 
     def check(self) -> None:
-        """AttemptError (10) if the lock was lost."""
+        """Raise AttemptError TRANSIENT (10) if the lock was lost."""
         if self._lost:
             raise AttemptError(ExitCode.TRANSIENT, "LockLost", self._lost)
 
@@ -140,12 +146,12 @@ class Lock:
         self.stop.sleep(LOOK_SECONDS)
 
     def _ahead(self) -> str:
-        """Who is to be waited for without a flag: a holder, or one who wants to enter and has the smaller name."""
+        """Return the owner to wait for: a holder, or an entering owner with a smaller name; empty if there is none."""
         flags = self._look()
         return min((flag.who for flag in flags if flag.state == HOLDING or flag.who < self.who), default="")
 
     def _look(self) -> list[Flag]:
-        """The flags of all others that may be alive. Those of the dead are taken away."""
+        """Return the flags of all other owners that may be alive. Remove those of dead owners."""
         begin = time.monotonic()
         found = self.state.read()
         slow = time.monotonic() - begin > BEAT_SECONDS / 2
@@ -167,12 +173,15 @@ class Lock:
             self._others[who] = Other(number, now)
             return False
         if slow:
-            # What keeps this one waiting may keep the other one from moving its flag.
+            # The cause of this owner's delay may also delay the other owner's flag.
             other.since = now
         return now - other.since > self.silence
 
     def _raise(self, state: str) -> None:
-        """Shows a flag with the next number. The one before stays until the next call: it harms nobody."""
+        """Write a flag with the next number.
+
+        The flag before it is removed by the next call; it does no harm until then.
+        """
         before, flag = self._flags, Flag(self.who, state, self._number)
         self._number += 1
         self._flags = [*before, flag]
@@ -185,7 +194,7 @@ class Lock:
         if self._flags:
             kept, self._flags = self._flags, []
             self.state.remove([each.path for each in kept])
-            # Another name: a flag that was lowered in between must not look as if it stood still.
+            # A new name: after the pause, the old flag's number would look unchanged and its owner dead.
             self.who = f"{self.run}-{secrets.token_hex(4)}"
 
     def _beat(self, over: threading.Event) -> None:

@@ -1,4 +1,4 @@
-"""What a task leaves in the volume: that its run is done, and that the dataset is complete, or is being changed."""
+"""Marker files of a task in the volume: its run is done, the dataset is complete, or a change has begun."""
 
 import json
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ from stowplan.schema.agents.exit_codes import PERMANENT, ExitCode
 from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, STATE_DIRECTORY, marker_path
 
 BEGUN = "begun.json"
-"""There while a task changes the dataset, and after one that was killed: names its run."""
+"""File that names the run that changes the dataset. It also remains after a killed task."""
 
 
 def below(path: str) -> str:
-    """A path of `stowplan.schema.agents.marker` as a name of `State`."""
+    """Convert a path of `stowplan.schema.agents.marker` into a name of `State`."""
     return str(PurePosixPath(path).relative_to(STATE_DIRECTORY))
 
 
@@ -26,28 +26,30 @@ COMPLETE, FAILED = below(COMPLETE_FILE), below(FAILED_FILE)
 
 @dataclass(frozen=True)
 class Marks:
-    """Of one run. Without a run, as on a laptop, there is no marker."""
+    """Markers of one run. Without a run, for example on a laptop, no marker is written."""
 
     state: State
     run: str | None
     completes: bool = False
-    """Whether the dataset is complete with the end of this task."""
+    """True if the end of this task makes the dataset complete."""
 
     def look(self) -> "Past":
-        """What the tasks before have left."""
+        """Read the files of earlier tasks."""
         return Past(self.run, self.state.read())
 
     def begin(self, past: "Past") -> None:
-        """Before the first change. From now on no run before this one counts as done: the data is not what it left.
+        """Write the begin file before the first change.
 
-        `past` is what was seen since this task holds the lock.
+        From then on no earlier run counts as done, since the data changes.
+
+        `past` must have been read after this task got the lock.
         """
         self.state.write({BEGUN: _text({"format": 1, "run": self.run or ""})})
         own = (COMPLETE, FAILED) if self.completes else ()
         self.state.remove([name for name in past.files if name.startswith(RUNS) or name in own])
 
     def end(self, summary: dict[str, int]) -> None:
-        """After the last change: first what others wait for, last that nothing is being changed."""
+        """Write the files after the last change: first those that others wait for; last, remove the begin file."""
         files = {}
         if self.completes:
             files[COMPLETE] = _text({"format": 1, "run": self.run or "", **summary})
@@ -58,7 +60,7 @@ class Marks:
         self.state.remove([BEGUN])
 
     def fail(self, code: ExitCode) -> None:
-        """After a failure. One that another attempt may mend leaves no marker."""
+        """Record a failure. A failure that a retry may cure leaves no marker."""
         if code not in PERMANENT or not self.run:
             return
         marker = run_marker.written(self.run, code).encode()
@@ -68,21 +70,21 @@ class Marks:
 
 @dataclass(frozen=True)
 class Past:
-    """What was in the state directory at one moment, as this run has to understand it."""
+    """Content of the state directory at one moment, interpreted for this run."""
 
     run: str | None
     files: Mapping[str, bytes]
 
     @property
     def is_done(self) -> bool:
-        """Whether this very run has succeeded before, and nothing has changed the dataset since."""
+        """Return whether this run has already succeeded, and no later run changed the dataset."""
         if not self.run:
             return False
         return run_marker.succeeded(self.files.get(below(marker_path(self.run))), self.run)
 
     @property
     def begun(self) -> str | None:
-        """The run whose change was never finished, if there is one."""
+        """Return the run whose change was never finished; None if there is none."""
         content = self.files.get(BEGUN)
         if content is None:
             return None

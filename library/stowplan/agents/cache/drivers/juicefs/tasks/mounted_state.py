@@ -1,4 +1,4 @@
-"""The state directory as a mount shows it."""
+"""State directory accessed through a mount."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -9,20 +9,23 @@ from stowplan.agents.attempt import safe_files
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 
 FOLDERS = ("", "lock", "runs")
-"""Where files are, beside the warmup markers."""
+"""Folders that hold files, besides the folder of the warmup markers."""
 
 LARGEST = 4096
-"""Bytes of a file that is read: markers and flags have less than one thousand."""
+"""Maximum size in bytes of a file that is read: markers and flags have less than one thousand."""
 
 
 @dataclass(frozen=True)
 class MountedState:
-    """See `State`. OSErrors are left to the caller's frame."""
+    """Implements `State`. The caller handles OSErrors."""
 
     mount: Path
 
     def read(self) -> Mapping[str, bytes]:
-        """Content is empty for what is no small regular file: the lock goes by names, and so does removal."""
+        """Return the files.
+
+        The content of anything but a small regular file is empty; lock and removal need only names.
+        """
         found: dict[str, bytes] = {}
         for folder in FOLDERS:
             files = safe_files.files(self.mount, f"{STATE_DIRECTORY}/{folder}", LARGEST)
@@ -35,6 +38,6 @@ class MountedState:
 
     def remove(self, names: Iterable[str]) -> None:
         for name in names:
-            # A directory is nothing of ours, and nothing that a task would wait for.
+            # No task creates or waits for a directory of this name.
             with suppress(IsADirectoryError):
                 safe_files.remove(self.mount, f"{STATE_DIRECTORY}/{name}")

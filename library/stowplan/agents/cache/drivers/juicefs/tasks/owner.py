@@ -1,4 +1,4 @@
-"""Who owns a flag of the lock, for those on the same machine, who can look whether it lives."""
+"""Identity of a flag's owner, by which programs on the same machine can check whether it lives."""
 
 import json
 import os
@@ -8,13 +8,13 @@ from stowplan.agents.attempt.safe_files import boot, json_object
 
 
 def told() -> bytes:
-    """Who this process is."""
+    """Return the identity of this process as JSON."""
     found = {"boot": boot(), "processes": _processes(), "process": os.getpid(), "began": _began(os.getpid())}
     return json.dumps(found).encode()
 
 
 def has_died(content: bytes) -> bool:
-    """Whether a process of this very machine, in sight of this one, is no more. False where that cannot be known."""
+    """Return whether a process in this machine and PID namespace has ended. False if that cannot be known."""
     try:
         other = json_object(content) or {}
         here = bool(other["boot"]) and other["boot"] == boot() and other["processes"] == _processes()
@@ -24,7 +24,7 @@ def has_died(content: bytes) -> bool:
 
 
 def _processes() -> str:
-    """Names the set of processes that this one can see."""
+    """Return the name of this process's PID namespace."""
     try:
         return str(Path("/proc/self/ns/pid").readlink())
     except OSError:
@@ -32,7 +32,7 @@ def _processes() -> str:
 
 
 def _began(process: int) -> str:
-    """When a process began, in ticks since the start of the machine; empty if it is no more."""
+    """Return the start of a process in clock ticks since boot; empty if it has ended."""
     try:
         fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
     except OSError:

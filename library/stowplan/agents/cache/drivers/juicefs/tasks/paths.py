@@ -1,4 +1,4 @@
-"""Paths of a dataset, as specs name them, and what they are on its mount. No link leads anywhere."""
+"""Paths of a dataset in specs, and their files on the mount. Links are never followed."""
 
 import os
 import stat
@@ -16,7 +16,10 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def parts(path: str) -> tuple[str, ...]:
-    """The names of a path below the dataset; AttemptError (2) if it may lead out of it, or to what is not its own."""
+    """Split a path below the dataset.
+
+    Raises AttemptError (2) if it may lead out of the dataset or into the state directory.
+    """
     names = tuple(name for name in PurePosixPath(path.lstrip("/")).parts if name != ".")
     if ".." in names or "\0" in path:
         raise AttemptError(ExitCode.BAD_SPEC, "BadPath", f"{path!r} may lead out of the dataset")
@@ -27,19 +30,22 @@ def parts(path: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something in a folder."""
+    """Entry of a folder."""
 
     folder: int
     """Descriptor of the folder."""
     folder_inode: int
     name: str
     found: os.stat_result | None
-    """What it is; None if there is nothing."""
+    """Attributes of the entry; None if it does not exist."""
 
 
 @contextmanager
 def opened(mount: Path, names: tuple[str, ...]) -> Iterator[Entry | None]:
-    """The last name of a path in its folder; None if a folder on the way is missing. AttemptError (2) for a link."""
+    """Open the parent folder of a path and yield its last name; None if the parent is missing.
+
+    AttemptError (2) for a link.
+    """
     descriptor = os.open(mount, _FOLDER)
     try:
         for name in names[:-1]:
@@ -67,7 +73,10 @@ def opened(mount: Path, names: tuple[str, ...]) -> Iterator[Entry | None]:
 
 
 def files(mount: Path, names: tuple[str, ...]) -> Iterator[tuple[str, int]]:
-    """All files at or below a path, by path and inode, in one order on every node. AttemptError (4) if it is away."""
+    """Yield path and inode of all files at or below a path, in the same order on every node.
+
+    AttemptError (4) if it is missing.
+    """
     with opened(mount, names) as entry:
         if entry is None or entry.found is None:
             raise AttemptError(ExitCode.NOT_FOUND, "NotFound", f"There is no {'/'.join(names)!r} in the dataset")
@@ -79,7 +88,7 @@ def files(mount: Path, names: tuple[str, ...]) -> Iterator[tuple[str, int]]:
 
 
 def _below(folder: Path, path: str) -> Iterator[tuple[str, int]]:
-    """Depth first, by name. Folders may lie deeper than Python recurses, so the open ones are a list."""
+    """Walk depth first, by name. Folders may be nested deeper than Python recurses, so the open ones are a list."""
     left = [(folder, path, _entries(folder))]
     while left:
         where, above, entries = left[-1]
@@ -97,7 +106,7 @@ def _below(folder: Path, path: str) -> Iterator[tuple[str, int]]:
 
 
 def _entries(folder: Path) -> list[tuple[str, int, bool, bool]]:
-    """Name, inode, whether it is a folder, whether it is a file; the first name last."""
+    """Return name, inode, is-folder and is-file of each entry, in reverse order of names."""
     with os.scandir(folder) as scan:
         found = [
             (each.name, each.inode(), each.is_dir(follow_symlinks=False), each.is_file(follow_symlinks=False))

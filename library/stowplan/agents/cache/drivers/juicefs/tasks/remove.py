@@ -1,4 +1,4 @@
-"""Removes paths from the dataset, and proves that they are gone. A name is taken as it stands: no patterns."""
+"""Remove paths from the dataset, and verify the result. Names are literal, not patterns."""
 
 import errno
 import os
@@ -29,7 +29,7 @@ class RemoveTask:
     work: Work
 
     def run(self) -> str:
-        """Removes; gives a sentence of what is gone. AttemptError or StoppedError else."""
+        """Remove and return a sentence about the result. Raises AttemptError or StoppedError."""
         wanted = [paths.parts(path) for path in self.config.paths]
         if () in wanted:
             raise AttemptError(
@@ -42,7 +42,7 @@ class RemoveTask:
             if past.is_done:
                 return "This run was complete before: nothing to do"
             Control(self._mount, self.work.stop).probe()
-            # Before anything of ours is written: what was misspelt is told at once.
+            # Checked before the first write, so that a misspelt path is reported at once.
             self._check(wanted, past)
             self.work.outcome.waits("For the lock of the dataset")
             with Lock(state, self.work.run or "rmr", self.work.stop, self.work.log).held():
@@ -73,7 +73,7 @@ class RemoveTask:
         return text
 
     def _check(self, wanted: list[tuple[str, ...]], past: Past) -> None:
-        """AttemptError (4) for a path that is not there, unless an attempt of this run may have removed it."""
+        """Raise AttemptError (4) for a missing path, unless an attempt of this run may have removed it."""
         if self.work.run and past.begun == self.work.run:
             return
         missing = [names for names in wanted if not self._is_there(names)]
@@ -113,7 +113,7 @@ class RemoveTask:
 
 
 def _prove(entry: paths.Entry, path: str) -> None:
-    """Removes it once more. Only that asks the metadata engine: a look may show what the kernel remembers."""
+    """Remove the path again: only a removal asks the metadata engine, a stat may answer from the kernel's cache."""
     is_folder = entry.found is not None and stat.S_ISDIR(entry.found.st_mode)
     try:
         (os.rmdir if is_folder else os.unlink)(entry.name, dir_fd=entry.folder)

@@ -1,4 +1,4 @@
-"""What a task is told: arguments and configuration file."""
+"""Settings of a task: arguments and configuration file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from stowplan.agents.runtime.arguments import Arguments, config_problem, parser
 from stowplan.schema.agents.cache_config import CacheConfig, ClearConfig, RmrConfig, SyncConfig, WarmupConfig
 
 TaskConfig = SyncConfig | WarmupConfig | RmrConfig | ClearConfig
-"""Configurations of programs that end."""
+"""Configurations of programs that end by themselves."""
 
 _CODES = """\
 exit codes: 0 done; 2 wrong usage or configuration; 3 no access; 4 not found; 5 a conflict that a person must solve;
@@ -17,19 +17,22 @@ exit codes: 0 done; 2 wrong usage or configuration; 3 no access; 4 not found; 5 
 
 
 class SettingsError(Exception):
-    """A sentence that says what is wrong, without the value of a secret."""
+    """Sentence about a problem of the settings, without the value of a secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskArguments(Arguments):
-    """The command line."""
+    """Parsed command line."""
 
     task: str
     partition: int
 
 
 def arguments(words: Sequence[str]) -> TaskArguments:
-    """The command line, whose first word is the task; SystemExit 2 if it is wrong, 0 after `--help`."""
+    """Parse the command line, whose first word is the task.
+
+    Raises SystemExit: 2 for wrong arguments, 0 after `--help`.
+    """
     known = parser(f"stowplan.agents.cache {words[0]}", about="Makes one attempt at a task.", codes=_CODES)
     known.add_argument("--partition", type=int, default=0, metavar="NUMBER", help="of the cache node, from 0")
     given = known.parse_args(words[1:])
@@ -39,7 +42,7 @@ def arguments(words: Sequence[str]) -> TaskArguments:
 
 
 def read(given: TaskArguments) -> TaskConfig:
-    """The configuration of this very task; SettingsError else."""
+    """Read the configuration of this task. Raises SettingsError."""
     adapter: TypeAdapter[CacheConfig] = TypeAdapter(CacheConfig)
     try:
         config = adapter.validate_json(given.config.read_bytes())

@@ -1,4 +1,4 @@
-"""The part of a custom resource's status that a task writes: its own entry, and the phase where nobody else does."""
+"""Status fields that a task writes: its own entry, and the phase if no other program derives it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ Entry = Mapping[str, Any]
 
 
 class TaskReporter(Reporter):
-    """A phase is derived from what others have written, so it counts only for what was read."""
+    """Reporter whose phase depends on the fields of other programs, so it needs the current custom resource."""
 
     def _manifest(self, found: Manifest, status: Status) -> Manifest:
         manifest = super()._manifest(found, status)
@@ -24,10 +24,10 @@ class TaskReporter(Reporter):
 
 
 def status(config: TaskConfig, outcome: TaskOutcome, found: Manifest | None) -> Status:
-    """Fields without times. `found` is the custom resource as it is now."""
+    """Return the status fields without times. `found` is the current custom resource."""
     own = outcome.entry()
     told: Status = {"attempts": [own]}
-    # The phase of a SampleSet is about more than one task: its cache pods derive it.
+    # The phase of a SampleSet depends on several tasks: its cache pods derive it.
     if not config.report_phase or config.target.kind != "SampleJob":
         return told
     entries = _of_this_run(outcome, own, (found or {}).get("status") or {})
@@ -35,7 +35,10 @@ def status(config: TaskConfig, outcome: TaskOutcome, found: Manifest | None) -> 
 
 
 def _of_this_run(outcome: TaskOutcome, own: Entry, present: Mapping[str, Any]) -> list[Entry]:
-    """The newest attempts of all partitions, whose Jobs' names end alike: by the hash, or by the scheduled time."""
+    """Return the newest attempts of all partitions.
+
+    Their Jobs' names end alike: with the hash or the scheduled time.
+    """
     ending = (outcome.run or "").rpartition("-")[2]
     others = [
         each
@@ -52,7 +55,10 @@ def _partitions(config: TaskConfig) -> int:
 
 
 def _phase(entries: Sequence[Entry], partitions: int) -> Status:
-    """Failed only as far as these attempts go: whether a Job tries again is not known here."""
+    """Return the phase of these attempts.
+
+    `Failed` may be temporary, since the task does not know whether the Job retries.
+    """
     states = [str(each.get("state")) for each in entries]
     failed, succeeded = states.count(FAILED), states.count(SUCCEEDED)
     counts = {

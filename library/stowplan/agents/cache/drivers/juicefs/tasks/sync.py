@@ -1,4 +1,4 @@
-"""Copies from a source into the volume. What is there already is left alone."""
+"""Copy from a source into the volume. Unchanged files in the volume are skipped."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -26,7 +26,7 @@ class SyncTask:
     environment: Mapping[str, str]
 
     def run(self) -> str:
-        """Copies; gives a sentence of what was done. AttemptError or StoppedError else."""
+        """Copy and return a sentence about the result. Raises AttemptError or StoppedError."""
         copy = self._copy()
         copy.check()
         state = VolumeState(copy.child, f"jfs://{self.config.volume}{(self.config.root or '').rstrip('/')}/")
@@ -36,7 +36,7 @@ class SyncTask:
         self.work.outcome.waits("For the lock of the dataset")
         with Lock(state, self.work.run or "sync", self.work.stop, self.work.log).held():
             self.work.outcome.works()
-            # While this one waited, another attempt of the same run may have come to its end.
+            # During the wait another attempt of the same run may have finished.
             past = marks.look()
             if past.is_done:
                 return "This run was complete before: nothing to do"

@@ -1,4 +1,4 @@
-"""Loads a partition's share of the files into the cache of this node, and proves that they are there."""
+"""Load a partition's share of the files into this node's cache, and verify the result."""
 
 from array import array
 from collections.abc import Iterator
@@ -19,10 +19,10 @@ from stowplan.schema.agents.exit_codes import PERMANENT, ExitCode
 from stowplan.schema.agents.marker import WarmupMarker, warmup_path
 
 LONGEST_LIST = 64 << 20
-"""Bytes of a file that lists paths."""
+"""Maximum size in bytes of a file that lists paths."""
 
 ROUNDS = 2
-"""A block that could not be loaded is tried once more: what is there costs nothing."""
+"""Number of tries for blocks that could not be loaded. Cached blocks cost nothing."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class WarmupTask:
     work: Work
 
     def run(self) -> str:
-        """Loads; gives a sentence of what is cached. AttemptError or StoppedError else."""
+        """Load and return a sentence about the result. Raises AttemptError or StoppedError."""
         if self.work.outcome.partition >= self.config.partitions:
             message = f"There is no partition {self.work.outcome.partition}: there are {self.config.partitions}"
             raise AttemptError(ExitCode.BAD_SPEC, "BadPartition", message)
@@ -85,10 +85,10 @@ class WarmupTask:
         return total
 
     def _share(self) -> "array[int]":
-        """Inodes of the files that this partition has to load."""
+        """Return the inodes of the files that this partition loads."""
         share, mine, of = array("Q"), self.work.outcome.partition, self.config.partitions
         target = self.config.target
-        # The same for all partitions of a spec, and for each of its runs.
+        # Equal for all partitions and all runs of a spec.
         seed = f"{target.kind}/{target.namespace}/{target.name}".encode()
         for number, (path, inode) in enumerate(self._files()):
             if number % 1024 == 0:
@@ -99,7 +99,7 @@ class WarmupTask:
 
     def _files(self) -> Iterator[tuple[str, int]]:
         wanted = self._listed() if self.config.file is not None else [paths.parts(path) for path in self.config.paths]
-        # Sorted, and each path once: what is below a path that is there already is left out.
+        # Sorted and without duplicates: a path below another wanted path is left out.
         chosen: list[tuple[str, ...]] = []
         for names in sorted(set(wanted)) or [()]:
             if not chosen or names[: len(chosen[-1])] != chosen[-1]:
@@ -108,7 +108,9 @@ class WarmupTask:
             yield from paths.files(self._mount, names)
 
     def _listed(self) -> list[tuple[str, ...]]:
-        """Paths in a file of the dataset, one a line, from the dataset or from the mount on."""
+        """Read the paths in a file of the dataset, one per line, relative to the dataset or with the mount's path in
+        front.
+        """
         with paths.opened(self._mount, paths.parts(self.config.file or "")) as entry:
             if entry is None or entry.found is None:
                 message = f"There is no {self.config.file!r} in the dataset, which lists the paths to load"
@@ -127,7 +129,7 @@ class WarmupTask:
         return found
 
     def _mark(self, sync: str | None, code: ExitCode) -> None:
-        """What others wait for who need a dataset that is warm. Only the warmup that follows a sync is waited for."""
+        """Write the marker for jobs that wait for a warm dataset. They wait only for a warmup that follows a sync."""
         if sync is None or self.work.run is None:
             return
         partition = self.work.outcome.partition
@@ -151,10 +153,10 @@ class WarmupTask:
 
 
 def _dealt(seed: bytes, path: str) -> int:
-    """A number that depends on nothing but the spec and the path: no other file can move a file to another node."""
+    """Return a number that depends only on spec and path, so no other file can move a file to another node."""
     return int.from_bytes(blake2b(path.encode(errors="surrogateescape"), digest_size=8, key=seed[:64]).digest(), "big")
 
 
 def _percent(filled: Filled) -> str:
-    """Rounded down: 100% is nothing less than all."""
+    """Return the cached share, rounded down: 100% means all blocks."""
     return f"{filled.cached * 1000 // filled.bytes / 10:.1f}%" if filled.bytes else "100.0%"

@@ -1,4 +1,4 @@
-"""What every task gets, and how it tells how far it is."""
+"""Common values of every task, and the report of its state."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +14,7 @@ WAITING = "waiting"
 
 @dataclass
 class TaskOutcome(Outcome):
-    """The attempt of one task on one partition."""
+    """Attempt of one task on one partition."""
 
     task: str = ""
     partition: int = 0
@@ -22,11 +22,11 @@ class TaskOutcome(Outcome):
     _waits: bool = False
 
     def waits(self, message: str) -> None:
-        """The work has to wait for others."""
+        """Record that the work waits for other programs."""
         self._waits, self.message = True, message
 
     def works(self) -> None:
-        """The work goes on."""
+        """Record that the work goes on."""
         self._waits, self.message = False, "Under way"
 
     @property
@@ -34,7 +34,7 @@ class TaskOutcome(Outcome):
         return WAITING if self._waits and self.result == RUNNING else self.result
 
     def entry(self) -> dict[str, Any]:
-        """The entry of `status.attempts`, without the time of the report."""
+        """Return the entry of `status.attempts`, without the time of the report."""
         fields = super().entry()
         del fields["result"]
         own = {"task": self.task, "partition": self.partition, "state": self.state, "startedAt": self.began}
