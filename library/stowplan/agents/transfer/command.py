@@ -23,13 +23,13 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 
 def main() -> int:
-    """Runs until the outcome stands; gives the exit code."""
+    """Run the transfer and return its exit code."""
     given = arguments(sys.argv[1:])
     log = Log(given.log_format, identity(os.environ))
     try:
         config = read(given.config)
         redact = Redactor(secrets(config, os.environ))
-        # Tracebacks and warnings of libraries go there too.
+        # Tracebacks and warnings of libraries also go to standard error.
         sys.stderr = sys.stdout = cast("TextIO", RedactedStream(sys.stderr, redact))
         log = Log(given.log_format, identity(os.environ), sys.stderr)
         told = settings(config, os.environ, Network(given.allow_loopback))

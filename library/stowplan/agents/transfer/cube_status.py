@@ -1,4 +1,4 @@
-"""The status of a DataCube, as its agent tells it."""
+"""Status of a DataCube, as its agent reports it."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ _PHASES = {RUNNING: "Running", SUCCEEDED: "Succeeded", FAILED: "Failed"}
 
 
 def status(outcome: Outcome, *, phase: bool) -> dict[str, Any]:
-    """Fields without times; `phase` says whether no reporter writes phase and conditions."""
+    """Return the status fields without times. `phase`: no reporter runs, so include phase and conditions."""
     told: dict[str, Any] = {
         "progress": percent(outcome.progress.snapshot(), done=outcome.result == SUCCEEDED),
         "attempt": outcome.entry(),
@@ -19,7 +19,7 @@ def status(outcome: Outcome, *, phase: bool) -> dict[str, Any]:
 
 
 def _phase(outcome: Outcome) -> dict[str, Any]:
-    """Failed only as far as this attempt goes: whether the Job tries again is not known here."""
+    """Return phase and conditions. `Failed` may be temporary: the attempt does not know whether the Job retries."""
     conditions = [
         condition("Initialized", "Started", "The agent runs", holds=True),
         condition("Complete", outcome.reason, outcome.message, holds=outcome.result == SUCCEEDED),

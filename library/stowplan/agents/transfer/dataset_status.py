@@ -1,4 +1,4 @@
-"""The status of a SampleSet or SampleJob whose dataset is a claim, as the agent of its sync tells it."""
+"""Status of a SampleSet or SampleJob whose dataset is a claim, as the agent of its sync reports it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,21 +9,21 @@ from stowplan.agents.runtime.timestamp import now
 from stowplan.schema.agents import field_managers
 
 FIELD_MANAGER = field_managers.task("sync", 0)
-"""A claim has no partitions, and is only synced."""
+"""Field manager of the only task: a claim has no partitions, and its only task is the sync."""
 
 _COURSES: Mapping[str, Course] = {RUNNING: "under way", SUCCEEDED: "succeeded", FAILED: "failed"}
 _PHASES_OF_JOB = {RUNNING: "Running", SUCCEEDED: "Succeeded", FAILED: "Failed"}
 
 
 class DatasetStatus:
-    """What is said of one attempt. It begins when this is made."""
+    """Status of one attempt, which begins when this object is created."""
 
     def __init__(self, kind: str, outcome: Outcome, *, phase: bool) -> None:
         self._kind, self._outcome, self._phase = kind, outcome, phase
         self._began = now()
 
     def fields(self) -> dict[str, Any]:
-        """Fields without times of reports; with `phase` also those that are a reporter's where one runs."""
+        """Return the status fields without times of reports. With `phase` they include the fields of a reporter."""
         outcome = self._outcome
         told = {key: value for key, value in outcome.entry().items() if key != "result"}
         own = {"task": "sync", "partition": 0, "state": outcome.result, "reason": outcome.reason}
@@ -32,7 +32,7 @@ class DatasetStatus:
         return status | (self._derived() if self._phase else {})
 
     def _derived(self) -> dict[str, Any]:
-        """Failed only as far as this attempt goes: whether the Job tries again is not known here."""
+        """Return phase and conditions. `Failed` may be temporary: the attempt does not know whether the Job retries."""
         outcome, kind = self._outcome, self._kind
         done, failed = outcome.result == SUCCEEDED, outcome.result == FAILED
         held = {"Synced": done, "Ready": done} if kind == "SampleSet" else {"Complete": done, "Failed": failed}

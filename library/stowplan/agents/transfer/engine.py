@@ -1,4 +1,4 @@
-"""What an engine is: the part of a transfer that knows one kind of remote side."""
+"""Interface of an engine, the part of a transfer that knows one kind of remote side."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,18 +13,18 @@ from stowplan.agents.runtime.log import Log
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 
 PROTECTED = (STATE_DIRECTORY, "lost+found", ".snapshot")
-"""Names at the top of a claim that are nobody's data."""
+"""Names at the top of a claim that hold no data of users."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """Everything that an attempt needs besides the settings."""
+    """Values that an attempt needs in addition to the settings."""
 
     outcome: Outcome
     stop: Stop
     log: Log
     redact: Redactor
-    """For what is to be cut: all that is said is redacted once more in the end."""
+    """Redactor for strings that are shortened before output: all output is redacted again at the end."""
 
     @property
     def progress(self) -> Progress:
@@ -35,11 +35,11 @@ class Engine(Protocol):
     """Copies between a directory and one remote side. AttemptError or StoppedError ends it early."""
 
     def download(self, work: Work, directory: Path, completion: Completion) -> str:
-        """Brings the remote side to the claim; gives a sentence of what was done.
+        """Copy from the remote side to the claim and return a sentence about the result.
 
-        `directory` is where the state of this transfer is kept, in the claim. `completion.begin()` comes before the
-        first change of the destination. What was fetched must be durable in the end.
+        `directory` holds the state of this transfer, in the claim. The engine calls `completion.begin()` before the
+        first change of the destination. At the end all fetched data must be durable.
         """
 
     def upload(self, work: Work, directory: Path | None) -> str:
-        """Brings the claim to the remote side; without a directory nothing can be remembered."""
+        """Copy from the claim to the remote side. Without a directory no state is stored."""

@@ -1,4 +1,4 @@
-"""Fetches a large file part by part."""
+"""Fetch of a large file part by part."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,22 +14,22 @@ from stowplan.agents.transfer.thread_pool import Countdown
 
 
 class Fetcher(Protocol[P]):
-    """Whoever knows how to get the bytes of a part."""
+    """Fetches the parts of one kind of file."""
 
     folder: Path
-    """For files that are not complete: on the file system of the destination."""
+    """Folder for incomplete files, on the file system of the destination."""
     progress: Progress
     log: Log
 
     def part(self, parts: PartFile[P], extent: Extent) -> None:
-        """Brings one part."""
+        """Fetch one part."""
 
     def complete(self, parts: PartFile[P]) -> None:
-        """Verifies a file of which all parts are there, and puts it in its place."""
+        """Verify a complete file and move it to its place."""
 
 
 class InParts(Generic[P]):
-    """One large file whose parts are tasks of their own; the last one to end completes it."""
+    """Large file whose parts are separate tasks. The last one to end completes the file."""
 
     def __init__(
         self,
@@ -49,11 +49,11 @@ class InParts(Generic[P]):
             fetcher.log.info("Goes on with a file that is partly there", key=entry.key, bytes=present)
 
     def fetch(self, extent: Extent) -> None:
-        """One part, as a task."""
+        """Task: fetch one part."""
         self._countdown.run(partial(self._fetcher.part, self._parts, extent))
 
     def end(self, error: Exception | None = None) -> None:
-        """To be called when no part is missing."""
+        """Complete the file; call this when no part is missing."""
         if error is None:
             try:
                 self._fetcher.complete(self._parts)

@@ -1,4 +1,4 @@
-"""Which keys can be files below a destination."""
+"""Validity of keys as paths below a destination."""
 
 import hashlib
 import re
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 LONGEST_NAME = 255
 LONGEST_PATH = 4000
-"""Bytes; Linux takes 4096 for a path, and the claim's own part comes before."""
+"""Maximum length in bytes. Linux allows 4096 for a path, which includes the claim's own path."""
 
 SHOWN = 10
 
@@ -19,7 +19,7 @@ _REFUSED = (
 
 
 def problem(key: str) -> str | None:
-    """Why a key, of an object or ending in `/` of a folder, can be no path below the destination; None if it can."""
+    """Return why a key cannot be a path below the destination; None if it can. A folder's key ends in `/`."""
     for refused, what in _REFUSED:
         if refused.search(key):
             return f"holds {what}"
@@ -35,18 +35,18 @@ def problem(key: str) -> str | None:
 
 @dataclass
 class KeyCheck:
-    """Looks at keys in the order of a listing and keeps the first problems.
+    """Checks keys in the order of a listing, and stores the first problems.
 
-    An object `a` forbids every `a/…`. Between the two stand only keys that begin with `a`, so a stack of the keys that
-    the present one begins with is enough, whatever the length of the listing.
+    An object `a` excludes every `a/…`. Only keys that begin with `a` lie between the two in the order. So a stack of
+    the keys that are prefixes of the present one is enough, whatever the length of the listing.
     """
 
     folds_case: bool
-    """Whether the destination takes `A` and `a` for one name: then a digest of each key is kept."""
+    """True if the destination treats `A` and `a` as one name. A digest of each key is then stored."""
     reserved: Sequence[str] = ()
-    """Names at the top of the destination that are not for data. Where there are any, no key may lead into a `.git`."""
+    """Names at the destination's top that are not for data. If there are any, no key may lead into a `.git` either."""
     refused: list[str] = field(default_factory=list)
-    """The first problems, each as a sentence."""
+    """First problems, each as a sentence."""
     count: int = 0
     _open: list[str] = field(default_factory=list)
     _folded: set[bytes] = field(default_factory=set)
@@ -56,7 +56,7 @@ class KeyCheck:
         self._closed = frozenset(each.casefold() for each in self.reserved)
 
     def look(self, key: str) -> bool:
-        """Whether the key can be a file. Keys come in ascending order."""
+        """Return whether the key can be a file. Keys must come in ascending order."""
         found = problem(key) or self._reserved(key) or self._clash(key)
         if found:
             self.count += 1
@@ -65,7 +65,8 @@ class KeyCheck:
         return found is None
 
     def _reserved(self, key: str) -> str | None:
-        # Without case, whatever the destination does now: a claim may be copied to a file system that folds it.
+        # Names are compared without case, whatever the destination does: a claim may be copied to a file system that
+        # folds case.
         segments = key.casefold().split("/")
         if segments[0] in self._closed:
             return "is kept for other use"
@@ -92,5 +93,5 @@ class KeyCheck:
 
 
 def folds_case(exists: Callable[[str], bool], made: str) -> bool:
-    """Whether a file system finds a name, which was just made in lower case, in upper case too."""
+    """Return whether a file system finds a name, just created in lower case, in upper case too."""
     return exists(made.upper())

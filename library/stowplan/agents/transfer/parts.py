@@ -1,8 +1,8 @@
-"""A large file that comes in parts: a file of its full size, and a journal of the parts that it holds.
+"""Large file that is fetched in parts: a file of its full size, and a journal of its finished parts.
 
-The journal is a header line (JSON), then a line `w <part>` for each part that was written and a line `s <count>`
-whenever the first so many of them were made durable. After SIGKILL every part of a whole line counts, after a crash of
-the node those that were durable.
+The journal is a header line (JSON), then a line `w <part>` for each written part, and a line `s <count>` each time the
+first `count` of them were made durable. After SIGKILL every part with a whole line counts; after a crash of the node,
+only the durable ones.
 """
 
 import json
@@ -16,25 +16,25 @@ from typing import Any, Generic, Protocol, TypeVar
 from stowplan.agents.attempt.safe_files import boot, replace
 
 SYNC_SECONDS = 5.0
-"""Time between two lines `s`."""
+"""Seconds between two lines `s`."""
 
 PART, JOURNAL, WHOLE = ".part", ".parts", ".whole"
 
 
 class Piece(Protocol):
-    """What is fetched: one version of one object or file."""
+    """One version of one object or file."""
 
     @property
     def key(self) -> str:
-        """Its name, for whoever finds the journal."""
+        """Name, for people who read the journal."""
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Size in bytes."""
 
     @property
     def identity(self) -> str:
-        """Names this version of it, and no other one."""
+        """Identifier of this version."""
 
 
 P = TypeVar("P", bound=Piece)
@@ -50,7 +50,7 @@ class Extent:
 
 
 class PartFile(Generic[P]):
-    """The parts of one version of one file. Threads may write different parts at one time."""
+    """Parts of one version of one file. Threads may write different parts in parallel."""
 
     def __init__(self, directory: Path, entry: P, part_size: int) -> None:
         self.entry = entry
@@ -65,29 +65,29 @@ class PartFile(Generic[P]):
 
     @property
     def missing(self) -> list[Extent]:
-        """Parts that are still to be fetched."""
+        """Return the parts that are still missing."""
         count = -(-self.entry.size // self.part_size)
         there = set(self._written)
         return [self._extent(number) for number in range(count) if number not in there]
 
     @property
     def present(self) -> int:
-        """Bytes that are there."""
+        """Return the number of bytes in finished parts."""
         return sum(each.end - each.start for each in map(self._extent, self._written))
 
     def write(self, data: bytes | memoryview, offset: int) -> None:
-        """Some bytes of a part, where they belong."""
+        """Write bytes of a part at their offset."""
         view = memoryview(data)
         while view:
             count = os.pwrite(self._descriptor, view, offset)
             view, offset = view[count:], offset + count
 
     def read(self, size: int, offset: int) -> bytes:
-        """Bytes that were written before."""
+        """Read bytes that were written before."""
         return os.pread(self._descriptor, size, offset)
 
     def done(self, extent: Extent) -> None:
-        """All bytes of a part were written."""
+        """Record that all bytes of a part were written."""
         with self._lock:
             self._written.append(extent.number)
             self._line(f"w {extent.number}\n")
@@ -101,7 +101,7 @@ class PartFile(Generic[P]):
                 self._line(f"s {count}\n")
 
     def finish(self, modified: int | None = None) -> int:
-        """Makes all of it durable, with a time of last change in seconds; gives a descriptor to read it."""
+        """Make the file durable, with a modification time in seconds, and return a descriptor to read it."""
         if modified is not None:
             os.utime(self._descriptor, (modified, modified))
         os.fsync(self._descriptor)
@@ -112,7 +112,7 @@ class PartFile(Generic[P]):
         os.close(self._descriptor)
 
     def forget(self) -> None:
-        """Removes what is left of it."""
+        """Remove the file and its journal."""
         self.file.unlink(missing_ok=True)
         self._journal_path.unlink(missing_ok=True)
 
@@ -125,7 +125,7 @@ class PartFile(Generic[P]):
         return Extent(number, start, min(start + self.part_size, self.entry.size))
 
     def _begin(self, part_size: int) -> list[int]:
-        """Reads the journal of an earlier attempt, or begins one."""
+        """Read the journal of an earlier attempt, or start one."""
         header, written = _read(self._journal_path)
         if not (header and self.file.exists() and self.file.stat().st_size == self.entry.size):
             self.file.unlink(missing_ok=True)
@@ -133,13 +133,13 @@ class PartFile(Generic[P]):
         self.part_size = int(header["partSize"])
         head = json.dumps({"key": self.entry.key, "partSize": self.part_size, "boot": boot()})
         body = "".join(f"w {number}\n" for number in written)
-        # What counts now is there, but only what was synced before is durable: the first line `s` says so again.
+        # The present parts exist, but only the synced ones are durable, as the next line `s` records.
         replace(self._journal_path, f"{head}\n{body}")
         return written
 
 
 def _read(path: Path) -> tuple[dict[str, Any] | None, list[int]]:
-    """Header and parts of a journal; a last line without its end was being written when the agent was killed."""
+    """Read header and parts of a journal. A last line without an end was cut off when the agent was killed."""
     try:
         text = path.read_text(encoding="ascii")
     except (FileNotFoundError, ValueError):

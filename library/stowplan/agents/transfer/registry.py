@@ -1,4 +1,4 @@
-"""The engines, by type of the remote side. Each comes with libraries of its own, so only the wanted one is imported."""
+"""Engines by type of the remote side. Each has its own libraries, so only the wanted engine is imported."""
 
 import os
 
@@ -8,7 +8,7 @@ from stowplan.schema.agents.transfer_config import GitEndpoint, HuggingFaceEndpo
 
 
 def engine(settings: Settings) -> Engine:
-    """The engine of a transfer; SettingsError if something is missing or cannot be."""
+    """Return the engine of a transfer. Raises SettingsError if a value is missing or invalid."""
     match settings.remote:
         case S3Endpoint():
             from stowplan.agents.transfer.s3.engine import S3Engine  # noqa: PLC0415 - see above

@@ -25,14 +25,14 @@ _ADVICE = (
 
 @dataclass(frozen=True)
 class Run:
-    """A transfer, by its engine."""
+    """Transfer with one engine."""
 
     told: Settings
     engine: Engine
     work: Work
 
     def all(self) -> str:
-        """Copies; gives a sentence of what was done. AttemptError or StoppedError else."""
+        """Copy and return a sentence about the result. Raises AttemptError or StoppedError."""
         if not self.told.claim.is_dir():
             raise AttemptError(ExitCode.NOT_FOUND, "NoClaim", f"{self.told.claim} is not there: is the claim mounted?")
         state = self.told.config.state
@@ -50,7 +50,7 @@ class Run:
         return text
 
     def _recorded(self, state: State) -> str:
-        """With a lock, and with marks of what is done."""
+        """Copy with a lock and completion files."""
         _make(self.told.claim, state)
         claim, directory = self.told.claim, state.directory
         dataset = None if state.dataset is None else claim / state.dataset
@@ -71,13 +71,13 @@ class Run:
         return text
 
     def _check_whole(self) -> None:
-        """AttemptError (11) unless every file that was counted at the beginning is done, with all of its bytes.
+        """Raise AttemptError (11) unless every counted file is done with all of its bytes.
 
-        It never happens if each engine does what it should: a file that failed was an error before.
+        It cannot happen as long as each engine is correct: a failed file is an error before.
         """
         counts = self.work.progress.snapshot()
         files = counts.files_total - counts.files_done
-        # A Hub counts the bytes of an upload by chunks, which it may ask for again.
+        # A Hub counts the bytes of an upload by chunks, which it may request again.
         size = 0 if self.told.upload else counts.bytes_total - counts.bytes_done
         if files or size:
             message = f"The run came to its end, but {files} of {counts.files_total} files and {size} bytes are missing"
@@ -96,12 +96,12 @@ class Run:
 
 def _make(claim: Path, state: State) -> None:
     for each in (state.directory, str(Path(state.lock).parent)):
-        # Also makes sure that no link leads out of the claim.
+        # Creating the tree also makes sure that no link leads out of the claim.
         Tree(claim, each, create=True).close()
 
 
 def _is_open(claim: Path, state: State, run: str | None) -> bool:
-    """Whether a claim takes our state: a source may be somebody else's, who lets this user read alone."""
+    """Return whether state can be written to the claim: its owner may allow this user only to read."""
     try:
         _make(claim, state)
     except OSError as error:

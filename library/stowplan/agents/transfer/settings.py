@@ -1,4 +1,4 @@
-"""What a transfer is told: arguments, environment and configuration file."""
+"""Settings of a transfer: arguments, environment and configuration file."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,23 +22,23 @@ exit codes: 0 done; 2 wrong usage or configuration; 3 no access; 4 not found; 5 
 10 may pass by itself; 11 what came was not what was sent; 12 soft deadline; 143 ended by SIGTERM"""
 
 BASE_MIB = 60
-"""What the program takes before it has begun."""
+"""Memory of the program in MiB before the transfer begins."""
 
 
 class SettingsError(Exception):
-    """A sentence that says what is wrong, without the value of a secret."""
+    """Sentence about a problem of the settings, without the value of a secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """Options that came as environment variables."""
+    """Options that are passed as environment variables."""
 
     environment: Mapping[str, str]
 
     def optional(self, name: str | None) -> str | None:
-        """Without trailing newlines, which Secrets often end in; None if it is empty or was not given.
+        """Return the value without trailing newlines, which Secrets often end in; None if it is empty or missing.
 
-        The kubelet leaves out a variable whose key is optional and missing, so that is no mistake here.
+        A missing variable is no error: the kubelet leaves out a variable whose key is optional and missing.
         """
         if name is None or name not in self.environment:
             return None
@@ -57,14 +57,14 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class TransferArguments(Arguments):
-    """The command line."""
+    """Parsed command line."""
 
     allow_loopback: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a transfer needs to know whatever its remote side is."""
+    """Settings that all engines share."""
 
     config: TransferConfig
     upload: bool
@@ -72,23 +72,23 @@ class Settings:
     local: PvcEndpoint
     run: str | None
     values: Values
-    """Options that came as environment variables: each engine reads its own."""
+    """Options from environment variables. Each engine reads its own."""
     network: Network = OF_A_POD
-    """Which addresses each engine may connect to."""
+    """Addresses that each engine may connect to."""
 
     @property
     def claim(self) -> Path:
-        """Absolute: programs that the agent starts have working directories of their own."""
+        """Absolute path: child processes have their own working directories."""
         return Path(self.local.mount_path).absolute()
 
     @property
     def free_mib(self) -> int:
-        """Memory for what is in flight."""
+        """Memory in MiB for data in flight."""
         return self.config.memory_mib - BASE_MIB
 
 
 def arguments(words: Sequence[str]) -> TransferArguments:
-    """Reads the command line; SystemExit 2 if it is wrong, 0 after `--help`."""
+    """Parse the command line. Raises SystemExit: 2 for wrong arguments, 0 after `--help`."""
     known = parser("stowplan.agents.transfer", about=_ABOUT, codes=_CODES)
     known.add_argument(
         "--allow-loopback", action="store_true", help="let the remote side be a server on this very machine"
@@ -98,7 +98,7 @@ def arguments(words: Sequence[str]) -> TransferArguments:
 
 
 def read(path: Path) -> TransferConfig:
-    """The configuration; SettingsError if it cannot be read or is wrong."""
+    """Read the configuration. Raises SettingsError if it is unreadable or invalid."""
     try:
         return TransferConfig.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
@@ -106,14 +106,14 @@ def read(path: Path) -> TransferConfig:
 
 
 def secrets(config: TransferConfig, environment: Mapping[str, str]) -> list[str]:
-    """The values that no output may hold, as they are and without their trailing newlines."""
+    """Return the values that no output may hold, with and without trailing newlines."""
     names = [
         getattr(side, field)
         for side in (config.source, config.sink)
         for field in ("access_key_id_env", "secret_access_key_env", "session_token_env", "token_env")
         if getattr(side, field, None)
     ]
-    # The clients of Hugging Face know a variable of their own.
+    # The clients of Hugging Face read a variable of their own.
     values = [environment[name] for name in (*names, "HF_TOKEN") if environment.get(name)]
     urls = [getattr(side, "url_env", None) or "" for side in (config.source, config.sink)]
     proxies = [name for each in PROXY_ENV for name in (each, each.lower())]
@@ -122,7 +122,7 @@ def secrets(config: TransferConfig, environment: Mapping[str, str]) -> list[str]
 
 
 def settings(config: TransferConfig, environment: Mapping[str, str], network: Network = OF_A_POD) -> Settings:
-    """The settings; SettingsError if something is missing or cannot be."""
+    """Return the settings. Raises SettingsError if a value is missing or invalid."""
     upload = isinstance(config.source, PvcEndpoint)
     local, remote = (config.source, config.sink) if upload else (config.sink, config.source)
     if not isinstance(local, PvcEndpoint) or isinstance(remote, PvcEndpoint):

@@ -1,4 +1,4 @@
-"""Threads that take one task after the other."""
+"""Pool of threads with a short queue."""
 
 import queue
 import threading
@@ -16,14 +16,14 @@ from stowplan.schema.agents.exit_codes import PERMANENT, ExitCode
 Task = Callable[[], None]
 
 LEAVE_SECONDS = 2.0
-"""What threads get to come to the end of what they do, when the work ends early."""
+"""Seconds that running tasks get to end when the work ends early."""
 
 MOST_FAILURES = 100
-"""Files that may fail before the rest is not even tried."""
+"""Number of failed files after which the remaining ones are skipped."""
 
 
 class Crew:
-    """So many tasks run at one time, and few more wait: whoever gives them is held back."""
+    """Runs a fixed number of tasks in parallel. The queue is short, so `give` blocks while it is full."""
 
     def __init__(self, size: int, stop: Stop, log: Log, translate: Translate) -> None:
         self._tasks: queue.Queue[Task | None] = queue.Queue(size)
@@ -32,13 +32,13 @@ class Crew:
         self._worst: AttemptError | None = None
         self._bug: Exception | None = None
         self.failures = 0
-        # Daemons: a request that hangs must not hold up the end of the process.
+        # Daemon threads: a hanging request must not delay the end of the process.
         self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(size)]
         for each in self._threads:
             each.start()
 
     def give(self, task: Task) -> None:
-        """Waits for room; StoppedError if there is to be no more work."""
+        """Queue a task; wait while the queue is full. Raises StoppedError if the work must stop."""
         while True:
             self._check()
             try:
@@ -53,7 +53,7 @@ class Crew:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Gives the threads a moment to end what they do, and raises what ended the work rather than that it ended."""
+        """Give running tasks `LEAVE_SECONDS` to end. Raise the failure that caused the stop instead of StoppedError."""
         if error is None:
             return
         self._stop.set("failure")
@@ -64,14 +64,17 @@ class Crew:
             self.judge()
 
     def drain(self) -> None:
-        """Waits until all given tasks have ended, each well or not; StoppedError if there is to be no more work."""
+        """Wait until all queued tasks have ended, with or without an error.
+
+        Raises StoppedError if the work must stop.
+        """
         with self._tasks.all_tasks_done:
             while self._tasks.unfinished_tasks:
                 self._check()
                 self._tasks.all_tasks_done.wait(0.2)
 
     def end(self) -> None:
-        """Waits for all given tasks, and lets the threads go; AttemptError if any task failed."""
+        """Wait for all tasks and end the threads. Raises AttemptError if any task failed."""
         self.drain()
         for _ in self._threads:
             self._tasks.put(None)
@@ -81,14 +84,14 @@ class Crew:
         self._stop.check()
 
     def judge(self) -> None:
-        """AttemptError if any task failed."""
+        """Raise AttemptError if any task failed."""
         if self._bug:
             raise self._bug
         if self._worst:
             raise self._worst
 
     def failed(self, failure: AttemptError) -> None:
-        """Takes note of a failure. One that no further attempt can mend ends the work of all."""
+        """Record a failure. A failure that no retry can cure stops all work."""
         with self._lock:
             self.failures += 1
             if self._worst is None or (self._worst.code not in PERMANENT and failure.code in PERMANENT):
@@ -99,7 +102,7 @@ class Crew:
             self._stop.set("failure")
 
     def _check(self) -> None:
-        """StoppedError if there is to be no more work, RuntimeError if nobody is left to do it."""
+        """Raise StoppedError if the work must stop, and RuntimeError if all threads have ended."""
         self._stop.check()
         if not any(each.is_alive() for each in self._threads):
             self._stop.check()
@@ -138,7 +141,7 @@ def _fault(failure: Exception) -> AttemptError:
 
 
 class Countdown:
-    """Tasks that together make one thing: the last one to end calls `end` with the first error, None for none."""
+    """Tasks with one common result. The last one to end calls `end` with the first error, or None."""
 
     def __init__(self, count: int, end: Callable[[Exception | None], None]) -> None:
         self._lock = threading.Lock()
@@ -147,7 +150,7 @@ class Countdown:
         self._error: Exception | None = None
 
     def run(self, task: Task) -> None:
-        """One of them; after an error it is only counted. StoppedError comes through."""
+        """Run one task, or only count it after an error. StoppedError is raised."""
         try:
             if self._error is None:
                 task()

@@ -1,4 +1,4 @@
-"""Files below one directory of a claim, reached without following a single link."""
+"""Files below one directory of a claim, accessed without following links."""
 
 import contextlib
 import errno
@@ -17,17 +17,17 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A file, a directory (its key ends in `/`), or anything else (`other`)."""
+    """File, directory (its key ends in `/`), or anything else (`other`)."""
 
     key: str
     size: int
     modified_ns: int
     other: bool = False
-    """A link, device, socket or pipe."""
+    """True for a link, device, socket or pipe."""
 
 
 class Tree:
-    """A directory as the root of keys. Methods raise OSError, with ELOOP or ENOTDIR where a link stands in the way."""
+    """Directory as the root of keys. Methods raise OSError, with ELOOP or ENOTDIR for a link on the way."""
 
     def __init__(self, claim: Path, path: str, *, create: bool) -> None:
         self.where = claim / path
@@ -50,17 +50,17 @@ class Tree:
         os.close(self.root)
 
     def parent(self, key: str, *, create: bool = False) -> tuple[int, str]:
-        """A descriptor of the directory that holds the key, good until this thread's next call, and the last name."""
+        """Return a descriptor of the key's directory, valid until this thread's next call, and the last name."""
         directory, _, name = key.removesuffix("/").rpartition("/")
         return self._directory(directory, create=create), name
 
     def make_directory(self, key: str) -> None:
-        """The directory of a key that ends in `/`; it may be there."""
+        """Create the directory of a key that ends in `/`, unless it exists."""
         parent, name = self.parent(key, create=True)
         os.close(_enter(parent, name, create=True))
 
     def stat(self, key: str) -> os.stat_result | None:
-        """Of the file itself, or of a link itself; None if there is nothing."""
+        """Return the attributes of a file or of a link itself; None if it does not exist."""
         try:
             parent, name = self.parent(key)
             return os.stat(name, dir_fd=parent, follow_symlinks=False)
@@ -70,17 +70,17 @@ class Tree:
             raise
 
     def open(self, key: str) -> int:
-        """A descriptor to read a file, which must not be a link."""
+        """Open a file for reading and return its descriptor. A link is refused."""
         parent, name = self.parent(key)
         return os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
 
     def place(self, source: str, source_directory: int, key: str) -> None:
-        """Puts a finished file where it belongs, in one step. A link there is replaced, never followed."""
+        """Move a finished file to its place, atomically. A link there is replaced, never followed."""
         parent, name = self.parent(key, create=True)
         os.rename(source, name, src_dir_fd=source_directory, dst_dir_fd=parent)
 
     def remove(self, key: str) -> None:
-        """A file, or an empty directory (the key ends in `/`)."""
+        """Remove a file, or an empty directory (the key ends in `/`)."""
         parent, name = self.parent(key)
         if key.endswith("/"):
             os.rmdir(name, dir_fd=parent)
@@ -88,7 +88,7 @@ class Tree:
             os.unlink(name, dir_fd=parent)
 
     def walk(self, protected: Sequence[str] = ()) -> Iterator[Found]:
-        """Everything below, in ascending order of keys, without the protected paths. Directories end in `/`."""
+        """Yield everything below in ascending order of keys, without the protected paths. Directories end in `/`."""
         yield from self._walk(os.dup(self.root), "", frozenset(protected))
 
     def _walk(self, directory: int, prefix: str, protected: frozenset[str]) -> Iterator[Found]:
@@ -112,7 +112,10 @@ class Tree:
             os.close(directory)
 
     def _directory(self, path: str, *, create: bool) -> int:
-        """Kept open for the thread: keys come in order, so the next one mostly is of the same directory."""
+        """Open a directory.
+
+        It stays open for the thread: keys come in order, so the next key often has the same directory.
+        """
         if not path:
             return self.root
         near = self._nearby
@@ -127,7 +130,7 @@ class Tree:
 
 
 class _Handle:
-    """Closes a descriptor with its last reference, so also that of a thread that has ended."""
+    """Closes a descriptor with its last reference, also after the end of its thread."""
 
     def __init__(self, number: int) -> None:
         self.number = number

@@ -1,4 +1,4 @@
-"""The address of a repository, without what is secret in it."""
+"""Address of a repository, without its secrets."""
 
 from dataclasses import dataclass
 from urllib.parse import SplitResult, unquote, urlsplit
@@ -8,7 +8,7 @@ from stowplan.agents.transfer.network.hosts import PORTS, Hosts, Origin, origin
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What a server asks for."""
+    """User name and password for a server."""
 
     username: str
     password: str
@@ -16,7 +16,7 @@ class Credentials:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An http or https URL without user and password."""
+    """http or https URL without user and password."""
 
     url: str
 
@@ -27,26 +27,28 @@ class Address:
 
     @property
     def root(self) -> str:
-        """The URL without its path."""
+        """URL without its path."""
         return urlsplit(self.url)._replace(path="").geturl()
 
     @property
     def directory(self) -> str:
-        """What a clone is called: the last segment without `.git`."""
+        """Directory name of a clone: the last segment without `.git`."""
         return self.url.rstrip("/").rpartition("/")[2].removesuffix(".git")
 
     @property
     def lfs(self) -> str:
-        """Where Git LFS is if nobody says otherwise."""
+        """Default URL of Git LFS."""
         base = self.url.rstrip("/")
         return f"{base if base.endswith('.git') else base + '.git'}/info/lfs"
 
     def trusts(self, host: Origin) -> bool:
-        """Whether a password for this address may go to a host: the same one, or its https at the usual port."""
+        """Return whether credentials for this address may go to a host: the same host, or its https at the default
+        port.
+        """
         return Hosts(self.host).is_own(host)
 
     def is_same(self, url: str) -> bool:
-        """Whether a URL, which may hold credentials, is that of the same repository."""
+        """Return whether a URL, which may hold credentials, names the same repository."""
         try:
             other, _ = split(url)
         except ValueError:
@@ -54,7 +56,7 @@ class Address:
         return _plain(other.url) == _plain(self.url)
 
     def below(self, url: str) -> "Address | None":
-        """The address of a submodule, which may be relative (`../other.git`); None if it is no http or https one."""
+        """Return the address of a submodule, which may be relative (`../other.git`); None for another scheme."""
         if url.startswith(("./", "../")):
             parts = urlsplit(self.url)
             path = parts.path.rstrip("/")
@@ -70,7 +72,7 @@ class Address:
 
 
 def split(url: str) -> tuple[Address, Credentials | None]:
-    """The address and what its URL holds of credentials; ValueError, without the URL, if it is of another form."""
+    """Split a URL into address and credentials. Raises ValueError, without the URL, if the URL is invalid."""
     parts = _parts(url)
     userinfo, at, host = parts.netloc.rpartition("@")
     user, _, password = userinfo.partition(":")

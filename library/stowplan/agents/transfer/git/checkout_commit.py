@@ -1,4 +1,4 @@
-"""Brings one commit to one repository, and those of its submodules to theirs."""
+"""Fetch and checkout of one commit in one repository, and of its submodules in theirs."""
 
 import os
 import shutil
@@ -19,29 +19,29 @@ from stowplan.agents.transfer.git.work_tree import Checkout
 from stowplan.schema.agents.exit_codes import ExitCode
 
 ROUNDS = 3
-"""How often a branch is looked up that is another one by the time it is fetched."""
+"""Maximum number of tries if a branch moves between look-up and fetch."""
 
 DEEPEST = 10
-"""Levels of submodules within submodules."""
+"""Maximum depth of nested submodules."""
 
 
 @dataclass
 class Bringing:
-    """A commit on its way to one repository."""
+    """Fetch and checkout of a commit in one repository."""
 
     repository: Repository
     address: Address
     completion: Completion | None
-    """Of a destination that others see."""
+    """Completion files; only for a destination that other programs can see."""
     depth: int = 0
-    """Of submodules."""
+    """Depth of nested submodules; 0 for the repository itself."""
 
     @property
     def _git(self) -> Git:
         return self.repository.git
 
     def run(self, wanted: Wanted, ref: str | None, *, fresh: bool) -> tuple[Wanted, str]:
-        """What was wanted in the end, since a branch may move, and its commit."""
+        """Check out and return the final target, since a branch may move, and its commit."""
         checkout = Checkout(self.repository)
         if fresh:
             checkout.clear()
@@ -86,7 +86,7 @@ class Bringing:
         progress.files_total += contents.files
         progress.bytes_total += contents.size
         progress.add(resumed=sum(contents.objects.values()) - sum(missing.values()))
-        # Git LFS keeps a copy beside the file.
+        # Git LFS stores a second copy next to the file.
         files = sum(each.size for each in contents.pointers.values() if each.oid in missing)
         needed = sum(missing.values()) + (contents.size if fresh else files)
         space = os.statvfs(self.repository.path)
@@ -112,7 +112,7 @@ class Bringing:
             if wanted.kind == "commit":
                 self._fetch_all()
                 break
-            # The branch was moved, and the server has what it was no more.
+            # The branch has moved, and the server no longer has the old commit.
             wanted = find(self._git, self.address, ref) or wanted
         commit = self.repository.commit(wanted.object or wanted.name)
         if commit is None and wanted.kind in ("branch", "ref"):
@@ -124,7 +124,7 @@ class Bringing:
         return wanted, commit
 
     def _is_there(self, wanted: Wanted) -> bool:
-        """Whether it was fetched before, to the end and as deep as it should be."""
+        """Return whether an earlier attempt has fetched the target completely and to the wanted depth."""
         if not wanted.commit or self.repository.commit(FETCHED) != wanted.commit:
             return False
         tag = wanted.kind != "tag" or self._git.tried(self.repository.place, "cat-file", "-e", wanted.object).code == 0
@@ -138,7 +138,7 @@ class Bringing:
         self._online([f"--depth={depth}"] if depth else [], [f"+{wanted.object}:{FETCHED}"])
 
     def _fetch_all(self) -> None:
-        """For a commit that the server gives to nobody by its name, or whose name is not known in full."""
+        """Fetch all refs: the server refuses this commit by name, or its name is abbreviated."""
         self._online([], ["+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*"])
 
     def _online(self, options: list[str], refs: list[str]) -> None:
@@ -187,7 +187,7 @@ class Bringing:
         inner.run(wanted, wanted.name, fresh=fresh or new)
 
     def _known_submodules(self, commit: str) -> dict[str, tuple[str, str]]:
-        """Names and URLs by path."""
+        """Return names and URLs of the submodules by path."""
         words = ("config", f"--blob={commit}:.gitmodules", "--no-includes", "--null", "--list")
         fields: dict[str, dict[str, str]] = {}
         for each in os.fsdecode(self._git.tried(self.repository.place, *words).output).split("\0")[:-1]:
@@ -198,7 +198,7 @@ class Bringing:
 
 
 def _is_name(text: str) -> bool:
-    """Whether a submodule's name is a path below where they lie."""
+    """Return whether a submodule's name is a relative path without `..`."""
     return bool(text) and not {"", ".", ".."} & set(text.split("/"))
 
 

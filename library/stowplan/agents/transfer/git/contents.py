@@ -1,7 +1,7 @@
-"""What a commit holds: sizes, links, submodules and pointers of Git LFS.
+"""Content of a commit: sizes, links, submodules and Git LFS pointers.
 
-A tree of a few kilobytes can stand for 10^10 files, so its listing is read as it comes, and only what is needed is
-kept.
+A tree of a few kilobytes can stand for 10^10 files. So its listing is processed as a stream, and only the needed
+entries are stored.
 """
 
 import os
@@ -16,26 +16,26 @@ from stowplan.agents.transfer.git.repository import Repository
 from stowplan.schema.agents.exit_codes import ExitCode
 
 POINTER_LIMIT = 1024
-"""Bytes; a pointer of Git LFS is smaller."""
+"""Maximum size of a Git LFS pointer in bytes."""
 
 SHOWN = 10
 MOST_LINKS = 40
-"""Linux follows no more of them, so a circle leads nowhere."""
+"""Maximum number of links in one path, as in Linux, so circles end."""
 
 MOST_FILES = 10_000_000
-"""Files of one commit."""
+"""Maximum number of files in one commit."""
 
 LONGEST_TARGET = 4096
-"""Bytes of a path on Linux, and so of what a link holds."""
+"""Maximum length of a link's target in bytes, as for any path on Linux."""
 
 ENTRY_BYTES = 400
-"""Memory that one path takes beside its own characters."""
+"""Memory of one path in bytes, without its characters."""
 
 _AT_ONCE = 4096
-"""Objects whose content is read by one call: 16 MiB of links at most."""
+"""Objects per call of `git cat-file`: 16 MiB of links at most."""
 
 SUBMODULE = b"160000"
-"""The mode of a submodule in a tree."""
+"""Mode of a submodule in a tree."""
 
 _LINK = b"120000"
 _POINTER = re.compile(
@@ -45,7 +45,7 @@ _POINTER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """What stands for the content of a file."""
+    """Git LFS pointer, which replaces the content of a file."""
 
     oid: str
     size: int
@@ -53,42 +53,42 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """One commit. Paths are relative, with `/`."""
+    """Content of one commit. Paths are relative, with `/`."""
 
     files: int = 0
     size: int = 0
-    """Bytes of all files, with those of Git LFS as they are in full."""
+    """Total size of all files in bytes, with the full size of Git LFS files."""
     pointers: Mapping[str, Pointer] = field(default_factory=dict)
     submodules: Mapping[str, str] = field(default_factory=dict)
     """Commits by path."""
 
     @property
     def objects(self) -> dict[str, int]:
-        """Sizes of what Git LFS must have, by their digest."""
+        """Return the sizes of all Git LFS objects by digest."""
         return {each.oid: each.size for each in self.pointers.values()}
 
 
 def pointer_of(data: bytes) -> Pointer | None:
-    """The pointer that a small file is; None if it is none."""
+    """Parse a pointer; None if the file is no pointer."""
     found = _POINTER.match(data)
     return Pointer(found[1].decode(), int(found[2])) if found else None
 
 
 class _Listing:
-    """The entries of a tree, counted, and those that must be looked into."""
+    """Number and size of a tree's entries, and the entries whose content is needed."""
 
     def __init__(self, room: int, *, lfs: bool) -> None:
         self._room, self._lfs = room, lfs
         self.files = self.size = 0
         self.has_attributes = False
         self.links: dict[str, str] = {}
-        """Names of objects by path, as in `small`."""
+        """Object names by path, as in `small`."""
         self.small: dict[str, str] = {}
-        """Files that could be pointers of Git LFS."""
+        """Files that may be Git LFS pointers."""
         self.submodules: dict[str, str] = {}
 
     def take(self, record: bytes) -> None:
-        """`mode type name size\\tpath`; AttemptError (5) where there are too many."""
+        r"""Parse a record `mode type name size\tpath`. Raises AttemptError (5) for too many files."""
         fields, _, raw = record.partition(b"\t")
         mode, _, raw_name, size = fields.split()
         path, name = os.fsdecode(raw), raw_name.decode("ascii")
@@ -122,7 +122,7 @@ class _Listing:
 
 
 def read(repository: Repository, commit: str, *, lfs: bool) -> Contents:
-    """Looks at the whole tree; AttemptError (5) where a link leads out of the repository, or it is too large."""
+    """Read the whole tree. Raises AttemptError (5) if a link leads out of the repository, or the tree is too large."""
     listing = _Listing((repository.git.told.common.free_mib << 20) // 2, lfs=lfs)
     listed(repository, commit, listing.take)
     _check_links(repository, listing.links)
@@ -135,14 +135,14 @@ def read(repository: Repository, commit: str, *, lfs: bool) -> Contents:
 
 
 def listed(repository: Repository, commit: str, take: Callable[[bytes], None]) -> None:
-    """Gives each entry of the tree of a commit to `take`, as `git ls-tree -l` writes it."""
+    """Pass each entry of a commit's tree to `take`, in the format of `git ls-tree -l`."""
     records = Records(take)
     words = ("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
     repository.git.streamed(repository.place, *words, take=records.take)
 
 
 class Records:
-    """Cuts output into what stands between its NUL bytes."""
+    """Splits output at its NUL bytes."""
 
     def __init__(self, give: Callable[[bytes], None]) -> None:
         self._give = give
@@ -165,7 +165,7 @@ def _check_links(repository: Repository, links: Mapping[str, str]) -> None:
 
 
 def leads_out(path: str, targets: Mapping[str, str]) -> bool:
-    """Whether a link, followed through all others, ever leaves the repository or enters Git's own directory."""
+    """Return whether a link, followed through all other links, leaves the repository or enters Git's own directory."""
     at, rest, followed = "", path.split("/")[::-1], 0
     while rest and followed <= MOST_LINKS:
         segment = rest.pop()
@@ -190,7 +190,7 @@ def leads_out(path: str, targets: Mapping[str, str]) -> bool:
 
 
 def _pointers(repository: Repository, commit: str, small: Mapping[str, str]) -> tuple[dict[str, Pointer], int]:
-    """Small files that the commit's own attributes leave to Git LFS and that are pointers; and their own bytes."""
+    """Return the pointers among the small files, by the commit's own attributes, and the sum of their own sizes."""
     git = repository.git
     place = replace(repository.place, variables={"GIT_INDEX_FILE": str(git.folder / "index")})
     git.offline(place, "read-tree", commit)
@@ -198,7 +198,7 @@ def _pointers(repository: Repository, commit: str, small: Mapping[str, str]) -> 
     fields: list[bytes] = []
 
     def take(field_: bytes) -> None:
-        """Path, attribute and value, one after the other."""
+        """Collect path, attribute and value."""
         fields.append(field_)
         if len(fields) == 3:
             if fields[2] == b"lfs":
@@ -221,7 +221,7 @@ def _pointers(repository: Repository, commit: str, small: Mapping[str, str]) -> 
 
 
 def contents_of(repository: Repository, names: Iterable[str]) -> dict[str, bytes]:
-    """The content of small objects, by name."""
+    """Return the contents of small objects by name."""
     found: dict[str, bytes] = {}
     wanted = iter(dict.fromkeys(names))
     while batch := list(islice(wanted, _AT_ONCE)):

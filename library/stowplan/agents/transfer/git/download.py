@@ -1,4 +1,4 @@
-"""Brings one repository to a directory of the claim, at once and as a whole where there is none yet."""
+"""Download of one repository to a directory of the claim. A new clone appears atomically."""
 
 import os
 import shutil
@@ -17,16 +17,16 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 @dataclass
 class Download:
-    """One run. A new clone is made out of sight, and comes to its place in one step when it is complete."""
+    """One run. A new clone is built in a hidden directory, and moved to its place once it is complete."""
 
     git: Git
     destination: Path
     hidden: Path
-    """In the state of this transfer: a clone that is not complete."""
+    """Directory of an incomplete clone, in the state of this transfer."""
     completion: Completion
 
     def run(self) -> str:
-        """Does all of it; gives a sentence of what was done."""
+        """Download and return a sentence about the result."""
         told = self.git.told
         if is_directory(self.destination) and not any(self.destination.iterdir()):
             self.destination.rmdir()
@@ -53,7 +53,7 @@ class Download:
         )
 
     def _begin(self, repository: Repository, length: int) -> None:
-        """Goes on with what a killed attempt has, if it is of the same repository."""
+        """Resume the clone of a killed attempt if it has the same origin; otherwise start an empty one."""
         if (repository.directory / "HEAD").exists():
             try:
                 repository.check(self.git.told.address)
@@ -74,7 +74,7 @@ class Download:
         sync_directory(self.hidden.parent)
 
     def _empty(self, repository: Repository, *, fresh: bool) -> str:
-        """Nobody has committed to the remote yet."""
+        """Handle a remote without commits."""
         if fresh:
             shutil.rmtree(self.hidden, ignore_errors=True)
             repository.make(self.git.told.address, length=40)

@@ -1,4 +1,4 @@
-"""Copies between a claim and a Git repository."""
+"""Engine for Git repositories."""
 
 import shutil
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ from stowplan.agents.transfer.tree import Tree
 
 @dataclass(frozen=True)
 class GitEngine:
-    """With one repository."""
+    """Copies between a claim and one repository."""
 
     told: GitSettings
 
     def download(self, work: Work, directory: Path, completion: Completion) -> str:
-        """Clones, or brings a clone to the commit that is wanted."""
+        """Clone the repository, or update a clone to the wanted commit."""
         name = self.told.address.directory
         hidden = directory / "clones" / name
-        # Also makes sure that no link leads out of the claim.
+        # Creating the tree also makes sure that no link leads out of the claim.
         for path in (self.told.common.local.path, str(hidden.parent.relative_to(self.told.common.claim))):
             Tree(self.told.common.claim, path, create=True).close()
         with awaited(directory, work.stop) as held, prepared(self.told, work, held) as git:
@@ -34,7 +34,7 @@ class GitEngine:
             return Download(git, self.told.common.claim / self.told.path, hidden, completion).run()
 
     def upload(self, work: Work, directory: Path | None) -> str:
-        """Pushes the branch that is checked out."""
+        """Push the branch that is checked out."""
         Tree(self.told.common.claim, self.told.common.local.path, create=False).close()
         with awaited(directory, work.stop) as held, prepared(self.told, work, held) as git:
             return Upload(git, self.told.common.claim / self.told.path).run()

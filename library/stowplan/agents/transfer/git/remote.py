@@ -1,4 +1,4 @@
-"""What the server calls by which name."""
+"""Look-up of refs on the server."""
 
 import re
 from dataclasses import dataclass
@@ -14,18 +14,18 @@ Kind = Literal["branch", "tag", "ref", "commit", "abbreviation"]
 _FULL = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _PART = re.compile(r"[0-9a-f]{7,63}")
 OLD_DEFAULT = "refs/heads/master"
-"""What the old system took where nobody gave a name."""
+"""Default ref of TensorStack's DataCube controller."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be fetched. Of an abbreviated commit nothing else is known yet."""
+    """Target of a fetch. An abbreviated commit has only a name."""
 
     kind: Kind
     name: str
-    """Full name of a ref, or the commit as it was given."""
+    """Full name of a ref, or the commit as written in the spec."""
     object: str = ""
-    """A commit, or a tag's own object."""
+    """Commit, or object of an annotated tag."""
     commit: str = ""
 
     @property
@@ -37,9 +37,9 @@ class Wanted:
 
 
 def find(git: Git, address: Address, ref: str | None) -> Wanted | None:
-    """What a name means: a full name, a branch, a tag or a commit, in this order; without one, the remote's HEAD.
+    """Look up a ref: a full name, a branch, a tag or a commit, in this order; without a ref, the remote's HEAD.
 
-    None where the repository is empty and no name is given. AttemptError (4) if there is nothing of the name.
+    Returns None if the repository is empty and no ref is given. Raises AttemptError (4) if the ref does not exist.
     """
     if ref is None or ref == "HEAD":
         return _head(git, address)
@@ -78,7 +78,7 @@ def _named(name: str, refs: dict[str, str]) -> Wanted:
 
 
 def _listed(git: Git, address: Address, patterns: list[str]) -> tuple[dict[str, str], str]:
-    """Objects by names of refs, and the name that HEAD has."""
+    """Return objects by the names of refs, and the target of HEAD."""
     words = ("ls-remote", "--symref", "--", address.url, *patterns)
     done = git.online(None, *words, what=f"Asking {address.url} for its branches")
     refs, head = {}, ""
@@ -92,6 +92,6 @@ def _listed(git: Git, address: Address, patterns: list[str]) -> tuple[dict[str, 
 
 
 def branch(git: Git, address: Address, name: str) -> str | None:
-    """The commit of a branch; None if there is none."""
+    """Return the commit of a branch; None if it does not exist."""
     full = f"refs/heads/{name}"
     return _listed(git, address, [full])[0].get(full)

@@ -1,4 +1,4 @@
-"""A repository in the claim: whether it may be used, and its own small state."""
+"""Repository in the claim: checks before its use, and its own small state."""
 
 import os
 import re
@@ -16,19 +16,19 @@ from stowplan.agents.transfer.git.program.git import Git, Place
 from stowplan.schema.agents.exit_codes import ExitCode
 
 FETCHED, CHECKED_OUT = "refs/stowplan/fetched", "refs/stowplan/checked-out"
-"""What was fetched last, complete, and what the files were last brought to."""
+"""Refs of the last complete fetch and of the last checkout."""
 
 _GARBAGE = ("tmp_pack_*", "tmp_idx_*", "tmp_rev_*", "tmp_obj_*", ".tmp-*")
 
 
 @dataclass(frozen=True)
 class Repository:
-    """The files in `path`, and Git's own directory in it."""
+    """Work tree in `path` with Git's own directory inside."""
 
     path: Path
     git: Git
     elsewhere: Path | None = None
-    """Git's own directory, of a submodule; it lies in that of the repository around it."""
+    """Git's own directory of a submodule, which lies in that of the outer repository."""
 
     @property
     def place(self) -> Place:
@@ -39,7 +39,7 @@ class Repository:
         return self.elsewhere or self.path / ".git"
 
     def make(self, address: Address, *, length: int) -> None:
-        """An empty repository for commits whose names have so many digits."""
+        """Create an empty repository for commit names of `length` digits."""
         self.directory.mkdir(parents=True)
         words = ("init", "--quiet", "--template=", f"--object-format={'sha256' if length == 64 else 'sha1'}")
         self.git.offline(self.place, *words)
@@ -50,9 +50,9 @@ class Repository:
         self.git.offline(self.place, "config", "--local", "--replace-all", key, value)
 
     def check(self, address: Address) -> None:
-        """AttemptError (5) if it is no repository, one of another origin, or one that would lead Git astray.
+        """Raise AttemptError (5) if it is no repository, has another origin, or would lead Git to other files.
 
-        Credentials in the address of its origin, as the old system left them there, are taken out.
+        Credentials in the address of its origin are removed; TensorStack's DataCube controller left them there.
         """
         inside = self.directory
         whole = is_directory(self.path) and is_directory(inside) and (inside / "HEAD").is_file()
@@ -75,7 +75,7 @@ class Repository:
             raise AttemptError(ExitCode.CONFLICT, "OtherOrigin", message)
 
     def settings(self) -> Iterator[tuple[str, str]]:
-        """Names in lower case but for their middle part, and values, of its own configuration file."""
+        """Yield names, in lower case except for their middle part, and values of its own configuration file."""
         words = ("config", "--file", str(self.directory / "config"), "--no-includes", "--null", "--list")
         for each in os.fsdecode(self.git.offline(None, *words)).split("\0")[:-1]:
             key, _, value = each.partition("\n")
@@ -88,7 +88,7 @@ class Repository:
                 self.git.work.log.info("Took the credentials out of the repository's configuration", setting=key)
 
     def clear_locks(self) -> None:
-        """Removes what killed programs of Git leave behind. Ours have ended by now."""
+        """Remove files that killed Git programs left behind. Those of this agent have ended by now."""
         inside = self.directory
         for each in [*inside.glob("*.lock"), *(inside / "refs").rglob("*.lock"), *inside.glob("objects/*.lock")]:
             each.unlink(missing_ok=True)
@@ -99,7 +99,7 @@ class Repository:
                         each.unlink()
         for each in (inside / "objects").glob("*/tmp_obj_*"):
             each.unlink(missing_ok=True)
-        # Git LFS goes on with `.part` alone, and never removes the others.
+        # Git LFS resumes only `.part` files, and never removes the others.
         begun = inside / "lfs" / "incomplete"
         if is_directory(begun.parent) and is_directory(begun):
             for each in begun.iterdir():
@@ -107,12 +107,12 @@ class Repository:
                     each.unlink(missing_ok=True)
 
     def commit(self, name: str) -> str | None:
-        """The commit that a name stands for; None if there is none."""
+        """Return the commit of a name; None if it does not exist."""
         done = self.git.tried(self.place, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
         return done.output.decode().strip() if done.code == 0 else None
 
     def branch(self) -> str | None:
-        """Full name of the branch that HEAD is on, which need not have commits; None for a detached HEAD."""
+        """Return the full name of HEAD's branch, which may have no commits; None for a detached HEAD."""
         done = self.git.tried(self.place, "symbolic-ref", "--quiet", "HEAD")
         return os.fsdecode(done.output).strip() if done.code == 0 else None
 
@@ -122,7 +122,7 @@ class Repository:
 
 
 def is_directory(path: Path) -> bool:
-    """A directory itself, not a link to one."""
+    """Return whether the path is a directory, and not a link to one."""
     try:
         return stat.S_ISDIR(path.lstat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
@@ -130,5 +130,5 @@ def is_directory(path: Path) -> bool:
 
 
 def addresses_removed(text: str) -> str:
-    """A URL, or a setting's name that holds one, without user and password."""
+    """Remove user and password from URLs in a string."""
     return re.sub(r"(?<=://)[^/\s]*@", "", text)

@@ -1,4 +1,4 @@
-"""What a transfer with a Git repository is told."""
+"""Settings of a transfer with a Git repository."""
 
 import shutil
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from stowplan.agents.transfer.settings import Settings, SettingsError
 from stowplan.schema.agents.transfer_config import NO_REF, GitEndpoint
 
 USERNAME = "oauth2"
-"""Beside a token, where nobody says otherwise: most servers look at the token alone."""
+"""Default user name for a token: most servers check only the token."""
 
 
 @dataclass(frozen=True, slots=True)
 class GitSettings:
-    """The repository, and who speaks with its server."""
+    """Repository and credentials."""
 
     common: Settings
     remote: GitEndpoint
@@ -25,17 +25,17 @@ class GitSettings:
 
     @property
     def hosts(self) -> Hosts:
-        """Where Git LFS may be, and where its server may lead to."""
+        """Hosts that Git LFS and redirects may use."""
         return Hosts(self.address.host, tuple(self.remote.hosts), "git.hosts")
 
     @property
     def path(self) -> str:
-        """Of the repository in the claim, relative."""
+        """Path of the repository relative to the claim."""
         return "/".join(filter(None, (self.common.local.path.strip("/"), self.address.directory)))
 
 
 def git_settings(common: Settings) -> GitSettings:
-    """The settings of this engine; SettingsError if something is missing or cannot be."""
+    """Return the settings of this engine. Raises SettingsError if a value is missing or invalid."""
     remote = common.remote
     if not isinstance(remote, GitEndpoint):
         raise TypeError(remote)
@@ -57,7 +57,7 @@ def git_settings(common: Settings) -> GitSettings:
 
 
 def _credentials(common: Settings, remote: GitEndpoint, inside: Credentials | None) -> Credentials | None:
-    """Options come before what the URL holds."""
+    """Return the credentials. Options override those in the URL."""
     token = common.values.optional(remote.token_env)
     given = common.values.optional(remote.username_env) or remote.username
     if token is not None:

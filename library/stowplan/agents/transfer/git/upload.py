@@ -1,4 +1,4 @@
-"""Brings the branch that is checked out in the claim to the remote. Nothing is committed, and nothing is forced."""
+"""Push of the branch that is checked out in the claim. It never commits and never forces."""
 
 import os
 import re
@@ -16,18 +16,18 @@ from stowplan.agents.transfer.git.work_tree import edited_files
 from stowplan.schema.agents.exit_codes import ExitCode
 
 _FAILED = re.compile(r"^!\t[^\t]*\t(.*)$", re.MULTILINE)
-"""A ref that was not taken, and why (`git push --porcelain`)."""
+"""Rejected ref and reason in the output of `git push --porcelain`."""
 
 
 @dataclass
 class Upload:
-    """One run. The repository in the claim is only read, and its configuration has no say."""
+    """One run. It only reads the claim's repository, and ignores its configuration."""
 
     git: Git
     source: Path
 
     def run(self) -> str:
-        """Does all of it; gives a sentence of what was done."""
+        """Push and return a sentence about the result."""
         url = self.git.told.address.url
         repository = self._found()
         branch, commit = self._head(repository)
@@ -39,7 +39,7 @@ class Upload:
         if there != commit:
             self._check_ancestry(place, name, there, commit)
             if self.git.told.remote.lfs:
-                # Before the branch, so that nobody sees a commit whose content is not there.
+                # Objects go before the branch, so that every visible commit has its content.
                 LfsUpload(repository, place, branch, there, commit).run()
             self._push(place, branch, commit)
         done = "was there before" if there == commit else "was pushed"
@@ -74,7 +74,7 @@ class Upload:
         return branch, commit
 
     def _workshop(self, repository: Repository, branch: str, commit: str) -> Place:
-        """An empty repository of ours that has the claim's objects, so that nothing else of the claim's has a say."""
+        """Create an empty repository that borrows the claim's objects, so that the claim's settings have no effect."""
         place = Place(self.git.folder / "workshop")
         place.directory.mkdir()
         kind = "sha256" if len(commit) == 64 else "sha1"
@@ -89,16 +89,16 @@ class Upload:
         return place
 
     def _uncommitted(self, repository: Repository, place: Place) -> int:
-        """Number of tracked files with changes; they stay as they are."""
+        """Return the number of tracked files with changes. The changes stay."""
         index = repository.directory / "index"
         if not index.is_file() or index.is_symlink():
             return 0
         copy = self.git.folder / "index"
         copied(index, copy)
-        # A split index has its other half in the claim.
+        # The second half of a split index lies in the claim.
         for each in repository.directory.glob("sharedindex.*"):
             copied(each, place.directory / each.name)
-        # The usual filter of Git LFS would keep a copy of each edited file.
+        # The usual filter of Git LFS would store a copy of each edited file.
         asking = (("filter.lfs.clean", "git-lfs pointer --file=%f"),) if self.git.told.remote.lfs else ()
         index_file = {"GIT_INDEX_FILE": str(copy)}
         own = Place(place.directory, repository.path, index_file, asking, without=("filter.lfs.process",))
@@ -133,7 +133,7 @@ class Upload:
 
 
 def _judge(output: str) -> AttemptError | None:
-    """What the server's answer to a push means; None where it gave none."""
+    """Translate the server's answer to a push; None if it gave none."""
     found = _FAILED.search(output)
     if found is None:
         return None
@@ -145,7 +145,10 @@ def _judge(output: str) -> AttemptError | None:
 
 
 def copied(source: Path, target: Path) -> None:
-    """Copies a file of the claim, with its times; OSError (ELOOP) for a link, which its writer may have put there."""
+    """Copy a file of the claim with its times.
+
+    Raises OSError (ELOOP) for a link, which another writer may have created.
+    """
     with os.fdopen(os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
         status = os.fstat(file.fileno())
         with target.open("xb") as copy:

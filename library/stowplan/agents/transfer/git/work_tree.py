@@ -1,4 +1,4 @@
-"""Brings the files of a repository to a commit, without losing what somebody else has done there."""
+"""Checkout of a commit without losing changes of other programs or people."""
 
 import os
 import shutil
@@ -14,20 +14,20 @@ from stowplan.agents.transfer.git.repository import CHECKED_OUT, Repository
 from stowplan.schema.agents.exit_codes import ExitCode
 
 JOURNAL = "stowplan-checkout"
-"""File in Git's own directory: the commits that the files are on the way from and to. It is there only meanwhile."""
+"""File in Git's own directory during a checkout, with its old and its new commit."""
 
 
 @dataclass(frozen=True)
 class Checkout:
-    """Of one repository."""
+    """Checkout in one repository."""
 
     repository: Repository
 
     def guard(self) -> None:
-        """AttemptError (5) where tracked files were edited. What a killed attempt began is finished first."""
+        """Finish a killed checkout. Then raise AttemptError (5) if tracked files were edited."""
         self._check_marks()
         self._finish()
-        # Git may note what it has compared: files of a fresh clone are as young as its index, and so must be read.
+        # Git may update its index: the files of a fresh clone are as young as the index, so Git must read them once.
         place = replace(self.repository.place, variables={"GIT_OPTIONAL_LOCKS": "1"})
         edited = edited_files(self.repository.git, place)
         if edited:
@@ -36,7 +36,7 @@ class Checkout:
             raise AttemptError(ExitCode.CONFLICT, "Dirty", message)
 
     def check_files(self, commit: str, expected: int) -> None:
-        """AttemptError (11) where a file of the commit is not there after the checkout."""
+        """Raise AttemptError (11) if a file of the commit is missing after the checkout."""
         count = 0
         missing: list[str] = []
 
@@ -60,7 +60,7 @@ class Checkout:
             raise AttemptError(ExitCode.INTEGRITY, "FilesMissing", message)
 
     def _check_marks(self) -> None:
-        """AttemptError (5) where the index says of files that Git is not to look at them, so that edits stay unseen."""
+        """Raise AttemptError (5) if the index marks files as unchanged for Git, which hides edits."""
         marked: list[str] = []
 
         def take(record: bytes) -> None:
@@ -79,7 +79,7 @@ class Checkout:
             raise AttemptError(ExitCode.CONFLICT, "HiddenChanges", message)
 
     def guard_commits(self, wanted: Wanted, commit: str) -> None:
-        """AttemptError (5) where commits that were made here would be lost."""
+        """Raise AttemptError (5) if commits that were made in the claim would be lost."""
         repository = self.repository
         for name in ("HEAD", *((wanted.name,) if wanted.kind == "branch" else ())):
             there = repository.commit(name)
@@ -93,29 +93,32 @@ class Checkout:
                 raise AttemptError(ExitCode.CONFLICT, "LocalCommits", message)
 
     def is_at(self, wanted: Wanted, commit: str) -> bool:
-        """Whether this very commit is checked out, in the way it should be."""
+        """Return whether this commit is checked out on the wanted branch."""
         branch = wanted.name if wanted.kind == "branch" else None
         return self.repository.commit("HEAD") == commit and self.repository.branch() == branch
 
     def clear(self) -> None:
-        """Removes all files: those of a clone that nobody has seen, and that an attempt has begun to fill."""
+        """Remove all files of a hidden clone that an earlier attempt began to fill."""
         for each in self.repository.path.iterdir():
             if each.name != ".git":
                 shutil.rmtree(each) if each.is_dir() and not each.is_symlink() else each.unlink()
         (self.repository.directory / "index").unlink(missing_ok=True)
 
     def run(self, wanted: Wanted, commit: str, *, force: bool) -> None:
-        """Checks out; `force` takes no care of what is there."""
+        """Check out. `force` overwrites edited files."""
         self._move(self.repository.commit("HEAD") or "", commit, force=force)
         self._name(wanted, commit)
         self._journal.unlink(missing_ok=True)
 
     def pointers(self, contents: Contents) -> list[str]:
-        """Paths that do not hold what Git LFS keeps for them, but something of another size."""
+        """Return the paths of files that have another size than their Git LFS object."""
         return [path for path, each in contents.pointers.items() if self._size(path) != each.size]
 
     def smudge(self, contents: Contents) -> None:
-        """Fills files that hold pointers, as a Git without Git LFS leaves them. AttemptError (11) if one remains."""
+        """Fill files that still hold pointers, as Git without Git LFS leaves them.
+
+        Raises AttemptError (11) if one remains.
+        """
         stale = [path for path in self.pointers(contents) if (self._size(path) or 0) < POINTER_LIMIT]
         if stale:
             for path in stale:
@@ -140,12 +143,12 @@ class Checkout:
             self.repository.git.offline(self.repository.place, *words)
         except AttemptError as error:
             if error.reason == "Dirty":
-                # Git looks before it touches anything, so there is nothing to finish.
+                # Git checks everything before the first change, so the checkout has not begun.
                 self._journal.unlink()
             raise
 
     def _name(self, wanted: Wanted, commit: str) -> None:
-        """The names that a clone would have, in one step, and HEAD on the branch."""
+        """Update the refs that a clone would have, atomically, and put HEAD on the branch."""
         repository, lines = self.repository, [f"update {CHECKED_OUT} {commit}"]
         if wanted.kind == "branch":
             lines += [f"update {wanted.name} {commit}", f"update refs/remotes/origin/{wanted.short} {commit}"]
@@ -159,7 +162,7 @@ class Checkout:
             repository.set(f"branch.{wanted.short}.merge", wanted.name)
 
     def _finish(self) -> None:
-        """A killed attempt was on its way: the files that it had to touch are brought to its end, and no others."""
+        """Finish the checkout of a killed attempt: complete only the files that it had to change."""
         try:
             before, _, commit = self._journal.read_text(encoding="ascii").removesuffix("\n").partition(" ")
         except FileNotFoundError:
@@ -192,6 +195,6 @@ class Checkout:
 
 
 def edited_files(git: Git, place: Place) -> list[str]:
-    """Tracked files that differ from the commit that is checked out."""
+    """Return the tracked files that differ from the checked-out commit."""
     words = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames", "--ignore-submodules=all")
     return [os.fsdecode(each[3:]) for each in git.offline(place, *words).split(b"\0")[:-1]]

@@ -1,4 +1,4 @@
-"""Files of a claim on their way into a commit."""
+"""Files of a claim that go into a commit."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -12,22 +12,25 @@ from stowplan.agents.transfer.tree import Found, Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
 SMALL = 10 << 20
-"""Bytes from which on the Hub takes no file into Git itself; smaller ones are held in memory until it has told."""
+"""Size in bytes from which on the Hub stores no file in Git itself.
+
+Smaller files stay in memory until the Hub has answered.
+"""
 
 MOST = 256
-"""Files that the Hub is asked about at one time; also those that are open at one time."""
+"""Maximum number of files in one request to the Hub, and of open files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """A file of the claim, and its path in the repository."""
+    """File of the claim, and its path in the repository."""
 
     found: Found
     path: str
 
 
 def batches(files: Sequence[Outgoing], held: int) -> Iterator[list[Outgoing]]:
-    """Files in order, so many at one time that the small ones of a batch have no more than `held` bytes."""
+    """Yield the files in order, in batches whose small files have at most `held` bytes."""
     batch: list[Outgoing] = []
     small = 0
     for each in files:
@@ -43,9 +46,11 @@ def batches(files: Sequence[Outgoing], held: int) -> Iterator[list[Outgoing]]:
 
 @contextmanager
 def opened(tree: Tree, batch: Sequence[Outgoing]) -> Iterator[list[CommitOperationAdd]]:
-    """The files as the library takes them. They must be the same before and after as when they were looked at.
+    """Yield the files as operations of the library.
 
-    Large ones go by the name of an open descriptor: nobody can put a link in their place.
+    They must not change between the comparison and the end of the block.
+
+    Large files are passed as names of open descriptors, so no link can replace them.
     """
     with ExitStack() as stack:
         descriptors = []

@@ -1,4 +1,4 @@
-"""Brings the files of a commit to a directory of a claim."""
+"""Download of a commit's files to a directory of a claim."""
 
 import os
 import stat
@@ -34,12 +34,12 @@ class Download:
     part_size: int
     wanted: list[RemoteFile] = field(default_factory=list)
     _other: int = 0
-    """Files that are not what an earlier run brought."""
+    """Number of files whose content differs from that of an earlier run."""
 
     def compare(self, check: KeyCheck) -> None:
-        """Compares the commit with what is there. Nothing is written but the state.
+        """Compare the commit with the destination. Only the state is written.
 
-        AttemptError: 5 where paths cannot be files below the destination, or where the space is not enough for them.
+        Raises AttemptError (5) if a path is invalid below the destination, or if the free space is too small.
         """
         for each in self.files:
             check.look(each.key)
@@ -59,7 +59,7 @@ class Download:
         self._check_space()
 
     def fetch(self) -> None:
-        """Fetches all that was found to be missing; AttemptError if a file of it could not be had."""
+        """Fetch the missing files. Raises AttemptError if a file cannot be fetched."""
         for each in self.wanted:
             if each.size <= self.part_size:
                 self.crew.give(partial(self.fetcher.whole, each))
@@ -83,7 +83,7 @@ class Download:
             self.crew.give(partial(self._look_into, file, status))
 
     def _look_into(self, file: RemoteFile, status: os.stat_result) -> None:
-        """As a task: nothing is known of a file, but its size is right."""
+        """Task: compare the content of a file that has the right size and no entry in the state."""
         if has_content(self.tree, file.key, file, self.stop.check):
             self.fetcher.known.add(file.key, file.digest, status)
             self._unchanged(file)
@@ -99,7 +99,7 @@ class Download:
         self.progress.add(files=1, resumed=file.size)
 
     def _sweep(self) -> None:
-        """Removes what is left of files that are other ones by now, and of small ones, which begin anew."""
+        """Remove partial files of other versions, and of small files, which start again."""
         goes_on = {each.identity for each in self.wanted if each.size > self.part_size}
         for each in self.fetcher.folder.iterdir():
             if each.stem not in goes_on:

@@ -1,4 +1,4 @@
-"""Copies between a claim and a repository on a Hugging Face Hub."""
+"""Engine for repositories on a Hugging Face Hub."""
 
 import stat
 from collections.abc import Iterator
@@ -34,17 +34,17 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 _PROBE = "stowplan-probe"
 _NOT_OURS = (".git", ".cache/huggingface")
-"""Directories that other programs keep in copies of a repository, and that the Hub takes in none."""
+"""Directories that other programs create in copies of a repository, and that the Hub refuses."""
 
 
 @dataclass(frozen=True)
 class HuggingFaceEngine:
-    """With one repository."""
+    """Copies between a claim and one repository."""
 
     told: HuggingFaceSettings
 
     def download(self, work: Work, directory: Path, completion: Completion) -> str:
-        """Brings all files of the commit that the revision stands for now."""
+        """Download all files of the revision's present commit."""
         common = self.told.common
         with self._failures(), ExitStack() as stack:
             hub = stack.enter_context(self._hub(work, lambda _: None))
@@ -71,7 +71,7 @@ class HuggingFaceEngine:
         return f"The destination holds every file of commit {commit[:12]}"
 
     def upload(self, work: Work, directory: Path | None) -> str:  # noqa: ARG002 - the repository says what it has
-        """Commits what the repository lacks."""
+        """Commit the files that the repository lacks."""
         sent: list[int] = []
 
         def count(size: int) -> None:
@@ -100,7 +100,7 @@ class HuggingFaceEngine:
             return upload.run()
 
     def _reader(self, work: Work, hub: Hub, commit: str, files: list[RemoteFile]) -> Read:
-        """What gives the bytes of files: hf-xet for those that are in the Xet store, if there is one."""
+        """Return the reader of file contents: hf-xet for files in the Xet store, if there is one."""
         content = Content(hub, commit)
         wanted = self.told.xet and any(each.xet for each in files)
         store = xet.connect(hub, commit, self.told.xet_streams, work.stop) if wanted else None
@@ -110,7 +110,10 @@ class HuggingFaceEngine:
 
     @contextmanager
     def _files(self, work: Work, folder: str, name: str) -> Iterator[tuple[Tree, list[Outgoing]]]:
-        """The files to send; AttemptError (5), before anything is sent, if a name can be no path in a repository."""
+        """Yield the files to send.
+
+        Raises AttemptError (5), before the first request, if a name is invalid in a repository.
+        """
         common = self.told.common
         single = _single(common.claim, folder, name) if name else None
         path = folder if single else common.local.path
@@ -123,7 +126,9 @@ class HuggingFaceEngine:
             yield tree, [Outgoing(each, prefix + each.key) for each in self._found(tree, work)]
 
     def _single_path(self, name: str) -> str:
-        """As the command line of the Hub has it: the path is that of the file, unless it is none."""
+        """Return the path of a single file, by the rule of the Hub's command line: a path with `/` at its end is a
+        folder.
+        """
         path = self.told.path_in_repo
         return path + name if not path or path.endswith("/") else path
 
@@ -176,7 +181,7 @@ class HuggingFaceEngine:
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
-        """What the libraries raise in the words of an attempt."""
+        """Translate the errors of the libraries into failures of an attempt."""
         try:
             yield
         except Exception as error:
@@ -187,7 +192,7 @@ class HuggingFaceEngine:
 
 
 def _single(claim: Path, folder: str, name: str) -> Found | None:
-    """A single file, not a link; None for anything else."""
+    """Return a single file; None for a link or anything else."""
     with closing(Tree(claim, folder, create=False)) as parent:
         found = parent.stat(name)
     if found is None:

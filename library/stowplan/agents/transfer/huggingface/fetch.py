@@ -1,4 +1,4 @@
-"""Fetches one file into its place below the destination."""
+"""Fetch of one file into its place below the destination."""
 
 import os
 import threading
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from hashlib import _Hash
 
 Read = Callable[[RemoteFile, int, int], Iterator[bytes]]
-"""Gives the bytes of a file from one offset to before another."""
+"""Function that yields the bytes of a file from one offset to before another."""
 
 SYNC_FROM = 1 << 20
-"""Files of this size are made durable one by one; smaller ones together, before they are taken for done."""
+"""Size in bytes from which on files are made durable one by one. Smaller files are made durable together."""
 
 
 @dataclass
 class Fetcher:
-    """Everything that the fetch of a file needs."""
+    """Values that the fetch of a file needs."""
 
     read: Read
     tree: Tree
@@ -48,7 +48,7 @@ class Fetcher:
         os.close(self._folder)
 
     def whole(self, file: RemoteFile) -> None:
-        """A file in one request."""
+        """Fetch a file in one request."""
         name = f"{file.identity}{WHOLE}"
         self.attempts.run(file.key, lambda: self._whole(file, name))
         self.attempts.stop.check()
@@ -68,7 +68,7 @@ class Fetcher:
                 os.fsync(out.fileno())
 
     def part(self, parts: PartFile[RemoteFile], extent: Extent) -> None:
-        """One part of a large file."""
+        """Fetch one part of a large file."""
 
         def once() -> None:
             offset = extent.start
@@ -82,7 +82,7 @@ class Fetcher:
         self._digest(parts).advance()
 
     def complete(self, parts: PartFile[RemoteFile]) -> None:
-        """Verifies a file of which all parts are there, and puts it in its place."""
+        """Verify a complete file and move it to its place."""
         digest = self._digest(parts).finish(self.attempts.stop.check)
         self._digests.pop(parts.entry.identity, None)
         _verify(parts.entry, digest)
@@ -102,7 +102,7 @@ class Fetcher:
         self.known.add(file.key, file.digest, status)
 
     def _bytes(self, file: RemoteFile, start: int, end: int) -> Iterator[bytes]:
-        """What the server sends, checked for its length."""
+        """Yield the bytes from the server, and check their number."""
         count = 0
         for data in self.read(file, start, end):
             self.attempts.stop.check()
@@ -116,7 +116,7 @@ class Fetcher:
 
 
 class InOrder:
-    """The digest of a file whose parts come in any order: taken while the next parts come, of what is there."""
+    """Digest of a file whose parts arrive in any order, computed while the next parts arrive."""
 
     def __init__(self, parts: PartFile[RemoteFile]) -> None:
         self._parts = parts
@@ -125,7 +125,7 @@ class InOrder:
         self._lock = threading.Lock()
 
     def advance(self) -> None:
-        """Reads what has come next, unless another thread does."""
+        """Add the next consecutive parts to the digest, unless another thread is doing so."""
         if self._lock.acquire(blocking=False):
             try:
                 missing = self._parts.missing

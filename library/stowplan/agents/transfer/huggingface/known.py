@@ -1,7 +1,7 @@
-"""What a download remembers: which content each file of the destination has, so that not all of it is read again.
+"""State of a download: the content of each file in the destination, so that unchanged files are not read again.
 
-One file in the state directory, `files.jsonl`: a header line, then a line for each file, as soon as it is in its place.
-Where it says nothing, or what may not have outlived a crash of the node, the content of the file itself tells.
+It is one file in the state directory, `files.jsonl`: a header line, then a line for each file as soon as it is in its
+place. A file without a durable line is read and compared.
 """
 
 import json
@@ -25,16 +25,16 @@ class Known:
         self._path = directory / NAME
         self._lock = threading.Lock()
         self._lines = _read(self._path)
-        # What counts now is there, but may not be durable: without `durable` it ends with this boot.
+        # The present lines may not be durable: without `durable` they are valid only until the next boot.
         self._write(durable=False)
         self._file: TextIO = self._path.open("a", encoding="utf-8")
 
     def is_of(self, key: str, digest: str, status: os.stat_result) -> bool:
-        """Whether the file is as it was when it had this content."""
+        """Return whether the file is unchanged since it had this content."""
         return self._lines.get(key) == (digest, status.st_size, status.st_mtime_ns)
 
     def add(self, key: str, digest: str, status: os.stat_result) -> None:
-        """A file with this content is in its place."""
+        """Record that a file with this content is in its place."""
         line = (digest, status.st_size, status.st_mtime_ns)
         with self._lock:
             self._lines[key] = line
@@ -42,7 +42,7 @@ class Known:
             self._file.flush()
 
     def keep(self, keys: set[str]) -> None:
-        """Everything is durable, and all other files are none of ours."""
+        """Record that all files are durable, and forget all files except `keys`."""
         with self._lock:
             self._lines = {key: line for key, line in self._lines.items() if key in keys}
             self._write(durable=True)
@@ -60,7 +60,7 @@ def _line(key: str, line: Line) -> str:
 
 
 def _read(path: Path) -> dict[str, Line]:
-    """A line that is broken ends it: nothing is known of the rest."""
+    """Read the lines up to the first invalid one."""
     found: dict[str, Line] = {}
     try:
         text = path.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The content of files in the claim."""
+"""Content of files in the claim."""
 
 import os
 from collections.abc import Callable
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def has_content(tree: Tree, key: str, file: RemoteFile, check: Callable[[], None]) -> bool:
-    """Whether a file of the claim has the very bytes of one of the repository."""
+    """Return whether a file of the claim has the same bytes as a file of the repository."""
     descriptor = tree.open(key)
     try:
         if os.fstat(descriptor).st_size != file.size:

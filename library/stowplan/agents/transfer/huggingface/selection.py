@@ -1,4 +1,4 @@
-"""Which files of a side are copied."""
+"""Selection of the files to copy."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class Patterns:
-    """As the command line of the Hub has them: `*` also stands for `/`, and `folder/` for all below."""
+    """Patterns of the Hub's command line: `*` also matches `/`, and `folder/` matches everything below."""
 
     include: Sequence[str]
     exclude: Sequence[str]
@@ -27,9 +27,9 @@ def _any(key: str, patterns: Sequence[str]) -> bool:
 
 
 def chosen(found: Iterable[RemoteFile], names: Sequence[str], patterns: Patterns) -> list[RemoteFile]:
-    """The files to fetch. AttemptError (4) where one that was named is missing, with the names of all of these.
+    """Return the files to fetch. Raises AttemptError (4) with the names of all missing files.
 
-    Names are no patterns: a `[` in one is a `[`.
+    Names are literal, not patterns.
     """
     wanted = [name.strip() for name in names]
     files = [each for each in found if not wanted or each.key in wanted]

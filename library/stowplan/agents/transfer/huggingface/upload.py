@@ -1,4 +1,4 @@
-"""Brings the files of a claim to a branch of a repository. What the repository has besides stays."""
+"""Upload of a claim's files to a branch of a repository. Other files of the repository stay."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -26,13 +26,13 @@ from stowplan.schema.agents.exit_codes import ExitCode
 T = TypeVar("T")
 
 ROUNDS = 5
-"""How often a commit is made anew, because others made one meanwhile or its answer was lost."""
+"""Maximum number of new commits after a moved branch or a lost answer."""
 
 LARGE = 50_000_000_000
-"""Bytes of one file from which on the Hub may refuse it: what it takes is its own matter, and changes."""
+"""Size in bytes from which on the Hub may refuse a file. The Hub's real limit is not fixed."""
 
 MOST = 5_000
-"""Files of one commit: the Hub takes long for more."""
+"""Maximum number of files in one commit: the Hub is slow for more."""
 
 
 @dataclass
@@ -51,20 +51,20 @@ class Upload:
     log: Log
     make_crew: Callable[[], Crew]
     sent: list[int] = field(default_factory=list)
-    """Bytes that went to a storage since the last look."""
+    """Bytes that went to a storage since the last check."""
     _commits: int = 0
     _done: set[str] = field(default_factory=set)
-    """Paths that are counted as done."""
+    """Paths that already count as done."""
 
     def run(self) -> str:
-        """Copies; gives a sentence of what was done. AttemptError if a file could not be sent."""
+        """Copy and return a sentence about the result. Raises AttemptError if a file could not be sent."""
         self.outcome.progress.files_total = len(self.files)
         self.outcome.progress.bytes_total = sum(each.found.size for each in self.files)
         if large := [each.path for each in self.files if each.found.size > LARGE]:
             self.log.warning("Some files may be too large for the Hub", count=len(large), first=large[0])
         self._head()
         if not (self.told.xet and self.hub.xet_connection("write", self.told.revision or MAIN)):
-            # The library asks at each call; without Xet it takes the storage of Git LFS.
+            # The library reads this at each call. Without Xet it uses the storage of Git LFS.
             constants.HF_HUB_DISABLE_XET = True
         for left in range(ROUNDS, -1, -1):
             self.stop.check()
@@ -75,7 +75,7 @@ class Upload:
                     raise AttemptError(ExitCode.TRANSIENT, "Moved", f"Others commit again and again: {error}") from None
                 self.log.warning("Others have committed meanwhile: comparing once more", error=str(error))
             except AttemptError as failure:
-                # The commit may be there although its answer is not, so only a look can tell.
+                # The commit may exist although its answer was lost, so only a comparison can tell.
                 if not left or failure.reason != "CommitFailed":
                     raise
                 self.log.warning("Comparing once more", error=str(failure))
@@ -123,7 +123,7 @@ class Upload:
         return self.hub.commit(self.told.revision or MAIN)
 
     def _compare(self, head: str) -> list[Outgoing]:
-        """The files that the repository lacks, or has with other content."""
+        """Return the files that the repository lacks, or has with other content."""
         there = {each.key: each for each in self.hub.files(head, self._folder)}
         pending: list[Outgoing] = []
         with self.make_crew() as crew:
@@ -139,11 +139,11 @@ class Upload:
 
     @property
     def _folder(self) -> str:
-        """What is looked at in the repository."""
+        """Return the folder of the repository to list."""
         return self.told.path_in_repo.rstrip("/") if len({each.path for each in self.files}) > 1 else ""
 
     def _look_into(self, file: Outgoing, remote: RemoteFile, pending: list[Outgoing]) -> None:
-        """As a task."""
+        """Task: compare the content of one file."""
         if not has_content(self.tree, file.found.key, remote, self.stop.check):
             pending.append(file)
         elif file.path not in self._done:
@@ -152,7 +152,7 @@ class Upload:
             self.outcome.progress.add(files=1, resumed=file.found.size)
 
     def _send(self, batch: list[Outgoing]) -> list[CommitOperationAdd]:
-        """Brings large files to the storage, where they wait for the commit that names them."""
+        """Send large files to the storage, where they wait for the commit that names them."""
 
         def once() -> list[CommitOperationAdd]:
             with opened(self.tree, batch) as operations:
@@ -163,7 +163,7 @@ class Upload:
                     revision=self.told.revision or MAIN,
                     num_threads=self.told.streams,
                     free_memory=True,
-                    # What people keep out of Git is their own matter: here all files were asked for.
+                    # The spec asks for all files, including those that `.gitignore` names.
                     gitignore_content="",
                 )
             return operations
@@ -198,7 +198,7 @@ class Upload:
         return str(made.oid)
 
     def _call(self, what: str, call: Callable[[], T], *, many: bool = False) -> T:
-        """A call of the library, which tries many of its requests again by itself."""
+        """Call the library, which retries many of its requests by itself."""
 
         def once() -> T:
             try:

@@ -1,4 +1,4 @@
-"""Makes a client of httpx or httpx2 connect to addresses that were checked, whatever it is asked for and led to."""
+"""Clients of httpx or httpx2 that connect only to checked addresses, whatever the URL or redirect."""
 
 import importlib
 import time
@@ -9,21 +9,21 @@ from urllib.request import getproxies
 from stowplan.agents.attempt.network import Network
 
 Named = Callable[[str, int], bool]
-"""Whether the spec or the platform named a host and port."""
+"""Function that returns whether the spec or the platform named a host and port."""
 
 SLOW_SECONDS, SLOW_BYTES = 60.0, 60_000
-"""An answer that brings fewer bytes in so many seconds is given up: the least speed that Git has too."""
+"""Seconds after which an answer with fewer bytes is given up. Git has the same minimum speed."""
 
 
 class SlowError(OSError):
-    """The server sends less than the least speed."""
+    """The server is slower than the minimum speed."""
 
 
 def pin(client: Any, network: Network, named: Named) -> None:
-    """Has all connections of a client go through `network`. A proxy of the environment counts as named.
+    """Make all connections of a client use `network`. A proxy of the environment counts as named.
 
-    Neither library has a public way to give a client the part that opens connections, so this sets what their pools
-    have: a test holds it.
+    Neither library has a public way to set the network backend of a client, so this sets a private attribute of its
+    pools. A test checks that it exists.
     """
     proxies = {url.partition("://")[2].rpartition("@")[2].partition("/")[0] for url in getproxies().values()}
 
@@ -37,13 +37,13 @@ def pin(client: Any, network: Network, named: Named) -> None:
 
 
 class _Backend:
-    """Opens connections (`NetworkBackend` of httpcore and httpcore2)."""
+    """Network backend (`NetworkBackend` of httpcore and httpcore2)."""
 
     def __init__(self, inner: Any, network: Network, named: Named) -> None:
         self._inner, self._network, self._named = inner, network, named
 
     def connect_tcp(self, host: str, port: int, timeout: float | None = None, **rest: Any) -> Any:
-        """A connection to the first address that answers. AttemptError where none is allowed."""
+        """Connect to the first address that answers. Raises AttemptError if none is allowed."""
         try:
             addresses = self._network.addresses(host, port, named=self._named(host, port))
         except OSError as error:
@@ -61,9 +61,9 @@ class _Backend:
 
 
 def at_least_speed(pieces: Iterable[bytes], chunk: int) -> Iterator[bytes]:
-    """A body in chunks of at least so many bytes, but for the last one.
+    """Yield a body in chunks of at least `chunk` bytes, except for the last one.
 
-    `pieces` come as the connection gives them. SlowError where fewer than `SLOW_BYTES` come in `SLOW_SECONDS`.
+    `pieces` are the reads of the connection. Raises SlowError if fewer than `SLOW_BYTES` arrive in `SLOW_SECONDS`.
     """
     begin, count, held, size = time.monotonic(), 0, [], 0
     for each in pieces:

@@ -1,8 +1,7 @@
-"""Which hosts a transfer may be led to, by redirects and by addresses in answers of a server.
+"""Hosts to which redirects and addresses in a server's answers may lead.
 
-A server says where its content lies, and anybody who may commit to a repository says where its Git LFS is. Neither is
-believed: a host is the one that the spec names, one that the spec lists besides, or a store of a service that everybody
-knows.
+A server chooses where its content lies, and every committer can choose the server of Git LFS. Neither is trusted: an
+allowed host is the spec's own host, a host that the spec lists, or a store of a well-known service.
 """
 
 import re
@@ -30,16 +29,16 @@ KNOWN = frozenset(
         "cdn-lfs-eu-1.huggingface.co",
         "transfer.xethub.hf.co",
         "transfer.xethub-eu.hf.co",
-        # Where the Hub sends clients for files of the Xet store: answers of `xet-read-token` and `resolve`.
+        # Hosts to which the Hub sends clients for files of the Xet store: answers of `xet-read-token` and `resolve`.
         "cas-server.xethub.hf.co",
         "cas-server.xethub-eu.hf.co",
         "cas-bridge.xethub.hf.co",
         "cas-bridge.xethub-eu.hf.co",
-        # Where uploads to Git LFS of the Hub go without Xet: answers of its batch API.
+        # Hosts of uploads to the Hub's Git LFS without Xet: answers of its batch API.
         "hf-hub-lfs-us-east-1.s3-accelerate.amazonaws.com",
         "hf-hub-lfs-us-east-1.s3.amazonaws.com",
         "hf-hub-lfs-eu-west-3.s3-accelerate.amazonaws.com",
-        # "Needed for Git Large File Storage", and what raw files of it are served by:
+        # "Needed for Git Large File Storage", and the hosts that serve its raw files:
         # https://docs.github.com/en/actions/reference/runners/self-hosted-runners
         "github.com",
         "lfs.github.com",
@@ -47,17 +46,17 @@ KNOWN = frozenset(
         "github-cloud.s3.amazonaws.com",
         "media.githubusercontent.com",
         "objects.githubusercontent.com",
-        # Git LFS of GitLab.com is served by its own host: https://docs.gitlab.com/topics/git/lfs/
+        # GitLab.com serves Git LFS from its own host: https://docs.gitlab.com/topics/git/lfs/
         "gitlab.com",
-        # Bitbucket Cloud keeps Git LFS in Atlassian's media store.
+        # Bitbucket Cloud stores Git LFS in Atlassian's media store.
         "bitbucket.org",
         "api.media.atlassian.com",
     }
 )
-"""Hosts, at port 443, of services that everybody knows, and of the stores that they lead to."""
+"""Hosts, at port 443, of well-known services and their stores."""
 
 _KNOWN_BELOW = (".aws.cdn.hf.co", ".gcp.cdn.hf.co")
-"""The regions of the Hub's CDN, of which there are more from time to time (`cdnDomains` as above)."""
+"""Domains of the Hub's CDN, whose regions change from time to time (`cdnDomains` as above)."""
 
 _LISTED = re.compile(HOST_PATTERN)
 
@@ -66,7 +65,7 @@ Origin = tuple[str, str, int]
 
 
 def origin(url: str) -> Origin:
-    """Of a URL; ValueError, without the URL, if it is not of http or https."""
+    """Return the origin of a URL. Raises ValueError, without the URL, unless it is http or https."""
     try:
         parts = urlsplit(url)
         found = parts.scheme, (parts.hostname or "").lower().rstrip("."), parts.port or PORTS[parts.scheme]
@@ -79,31 +78,33 @@ def origin(url: str) -> Origin:
 
 @dataclass(frozen=True, slots=True)
 class Hosts:
-    """The hosts of one transfer."""
+    """Allowed hosts of one transfer."""
 
     own: Origin
-    """Of the address in the spec."""
+    """Origin of the spec's own address."""
     listed: tuple[str, ...] = ()
-    """Others that the spec lists, as `host` or `host:port`."""
+    """Further hosts that the spec lists, as `host` or `host:port`."""
     field: str = "hosts"
-    """What the list is called in a spec."""
+    """Name of the list in the spec."""
 
     def is_own(self, found: Origin) -> bool:
-        """Whether it is the host in the spec, which may get credentials: the same, or its https at the usual port."""
+        """Return whether it is the spec's own host, which may get credentials: the same origin, or its https at port
+        443.
+        """
         scheme, name, port = self.own
         return found == self.own or ((scheme, port) == ("http", 80) and found == ("https", name, 443))
 
     def is_named(self, name: str, port: int) -> bool:
-        """Whether the spec names the host itself: only then may its address be a private one."""
+        """Return whether the spec names the host: only then may its address be private."""
         scheme, own, own_port = self.own
         return (name, port) in ((own, own_port), (own, 443 if (scheme, own_port) == ("http", 80) else own_port)) or (
             self._is_listed(name, port)
         )
 
     def check(self, url: str, what: str, *, known: bool = True) -> Origin:
-        """The origin of a URL that a server or a repository gives; AttemptError (5) if nobody may be led there.
+        """Return the origin of a URL from a server or a repository. Raises AttemptError (5) if the host is not allowed.
 
-        `what` begins the sentence that says so. `known` lets the hosts that everybody knows pass.
+        `what` begins the message. `known` allows the hosts of well-known services.
         """
         try:
             found = origin(url)
@@ -130,10 +131,10 @@ class Hosts:
 
 
 def is_known(name: str) -> bool:
-    """Whether a host belongs to a service that everybody knows."""
+    """Return whether a host belongs to a well-known service."""
     return name in KNOWN or name.endswith(_KNOWN_BELOW)
 
 
 def is_host(text: str) -> bool:
-    """Whether a text of a spec is `host` or `host:port`."""
+    """Return whether a string of a spec is `host` or `host:port`."""
     return bool(_LISTED.fullmatch(text))

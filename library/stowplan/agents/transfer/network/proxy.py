@@ -1,4 +1,4 @@
-"""The HTTP proxy that the environment names for a server."""
+"""HTTP proxy that the environment names for a server."""
 
 import base64
 from collections.abc import Mapping
@@ -12,18 +12,18 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """One that is asked by plain HTTP."""
+    """Proxy that is reached by plain HTTP."""
 
     host: str
-    """With its port, if it has one."""
+    """Host, with its port if it has one."""
     headers: Mapping[str, str] = field(repr=False)
-    """What it wants to know of whoever asks."""
+    """Headers that identify the client to the proxy."""
 
 
 def proxy_of(scheme: str, host: str) -> Proxy | None:
-    """By `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, as curl reads them; None for no proxy.
+    """Return the proxy of `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, by curl's rules; None for no proxy.
 
-    AttemptError (2) for one of another kind.
+    Raises AttemptError (2) for a proxy of another kind.
     """
     known = getproxies()
     address = known.get(scheme) or known.get("all")

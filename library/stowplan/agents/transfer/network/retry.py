@@ -1,4 +1,4 @@
-"""Sends a request again that failed for a reason which may pass."""
+"""Retries of requests after temporary failures."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ from stowplan.schema.agents.exit_codes import ExitCode
 T = TypeVar("T")
 
 Translate = Callable[[Exception, str], Exception]
-"""Gives the failure that an exception stands for, in words that name what was done; raises what stands for none."""
+"""Function that translates an exception into a failure, with a message about `what`; it raises unknown exceptions."""
 
 _MAY_PASS = (ExitCode.TRANSIENT, ExitCode.INTEGRITY)
 _FOR_GOOD = ("FileChanged", "FileSystem", "ObjectGone")
-"""Reasons of failures that end this attempt of the whole transfer for their file, although a later one may go well."""
+"""Reasons of temporary failures that end the file's work in this attempt. A later attempt may succeed."""
 
 
 class ThrottledError(AttemptError):
-    """The server said how long to wait."""
+    """Failure after which the server demands a wait."""
 
     def __init__(self, message: str, seconds: float) -> None:
         super().__init__(ExitCode.TRANSIENT, "Throttled", message)
@@ -30,7 +30,7 @@ class ThrottledError(AttemptError):
 
 @dataclass(frozen=True)
 class Attempts:
-    """The patience with one request."""
+    """Retries of one request."""
 
     retries: int
     stop: Stop
@@ -38,7 +38,7 @@ class Attempts:
     translate: Translate
 
     def run(self, what: str, call: Callable[[], T]) -> T:
-        """The result of a call, after as many tries as it takes; what `translate` made of the last error else."""
+        """Return the result of a call after as many retries as needed; otherwise raise the last translated error."""
         backoff = Backoff()
         for left in range(self.retries, -1, -1):
             self.stop.check()

@@ -1,4 +1,4 @@
-"""Checksums of objects as stores keep them, put together from those of pieces, so that parts may come in any order.
+"""Checksums of objects in the form of the store, combined from those of pieces, so that parts may arrive in any order.
 
 https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity.html
 """
@@ -17,17 +17,17 @@ CHUNK = 1 << 18
 
 
 class Digest(Protocol):
-    """The running checksum of some bytes."""
+    """Running checksum."""
 
     def update(self, data: bytes | memoryview, /) -> None:
-        """More bytes."""
+        """Add bytes."""
 
     def digest(self) -> bytes:
-        """The checksum of all of them."""
+        """Return the checksum of all bytes."""
 
 
 class Crc32:
-    """CRC-32 in the form of a digest."""
+    """CRC-32 with the interface of a digest."""
 
     def __init__(self) -> None:
         self._value = 0
@@ -45,21 +45,21 @@ _DIGESTS: Mapping[str, Callable[[], Digest]] = {
     "sha256": hashlib.sha256,
     "md5": lambda: hashlib.md5(usedforsecurity=False),
 }
-"""What Python computes fast; the cheapest comes first."""
+"""Algorithms that Python computes fast, cheapest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checksum:
-    """What the store says of an object."""
+    """Checksum of an object from the store."""
 
     algorithm: str
     value: bytes
     of_pieces: bool = False
-    """Whether it is the checksum of the checksums of the pieces, and not of the bytes themselves."""
+    """True if it is the checksum of the pieces' checksums, and not of the bytes themselves."""
 
 
 def from_headers(headers: Mapping[str, str]) -> Checksum | None:
-    """The cheapest checksum among the headers `x-amz-checksum-*` of an answer; None for none that can be computed."""
+    """Return the cheapest checksum in the headers `x-amz-checksum-*`; None if none can be computed."""
     for algorithm in _DIGESTS:
         text, dash, _ = headers.get(f"x-amz-checksum-{algorithm}", "").partition("-")
         if text:
@@ -73,16 +73,16 @@ def from_headers(headers: Mapping[str, str]) -> Checksum | None:
 
 @dataclass
 class Proof:
-    """The checksum of one object, and those of its pieces as far as they are known. Threads may add to it."""
+    """Checksum of one object, and the known ones of its pieces. Threads may add pieces."""
 
     checksum: Checksum
     size: int
     piece: int
-    """Bytes of each piece but the last."""
+    """Size in bytes of each piece except the last."""
     _known: dict[int, bytes] = field(default_factory=dict)
 
     def watch(self, extent: Extent) -> "Watch | None":
-        """Takes the checksums of the pieces of a part while it comes; None if it does not begin and end with one."""
+        """Return a watch for a part's pieces; None unless the part begins and ends at the border of a piece."""
         whole = extent.start % self.piece == 0 and (extent.end % self.piece == 0 or extent.end == self.size)
         return Watch(self, extent.start // self.piece) if whole else None
 
@@ -90,11 +90,11 @@ class Proof:
         return _DIGESTS[self.checksum.algorithm]()
 
     def learn(self, number: int, digest: bytes) -> None:
-        """The checksum of a piece, counted from 0."""
+        """Record the checksum of a piece, counted from 0."""
         self._known[number] = digest
 
     def found(self, descriptor: int, check: Callable[[], None]) -> bytes:
-        """The checksum of the file, of which pieces are read that did not come under a watch. `check` may raise."""
+        """Return the file's checksum. Pieces without a known checksum are read. Errors of `check` end the work."""
         count = -(-self.size // self.piece) or 1
         for number in range(count):
             if number not in self._known:
@@ -118,14 +118,14 @@ class Proof:
 
 
 class Watch:
-    """Takes the checksums of pieces that come one behind the other."""
+    """Computes the checksums of consecutive pieces."""
 
     def __init__(self, proof: Proof, number: int) -> None:
         self._proof, self._number = proof, number
         self._begin()
 
     def update(self, data: memoryview) -> None:
-        """More bytes."""
+        """Add bytes."""
         while data:
             part = data[: self._left]
             self._digest.update(part)
@@ -135,7 +135,7 @@ class Watch:
                 self._close()
 
     def end(self) -> None:
-        """All bytes have come."""
+        """Record the end of the bytes."""
         if self._left < self._proof.piece:
             self._close()
 
@@ -155,13 +155,13 @@ def _read(descriptor: int, begin: int, end: int) -> Iterator[bytes]:
 
 
 _POLYNOMIAL = 0xEDB88320
-"""Of CRC-32, the bit of the highest power of x last."""
+"""Polynomial of CRC-32 with the highest power of x in the last bit."""
 
 _ONE = 1 << 31
 
 
 def joined_crc32(first: int, second: int, length: int) -> int:
-    """The CRC-32 of two texts one behind the other, from that of each and the length of the second in bytes."""
+    """Return the CRC-32 of two concatenated byte strings, from both CRCs and the second one's length in bytes."""
     power, factor = _ONE, _ONE >> 8
     while length:
         if length & 1:
@@ -172,7 +172,7 @@ def joined_crc32(first: int, second: int, length: int) -> int:
 
 
 def _product(one: int, other: int) -> int:
-    """Of two polynomials over the field of two elements, modulo that of CRC-32."""
+    """Multiply two polynomials over GF(2) modulo the polynomial of CRC-32."""
     found = 0
     for bit in range(31, -1, -1):
         if one >> bit & 1:

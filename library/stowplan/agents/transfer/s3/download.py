@@ -1,4 +1,4 @@
-"""Brings the objects of a source to a directory of a claim."""
+"""Download of a source's objects to a directory of a claim."""
 
 import math
 import os
@@ -28,13 +28,13 @@ from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
 ROUNDS = 3
-"""How often an object is begun that changes while it is fetched."""
+"""Maximum number of tries for an object that changes while it is fetched."""
 
 LISTING_SHARE = 0.1
-"""Of the free space of the claim, what the file of the listing may take, by its characters."""
+"""Maximum share of the claim's free space for the file of the listing."""
 
 SAVE_SECONDS, SYNC_SECONDS = 0.5, 10.0
-"""Time between two notes of how far the run is, and between two that outlive a crash of the node."""
+"""Seconds between two saves of the progress, and between two durable ones."""
 
 
 @dataclass
@@ -51,16 +51,16 @@ class Download:
     stop: Stop
     log: Log
     part_size: Callable[[int], int]
-    """Bytes of a part, by the size of the object."""
+    """Function from an object's size to the size of its parts in bytes."""
     listed: int = 0
     wanted: int = 0
     done: Done = field(default_factory=Done)
     _again: list[tuple[int, Entry]] = field(default_factory=list)
 
     def compare(self, check: KeyCheck) -> None:
-        """Lists the source completely and compares it with what is there. Nothing is written but the state.
+        """List the whole source and compare it with the destination. Only the state is written.
 
-        AttemptError: 5 where keys cannot be files below the destination, or where the space is not enough for them.
+        Raises AttemptError (5) if a key is invalid below the destination, or if the free space is too small.
         """
         wanted_bytes = written_size = 0
         most = self._most_listed()
@@ -81,14 +81,14 @@ class Download:
                 wanted_bytes += entry.size * wanted
             if check.count:
                 raise _unsafe(check)
-        # Parts of objects that are other ones by now.
+        # Parts of other versions of the objects.
         for each in self.fetcher.folder.iterdir():
             if each.stem in leftover:
                 each.unlink(missing_ok=True)
         self._check_space(wanted_bytes)
 
     def fetch(self) -> None:
-        """Fetches all that was found to be missing; AttemptError if a file of it could not be had."""
+        """Fetch the missing objects. Raises AttemptError if an object cannot be fetched."""
         with self._notes():
             wanted = self._wanted()
             for round_ in range(1, ROUNDS + 1):
@@ -110,7 +110,7 @@ class Download:
             raise AttemptError(ExitCode.INTEGRITY, "Incomplete", message)
 
     def _wanted(self) -> Iterator[tuple[int, Entry]]:
-        """What is to be fetched; the rest is marked as done on the way."""
+        """Yield the objects to fetch, and mark the others as done on the way."""
         for index, (entry, wanted) in enumerate(self.ledger.listing()):
             if wanted:
                 yield index, entry
@@ -140,7 +140,7 @@ class Download:
         )
 
     def _most_listed(self) -> float:
-        """Characters that the listing may have; no bound where the file system reports no size."""
+        """Return the maximum size of the listing in characters; infinite if the file system reports no size."""
         free = os.statvfs(self.tree.root)
         return free.f_bavail * free.f_frsize * LISTING_SHARE if free.f_blocks else math.inf
 
@@ -178,7 +178,7 @@ class Download:
             self._ended(index, entry, None)
 
     def _ended(self, index: int, entry: Entry, error: Exception | None) -> None:
-        """A file has come to its end, well or not."""
+        """Record the end of a file's work, with or without an error."""
         if error is None:
             if index in self.done.replaced:
                 self.done.replace(index, entry)
@@ -211,7 +211,7 @@ class Download:
 
     @contextmanager
     def _notes(self) -> Iterator[None]:
-        """Notes how far the run is, all the time and once more at its end."""
+        """Save the progress at regular intervals and once more at the end."""
         over = threading.Event()
 
         def note() -> None:
@@ -229,7 +229,7 @@ class Download:
         finally:
             over.set()
             thread.join()
-            # After a signal there is no time to wait for the disk.
+            # After a signal the process cannot wait for the disk.
             self.save(synced=self.stop.why != "signal")
 
     def save(self, *, synced: bool) -> None:

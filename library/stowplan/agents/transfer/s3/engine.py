@@ -1,4 +1,4 @@
-"""Copies between a claim and an S3 store."""
+"""Engine for S3 stores."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -29,12 +29,12 @@ _PROBE = "stowplan-probe"
 
 @dataclass(frozen=True)
 class S3Engine:
-    """With one bucket."""
+    """Copies between a claim and one bucket."""
 
     told: S3Settings
 
     def download(self, work: Work, directory: Path, completion: Completion) -> str:
-        """Brings all objects of the source; nothing is written to the destination before they were all listed."""
+        """Download all objects of the source. The destination changes only after the whole listing."""
         mirror = self.told.common.config.mirror
         with _failures(), ExitStack() as stack:
             download = self._prepared(work, stack, directory)
@@ -50,7 +50,7 @@ class S3Engine:
         return "The destination holds everything that the source lists"
 
     def upload(self, work: Work, directory: Path | None) -> str:  # noqa: ARG002 - the bucket itself says what it has
-        """Sends what the bucket lacks."""
+        """Upload the files that the bucket lacks."""
         with _failures(), self._wire(work) as wire:
             upload = Upload(self.told, wire, self._attempts(work), work.progress, work.log)
             upload.run(Crew(self.told.upload_streams, work.stop, work.log, of_any), PROTECTED)
@@ -112,7 +112,7 @@ def _key_check(directory: Path) -> KeyCheck:
 
 @contextmanager
 def _failures() -> Iterator[None]:
-    """Every error in the words of an attempt."""
+    """Translate every error into a failure of an attempt."""
     try:
         yield
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Fetches one object into its place below the destination."""
+"""Fetch of one object into its place below the destination."""
 
 import hashlib
 import os
@@ -22,34 +22,34 @@ from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
 _OTHER = (404, 412, 416)
-"""What a server answers that does not have the part of this version of an object any more."""
+"""Status codes of a server that no longer has the part of this version of an object."""
 
 CHUNK = 1 << 19
-"""Bytes that a thread holds at one time, whatever the size of the object."""
+"""Maximum bytes that a thread holds in memory, whatever the size of the object."""
 
 SYNC_FROM = 1 << 20
-"""Files of this size are made durable one by one; smaller ones together, before they are taken for done."""
+"""Size in bytes from which on files are made durable one by one. Smaller files are made durable together."""
 
 
 @dataclass
 class Fetcher:
-    """Everything that the fetch of an object needs."""
+    """Values that the fetch of an object needs."""
 
     wire: Wire
     prefix: str
     tree: Tree
     folder: Path
-    """For files that are not complete: on the file system of the destination."""
+    """Folder for incomplete files, on the file system of the destination."""
     attempts: Attempts
     progress: Progress
     log: Log
     verify_parts: bool = False
-    """Whether the MD5 of each part of an upload is taken where there is no cheaper checksum."""
+    """True if the MD5 of each uploaded part is computed when the store has no cheaper checksum."""
     etags_are_md5: bool = True
-    """False once the server said that it encrypts with keys of its own, which gives other ETags."""
+    """False once the server has reported encryption with its own keys, which changes ETags."""
     _folder: int = field(init=False)
     _proofs: dict[str, Proof] = field(default_factory=dict)
-    """Of objects that come in parts, by their identity."""
+    """Proofs of objects in parts, by identity."""
 
     def __post_init__(self) -> None:
         self._folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -58,7 +58,7 @@ class Fetcher:
         os.close(self._folder)
 
     def whole(self, entry: Entry) -> None:
-        """An object in one request. ChangedError if it is another one than was listed."""
+        """Fetch an object in one request. Raises ChangedError if it differs from the listed one."""
         name = f"{entry.identity}{WHOLE}"
         self.attempts.run(entry.key, lambda: self._whole(entry, name))
         self.attempts.stop.check()
@@ -80,7 +80,7 @@ class Fetcher:
                 os.fsync(file.fileno())
 
     def prepare(self, entry: Entry, part_size: int) -> int:
-        """Finds out how a large object can be verified; gives the size of the parts that it is best fetched in."""
+        """Find the checksum of a large object, and return the best size of its parts."""
         proof = proof_of(self.wire, self.prefix + entry.key, entry, part_size, parts=self.verify_parts)
         self._proofs.pop(entry.identity, None)
         if proof is None:
@@ -90,7 +90,7 @@ class Fetcher:
         return part_size - part_size % proof.piece or part_size
 
     def part(self, parts: PartFile[Entry], extent: Extent) -> None:
-        """One part of a large object, under the condition that the object still is the one that was listed."""
+        """Fetch one part of a large object, on condition that the object has not changed since the listing."""
 
         def once() -> None:
             offset = extent.start
@@ -109,7 +109,7 @@ class Fetcher:
         self.progress.add(size=extent.end - extent.start)
 
     def complete(self, parts: PartFile[Entry]) -> None:
-        """Verifies an object of which all parts are there, and puts it in its place."""
+        """Verify a complete object and move it to its place."""
         descriptor = parts.finish(parts.entry.modified)
         if proof := self._proofs.pop(parts.entry.identity, None):
             found = proof.found(descriptor, self.attempts.stop.check)
@@ -121,14 +121,14 @@ class Fetcher:
         self.progress.add(files=1)
 
     def now(self, entry: Entry) -> Entry:
-        """The object as it is now."""
+        """Return the present version of the object."""
         found, _ = head(self.wire, self.prefix + entry.key)
         if found is None:
             raise _gone(entry)
         return Entry(entry.key, found.size, found.etag, found.modified)
 
     def _bytes(self, entry: Entry, extent: Extent | None = None) -> Iterator[memoryview]:
-        """What the server sends of an object or a part, checked for its length. A piece is good until the next one."""
+        """Yield the bytes of an object or a part, and check their number. A piece is valid until the next one."""
         size = extent.end - extent.start if extent else entry.size
         buffer, left = memoryview(bytearray(min(CHUNK, size) or 1)), size
         headers = {"range": f"bytes={extent.start}-{extent.end - 1}"} if extent else {}
@@ -161,7 +161,7 @@ class Fetcher:
 
 
 def _check_answer(entry: Entry, extent: Extent | None, incoming: Incoming) -> None:
-    """ChangedError if the object is another one; AttemptError if it is gone, or if this is no answer to the request."""
+    """Raise ChangedError if the object has changed, and AttemptError if it is gone or the answer does not fit."""
     if incoming.status == 404:
         raise _gone(entry)
     headers = incoming.headers
@@ -185,5 +185,5 @@ def _check_length(entry: Entry, count: int, expected: int) -> None:
 
 
 def is_spoilt(error: Exception) -> bool:
-    """Whether the parts of an object are of no more use after this error."""
+    """Return whether this error makes the parts of an object useless."""
     return isinstance(error, ChangedError) or (isinstance(error, AttemptError) and error.code is ExitCode.INTEGRITY)

@@ -1,10 +1,12 @@
-"""What a download remembers: which version of which object lies in the destination.
+"""State of a download: the versions of the objects that lie in the destination.
 
-Three files, in the state directory of the transfer:
-- `known.jsonl`: entries that are there, in ascending order of keys;
-- `listing.jsonl`: the source as it was listed for the run that is under way, in the same order;
-- `progress.json`: which entries of that listing are done. What no longer agrees with the file's size and time is
-  fetched again, so a loss of these files costs time and nothing else.
+Three files in the state directory of the transfer:
+
+- `known.jsonl`: entries in the destination, in ascending order of keys;
+- `listing.jsonl`: the source as listed for the current run, in the same order;
+- `progress.json`: the finished entries of that listing.
+
+An entry that does not match the file's size and time is fetched again, so a loss of these files only costs time.
 """
 
 import heapq
@@ -25,17 +27,17 @@ from stowplan.agents.transfer.s3.protocol.entry import Entry
 Marks = dict[str, Any]
 
 WINDOW = 10_000
-"""Entries that may be done before an earlier one is."""
+"""Maximum number of finished entries after an unfinished one."""
 
 
 @dataclass
 class Done:
-    """Which entries of the listing are done, counted from 0: all below `below`, and those of `beyond`."""
+    """Finished entries of the listing, counted from 0: all below `below`, and those in `beyond`."""
 
     below: int = 0
     beyond: set[int] = field(default_factory=set)
     replaced: dict[int, Entry | None] = field(default_factory=dict)
-    """Of those: entries that changed since they were listed, as they are now, and None where the file failed."""
+    """Finished entries that changed since the listing, in their present version; None if the file failed."""
     _changed: Condition = field(default_factory=Condition)
 
     def add(self, index: int) -> None:
@@ -52,14 +54,14 @@ class Done:
         self.add(index)
 
     def wait_for_room(self, index: int, stop: Stop) -> None:
-        """Holds back whoever is too far ahead of the oldest entry that is not done; StoppedError."""
+        """Wait until the oldest unfinished entry is at most `WINDOW` entries behind. Raises StoppedError."""
         with self._changed:
             while index - self.below > WINDOW:
                 stop.check()
                 self._changed.wait(0.2)
 
     def snapshot(self) -> Marks:
-        """The same as plain data."""
+        """Return the same as plain data."""
         with self._changed:
             replaced = {
                 str(index): entry and [entry.size, entry.etag, entry.modified] for index, entry in self.replaced.items()
@@ -79,7 +81,7 @@ class Ledger:
         self._synced: Marks | None = None
 
     def fold(self) -> None:
-        """Takes what a run has done that did not come to its end into `known.jsonl`."""
+        """Merge the finished entries of an interrupted run into `known.jsonl`."""
         saved = _object(self._progress)
         marks = saved.get("written" if saved.get("boot") == boot() != "" else "synced") if saved else None
         if isinstance(marks, dict) and self._listing.exists():
@@ -94,12 +96,12 @@ class Ledger:
         sync_directory(self._directory)
 
     def known(self) -> Iterator[Entry]:
-        """What lies in the destination, in order."""
+        """Return the entries in the destination, in order."""
         return (entry for entry, _ in _entries(self._known))
 
     @contextmanager
     def new_listing(self) -> Iterator[TextIO]:
-        """A file for the lines of a new listing, which becomes that of the run if all goes well."""
+        """Open a file for a new listing, which replaces the run's listing if the block succeeds."""
         temporary = self._listing.with_suffix(".tmp")
         try:
             with temporary.open("w", encoding="utf-8") as file:
@@ -111,11 +113,11 @@ class Ledger:
         sync_directory(self._directory)
 
     def listing(self) -> Iterator[tuple[Entry, bool]]:
-        """The source as it was listed, in order, and of each entry whether it had to be fetched."""
+        """Return the listed entries in order, each with a flag that says whether it had to be fetched."""
         return _entries(self._listing)
 
     def save(self, marks: Marks, *, synced: bool) -> None:
-        """Remembers how far the run was; `synced` if all of it is durable by now, so also after a crash of the node."""
+        """Save the progress. `synced`: all of it is durable now, so it also counts after a crash of the node."""
         with self._saving:
             if synced:
                 self._synced = marks
@@ -128,7 +130,7 @@ class Ledger:
                 temporary.replace(self._progress)
 
     def finish(self, done: Done) -> None:
-        """The run is complete: what it listed, as it is now, is what lies in the destination."""
+        """Make the run's listing, with its changed entries, the content of the destination."""
         if done.replaced:
             self.save(done.snapshot(), synced=True)
             self._known.unlink(missing_ok=True)
@@ -152,9 +154,9 @@ def _done(listing: Iterable[tuple[Entry, bool]], marks: Marks) -> Iterator[Entry
 
 
 def _latest(newer: Iterable[Entry], older: Iterable[Entry]) -> Iterator[Entry]:
-    """Both in order; of two entries with one key the newer one."""
+    """Merge two ordered streams. Of two entries with one key, the newer one wins."""
     last = ""
-    # A merge is stable: of equals those of the first input come first.
+    # The merge is stable: among equal keys, those of the first stream come first.
     for entry in heapq.merge(newer, older, key=lambda each: each.key):
         if entry.key != last:
             last = entry.key
@@ -162,7 +164,7 @@ def _latest(newer: Iterable[Entry], older: Iterable[Entry]) -> Iterator[Entry]:
 
 
 def _entries(path: Path) -> Iterator[tuple[Entry, bool]]:
-    """Of a file that may not be there. A line that is broken ends it: nothing is known of the rest."""
+    """Read the entries of a file up to the first invalid line; none if the file is missing."""
     try:
         with path.open(encoding="utf-8") as file:
             for line in file:

@@ -1,4 +1,4 @@
-"""Deletes what the source lacks, after everything else went well."""
+"""Deletion of files that the source lacks, after everything else succeeded."""
 
 import errno
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ SHOWN = 10
 
 @dataclass(frozen=True)
 class Deletion:
-    """The extra files of one destination, by the complete listing that the ledger has."""
+    """Extra files of one destination, by the complete listing of the ledger."""
 
     tree: Tree
     ledger: Ledger
@@ -29,12 +29,12 @@ class Deletion:
     log: Log
 
     def run(self, rule: Mirror) -> None:
-        """AttemptError (5), before anything is deleted, where there are more extra files than the rule allows."""
+        """Delete. Raises AttemptError (5), before the first deletion, for more extra files than the rule allows."""
         extra = sum(1 for each in self.extra() if not each.key.endswith("/"))
         if rule.max_delete is not None and extra > rule.max_delete:
             message = f"{extra} files are not in the source, but maxDelete is {rule.max_delete}: none was deleted"
             raise AttemptError(ExitCode.CONFLICT, "TooManyDeletions", message)
-        # A directory comes before what is in it, so the list of those to remove is read from its end.
+        # A directory comes before its content, so directories are removed from the end of the list.
         directories: list[str] = []
         for each in self.extra():
             self.stop.check()
@@ -48,7 +48,7 @@ class Deletion:
             self._remove_directory(key)
 
     def extra(self) -> Iterator[Found]:
-        """Files that the source lacks, and directories in which it has nothing. Links and devices are never ours."""
+        """Yield files and directories that the source lacks. Links and devices are never included."""
         listing = (entry.key for entry, _ in self.ledger.listing())
         wanted = next(listing, None)
         for each in self.tree.walk(self.protected):
@@ -71,6 +71,6 @@ class Deletion:
         try:
             self.tree.remove(key)
         except OSError as error:
-            # Something in it is protected, or a link, or was made just now.
+            # The directory holds a protected file, a link, or a new file.
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT):
                 raise

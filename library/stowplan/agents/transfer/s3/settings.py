@@ -1,4 +1,4 @@
-"""What a transfer with an S3 store is told."""
+"""Settings of a transfer with an S3 store."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,37 +10,37 @@ from stowplan.agents.transfer.settings import Settings, SettingsError, Values
 from stowplan.schema.agents.transfer_config import S3Endpoint
 
 PART_LIMIT = 9_500
-"""Parts of one object; S3 takes 10000."""
+"""Maximum number of parts of one object; S3 allows 10000."""
 
 
 @dataclass(frozen=True, slots=True)
 class S3Settings:
-    """The bucket, and how much is done at one time."""
+    """Bucket, and limits of parallel work."""
 
     common: Settings
     remote: S3Endpoint
     bucket: Bucket
     key: str
-    """What the URI names in the bucket."""
+    """Key or prefix of the URI."""
     check_bucket: bool
 
     @property
     def streams(self) -> int:
-        """Requests of a download at one time: each holds about four chunks of one MiB."""
+        """Maximum number of parallel download requests. Each holds about four chunks of one MiB."""
         return max(1, min(self.common.config.parallelism, self.common.free_mib // 4))
 
     @property
     def upload_streams(self) -> int:
-        """Requests of an upload at one time: each holds a few chunks, whatever the size of its part."""
+        """Maximum number of parallel upload requests. Each holds a few chunks, whatever the size of its part."""
         return self.streams
 
     def part_size(self, size: int) -> int:
-        """Bytes of a part of an object of this size."""
+        """Return the part size in bytes for an object of this size."""
         return max(self.common.config.part_size_mib << 20, -(-size // PART_LIMIT))
 
 
 def s3_settings(common: Settings) -> S3Settings:
-    """The settings of this engine; SettingsError if something is missing or cannot be."""
+    """Return the settings of this engine. Raises SettingsError if a value is missing or invalid."""
     remote = common.remote
     if not isinstance(remote, S3Endpoint):
         raise TypeError(remote)
@@ -52,7 +52,7 @@ def s3_settings(common: Settings) -> S3Settings:
         common,
         remote,
         bucket=_bucket(address.netloc, remote, common),
-        # Not `address.path`: a `?` or `#` is a part of the key.
+        # Not `address.path`: a `?` or `#` belongs to the key.
         key=remote.uri.removeprefix(f"s3://{address.netloc}").removeprefix("/"),
         check_bucket=(unchecked or "").lower() not in ("true", "1"),
     )

@@ -1,4 +1,4 @@
-"""What a URI of a bucket stands for: one object, or all below a prefix."""
+"""Objects of a bucket's URI: one object, or all below a prefix."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,20 +16,22 @@ Kind = Literal["auto", "file", "prefix"]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Objects to fetch. The key of an entry is `prefix` and the entry's own."""
+    """Objects to fetch. An object's full key is `prefix` plus the entry's key."""
 
     prefix: str
     single: Entry | None = None
 
     def entries(self, wire: Wire) -> Iterator[Entry]:
-        """In ascending order of keys."""
+        """Yield the entries in ascending order of keys."""
         return iter([self.single]) if self.single else objects(wire, self.prefix)
 
 
 def resolve(wire: Wire, key: str, kind: Kind) -> Source:
-    """Decides what a key is. AttemptError: 4 where there is neither, 5 where there are both and `kind` is `auto`.
+    """Decide whether a key is an object or a prefix.
 
-    A prefix ends in `/`, so that `data` never stands for `data2/…`.
+    Raises AttemptError: 4 for neither, 5 for both if `kind` is `auto`.
+
+    A prefix ends in `/`, so `data` never includes `data2/…`.
     """
     if not key or key.endswith("/"):
         return Source(key)
@@ -53,7 +55,10 @@ def resolve(wire: Wire, key: str, kind: Kind) -> Source:
 
 
 def head(wire: Wire, key: str) -> tuple[Entry | None, int]:
-    """An object under its full key, and the HTTP status: without the right to list, 403 also stands for 404."""
+    """Return the object of a full key, and the HTTP status.
+
+    Without the right to list, a missing object gives 403 instead of 404.
+    """
     response = wire.call("HEAD", key, accepted=(403, 404))
     if not response.is_success:
         return None, response.status_code

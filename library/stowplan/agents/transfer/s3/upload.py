@@ -1,4 +1,4 @@
-"""Brings the files of a claim to a bucket. What the bucket has besides stays."""
+"""Upload of a claim's files to a bucket. Other objects of the bucket stay."""
 
 import stat
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ from stowplan.agents.transfer.tree import Found, Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
 MOST_BEGUN = 10_000
-"""Unfinished uploads that are looked at."""
+"""Maximum number of unfinished uploads that are checked."""
 
 
 @dataclass
@@ -42,10 +42,10 @@ class Upload:
     _used: set[str] = field(default_factory=set)
     """Ids of the uploads of this run."""
     _different: list[tuple[Found, str]] = field(default_factory=list)
-    """Large files that turned out to be other ones than the bucket has."""
+    """Large files whose content differs from the object in the bucket."""
 
     def run(self, crew: Crew, protected: Sequence[str]) -> None:
-        """Copies; AttemptError if a file could not be sent."""
+        """Copy. Raises AttemptError if a file could not be sent."""
         self._crew = crew
         folder, _, name = self.told.common.local.path.rstrip("/").rpartition("/")
         with closing(Tree(self.told.common.claim, folder, create=False)) as parent:
@@ -68,7 +68,7 @@ class Upload:
         return self.told.key if self.told.remote.kind == "file" and self.told.key else self._prefix + name
 
     def _count(self, walk: Iterator[Found] | list[Found]) -> None:
-        """Looks at all names before anything is sent; AttemptError (5) if one can be no key."""
+        """Check all names before the first upload. Raises AttemptError (5) for an invalid key."""
         check = KeyCheck(folds_case=False)
         for each in walk:
             self.attempts.stop.check()
@@ -102,7 +102,7 @@ class Upload:
         self._abort_orphans()
 
     def _compare(self, sender: Sender, found: Found, key: str, etag: str) -> None:
-        """As a task: sends a file unless the bucket has its very bytes."""
+        """Task: send a file unless the bucket has the same bytes."""
         size = self.told.part_size(found.size)
         if sender.is_same(found, etag, size):
             self.progress.files_unchanged += 1
@@ -153,7 +153,7 @@ class Upload:
             raise AttemptError(ExitCode.AUTH, "AccessDenied", message)
 
     def _find_begun(self) -> None:
-        """Uploads that earlier attempts have left. Without the right to see them, all begins anew."""
+        """Find the unfinished uploads of earlier attempts; none if listing them is forbidden."""
         try:
             for _, each in zip(range(MOST_BEGUN), multipart.begun(self.wire, self._prefix), strict=False):
                 self._begun.setdefault(each.key, []).append(each)
@@ -172,7 +172,7 @@ def _files(walk: Iterator[Found]) -> Iterator[Found]:
 
 
 def _status(parent: Tree, name: str) -> Found | None:
-    """A single file, not a link; None for anything else."""
+    """Return a single file; None for a link or anything else."""
     found = parent.stat(name)
     if found is None:
         raise AttemptError(ExitCode.NOT_FOUND, "NotFound", f"{parent.where / name} is not there")

@@ -1,4 +1,4 @@
-"""Sends one file: in one request, or in parts of which the server may have some already."""
+"""Upload of one file, in one request or in parts. Parts of an unfinished upload are reused."""
 
 import hashlib
 import os
@@ -20,21 +20,21 @@ from stowplan.agents.transfer.tree import Found, Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
 CHUNK = 1 << 20
-"""Bytes that are held at one time, and the size of the files that are sent as one."""
+"""Bytes in memory at one time, and the maximum size of a file that is sent in one piece."""
 
 COMMON_PARTS = tuple(size << 20 for size in (5, 8, 16, 32, 64))
-"""Sizes of parts that other programs use."""
+"""Part sizes that other programs use."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """Some bytes of a file as the body of a request: never more than a chunk of them is held."""
+    """Range of a file as the body of a request. At most one chunk of it is in memory."""
 
     descriptor: int
     offset: int
     size: int
     check: Callable[[], None]
-    """Raises what ends the work, and AttemptError once the file is no longer what it was."""
+    """Function that raises if the work must stop, and AttemptError once the file has changed."""
 
     @cached_property
     def sha256(self) -> str:
@@ -45,7 +45,7 @@ class Section:
         return self._digest(hashlib.md5(usedforsecurity=False))
 
     def chunks(self) -> Iterator[bytes]:
-        """The bytes, in order. What `check` raises comes through."""
+        """Yield the bytes in order. Errors of `check` end the iteration."""
         offset, end = self.offset, self.offset + self.size
         while offset < end:
             data = os.pread(self.descriptor, min(CHUNK, end - offset), offset)
@@ -63,7 +63,7 @@ class Section:
 
 @dataclass
 class Sender:
-    """Everything that the sending of a file needs."""
+    """Values that the upload of a file needs."""
 
     wire: Wire
     tree: Tree
@@ -72,7 +72,7 @@ class Sender:
     log: Log
 
     def whole(self, found: Found, key: str) -> None:
-        """A file in one request. The signature holds the digest of the data, which the server compares."""
+        """Send a file in one request. The signature holds the digest of the data, which the server checks."""
 
         with self.reading(found) as descriptor:
             # A small file is read once, a larger one for its digest and for each try.
@@ -83,7 +83,7 @@ class Sender:
         self.progress.add(files=1, size=found.size)
 
     def section(self, descriptor: int, found: Found, offset: int, size: int) -> Section:
-        """Some bytes of a file that must stay what it was."""
+        """Return a range of a file as a body. The file must not change."""
 
         def check() -> None:
             self.attempts.stop.check()
@@ -93,7 +93,10 @@ class Sender:
 
     @contextmanager
     def reading(self, found: Found) -> Iterator[int]:
-        """A descriptor of a file, which must be the same before and after as when it was looked at."""
+        """Open a file and yield its descriptor.
+
+        The file must not change between the comparison and the end of the block.
+        """
         try:
             descriptor = self.tree.open(found.key)
         except OSError as error:
@@ -106,7 +109,7 @@ class Sender:
             os.close(descriptor)
 
     def is_same(self, found: Found, etag: str, part_size: int) -> bool:
-        """Whether the bytes of a file give this ETag; it may be of an upload in parts, of any common size."""
+        """Return whether the file's bytes have this ETag, also as a multipart upload with any common part size."""
         digest, _, count = etag.strip('"').partition("-")
         sizes = [found.size or 1] if not count else dict.fromkeys((part_size, *COMMON_PARTS))
         with self.reading(found) as descriptor:
@@ -124,22 +127,22 @@ class Sender:
 
 @dataclass
 class InParts:
-    """One large file whose parts are tasks of their own; the last one to end completes the object."""
+    """Large file whose parts are separate tasks. The last one to end completes the object."""
 
     sender: Sender
     found: Found
     key: str
     part_size: int
     begun: Begun | None
-    """An earlier upload of this key, whose parts are used as far as they are those of the file."""
+    """Earlier upload of this key. Its parts are reused if they match the file."""
     ended: Callable[[Exception | None], None]
     _parts: dict[int, Stored] = field(default_factory=dict)
     _there: dict[int, Stored] = field(default_factory=dict)
     upload: str = ""
-    """The id that the server gave."""
+    """Id from the server."""
 
     def begin(self) -> range:
-        """Begins, or goes on with, the upload; gives the numbers of its parts, each a task for `send`."""
+        """Start or resume the upload, and return the numbers of the parts to `send`."""
         wire = self.sender.wire
         self._descriptor = self.sender.tree.open(self.found.key)
         try:
@@ -148,7 +151,7 @@ class InParts:
                 self._there = self._usable(multipart.stored(wire, self.key, self.begun.id))
             if self.begun and self._there:
                 self.upload = self.begun.id
-                # The size of its parts is that of its first one, whatever is configured now.
+                # The first part determines the part size, whatever the present configuration.
                 self.part_size = self._there[1].size if 1 in self._there else self.part_size
                 self.sender.log.info("Goes on with an upload", key=self.key, parts=len(self._there))
             else:
@@ -161,12 +164,12 @@ class InParts:
         return range(1, count + 1)
 
     def _usable(self, there: dict[int, Stored]) -> dict[int, Stored]:
-        """The parts that an earlier upload has; none where its first one is of a size that nobody can have sent."""
+        """Return the usable parts of an earlier upload; none if the size of its first part is impossible."""
         size = there[1].size if 1 in there else self.part_size
         return there if size and -(-self.found.size // size) <= MOST_PARTS else {}
 
     def send(self, number: int) -> None:
-        """One part, as a task."""
+        """Task: send one part."""
         self._countdown.run(partial(self._send, number))
 
     def _send(self, number: int) -> None:
@@ -197,7 +200,7 @@ class InParts:
 
 
 def check_unchanged(descriptor: int, found: Found) -> None:
-    """AttemptError if a file is no longer what it was."""
+    """Raise AttemptError if a file has changed."""
     status = os.fstat(descriptor)
     if (status.st_size, status.st_mtime_ns) != (found.size, found.modified_ns):
         message = f"{found.key} was changed while it was copied"

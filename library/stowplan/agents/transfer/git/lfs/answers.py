@@ -1,4 +1,4 @@
-"""What a server of Git LFS answers, read without believing it.
+"""Validated answers of a Git LFS server.
 
 https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md
 """
@@ -13,14 +13,14 @@ from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.frozen import dataclass
 
 MOST_MESSAGE = 300
-"""Characters that are told of what a server says."""
+"""Maximum length in characters of a server's message."""
 
 _OID = re.compile(r"[0-9a-f]{64}")
 _HEADER = re.compile(r"[A-Za-z0-9-]{1,100}")
 _NOT_THEIRS = frozenset(
     {"connection", "content-length", "expect", "host", "range", "te", "trailer", "transfer-encoding", "upgrade"}
 )
-"""Headers that are not a server's to give. Of `transfer-encoding` the value `chunked` counts: it asks for just that."""
+"""Headers that a server may not set. Only `transfer-encoding: chunked` has an effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,12 @@ class Action:
     href: str
     headers: Mapping[str, str]
     chunked: bool
-    """Whether the body is to be sent without its length."""
+    """True if the body must be sent without its length."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the server says of one object. Without an action, nothing is to be done."""
+    """Answer about one object. Without an action no transfer is needed."""
 
     actions: Mapping[str, Action]
     error: str | None = None
@@ -43,7 +43,10 @@ class Answer:
 
 
 def answers(data: bytes, asked: set[str]) -> dict[str, Answer]:
-    """AttemptError for what is no answer to the question: 10 where it may have been cut, else 5."""
+    """Parse the answers by object.
+
+    Raises AttemptError for an invalid answer: TRANSIENT (10) if it may have been cut off, else CONFLICT (5).
+    """
     found = parsed(data)
     objects = found.get("objects") if isinstance(found, dict) else None
     if not isinstance(objects, list):
@@ -69,7 +72,7 @@ def _answer(given: dict[str, Any]) -> Answer:
 
 
 def _action(given: Any) -> Action:
-    """AttemptError (5) where it has no address, or headers that are none."""
+    """Parse an action. Raises AttemptError (5) for a missing address or invalid headers."""
     href = given.get("href") if isinstance(given, dict) else None
     headers = (given.get("header") or {}) if isinstance(given, dict) else {}
     good = isinstance(href, str) and isinstance(headers, dict) and len(headers) <= 50
@@ -88,7 +91,7 @@ def _is_header(name: Any, value: Any) -> bool:
 
 
 def parsed(data: bytes) -> Any:
-    """A JSON document; None for what is none."""
+    """Parse JSON; None if it is invalid."""
     try:
         return json.loads(data)
     except (ValueError, RecursionError):
@@ -96,5 +99,5 @@ def parsed(data: bytes) -> Any:
 
 
 def visible(text: str) -> str:
-    """A server's words without what a terminal would act on."""
+    """Return the server's message without characters that a terminal interprets."""
     return "".join(each if each.isprintable() else " " for each in text[:MOST_MESSAGE])

@@ -1,4 +1,4 @@
-"""The objects of Git LFS that one commit references: which are missing, fetched and verified."""
+"""Git LFS objects of one commit: list the missing ones, fetch and verify them."""
 
 import hashlib
 import os
@@ -24,15 +24,15 @@ from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
 KNOWN = "stowplan-lfs"
-"""File in Git's own directory: objects that were whole when they were made durable, one digest a line."""
+"""File in Git's own directory with the digests of the objects that were verified and durable, one per line."""
 
 _BLOCK = 1 << 20
 
 
 def server_url(git: Git, place: Place, address: Address, commit: str) -> str:
-    """Where Git LFS is: what `.lfsconfig` of the commit says, or else below the repository.
+    """Return the URL of Git LFS, from `.lfsconfig` of the commit or below the repository.
 
-    AttemptError (5) for a host that the spec does not name: anybody who may commit could write it.
+    Raises AttemptError (5) for a host that the spec does not name: every committer can write `.lfsconfig`.
     """
     done = git.tried(place, "config", f"--blob={commit}:.lfsconfig", "--no-includes", "--null", "--list")
     told = dict(each.partition("\n")[::2] for each in done.output.decode(errors="replace").split("\0") if each)
@@ -48,20 +48,20 @@ def server_url(git: Git, place: Place, address: Address, commit: str) -> str:
 
 
 def batches(objects: dict[str, int]) -> Iterator[list[tuple[str, int]]]:
-    """Objects in order, as many at one time as a server is asked about."""
+    """Yield the objects in order, in batches of the size of one request."""
     rest = iter(sorted(objects.items()))
     while batch := list(islice(rest, AT_ONCE)):
         yield batch
 
 
 def object_key(oid: str) -> str:
-    """Where an object lies below `lfs/objects`."""
+    """Return an object's path below `lfs/objects`."""
     return f"{oid[:2]}/{oid[2:4]}/{oid}"
 
 
 @dataclass
 class Content:
-    """What one commit needs."""
+    """LFS objects that one commit references."""
 
     repository: Repository
     address: Address
@@ -74,7 +74,7 @@ class Content:
         return self.repository.git
 
     def missing(self) -> dict[str, int]:
-        """Sizes of what is not there. What is there, but was never known to be whole, is read and perhaps removed."""
+        """Return the sizes of missing objects. Objects that were never verified are read, and removed if damaged."""
         known = self._known()
         for oid, size in self.contents.objects.items():
             path = self.repository.directory / "lfs" / "objects" / object_key(oid)
@@ -88,7 +88,7 @@ class Content:
         return self._missing
 
     def fetch(self) -> None:
-        """Fetches what is missing; AttemptError if not all of it came."""
+        """Fetch the missing objects. Raises AttemptError if one is still missing."""
         if not self._missing:
             return
         need_lfs()
@@ -106,16 +106,16 @@ class Content:
                     crew.give(partial(self._object, server, tree, oid, size, answers.get(oid)))
             crew.end()
             for each in (self.repository.directory / "lfs" / "incomplete").glob("*.part"):
-                # Of objects that no commit needs any more.
+                # Partial objects that no commit needs any more.
                 each.unlink(missing_ok=True)
 
     def remember(self) -> None:
-        """All that is needed is there by now, and durable."""
+        """Record that all needed objects are present and durable."""
         if self.contents.objects:
             write(self.repository.directory / KNOWN, "".join(f"{oid}\n" for oid in sorted(self.contents.objects)))
 
     def _object(self, server: LfsServer, tree: Tree, oid: str, size: int, answer: Answer | None) -> None:
-        """One object, from an answer that may be too old by now."""
+        """Fetch one object. The first answer may have expired, so retries ask for a new one."""
         first, counted = [answer], 0
 
         def count(more: int) -> None:
@@ -142,7 +142,7 @@ class Content:
     def _fetch(  # noqa: PLR0917 - what one object needs
         self, server: LfsServer, tree: Tree, oid: str, size: int, action: Action, count: Callable[[int], None]
     ) -> None:
-        """The bytes of an object, after those that an earlier attempt has; what is wrong is removed at once."""
+        """Fetch the rest of an object after the bytes of an earlier attempt. Remove it at once if it is wrong."""
         what = f"Object {oid} of Git LFS"
         parent, name = tree.parent(_part(oid), create=True)
         descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644, dir_fd=parent)
@@ -167,7 +167,7 @@ class Content:
                     digest.update(data)
                     count(len(data))
         if begin != size or digest.hexdigest() != oid:
-            # What came may be anything, so neither it nor its digest is kept or told.
+            # The content is unknown, so neither it nor its digest is stored or logged.
             with suppress(FileNotFoundError):
                 tree.remove(_part(oid))
             message = f"{what}: what came has not the size or the digest of the object"
@@ -181,7 +181,7 @@ class Content:
 
 
 def action_of(name: str, oid: str, answer: Answer | None) -> Action | None:
-    """What the server asks for, None for nothing. AttemptError where it refuses, or does not know the object."""
+    """Return the requested action; None if no transfer is needed. Raises AttemptError if the server refuses."""
     if answer is None:
         raise not_there(oid, "nothing")
     if answer.error is None:
@@ -195,7 +195,7 @@ def action_of(name: str, oid: str, answer: Answer | None) -> Action | None:
 
 
 def not_there(oid: str, said: str) -> AttemptError:
-    """The server has no such object."""
+    """Return the failure for an object that the server does not have."""
     message = f"The server of Git LFS does not have object {oid}: it says {said}"
     return AttemptError(ExitCode.NOT_FOUND, "LfsMissing", message)
 

@@ -1,8 +1,8 @@
-"""A server of Git LFS, asked by this program itself: where content lies, and for content.
+"""Client of a Git LFS server, for the locations of objects and for their content.
 
-https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md and basic-transfers.md say how. The program `git-lfs`
-takes each address and header that an answer gives, and goes past every proxy to an address of this machine (its
-`lfshttp/proxy.go`, by Go's `httpproxy`), so it only fills files with what is fetched here.
+Protocol: https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md and basic-transfers.md. The program `git-lfs`
+follows every address and header in an answer, and bypasses all proxies for addresses of this machine (its
+`lfshttp/proxy.go`, by Go's `httpproxy`). So `git-lfs` only fills files with objects that this client has fetched.
 """
 
 import json
@@ -26,14 +26,14 @@ from stowplan.agents.transfer.network.retry import ThrottledError
 from stowplan.schema.agents.exit_codes import ExitCode
 
 MOST_ANSWER = 4 << 20
-"""Bytes of an answer about `AT_ONCE` objects."""
+"""Maximum size in bytes of an answer about `AT_ONCE` objects."""
 
 AT_ONCE = 100
-"""Objects of one question, as `git-lfs` has it."""
+"""Objects per request, as in `git-lfs`."""
 
 CONNECT_SECONDS, SILENCE_SECONDS = 10.0, 60.0
 LONGEST_WAIT = 300.0
-"""The most seconds of a Retry-After that are waited for."""
+"""Maximum wait in seconds for a Retry-After."""
 
 _JSON = "application/vnd.git-lfs+json"
 _CHUNK = 1 << 16
@@ -41,7 +41,7 @@ _MAY_PASS = frozenset({408, 425, 429, 500, 502, 503, 504, 509})
 
 
 class LfsServer:
-    """The server at one URL. Any thread may use it."""
+    """Server at one URL. Any thread may use it."""
 
     def __init__(self, git: Git, url: str, environment: Mapping[str, str]) -> None:
         self._git, self._url = git, url.rstrip("/")
@@ -61,7 +61,7 @@ class LfsServer:
         self._http.close()
 
     def batch(self, operation: str, objects: Sequence[tuple[str, int]], ref: str | None) -> dict[str, Answer]:
-        """What the server says of some objects (digest and size), by digest; AttemptError after the last try."""
+        """Return the answers about objects (digest and size) by digest. Raises AttemptError after the last retry."""
         asked: dict[str, Any] = {
             "operation": operation,
             "transfers": ["basic"],
@@ -88,9 +88,10 @@ class LfsServer:
         size: int | None = None,
         begin: int = 0,
     ) -> Iterator[httpx.Response]:
-        """The answer to one request, before its body is read. AttemptError, also for what goes wrong in the block.
+        """Send one request and yield its answer before the body is read.
 
-        `begin` is the first byte that is wanted. `body` may be read more than once if it is a list.
+        Raises AttemptError, also for connection errors inside of the `with` block. `begin` is the first wanted byte.
+        `body` may be read more than once if it is a list.
         """
         try:
             with self._redirected(method, action, what, body, size, begin) as response:
@@ -109,7 +110,7 @@ class LfsServer:
     ) -> Iterator[httpx.Response]:
         place, headers = action.href, dict(action.headers)
         for _ in range(MOST_REDIRECTS + 1):
-            # Whatever the address says of a user: only the spec's own credentials are sent.
+            # User information in the address is ignored: only the spec's own credentials are sent.
             where = self._told.hosts.check(place, what)
             place = _plain(place)
             sent = {**headers, **({"range": f"bytes={begin}-"} if begin else {})}
@@ -134,7 +135,10 @@ class LfsServer:
     def _send(
         self, method: str, url: str, where: tuple[str, str, int], headers: dict[str, str], body: Iterable[bytes]
     ) -> httpx.Response:
-        """One request. The spec's credentials go to its own host: to the API at once, elsewhere where it asks."""
+        """Send one request.
+
+        The spec's credentials go only to its own host: at once for the API, elsewhere after a 401.
+        """
         credentials = self._told.credentials if self._told.hosts.is_own(where) else None
         own = credentials if "authorization" not in headers else None
         if own and url.startswith(f"{self._url}/"):
@@ -152,7 +156,7 @@ class LfsServer:
         return self._http.send(request, stream=True)
 
     def _refusal(self, response: httpx.Response, what: str) -> AttemptError:
-        """What an answer means. Only the server of the API itself is quoted: others may be anybody's."""
+        """Translate a refusal. Only the API server is quoted: other hosts are not trusted."""
         said = ""
         if str(response.url).startswith(f"{self._url}/") and _is_json(response):
             found = parsed(_limited(response))
@@ -172,7 +176,7 @@ class LfsServer:
 
 
 class _Body(httpx.SyncByteStream):
-    """A body that may be sent once more, as an iterator could not."""
+    """Request body that can be sent again, unlike an iterator."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = chunks
@@ -182,7 +186,7 @@ class _Body(httpx.SyncByteStream):
 
 
 def content_of(response: httpx.Response) -> Iterator[bytes]:
-    """The body of an answer as it comes, with the least speed."""
+    """Yield the body of an answer; enforce the minimum speed."""
     return at_least_speed(response.iter_raw(), _CHUNK)
 
 
@@ -201,7 +205,7 @@ def _is_json(response: httpx.Response) -> bool:
 
 
 def _plain(url: str) -> str:
-    """Without user and password."""
+    """Return the URL without user and password."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 

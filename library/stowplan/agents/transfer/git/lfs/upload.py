@@ -1,4 +1,4 @@
-"""Brings the objects of Git LFS that commits reference to their server, before the branch that names the commits."""
+"""Upload of the Git LFS objects that commits reference, before the branch that names the commits."""
 
 import hashlib
 import os
@@ -23,12 +23,12 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 _BLOCK = 1 << 20
 _AT_ONCE = 4096
-"""Small objects of Git that are looked into by one call."""
+"""Small Git objects per call of `git cat-file`."""
 
 
 @dataclass
 class LfsUpload:
-    """The objects of the commits that the server lacks. `place` has them; their content is in the claim."""
+    """Objects of the commits that the server lacks. `place` has the commits; the objects lie in the claim."""
 
     repository: Repository
     place: Place
@@ -41,7 +41,7 @@ class LfsUpload:
         return self.repository.git
 
     def run(self) -> None:
-        """AttemptError if an object that the server wants is not there, or not what its name says."""
+        """Upload. Raises AttemptError if an object that the server wants is missing or damaged."""
         objects = self._objects()
         if not objects:
             return
@@ -59,7 +59,7 @@ class LfsUpload:
             crew.end()
 
     def _objects(self) -> dict[str, int]:
-        """Sizes of all that the new commits point at, by digest: what `git-lfs push` looks for."""
+        """Return the sizes of all objects that the new commits reference, by digest, as `git-lfs push` does."""
         since = (f"^{self.since}",) if self.since else ()
         small = ("--filter=object:type=blob", f"--filter=blob:limit={POINTER_LIMIT}", "--filter-provided-objects")
         words = ("rev-list", "--objects", "--no-object-names", *small, self.commit, *since)
@@ -87,7 +87,7 @@ class LfsUpload:
             known = first.pop() if first else server.batch("upload", [(oid, size)], self.branch).get(oid)
             action = action_of("upload", oid, known)
             if action is None or known is None:
-                # The server has it.
+                # The server already has the object.
                 return
             with closing(self._opened(folder, oid)) as file:
                 content = _Content(file.fileno(), oid, size, self._git.work.stop, self._sent)
@@ -103,7 +103,7 @@ class LfsUpload:
         self._git.work.progress.add(size=count)
 
     def _opened(self, folder: str, oid: str) -> "_Opened":
-        """The object, reached without following a link: its writer may have put one there."""
+        """Open the object without following a link, which another writer of the claim may have created."""
         try:
             with closing(Tree(self._git.told.common.claim, folder, create=False)) as tree:
                 return _Opened(tree.open(object_key(oid)))
@@ -120,7 +120,7 @@ class LfsUpload:
 
 
 class _Opened:
-    """A descriptor that `closing` closes."""
+    """Descriptor that `closing` closes."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -134,7 +134,7 @@ class _Opened:
 
 @dataclass
 class _Content:
-    """The bytes of an open file. Each iteration sends them from the beginning."""
+    """Content of an open file. Each iteration starts at the beginning."""
 
     descriptor: int
     oid: str
@@ -143,7 +143,7 @@ class _Content:
     sent: Callable[[int], None]
 
     def verify(self) -> None:
-        """AttemptError (5) if it is no file with this size and SHA-256: somebody else's file must not be sent."""
+        """Raise AttemptError (5) unless it is a file with this size and SHA-256: no other file may be sent."""
         status, digest = os.fstat(self.descriptor), hashlib.sha256()
         good = stat.S_ISREG(status.st_mode) and status.st_size == self.size
         if good:
@@ -167,5 +167,5 @@ class _Content:
 
 
 def _typed(action: Action) -> Action:
-    """Storages want some type (`git-lfs` guesses one where the server names none)."""
+    """Add a content type, which storages require (`git-lfs` guesses one if the server names none)."""
     return Action(action.href, {"content-type": "application/octet-stream", **action.headers}, action.chunked)

@@ -1,4 +1,4 @@
-"""Runs one program and everything that it starts, until it ends or the attempt does."""
+"""Child process that ends, with all of its own children, before or with the attempt."""
 
 import os
 import resource
@@ -16,23 +16,23 @@ from stowplan.agents.attempt.stop import Stop
 from stowplan.schema.agents.exit_codes import ExitCode
 
 LOOK_SECONDS = 0.2
-"""Time between two looks at whether the attempt is over."""
+"""Seconds between two checks for the end of the attempt."""
 
 END_SECONDS = 2.0
-"""Between SIGTERM and SIGKILL."""
+"""Seconds between SIGTERM and SIGKILL."""
 
 MOST_OUTPUT = 64 << 20
-"""Bytes of output that are kept for a caller that does not read them as they come."""
+"""Maximum size in bytes of output that is returned as a whole."""
 
 LAST_ERRORS = 64 << 10
-"""Bytes that are kept of the end of standard error."""
+"""Maximum size in bytes of the returned end of standard error."""
 
 _CHUNK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """How a program ended."""
+    """Result of a program."""
 
     code: int
     output: bytes
@@ -41,28 +41,28 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Command line, environment, working directory and standard input of one program."""
+    """Command line, environment, working directory and standard input of one child process."""
 
     command: Sequence[str]
     environment: Mapping[str, str]
     folder: Path
     feed: bytes = b""
     held: tuple[int, ...] = ()
-    """Descriptors that it and its children keep open."""
+    """Descriptors that the process and its children keep open."""
     take: Callable[[bytes], None] | None = None
-    """Gets standard output as it comes; without it the output is kept, up to `MOST_OUTPUT`."""
+    """Callback that gets standard output in pieces. Without it the output is returned, up to `MOST_OUTPUT`."""
     memory: int | None = None
-    """Bytes of data that the program may allocate (RLIMIT_DATA); None for no limit."""
+    """Maximum bytes of data that the process may allocate (RLIMIT_DATA); None for no limit."""
 
 
 def run(call: Call, stop: Stop) -> Done:
-    """Waits for the end of the program.
+    """Run the program and wait for its end.
 
-    StoppedError, with all of its processes gone, if the attempt ends before; AttemptError (5) for too much output, and
-    what `take` raises.
+    Raises StoppedError if the attempt ends first; all processes are then gone. Raises AttemptError (5) for too much
+    output, and any error of `take`.
     """
     stop.check()
-    # A session of its own, so that one signal reaches all. The kernel ends it if this program is killed.
+    # One signal reaches all processes of the new session. The kernel ends the child if this program is killed.
     process = subprocess.Popen(  # noqa: S603 - a list of words, without a shell
         [*bound(), *call.command],
         env=dict(call.environment),
@@ -116,7 +116,7 @@ def _chunks(process: "subprocess.Popen[bytes]", stop: Stop) -> Iterator[bytes]:
 
 
 def _feed(process: "subprocess.Popen[bytes]", feed: bytes) -> None:
-    # The program may end before it has read everything.
+    # The program may end before it has read all input.
     with suppress(OSError, ValueError):
         process.stdin.write(feed)  # type: ignore[union-attr]
     with suppress(OSError, ValueError):
@@ -124,7 +124,7 @@ def _feed(process: "subprocess.Popen[bytes]", feed: bytes) -> None:
 
 
 class _Kept:
-    """Output that is kept as a whole."""
+    """Output that is returned as a whole."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self.data = bytearray()
@@ -138,7 +138,7 @@ class _Kept:
 
 
 class _Errors:
-    """The end of standard error, read by a thread."""
+    """End of standard error, read by a thread."""
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self._data = bytearray()

@@ -1,4 +1,4 @@
-"""The configuration that Git runs with: ours alone, above whatever a repository says of itself."""
+"""Configuration of Git for this transfer. It overrides the configuration of every repository."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -8,13 +8,13 @@ from stowplan.agents.transfer.git.settings import GitSettings
 from stowplan.schema.agents.transfer_config import CA_ENV
 
 SLOW_SECONDS, SLOW_BYTES = 60, 1000
-"""A connection that brings fewer bytes a second for so long is given up."""
+"""Seconds after which a connection below so many bytes per second is closed."""
 
 _HARMLESS = (
     "badTimezone badDate missingEmail missingNameBeforeEmail missingSpaceBeforeDate missingSpaceBeforeEmail"
     " missingTaggerEntry multipleAuthors zeroPaddedDate zeroPaddedFilemode nullSha1 gitmodulesParse"
 ).split()
-"""What old repositories have in their history that no program minds."""
+"""Errors that the history of old repositories contains and that harm no program."""
 
 SAFE = (
     ("core.hooksPath", "/dev/null"),
@@ -32,10 +32,10 @@ SAFE = (
     ("core.splitIndex", "false"),
     ("core.autocrlf", "false"),
     ("transfer.fsckObjects", "true"),
-    # These come before `transfer.fsckObjects`.
+    # Git reads these before `transfer.fsckObjects`.
     ("fetch.fsckObjects", "true"),
     ("receive.fsckObjects", "true"),
-    # Git 2.40 and newer take bundles of objects from any host that is named here.
+    # Git 2.40 and newer would fetch bundles of objects from any host that this value names.
     ("fetch.bundleURI", ""),
     *((f"{side}.fsck.{each}", "ignore") for side in ("fetch", "receive") for each in _HARMLESS),
     ("transfer.bundleURI", "false"),
@@ -58,7 +58,7 @@ SAFE = (
 )
 
 NOWHERE = "http://127.0.0.1:1/"
-"""A server of Git LFS where nobody listens: git-lfs only fills files with what this program has fetched."""
+"""URL without a server: git-lfs only fills files with objects that this program has fetched."""
 
 LFS = (
     ("lfs.url", NOWHERE),
@@ -71,20 +71,23 @@ LFS = (
     ("lfs.fetchexclude", ""),
     ("lfs.transfer.maxretries", "1"),
 )
-"""Above whatever `.lfsconfig` says: no program moves the content of Git LFS but our own."""
+"""Settings that override `.lfsconfig`: only this program transfers Git LFS objects."""
 
 
 def pairs(told: GitSettings, paths: tuple[Path, ...], relay: str | None) -> Iterator[tuple[str, str]]:
-    """Names and values; `paths` are repositories that may belong to another user, `relay` is the proxy of ours."""
+    """Yield names and values.
+
+    `paths` are repositories that may belong to another user; `relay` is this program's proxy.
+    """
     yield from SAFE
-    # It comes before the variables of the environment, and leads to the user's own proxy where there is one.
+    # This setting overrides the variables of the environment. The relay itself uses the user's proxy.
     yield "http.proxy", relay or NOWHERE
     yield from LFS
     yield from _memory(told)
     for path in paths:
         yield "safe.directory", str(path)
     on = told.remote.lfs
-    # Ours, whatever the machine and the repository say: no other filter ever runs.
+    # These settings override those of the machine and the repository: no other filter ever runs.
     yield "filter.lfs.process", "git-lfs filter-process" if on else ""
     yield "filter.lfs.clean", "git-lfs clean -- %f" if on else ""
     yield "filter.lfs.smudge", "git-lfs smudge -- %f" if on else ""
@@ -96,7 +99,7 @@ def pairs(told: GitSettings, paths: tuple[Path, ...], relay: str | None) -> Iter
 
 
 def _memory(told: GitSettings) -> Iterator[tuple[str, str]]:
-    """Packs are mapped, which the kernel takes back; what counts are windows, caches and blobs that are held whole."""
+    """Limit windows, caches and blobs in memory. Packs are mapped, so the kernel can reclaim their memory."""
     share, threads = max(1, told.common.free_mib // 8), min(4, os.cpu_count() or 1)
     yield "pack.threads", str(threads)
     yield "index.threads", str(threads)
@@ -108,9 +111,9 @@ def _memory(told: GitSettings) -> Iterator[tuple[str, str]]:
 
 
 def environment(told: GitSettings, folder: Path, given: Mapping[str, str], *, online: bool) -> dict[str, str]:
-    """What every program of ours is given: nothing of the agent's own environment but where programs are.
+    """Return the environment of a child process. From the agent's own environment it has only `PATH`.
 
-    Those that speak with the server get the users' certificates too. `folder` is empty and private.
+    Programs that contact the server also get the users' certificates. `folder` is empty and private.
     """
     variables = {
         "PATH": given.get("PATH", os.defpath),
@@ -138,12 +141,12 @@ def environment(told: GitSettings, folder: Path, given: Mapping[str, str], *, on
 
 
 def authorities_of(told: GitSettings, given: Mapping[str, str]) -> str | None:
-    """The file with the certificates to trust, where somebody names one. Git knows one of these variables alone."""
+    """Return the file with the trusted certificates; None for the default. Git knows only one of these variables."""
     return told.common.config.ca_bundle or given.get("GIT_SSL_CAINFO") or given.get("SSL_CERT_FILE")
 
 
 def as_variables(settings: list[tuple[str, str]]) -> dict[str, str]:
-    """The environment variables by which Git takes configuration that is above all files."""
+    """Return the environment variables that give Git configuration above all files."""
     count = {"GIT_CONFIG_COUNT": str(len(settings))}
     keys = {f"GIT_CONFIG_KEY_{index}": key for index, (key, _) in enumerate(settings)}
     return count | keys | {f"GIT_CONFIG_VALUE_{index}": value for index, (_, value) in enumerate(settings)}

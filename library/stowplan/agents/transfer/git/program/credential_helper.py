@@ -1,13 +1,14 @@
-"""Git's credential helper: a script that asks the agent for the password, over a socket, and tells it to Git.
+"""Git's credential helper: a script that fetches the password from the agent over a socket and prints it for Git.
 
-It is started by its path and without site-packages, so it must import nothing of ours, and little else.
+Git starts it by its path and without site-packages, so it cannot import the agent's modules. It imports little, to
+start fast.
 """
 
 import _socket
 import sys
 
 if __name__ == "__main__":
-    # Not `socket`, which takes longer to import than all the rest.
+    # Not `socket`, which takes longer to import than all other modules together.
     connection = _socket.socket(_socket.AF_UNIX)
     connection.connect(sys.argv[1])
     connection.sendall(f"{sys.argv[2]}\n".encode() + sys.stdin.buffer.read())

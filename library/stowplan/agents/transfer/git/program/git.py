@@ -1,4 +1,4 @@
-"""Git and Git LFS as programs of this transfer: with our configuration, and the password only where it is needed."""
+"""Git and Git LFS as child processes with this program's configuration. Only online calls know the password."""
 
 import os
 import shutil
@@ -23,20 +23,20 @@ Judge = Callable[[str], AttemptError | None]
 Take = Callable[[bytes], None]
 
 MOST_REFS = 64 << 20
-"""Bytes of a server's answers where nothing is fetched: its refs, about a million of them."""
+"""Maximum bytes of a server's answers if nothing is fetched: its refs, about a million of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where Git works: its own directory, and that of the files."""
+    """Paths of a repository: Git's own directory, and the work tree."""
 
     directory: Path
     files: Path | None = None
     variables: dict[str, str] = field(default_factory=dict)
-    """Others of Git's own, such as another index."""
+    """Further variables of Git, such as another index."""
     settings: tuple[tuple[str, str], ...] = ()
     without: tuple[str, ...] = ()
-    """Settings that are left out: an empty value is not the same."""
+    """Names of settings to leave out: an empty value has another meaning."""
 
 
 @dataclass(frozen=True)
@@ -46,24 +46,27 @@ class Git:
     told: GitSettings
     work: Work
     folder: Path
-    """Private, and gone in the end."""
+    """Private folder, removed at the end."""
     answers: Answers
     relay: Relay
     held: tuple[int, ...]
 
     def offline(self, place: Place | None, *words: str, feed: bytes = b"") -> bytes:
-        """What Git says; AttemptError if it fails. It reaches no server and knows no password."""
+        """Run Git and return its output. Raises AttemptError if it fails.
+
+        It contacts no server and knows no password.
+        """
         done = self.tried(place, *words, feed=feed)
         if done.code:
             raise failure.of_output(f"git {words[0]}", done.errors, self.work.redact)
         return done.output
 
     def tried(self, place: Place | None, *words: str, feed: bytes = b"") -> Done:
-        """Like `offline`, however it ends."""
+        """Run Git as `offline` does, and return the result even if it fails."""
         return self._run(["git", *words], place, online=False, feed=feed)
 
     def streamed(self, place: Place, *words: str, take: Take, feed: bytes = b"") -> None:
-        """Like `offline`, with the output given to `take` as it comes."""
+        """Run Git as `offline` does, and pass its output to `take` in pieces."""
         done = self._run(["git", *words], place, online=False, feed=feed, take=take)
         if done.code:
             raise failure.of_output(f"git {words[0]}", done.errors, self.work.redact)
@@ -71,9 +74,9 @@ class Git:
     def online(
         self, place: Place | None, *words: str, what: str, room: int = MOST_REFS, judge: Judge = lambda _: None
     ) -> Done:
-        """Speaks with the server, more than once if it must; AttemptError if that fails.
+        """Run Git with access to the server, with retries. Raises AttemptError if it fails.
 
-        `judge` may know better than we do what the output of a failure means. `room` is how many bytes may come.
+        `judge` may translate a failure's output first. `room` is the maximum number of received bytes.
         """
 
         def call() -> Done:
@@ -91,7 +94,7 @@ class Git:
 
     @property
     def attempts(self) -> Attempts:
-        """The patience with one request."""
+        """Retries of one request."""
         retries = self.told.common.config.request_retries
         return Attempts(retries, self.work.stop, self.work.log, of_any)
 
@@ -117,17 +120,17 @@ class Git:
             variables |= place.variables
         variables |= as_variables(settings)
         cwd = place.files or place.directory if place else self.folder
-        # What a server sends may be small, and grow without end where it is unpacked.
+        # A small answer of a server may grow without limit when Git unpacks it.
         memory = self.told.common.config.memory_mib << 20 if online else None
         return child.run(Call(command, variables, cwd, feed, self.held, take, memory), self.work.stop)
 
 
 @contextmanager
 def prepared(told: GitSettings, work: Work, held: tuple[int, ...]) -> Iterator[Git]:
-    """Both programs, for the time of one attempt."""
-    # SIGKILL leaves it behind. A pod makes one attempt, and its scratch space goes with it; elsewhere it lies where old
-    # files are cleared away, and holds no password.
-    # The path of a socket has 108 bytes.
+    """Prepare both programs for one attempt, and clean up after it."""
+    # SIGKILL leaves this folder behind. A pod makes one attempt, and its scratch space disappears with it. On other
+    # machines the folder lies where old files are removed, and holds no password. The path of a socket has at most 108
+    # bytes.
     long = len(os.fsencode(tempfile.gettempdir())) > 75
     folder = Path(tempfile.mkdtemp(prefix="stowplan-git-", dir="/tmp" if long else None))  # noqa: S108 - with a name of its own
     answers = Answers(folder, told.address, told.credentials, work.log)
@@ -141,7 +144,7 @@ def prepared(told: GitSettings, work: Work, held: tuple[int, ...]) -> Iterator[G
 
 
 def need_lfs() -> None:
-    """AttemptError if Git LFS is not there: without it, files would silently hold pointers."""
+    """Raise AttemptError if Git LFS is missing: files would silently hold pointers."""
     if shutil.which("git-lfs") is None:
         message = "The repository keeps files in Git LFS, but there is no git-lfs here; `lfs: false` takes the pointers"
         raise AttemptError(ExitCode.BAD_SPEC, "NoGitLfs", message)

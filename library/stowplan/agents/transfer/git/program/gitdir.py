@@ -1,6 +1,6 @@
-"""Git's own directory in a claim: what in it would lead Git to files elsewhere.
+"""Check of Git's own directory in a claim for content that leads Git to other files.
 
-Whoever may write to the claim may have put something there. A clone that Git or Git LFS made has none of it.
+Everybody with write access to the claim may have added such content. A clone made by Git or Git LFS has none.
 """
 
 import os
@@ -23,7 +23,7 @@ _ELSEWHERE = (
     "objects/info/alternates",
     "objects/info/http-alternates",
 )
-"""Files by which Git takes objects, settings or attributes from elsewhere, or sees another history."""
+"""Files through which Git takes objects, settings or attributes from other places, or sees another history."""
 
 _KNOWN = re.compile(
     r"core\.(bare|compression|filemode|ignorecase|logallrefupdates|precomposeunicode|repositoryformatversion|symlinks"
@@ -39,13 +39,14 @@ _KNOWN = re.compile(
     r"|rerere\.(enabled|autoupdate)|gc\.auto|maintenance\.(auto|strategy)|color\.ui|advice\..*",
     re.DOTALL,
 )
-"""The settings that a clone may have, in lower case but for their middle part: what `git clone`, `git lfs` and people
-who commit write. None of them starts a program or leads a connection elsewhere: the variables of `configuration` come
-before those of `filter.lfs`, and `GIT_WORK_TREE` before `core.worktree`."""
+"""Settings that a clone may have, in lower case except for their middle part: those that `git clone`, `git lfs` and
+committing people write. None of them starts a program or leads a connection to another server: the variables of
+`configuration` override those of `filter.lfs`, and `GIT_WORK_TREE` overrides `core.worktree`.
+"""
 
 
 def check(directory: Path) -> None:
-    """AttemptError (5) where a link, a device or a pipe, or a file of `_ELSEWHERE`, lies in it."""
+    """Raise AttemptError (5) if the directory holds a link, a special file, or a file of `_ELSEWHERE`."""
     found = [name for name in _ELSEWHERE if os.path.lexists(directory / name)]
     found += islice(_special(directory), SHOWN)
     if found:
@@ -58,12 +59,12 @@ def check(directory: Path) -> None:
 
 
 def unknown(keys: Iterable[str]) -> list[str]:
-    """The settings that a clone may not have, sorted."""
+    """Return the forbidden settings, sorted."""
     return sorted({key for key in keys if not _KNOWN.fullmatch(key)})
 
 
 def _special(directory: Path) -> Iterator[str]:
-    """Paths below the directory that are neither a file nor a directory themselves."""
+    """Yield the paths below the directory that are neither files nor directories."""
     folders = [directory]
     while folders:
         with os.scandir(folders.pop()) as entries:

@@ -1,7 +1,7 @@
-"""Keeps out of the way of programs that an attempt left behind which was killed.
+"""Wait for the programs that a killed attempt left behind.
 
-They end by themselves within moments, since nobody reads what they write. Each holds a lock by a descriptor that it got
-at its start, so the next attempt can tell.
+They end by themselves within moments, since their output is no longer read. Each holds a lock by a descriptor that it
+inherited, so the next attempt can detect it.
 """
 
 import fcntl
@@ -20,7 +20,7 @@ PATIENCE_SECONDS = 60.0
 
 @contextmanager
 def awaited(directory: Path | None, stop: Stop) -> Iterator[tuple[int, ...]]:
-    """The descriptors to hand on, once nobody else has them."""
+    """Yield the descriptors to inherit, once no other process holds them."""
     if directory is None:
         yield ()
         return
@@ -43,7 +43,7 @@ def _lock(descriptor: int, stop: Stop) -> None:
                 raise AttemptError(ExitCode.TRANSIENT, "Leftovers", message) from None
             stop.sleep(0.05)
         except OSError:
-            # A file system without locks: the lock of the destination has waited long enough for them.
+            # The file system has no locks. The lock of the destination has already waited long enough.
             return
         else:
             return

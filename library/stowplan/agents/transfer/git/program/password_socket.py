@@ -1,6 +1,6 @@
-"""Tells the password to Git's credential helper, for the host of the repository alone.
+"""Socket that gives the password to Git's credential helper, only for the repository's host.
 
-So the password is in no command line, no environment of a child, and no file.
+So no command line, no child's environment and no file holds the password.
 """
 
 import shlex
@@ -17,11 +17,11 @@ from stowplan.agents.transfer.git.program import credential_helper as helper
 from stowplan.agents.transfer.network.hosts import PORTS
 
 LONGEST = 65536
-"""Bytes of a question."""
+"""Maximum size of a request in bytes."""
 
 
 class Answers:
-    """A socket in a folder that only this user can enter, and the thread behind it."""
+    """Socket in a folder that only this user can enter, and the thread that serves it."""
 
     def __init__(self, folder: Path, address: Address, credentials: Credentials | None, log: Log) -> None:
         self._address, self._credentials, self._log = address, credentials, log
@@ -34,7 +34,7 @@ class Answers:
 
     @property
     def helper(self) -> str:
-        """The value of `credential.helper`. Git also tells helpers what to keep, which nobody needs."""
+        """Value of `credential.helper`. It ignores `store`, by which Git asks helpers to save a password."""
         command = shlex.join([sys.executable, "-IS", str(helper.__file__), str(self._path)])
         return f'!f() {{ test "$1" = store || exec {command} "$1"; }}; f'
 
@@ -55,7 +55,7 @@ class Answers:
                 connection.sendall(self._answer(question.decode(errors="replace")).encode())
 
     def _answer(self, question: str) -> str:
-        """Lines as in git-credential(1); nothing for whoever is not to know."""
+        """Return lines in the format of git-credential(1); empty if the host may not get the password."""
         action, _, rest = question.partition("\n")
         asked = dict(line.partition("=")[::2] for line in rest.splitlines())
         host = _host(asked.get("protocol", ""), asked.get("host", ""))
@@ -65,7 +65,7 @@ class Answers:
             if action == "get":
                 self._log.warning("Another host asks for a password and gets none", host=asked.get("host"))
             return ""
-        # Git would ask and try again.
+        # Git would otherwise ask again.
         self._refused = self._refused or action == "erase"
         if self._refused:
             return ""

@@ -1,8 +1,8 @@
-"""The one way by which Git reaches a server: a proxy of this program, which connects to the repository's host alone.
+"""Local proxy, the only way by which Git reaches a server. It connects only to the repository's host.
 
-Git follows redirects, and servers tell it of alternates and bundles that lie elsewhere. Through this proxy none of
-these leads to another host, to an address of the node, or brings more bytes than there is room for. TLS goes through it
-as it is, so Git itself checks the certificate.
+Git follows redirects, and servers name alternates and bundles on other hosts. Through this proxy none of these reaches
+another host or an address of the node, or sends more bytes than fit. TLS passes through unchanged, so Git itself checks
+the certificate.
 """
 
 import re
@@ -21,7 +21,7 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 CONNECT_SECONDS = 10.0
 LONGEST_HEAD = 64 << 10
-"""Bytes of the head of a request."""
+"""Maximum size in bytes of a request's head."""
 
 _BLOCK = 1 << 18
 _CONNECT = re.compile(rb"CONNECT (\S+):(\d{1,5}) HTTP/1\.[01]\r\n")
@@ -30,12 +30,12 @@ _REQUEST = re.compile(rb"([A-Z]+) (http://\S+) (HTTP/1\.[01])\r\n")
 
 @dataclass
 class Relay:
-    """A proxy at a port of this machine, with threads of its own."""
+    """Proxy at a port of this machine, with its own threads."""
 
     hosts: Hosts
     network: Network
     failure: AttemptError | None = None
-    """Why something was refused since `begin`."""
+    """First refusal since `begin`."""
     _room: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _server: socket.socket = field(default_factory=socket.socket)
@@ -47,7 +47,7 @@ class Relay:
 
     @property
     def url(self) -> str:
-        """What Git is told of it."""
+        """URL of the proxy for Git."""
         return f"http://127.0.0.1:{self._server.getsockname()[1]}"
 
     def close(self) -> None:
@@ -57,7 +57,7 @@ class Relay:
         self._server.close()
 
     def begin(self, room: int) -> None:
-        """Before a program that may receive so many bytes."""
+        """Reset the proxy for a program that may receive so many bytes."""
         with self._lock:
             self.failure, self._room = None, room
 
@@ -95,7 +95,10 @@ class Relay:
                 other.join(1)
 
     def _open(self, head: bytes) -> tuple[socket.socket, bytes, bytes]:
-        """A connection, the first bytes for it, and those for the client; AttemptError where it may not be."""
+        """Return a connection, its first bytes, and the first bytes for the client.
+
+        Raises AttemptError for a forbidden host.
+        """
         if found := _CONNECT.match(head):
             where = origin(f"https://{found[1].decode('ascii')}:{int(found[2])}")
             self._check(where)
@@ -110,7 +113,7 @@ class Relay:
         target = url if proxy else f"/{url.partition('://')[2].partition('/')[2]}"
         own = {**(proxy.headers if proxy else {}), "connection": "close"}
         lines = [f"{found[1].decode('ascii')} {target} {found[3].decode('ascii')}".encode()]
-        # One request for each connection, so that none can reach another host by a connection that is open.
+        # One request per connection: a second request could name another host.
         rest = head[found.end() :].split(b"\r\n\r\n", 1)
         dropped = (b"connection:", b"proxy-connection:", b"proxy-authorization:")
         lines += [each for each in rest[0].split(b"\r\n") if not each.lower().startswith(dropped)]
@@ -139,18 +142,18 @@ class Relay:
         return server
 
     def _dial(self, where: Origin, proxy: Proxy | None) -> socket.socket:
-        """The host, or the proxy of the user: the spec or the platform named both."""
+        """Connect to the host or to the user's proxy. The spec or the platform named both."""
         host, port = where[1], where[2]
         if proxy:
             parts = urlsplit(f"//{proxy.host}")
             host, port = parts.hostname or "", parts.port or 80
         server = self.network.connect(host, port, named=True, seconds=CONNECT_SECONDS)
-        # Git itself gives up connections that are too slow.
+        # Git itself closes connections that are too slow.
         server.settimeout(None)
         return server
 
     def _take(self, count: int) -> None:
-        """Counts what came; OSError when it is too much."""
+        """Count received bytes. Raises OSError above the limit."""
         with self._lock:
             self._room -= count
             if self._room < 0:
@@ -176,7 +179,7 @@ def _head(connection: socket.socket) -> bytes:
 
 
 def _pump(source: socket.socket, sink: socket.socket, take: Callable[[int], None] | None) -> None:
-    """Passes on what comes until there is no more, or either side is gone."""
+    """Copy bytes until the end of the stream or an error on either side."""
     buffer = memoryview(bytearray(_BLOCK))
     with suppress(OSError):
         while count := source.recv_into(buffer):
@@ -184,6 +187,6 @@ def _pump(source: socket.socket, sink: socket.socket, take: Callable[[int], None
                 take(count)
             sink.sendall(buffer[:count])
     for each in (source, sink):
-        # Only what was passed on counts: the other direction of a tunnel ends with it.
+        # Only this direction is closed: the other direction of the tunnel ends by itself.
         with suppress(OSError):
             each.shutdown(socket.SHUT_RD if each is source else socket.SHUT_WR)

@@ -1,6 +1,7 @@
-"""The bytes of files, over HTTP: the client of the Hub begins each of them anew when it is killed, ranges need not.
+"""Bytes of files over HTTP. Unlike the Hub's own client, requests for ranges can resume a killed download.
 
-https://huggingface.co/docs/hub/api - `resolve` answers with a small file itself, and leads to a storage for others.
+https://huggingface.co/docs/hub/api - `resolve` answers with the content of a small file, and redirects to a storage for
+others.
 """
 
 from collections.abc import Iterator
@@ -18,19 +19,19 @@ from stowplan.agents.transfer.network.hosts import MOST_REDIRECTS
 from stowplan.schema.agents.exit_codes import ExitCode
 
 LEAST_BYTES = 64 << 10
-"""Bytes that each answer may have: one that refuses may be longer than a small file."""
+"""Minimum limit of an answer's size in bytes: an error page may be longer than a small file."""
 
 
 class Content:
-    """Files of one commit; any thread may read."""
+    """Files of one commit. Any thread may read."""
 
     def __init__(self, hub: Hub, commit: str) -> None:
         self._hub, self._commit = hub, commit
         self._places: dict[str, str] = {}
-        """Where storages have files of several parts, as long as that is right: their URLs end after some time."""
+        """Cached storage URLs of files with several parts. They expire after some time."""
 
     def read(self, file: RemoteFile, start: int, end: int) -> Iterator[bytes]:
-        """Some bytes of a file, perhaps fewer than were asked for; AttemptError or an error of the client."""
+        """Yield bytes of a file, perhaps fewer than requested. Raises AttemptError or an error of the client."""
         if start == end:
             return
         is_part = (start, end) != (0, file.size)
@@ -69,10 +70,10 @@ class Content:
         with closing(response), suppress(httpx2.HTTPError):
             response.read()
         if not is_hub and response.status_code < 500 and response.status_code != 429:
-            # A URL of its own has ended, or the storage has lost the file; what the Hub says itself counts.
+            # The storage URL has expired, or the storage has lost the file. Only the Hub's own answers are final.
             raise AttemptError(ExitCode.TRANSIENT, "Storage", f"{key}: the storage answered {response.status_code}")
         if response.status_code == 404:
-            # It was listed: somebody has rewritten the history, so another attempt finds another commit.
+            # The file was listed, so the history was rewritten. Another attempt finds another commit.
             raise AttemptError(ExitCode.TRANSIENT, "ObjectGone", f"{key} was listed but is not there any more")
         hf_raise_for_status(response)
         raise AttemptError(ExitCode.TRANSIENT, "Refused", f"{key}: {response.status_code}")

@@ -1,4 +1,4 @@
-"""What the libraries of Hugging Face find in their environment, which they read when they are imported."""
+"""Environment variables that the libraries of Hugging Face read at their import."""
 
 import os
 import tempfile
@@ -11,7 +11,7 @@ ENDPOINT_ENV, TOKEN_ENV = "HF_ENDPOINT", "HF_TOKEN"
 DISABLE_XET_ENV = "HF_HUB_DISABLE_XET"
 
 LEAST_MIB = 400
-"""Free memory below which files go over HTTP alone: hf-xet took up to 300 MiB whatever it was told, of 1.8."""
+"""Free memory in MiB below which files use only HTTP: hf-xet 1.8 took up to 300 MiB whatever its settings."""
 
 _QUIET = {
     "HF_HUB_DISABLE_TELEMETRY": "1",
@@ -22,13 +22,13 @@ _QUIET = {
     "HF_XET_LOG_DEST": os.devnull,
 }
 _LOUD = ("HF_DEBUG", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_XET_HIGH_PERFORMANCE", "HF_HUB_ENABLE_HF_TRANSFER")
-"""What would write requests to the log, allow none, or take memory that the pod does not have."""
+"""Variables that would log requests, forbid them, or use more memory than the pod has."""
 
 
 def prepare(told: Settings, environment: MutableMapping[str, str]) -> None:
-    """Nothing is told to others, no token is looked for or kept, and memory stays below the limit of the pod.
+    """Turn off telemetry and the search for tokens, and limit memory to that of the pod.
 
-    What may be written goes to the state directory, or where there is none to the directory for temporary files.
+    Caches go to the state directory, or to the directory for temporary files if the transfer has no state.
     """
     for name in _LOUD:
         environment.pop(name, None)
@@ -48,7 +48,7 @@ def prepare(told: Settings, environment: MutableMapping[str, str]) -> None:
 
 
 def _bounds(told: Settings) -> dict[str, int]:
-    """A third of the free memory for what was fetched and not yet written, a block of 64 MiB for each upload."""
+    """Return hf-xet's limits: a third of the free memory for unwritten downloads, a block of 64 MiB for each upload."""
     third = (told.free_mib << 20) // 3
     uploads = max(1, min(told.config.parallelism, told.free_mib // 128))
     return {

@@ -1,4 +1,4 @@
-"""How a request to a Hub fails, in words that say what a person can do."""
+"""Failures of requests to a Hub, with advice for people."""
 
 import re
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from stowplan.agents.transfer.network.retry import ThrottledError
 from stowplan.schema.agents.exit_codes import ExitCode
 
 LONGEST_WAIT = 300.0
-"""The most seconds that a Hub may make us wait: its limits are for five minutes."""
+"""Maximum wait in seconds that a Hub may ask for: its rate limits cover five minutes."""
 
 _MAY_PASS = frozenset({408, 425, 429, 500, 502, 503, 504})
 _CODES = {
@@ -32,19 +32,19 @@ _RESET = re.compile(r";\s*t\s*=\s*(\d+)")
 
 
 class MovedError(Exception):
-    """The branch is at another commit than the one that was looked at."""
+    """The branch has moved since it was compared."""
 
 
 @dataclass(frozen=True)
 class Failures:
-    """Of one repository."""
+    """Failures of one repository's requests."""
 
     address: str
     has_token: bool
 
     def of_any(self, error: Exception, what: str) -> AttemptError | MovedError | StoppedError:
-        """The failure that an exception stands for; what is no error of a server or of the system is raised again."""
-        # What failed in a thread of the library comes as the cause of a plain error.
+        """Translate an exception into a failure. Errors of neither a server nor the system are raised again."""
+        # An error in a thread of the library arrives as the cause of a plain error.
         if isinstance(error, RuntimeError | ValueError) and isinstance(error.__cause__, Exception):
             return self.of_any(error.__cause__, what)
         if isinstance(error, MovedError):
@@ -56,10 +56,10 @@ class Failures:
         return failure.of_any(error, what)
 
     def of_library(self, error: Exception, what: str) -> AttemptError | MovedError | StoppedError:
-        """The same for what a call of the libraries raises: they have plain errors too."""
+        """Translate an exception of a library call, including the plain errors that libraries raise."""
         text = " ".join(str(error).split())
         if isinstance(error, UnicodeDecodeError) or (isinstance(error, ValueError) and "README.md" in text):
-            # The library has the Hub look at the card before it commits.
+            # The library asks the Hub to validate the card before it commits.
             return AttemptError(ExitCode.CONFLICT, "BadCard", f"The Hub does not take this README.md: {text}")
         try:
             return self.of_any(error, what)
@@ -80,7 +80,7 @@ class Failures:
         return AttemptError(code, reason, text)
 
     def _kinds(self, what: str, said: str) -> dict[type[Exception], tuple[ExitCode, str, str]]:
-        """Code, reason and sentence of what the Hub names itself; the first that fits counts."""
+        """Return code, reason and sentence of the errors that the Hub names. The first match counts."""
         return {
             GatedRepoError: (ExitCode.AUTH, "Gated", self._gated(said)),
             DisabledRepoError: (ExitCode.AUTH, "Disabled", f"The Hub has disabled {self.address}"),
@@ -107,7 +107,7 @@ class Failures:
 
 
 def _wait(response: httpx2.Response) -> float:
-    """Seconds, by either header: https://huggingface.co/docs/hub/rate-limits"""
+    """Return the wait in seconds, from either header: https://huggingface.co/docs/hub/rate-limits"""
     after, limit = response.headers.get("retry-after", ""), response.headers.get("ratelimit", "")
     reset = _RESET.search(limit)
     seconds = float(after) if after.isdecimal() else float(reset[1]) if reset and response.status_code == 429 else 0.0

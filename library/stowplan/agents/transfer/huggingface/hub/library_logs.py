@@ -1,4 +1,4 @@
-"""What the libraries say, as lines of the log."""
+"""Messages of the libraries as lines of the log."""
 
 import logging
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ class _Forward(logging.Handler):
 
 @contextmanager
 def forwarded(log: Log) -> Iterator[None]:
-    """Their warnings, and those of Python."""
+    """Forward the warnings of the libraries and of Python to the log."""
     handler = _Forward(log)
     logging.captureWarnings(capture=True)
     for name in _LOGGERS:

@@ -15,28 +15,28 @@ _DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """A file with the digest of its content: SHA-256 where the Hub keeps it apart from Git, else Git's own."""
+    """File with the digest of its content: SHA-256 if the Hub stores it outside of Git, else Git's own digest."""
 
     key: str
-    """Its path in the repository: the path of the file below its destination."""
+    """Path in the repository, and relative to the destination."""
     size: int
     sha256: str | None
     blob: str
     xet: str | None = None
-    """Its name in the Xet store, if it is there."""
+    """Name in the Xet store, if the file is there."""
 
     @property
     def digest(self) -> str:
-        """What its bytes must give, as a word that also says how."""
+        """Digest with its algorithm."""
         return f"sha256:{self.sha256}" if self.sha256 else f"git:{self.blob}"
 
     @property
     def identity(self) -> str:
-        """A name for the files that belong to this content under this path."""
+        """Name for the state files of this content under this path."""
         return hashlib.blake2s(repr((self.key, self.size, self.digest)).encode(), digest_size=16).hexdigest()
 
     def hasher(self) -> "_Hash":
-        """To be fed with all bytes; `is_of` then tells."""
+        """Return an empty digest of the file's algorithm, to compare with `is_of`."""
         return hasher(self.size, git=self.sha256 is None)
 
     def is_of(self, found: "_Hash") -> bool:
@@ -44,14 +44,14 @@ class RemoteFile:
 
 
 def hasher(size: int, *, git: bool) -> "_Hash":
-    """Of a file of so many bytes; Git puts a header before them."""
+    """Return an empty digest. Git hashes a header with the size before the bytes."""
     if git:
         return hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
     return hashlib.sha256()
 
 
 def of_tree(entry: dict[str, Any]) -> RemoteFile:
-    """From one entry of the Hub's answer to a listing; any plain error for what is none.
+    """Parse one entry of the Hub's listing. Raises any plain error if it is invalid.
 
     https://huggingface.co/docs/hub/api
     """

@@ -1,4 +1,4 @@
-"""What a repository is at one commit, by the Hub's own API."""
+"""Content of a repository at one commit, from the Hub's API."""
 
 import re
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from stowplan.schema.agents.exit_codes import ExitCode
 MAIN = "main"
 
 ENTRY_BYTES = 800
-"""Memory that a file of a listing takes beside its path."""
+"""Memory of a listed file in bytes, without its path."""
 
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 
@@ -32,12 +32,12 @@ class Hub:
 
     @property
     def headers(self) -> dict[str, str]:
-        """For requests to the Hub itself."""
+        """Headers for requests to the Hub itself."""
         token = {"authorization": f"Bearer {self._told.token}"} if self._told.token else {}
         return {"user-agent": "stowplan", **token}
 
     def commit(self, revision: str | None) -> str:
-        """The commit that a branch, tag or commit stands for now; the default branch for None."""
+        """Return the present commit of a branch, tag or commit; of the default branch for None."""
         place = f"{self._api}/revision/{quote(revision, safe='')}" if revision else self._api
         found = _json(self._call(place, f"revision {revision or MAIN}"))
         commit = found.get("sha") if isinstance(found, dict) else None
@@ -47,7 +47,7 @@ class Hub:
         return commit
 
     def files(self, commit: str, folder: str = "") -> list[RemoteFile]:
-        """All files below a folder, in ascending order of their paths. A folder that is not there has none."""
+        """Return all files below a folder, in ascending order of paths; none if the folder is missing."""
         place: str | None = f"{self._api}/tree/{quote(commit, safe='')}{'/' if folder else ''}{quote(folder)}"
         place = f"{place}?recursive=true&expand=false"
         found: list[RemoteFile] = []
@@ -62,7 +62,7 @@ class Hub:
                 return []
             page = _files(_json(response))
             found += page
-            # An empty page costs as much as one file: a listing of nothing else ends too.
+            # An empty page costs as much as one file, so an endless listing of empty pages ends too.
             room -= ENTRY_BYTES + len(place) + sum(len(each.key) + ENTRY_BYTES for each in page)
             if room < 0:
                 message = f"The list of files is too long for the memory of this pod, after {len(found)} files"
@@ -71,7 +71,7 @@ class Hub:
         return sorted(found, key=lambda each: each.key)
 
     def _next(self, response: httpx2.Response) -> str | None:
-        """The next page, which must be of the Hub itself."""
+        """Return the URL of the next page, which must be on the Hub itself."""
         place = response.links.get("next", {}).get("url")
         if place is None:
             return None
@@ -82,16 +82,16 @@ class Hub:
         return place
 
     def url(self, commit: str, key: str) -> str:
-        """Of the content of a file."""
+        """Return the URL of a file's content."""
         told = self._told
         return f"{told.endpoint}/{told.prefix}{told.repo}/resolve/{quote(commit, safe='')}/{quote(key)}"
 
     def xet_refresh_url(self, right: str, revision: str) -> str:
-        """Where a short-lived token for the Xet store comes from."""
+        """Return the URL for short-lived tokens of the Xet store."""
         return f"{self._api}/xet-{right}-token/{quote(revision, safe='')}"
 
     def xet_connection(self, right: str, revision: str) -> dict[str, str] | None:
-        """Headers of the answer with the address of the Xet store; None on a Hub that has none."""
+        """Return the headers with the address of the Xet store; None for a Hub without one."""
         try:
             response = self._call(self.xet_refresh_url(right, revision), "access to the Xet store")
         except AttemptError as failure:
@@ -114,7 +114,7 @@ class Hub:
 
 
 def _json(response: httpx2.Response) -> Any:
-    """AttemptError (10) for what is no JSON, since it may have been cut."""
+    """Parse JSON. Raises AttemptError TRANSIENT (10) if it is invalid, since it may have been cut off."""
     try:
         return response.json()
     except (ValueError, RecursionError):
@@ -122,7 +122,7 @@ def _json(response: httpx2.Response) -> Any:
 
 
 def _files(page: Any) -> list[RemoteFile]:
-    """AttemptError (5) for what is no list of files."""
+    """Parse a page of the listing. Raises AttemptError (5) if it is invalid."""
     try:
         return [of_tree(each) for each in page if each.get("type") == "file"]
     except (AttributeError, LookupError, TypeError, ValueError):

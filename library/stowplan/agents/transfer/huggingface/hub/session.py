@@ -1,4 +1,4 @@
-"""The connections to a Hub and to whom it sends us, for our own requests and those of huggingface_hub."""
+"""Connections to a Hub and to the hosts it redirects to, for this program's requests and those of huggingface_hub."""
 
 import ssl
 import time
@@ -16,19 +16,19 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 CONNECT_SECONDS = 10.0
 SILENCE_SECONDS = 30.0
-"""Longest wait for the next bytes of an answer."""
+"""Maximum wait in seconds for the next bytes of an answer."""
 
 COMMIT_SECONDS = 600.0
-"""The same for a commit: the Hub answers when all files of it are in Git."""
+"""Maximum wait for the answer to a commit: the Hub first stores all of its files in Git."""
 
 MOST_ANSWER = 16 << 20
-"""Bytes of an answer, but for the content of files: a page of a listing has 1,000 entries."""
+"""Maximum size in bytes of an answer other than a file's content. A page of a listing has 1,000 entries."""
 
 MOST_BYTES = "stowplan_most_bytes"
-"""Extension of a request: the bytes that its answer may have instead."""
+"""Extension of a request that sets another maximum size for its answer."""
 
 CAS_HEADER = "x-xet-cas-url"
-"""Where an answer names the Xet store (`huggingface_hub.constants.HUGGINGFACE_HEADER_X_XET_ENDPOINT`)."""
+"""Header with the address of the Xet store (`huggingface_hub.constants.HUGGINGFACE_HEADER_X_XET_ENDPOINT`)."""
 
 Sent = Callable[[int], None]
 
@@ -36,10 +36,12 @@ Sent = Callable[[int], None]
 def connect(  # noqa: PLR0917 - what the connections of one transfer need
     hosts: Hosts, network: Network, authorities: str | None, connections: int, stop: Stop, sent: Sent
 ) -> httpx2.Client:
-    """A client that sends credentials to the Hub alone, and nothing to hosts that nobody named; any thread may use it.
+    """Return a client that sends credentials only to the Hub, and connects only to allowed hosts.
 
-    `sent` gets the number of bytes of each chunk that goes to a storage. A request ends with StoppedError, or with
-    AttemptError (5) where it is led to another host or its answer is too large.
+    Any thread may use it.
+
+    `sent` gets the number of bytes of each chunk that goes to a storage. A request may raise StoppedError, and
+    AttemptError (5) for a redirect to another host or too large an answer.
     """
     verify = ssl.create_default_context()
     if authorities:
@@ -47,15 +49,15 @@ def connect(  # noqa: PLR0917 - what the connections of one transfer need
 
     def guard(request: httpx2.Request) -> None:
         stop.check()
-        # Where an answer leads, or the next page of a listing, is the server's word. Storage has signed URLs.
+        # The server chose this URL, by a redirect or as the next page. URLs of storages are signed.
         if not hosts.is_own(hosts.check(str(request.url), "An answer of the Hub")):
             request.headers.pop("authorization", None)
-        # So the bytes that are counted are those that are kept.
+        # Without compression the counted bytes equal the stored bytes.
         request.headers["accept-encoding"] = "identity"
         if request.method in ("PUT", "POST"):
             request.stream = _Watched(request.stream, stop, sent if request.method == "PUT" else _nothing)
         limits = request.extensions.setdefault("timeout", {})
-        # Some calls of huggingface_hub wait without an end.
+        # Some calls of huggingface_hub set no timeout.
         limits["connect"] = limits.get("connect") or CONNECT_SECONDS
         limits["write"] = limits.get("write") or SILENCE_SECONDS
         limits["read"] = COMMIT_SECONDS if "/commit/" in request.url.path else limits.get("read") or SILENCE_SECONDS
@@ -65,7 +67,7 @@ def connect(  # noqa: PLR0917 - what the connections of one transfer need
             message = "The server compresses its answer, although it was asked not to"
             raise AttemptError(ExitCode.CONFLICT, "BadAnswer", message)
         if store := response.headers.get(CAS_HEADER):
-            # The library of the Xet store, which is not in Python, gets this address.
+            # The Xet library, which is not written in Python, connects to this address by itself.
             _, name, port = hosts.check(store, "The Hub's address of the Xet store")
             network.addresses(name, port, named=hosts.is_named(name, port))
         most = response.request.extensions.get(MOST_BYTES, MOST_ANSWER)
@@ -84,7 +86,7 @@ def connect(  # noqa: PLR0917 - what the connections of one transfer need
 
 
 def origin(url: httpx2.URL) -> tuple[str, str, int]:
-    """Scheme, host and port."""
+    """Return scheme, host and port."""
     return url.scheme, url.host, url.port or {"http": 80, "https": 443}.get(url.scheme, 0)
 
 
@@ -93,7 +95,7 @@ def _nothing(_: int) -> None:
 
 
 class _Watched(httpx2.SyncByteStream):
-    """The body of a request that ends when the work does."""
+    """Request body that ends when the work stops."""
 
     def __init__(self, inner: Any, stop: Stop, sent: Sent) -> None:
         self._inner, self._stop, self._sent = inner, stop, sent
@@ -110,7 +112,7 @@ class _Watched(httpx2.SyncByteStream):
 
 
 class _Bounded(httpx2.SyncByteStream):
-    """The body of an answer, with the most bytes that it may have and the least speed."""
+    """Answer body with a maximum size and a minimum speed."""
 
     def __init__(self, inner: Any, most: int) -> None:
         self._inner, self._most = inner, most

@@ -1,4 +1,4 @@
-"""What a transfer with a Hugging Face Hub is told."""
+"""Settings of a transfer with a Hugging Face Hub."""
 
 import re
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ DEFAULT_ENDPOINT = "https://huggingface.co"
 MESSAGE = "Upload files"
 
 XET_STREAM_MIB = 50
-"""What hf-xet holds for one part that is on its way, measured with parts of 16 MiB."""
+"""Memory of hf-xet in MiB for one part in flight, measured with parts of 16 MiB."""
 
 _REPO = re.compile(r"[\w.-]{1,96}(/[\w.-]{1,96})?", re.ASCII)
 _TRUE = ("1", "on", "yes", "true")
@@ -22,7 +22,7 @@ _TRUE = ("1", "on", "yes", "true")
 
 @dataclass(frozen=True, slots=True)
 class HuggingFaceSettings:
-    """The repository, and how much is done at one time."""
+    """Repository, and limits of parallel work."""
 
     common: Settings
     remote: HuggingFaceEndpoint
@@ -32,49 +32,49 @@ class HuggingFaceSettings:
     token: str | None
     revision: str | None
     path_in_repo: str
-    """Of an upload; without `/` at its beginning."""
+    """Path of an upload, without `/` at its beginning."""
     message: str
     xet: bool
-    """Whether files may come and go by hf-xet."""
+    """True if files may be transferred by hf-xet."""
 
     @property
     def hosts(self) -> Hosts:
-        """Where the Hub may lead to."""
+        """Hosts to which the Hub may redirect."""
         return Hosts(origin(self.endpoint), tuple(self.remote.hosts), "huggingface.hosts")
 
     @property
     def streams(self) -> int:
-        """Requests at one time: each holds about four chunks of one MiB."""
+        """Maximum number of parallel requests. Each holds about four chunks of one MiB."""
         return max(1, min(self.common.config.parallelism, self.common.free_mib // 4))
 
     @property
     def held_bytes(self) -> int:
-        """Bytes of small files that an upload holds at one time: the request of a commit has them four times over."""
+        """Maximum bytes of small files of an upload in memory: the request of a commit holds them four times."""
         return max(4, self.common.free_mib // 8) << 20
 
     @property
     def address(self) -> str:
-        """Where people find the repository."""
+        """URL of the repository for people."""
         return f"{self.endpoint}/{self.prefix}{self.repo}"
 
     @property
     def prefix(self) -> str:
-        """What stands before the repository in URLs of its files."""
+        """Prefix of the repository in URLs of its files."""
         return "" if self.remote.repo_type == "model" else f"{self.remote.repo_type}s/"
 
     @property
     def xet_streams(self) -> int:
-        """Parts that come by hf-xet at one time."""
+        """Maximum number of parallel parts by hf-xet."""
         return max(1, self.common.free_mib // XET_STREAM_MIB)
 
     @property
     def part_size(self) -> int:
-        """Bytes of a part of a large file."""
+        """Size in bytes of a part of a large file."""
         return self.common.config.part_size_mib << 20
 
 
 def huggingface_settings(common: Settings) -> HuggingFaceSettings:
-    """The settings of this engine; SettingsError if something is missing or cannot be."""
+    """Return the settings of this engine. Raises SettingsError if a value is missing or invalid."""
     remote, values = common.remote, common.values
     if not isinstance(remote, HuggingFaceEndpoint):
         raise TypeError(remote)
@@ -117,7 +117,7 @@ def _endpoint(values: Values) -> str:
 
 
 def _path_in_repo(path: str, name: str | None) -> str:
-    """As the command line of the Hub takes it: `.` and `./` are the top."""
+    """Normalise a path as the Hub's command line does: `.` and `./` are the top."""
     plain = re.sub(r"^(\./|/)+", "", path)
     plain = "" if plain == "." else plain
     if plain and (found := problem(plain)):

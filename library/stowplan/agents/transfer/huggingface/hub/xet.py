@@ -1,4 +1,4 @@
-"""The bytes of files that are in the Xet store, by hf-xet: it fetches them block by block, from where they are."""
+"""Bytes of files in the Xet store, which hf-xet fetches block by block."""
 
 import threading
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 
 class Xet:
-    """Files of one commit; any thread may read."""
+    """Files of one commit. Any thread may read."""
 
     def __init__(self, hub: Hub, commit: str, connection: dict[str, str], streams: int, stop: Stop) -> None:
         import hf_xet  # noqa: PLC0415 - a large library that not each transfer needs
@@ -20,7 +20,7 @@ class Xet:
         self._library, self._stop = hf_xet, stop
         self._room = threading.Semaphore(streams)
         headers = hub.headers
-        # The store gets a token of its own; the Hub's goes to the Hub, for a new one.
+        # The store gets its own token. The Hub's token goes only to the Hub, to fetch the next one.
         self._group: Any = hf_xet.XetSession().new_download_stream_group(
             endpoint=connection["x-xet-cas-url"],
             token=connection.get("x-xet-access-token"),
@@ -31,7 +31,7 @@ class Xet:
         )
 
     def read(self, file: RemoteFile, start: int, end: int) -> Iterator[bytes]:
-        """Some bytes of a file, perhaps fewer than were asked for; AttemptError."""
+        """Yield bytes of a file, perhaps fewer than requested. Raises AttemptError."""
         with self._room:
             yield from self._read(file, start, end)
 
@@ -47,13 +47,13 @@ class Xet:
         except (AttemptError, StoppedError):
             raise
         except Exception as error:
-            # The library raises errors of many kinds, also plain ones.
+            # The library raises errors of many kinds, including plain ones.
             message = f"{file.key}: the Xet store: {error}"
             raise AttemptError(ExitCode.TRANSIENT, "Xet", message) from None
 
 
 def connect(hub: Hub, commit: str, streams: int, stop: Stop) -> Xet | None:
-    """Access to the files of a commit; None on a Hub that has no such store."""
+    """Connect to the files of a commit; None for a Hub without such a store."""
     connection = hub.xet_connection("read", commit)
     return Xet(hub, commit, connection, streams, stop) if connection else None
 

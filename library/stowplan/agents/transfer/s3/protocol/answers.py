@@ -1,6 +1,6 @@
-"""What servers answer, read with distrust: XML documents and the values of fields and headers.
+"""Validated answers of servers: XML documents and the values of fields and headers.
 
-A server may be another one than it seems, or its answer that of a proxy or a login page.
+A server may not be what it seems, or its answer may come from a proxy or a login page.
 """
 
 import re
@@ -12,50 +12,50 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.schema.agents.exit_codes import ExitCode
 
 MOST_TAGS = 200_000
-"""Begins and ends of elements in one document. A listing of 1000 objects with all optional fields has about 24,000."""
+"""Maximum number of tags in one document. A listing of 1000 objects with all optional fields has about 24,000."""
 
 LONGEST_ETAG = 1024
 
 _ETAG = re.compile(r"[ -~]*")
 _NUMBER = re.compile(r"[0-9]{1,19}")
 LARGEST = (1 << 63) - 1
-"""What the system takes as a size."""
+"""Maximum size of a file in the operating system."""
 
 
 class Document:
-    """The root of a document whose elements all are in one namespace, or in none."""
+    """Root of a document whose elements are all in one namespace, or in none."""
 
     def __init__(self, root: ElementTree.Element, what: str) -> None:
         self._root, self._what = root, what
-        # `{http://s3.amazonaws.com/doc/2006-03-01/}`; servers that others wrote have other ones, or none.
+        # `{http://s3.amazonaws.com/doc/2006-03-01/}`; other implementations use other namespaces, or none.
         self._space = root.tag[: root.tag.index("}") + 1] if root.tag.startswith("{") else ""
 
     @property
     def name(self) -> str:
-        """The name of the root."""
+        """Name of the root."""
         return self._root.tag.removeprefix(self._space)
 
     def text(self, name: str) -> str:
-        """The text of an element right below the root; empty if there is none."""
+        """Return the content of a child element of the root; empty if it is missing."""
         return self._root.findtext(f"{self._space}{name}") or ""
 
     def all(self, name: str) -> "list[Document]":
-        """The elements of a name right below the root."""
+        """Return the child elements with this name."""
         return [Document(each, self._what) for each in self._root.findall(f"{self._space}{name}")]
 
     def flag(self, name: str) -> bool:
-        """An element that must be `true` or `false`; AttemptError else."""
+        """Return the value of an element that must be `true` or `false`. Raises AttemptError."""
         found = self.text(name)
         if found not in ("true", "false"):
             raise bad(f"{self._what} in which {name} is {_shown(found)} instead of true or false")
         return found == "true"
 
     def number(self, name: str) -> int:
-        """An element that must be a whole number; AttemptError else."""
+        """Return the value of an element that must be a whole number. Raises AttemptError."""
         return number(self.text(name), f"{self._what} in which {name}")
 
     def moment(self, name: str) -> datetime:
-        """An element that must be a time by ISO 8601; AttemptError else."""
+        """Return the value of an element that must be an ISO 8601 time. Raises AttemptError."""
         found = self.text(name)
         try:
             moment = datetime.fromisoformat(found)
@@ -69,7 +69,7 @@ class Document:
 
 
 def document(content: bytes, what: str, *roots: str) -> Document:
-    """The answer as XML with one of these roots; AttemptError if it is something else. `what` is as "a listing"."""
+    """Parse XML with one of these roots. Raises AttemptError. `what` is a noun such as "a listing"."""
     found = parsed(content)
     if found is None:
         raise bad(f"{what} that is no XML, or too much of it")
@@ -80,32 +80,32 @@ def document(content: bytes, what: str, *roots: str) -> Document:
 
 
 def parsed(content: bytes) -> ElementTree.Element | None:
-    """The root; None if it is no XML in UTF-8, has a document type (which may define entities) or too many tags."""
+    """Parse XML in UTF-8; None if it is invalid, has a document type (which may define entities) or too many tags."""
     if b"<!DOCTYPE" in content or content.count(b"<") > MOST_TAGS:
         return None
     try:
-        # As a string, so that the document cannot name another encoding, in which tags look otherwise.
+        # Parsed from a string, so that the document cannot declare another encoding, in which the check above fails.
         return ElementTree.fromstring(content.decode())  # noqa: S314 - without a document type there are no entities
     except (ElementTree.ParseError, ValueError):
         return None
 
 
 def etag(text: str, what: str) -> str:
-    """An ETag that a header can hold; AttemptError else."""
+    """Validate an ETag for use in a header. Raises AttemptError."""
     if len(text) > LONGEST_ETAG or not _ETAG.fullmatch(text):
         raise bad(f"{what} with the ETag {_shown(text)}")
     return text
 
 
 def number(text: str, what: str) -> int:
-    """A whole number that can be a size; AttemptError else."""
+    """Parse a whole number that can be a size. Raises AttemptError."""
     if not _NUMBER.fullmatch(text) or int(text) > LARGEST:
         raise bad(f"{what} is {_shown(text)} instead of a number")
     return int(text)
 
 
 def http_date(text: str, what: str) -> int:
-    """Whole seconds since 1970, of the time in a header; AttemptError if it is none."""
+    """Parse the time in a header into whole seconds since 1970. Raises AttemptError."""
     try:
         return int(parsedate_to_datetime(text).timestamp())
     except (TypeError, ValueError, OverflowError):
@@ -113,7 +113,7 @@ def http_date(text: str, what: str) -> int:
 
 
 def bad(what: str) -> AttemptError:
-    """The failure for an answer that cannot be meant."""
+    """Return the failure for an invalid answer."""
     return AttemptError(ExitCode.TRANSIENT, "BadAnswer", f"The server sent {what}")
 
 

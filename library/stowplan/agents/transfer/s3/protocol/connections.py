@@ -1,7 +1,6 @@
-"""Connections to the server of one bucket by HTTP/1.1, plain or by TLS, straight or by the proxy of the environment.
+"""HTTP/1.1 connections to the server of one bucket, with or without TLS, direct or through the environment's proxy.
 
-What comes goes into memory of the caller without a copy on the way: large objects cost little more than the system
-takes for them.
+Received bytes go straight into the caller's memory, so large objects cost little more than the system call.
 """
 
 import http.client
@@ -21,12 +20,12 @@ from stowplan.agents.transfer.s3.protocol.pace import Allowance, Pace, PacedRead
 
 
 class LineError(Exception):
-    """No connection, or one that broke or fell silent."""
+    """Connection that could not be opened, broke or fell silent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """An answer whose body is still to be read."""
+    """Answer whose body is not yet read."""
 
     response: http.client.HTTPResponse
 
@@ -36,21 +35,21 @@ class Incoming:
 
     @property
     def headers(self) -> dict[str, str]:
-        """By name in lower case."""
+        """Headers by name in lower case."""
         return {name.lower(): value for name, value in self.response.getheaders()}
 
     def read(self, most: int) -> tuple[bytes, bool]:
-        """At most so many bytes of the body, and whether these are all of it."""
+        """Return at most so many bytes of the body, and whether they are the whole body."""
         with _line():
             data = self.response.read(most)
-            # Also reads the end of a body whose length is not known, so that the connection can be used again.
+            # This also reads the end of a body of unknown length, so that the connection can be reused.
             more = self.response.read(1)
             if not more and self.response.length:
                 raise http.client.IncompleteRead(data, self.response.length)
             return data, not more
 
     def fill(self, buffer: memoryview) -> int:
-        """The next bytes of the body; fewer than there is room for only at its end."""
+        """Read the next bytes of the body; fewer than the buffer's size only at its end."""
         with _line():
             count = self.response.readinto(buffer)
             if not count and self.response.length:
@@ -59,7 +58,7 @@ class Incoming:
 
 
 class _Response(http.client.HTTPResponse):
-    """Comes at a certain pace."""
+    """Response with a minimum pace."""
 
     def __init__(self, sock: socket.socket, *rest: Any, pace: Pace, **more: Any) -> None:
         super().__init__(sock, *rest, **more)
@@ -67,7 +66,7 @@ class _Response(http.client.HTTPResponse):
 
 
 class _Paced:
-    """A connection and the pace of its answers."""
+    """Connection and the pace of its answers."""
 
     def __init__(self, connection: http.client.HTTPConnection) -> None:
         self.connection, self.pace = connection, Pace()
@@ -76,7 +75,7 @@ class _Paced:
 
 @dataclass
 class Connections:
-    """As many as threads ask at one time. They are kept for the next requests."""
+    """Pool of connections, one for each thread with a request. They are reused."""
 
     bucket: Bucket
     _idle: list[_Paced] = field(default_factory=list)
@@ -95,7 +94,7 @@ class Connections:
         *,
         allowed: Allowance,
     ) -> Iterator[Incoming]:
-        """The answer to a request. No redirect is followed. LineError; what `body` raises comes through."""
+        """Send a request and yield its answer. Redirects are not followed. Raises LineError and any error of `body`."""
         with _line():
             paced = self._connection()
         connection = paced.connection
@@ -136,14 +135,14 @@ class Connections:
             new = http.client.HTTPSConnection(host, timeout=CONNECT_SECONDS, context=self._tls)
             if proxy:
                 new.set_tunnel(bucket.host, headers=proxy.headers)
-        # The one place where http.client resolves a name: the address that was checked is the one it connects to.
+        # Only here http.client resolves a name, so it connects to the checked address.
         new._create_connection = self._connected  # type: ignore[attr-defined]
         new.connect()
         new.sock.settimeout(SILENCE_SECONDS)
         return new
 
     def _connected(self, address: tuple[str, int], seconds: float, *_: object) -> socket.socket:
-        """A connection to the server or its proxy: both were named by the spec or the platform."""
+        """Connect to the server or its proxy. The spec or the platform named both."""
         return self.bucket.network.connect(*address, named=True, seconds=seconds)
 
     def _begin(self, connection: http.client.HTTPConnection, method: str, path: str, own: Mapping[str, str]) -> None:
@@ -169,7 +168,7 @@ class Connections:
 
 
 def _send(connection: http.client.HTTPConnection, body: Iterable[bytes]) -> bool:
-    """False where the server would not have it all: its answer says why."""
+    """Send the body; False if the server stopped reading, which its answer explains."""
     for data in body:
         try:
             connection.send(data)
@@ -179,7 +178,7 @@ def _send(connection: http.client.HTTPConnection, body: Iterable[bytes]) -> bool
 
 
 def _is_over(connection: http.client.HTTPConnection) -> bool:
-    """Whether the server has closed a connection that nothing was asked on: its end can be read."""
+    """Return whether the server has closed an idle connection, whose socket is then readable."""
     poll = select.poll()
     poll.register(connection.sock, select.POLLIN)
     return bool(poll.poll(0))

@@ -1,4 +1,4 @@
-"""Where a bucket is served, and how requests to it are written."""
+"""Server and URLs of a bucket."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,14 +9,14 @@ from stowplan.agents.transfer.s3.protocol.signing import Credentials
 
 CONNECT_SECONDS = 10.0
 SILENCE_SECONDS = 30.0
-"""Longest wait for the next bytes of an answer."""
+"""Maximum wait in seconds for the next bytes of an answer."""
 
 DEFAULT_REGION = "us-east-1"
 
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """One bucket of one server, with the account to use there."""
+    """One bucket of one server, with the account to use."""
 
     name: str
     endpoint: str | None
@@ -24,11 +24,11 @@ class Bucket:
     region: str
     path_style: bool
     credentials: Credentials | None
-    """None for requests without a signature."""
+    """Credentials; None for unsigned requests."""
     authorities: Path | None = None
-    """Certificates to trust beside those of the system."""
+    """Certificates to trust in addition to those of the system."""
     network: Network = OF_A_POD
-    """Which addresses the server may have."""
+    """Addresses that the server may have."""
 
     @property
     def scheme(self) -> str:
@@ -42,7 +42,7 @@ class Bucket:
 
     @property
     def root(self) -> str:
-        """The path that stands for the bucket itself."""
+        """Path of the bucket itself."""
         return f"/{self.name}" if self.path_style else ""
 
     @property

@@ -1,4 +1,4 @@
-"""One object of a source, as it was listed."""
+"""One object in the listing of a source."""
 
 import hashlib
 import json
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An object, or a zero-byte object that stands for a folder (its key ends in `/`)."""
+    """Object, or zero-byte object for a folder (its key ends in `/`)."""
 
     key: str
-    """Below the prefix of the transfer: the path of the file below its destination."""
+    """Key relative to the transfer's prefix, and path relative to the destination."""
     size: int
     etag: str
-    """As the server gave it, in quotes."""
+    """ETag from the server, in quotes."""
     modified: int
-    """Whole seconds since 1970: a file gets it as the time of its last change."""
+    """Modification time in whole seconds since 1970; the file gets the same one."""
 
     @property
     def is_folder(self) -> bool:
@@ -24,45 +24,45 @@ class Entry:
 
     @property
     def identity(self) -> str:
-        """A name for the files that belong to this version of this object."""
+        """Name for the state files of this version of this object."""
         return hashlib.blake2s(
             repr((self.key, self.size, self.etag, self.modified)).encode(), digest_size=16
         ).hexdigest()
 
     @property
     def md5(self) -> str | None:
-        """The digest that the ETag of an object in one piece is; stores with keys of their own give other ones."""
+        """MD5 in the ETag of an object in one piece. Stores with their own keys have other ETags."""
         bare = self.etag.strip('"').lower()
         return bare if len(bare) == 32 and not set(bare) - set("0123456789abcdef") else None
 
     @property
     def pieces(self) -> tuple[bytes, int] | None:
-        """The digest of the digests of the parts that an object was uploaded in, and their number."""
+        """Digest of the parts' digests in the ETag, and the number of parts."""
         digest, dash, count = self.etag.strip('"').lower().partition("-")
         good = dash and len(digest) == 32 and not set(digest) - set("0123456789abcdef") and count.isdecimal()
         return (bytes.fromhex(digest), int(count)) if good else None
 
 
 def written(entry: Entry, *, wanted: bool) -> str:
-    """One line of a file of entries; `wanted` says that its content has to be fetched."""
+    """Return one line of a file of entries. `wanted`: the content must be fetched."""
     return json.dumps([entry.key, entry.size, entry.etag, entry.modified, int(wanted)], ensure_ascii=False) + "\n"
 
 
 def read(line: str) -> tuple[Entry, bool]:
-    """What `written` wrote; ValueError if it is something else."""
+    """Parse a line of `written`. Raises ValueError if it is invalid."""
     key, size, etag, modified, wanted = json.loads(line)
     return Entry(key, size, etag, modified), bool(wanted)
 
 
 class InOrder:
-    """Entries in ascending order of keys, asked for in the same order: none is kept."""
+    """Look-up of entries in ascending order of keys, by keys in the same order. Nothing is stored."""
 
     def __init__(self, entries: Iterator[Entry]) -> None:
         self._entries = entries
         self._next = next(entries, None)
 
     def at(self, key: str) -> Entry | None:
-        """The entry of this key, which is not below the key of the question before."""
+        """Return the entry of this key, which must not be smaller than the key before."""
         while self._next and self._next.key < key:
             self._next = next(self._entries, None)
         return self._next if self._next and self._next.key == key else None

@@ -1,4 +1,4 @@
-"""How a request to an S3 store fails."""
+"""Failures of requests to an S3 store."""
 
 from stowplan.agents.attempt import failure
 from stowplan.agents.attempt.failure import AttemptError, StoppedError
@@ -12,15 +12,15 @@ AUTH_CODES = (
     "SignatureDoesNotMatch",
     "TokenRefreshRequired",
 )
-"""Error codes of S3 that another attempt with the same credentials cannot mend. Some come with status 400."""
+"""S3 error codes that a retry with the same credentials cannot cure. Some come with status 400."""
 
 
 class ChangedError(Exception):
-    """The object is another one than was listed: it must be fetched from its beginning."""
+    """The object has changed since the listing: it must be fetched from its beginning."""
 
 
 def of_any(error: Exception, what: str) -> AttemptError | ChangedError | StoppedError:
-    """The failure that an exception stands for; what is no error of a server or of the system is raised again."""
+    """Translate an exception into a failure. Errors of neither a server nor the system are raised again."""
     if isinstance(error, ChangedError):
         return error
     return failure.of_any(error, what)

@@ -1,4 +1,4 @@
-"""Lists the objects below a prefix, page by page, with the very keys that the server has."""
+"""Listing of the objects below a prefix, page by page, with the server's exact keys."""
 
 from collections.abc import Iterator
 from urllib.parse import unquote_plus
@@ -10,14 +10,14 @@ from stowplan.agents.transfer.s3.protocol.rest_client import Wire
 from stowplan.schema.agents.exit_codes import ExitCode
 
 MOST_EMPTY = 1000
-"""Pages without a new key, one after the other, that are believed. Stores have such pages, where much was deleted."""
+"""Maximum number of consecutive pages without a new key. Stores send such pages after many deletions."""
 
 
 def objects(wire: Wire, prefix: str, *, most: int = 1000) -> Iterator[Entry]:
-    """All objects below a prefix, in ascending order of their keys, which are relative to it.
+    """Yield all objects below a prefix, in ascending order of their keys, which are relative to it.
 
-    An object whose key is the prefix itself, the folder that the transfer begins in, is left out. AttemptError if the
-    server does not keep the order: everything else is built on it.
+    An object whose key equals the prefix, the folder of the transfer, is left out. Raises AttemptError if the server
+    breaks the order, on which the comparison depends.
     """
     token, last, empty = "", "", 0
     while True:
@@ -40,7 +40,7 @@ def objects(wire: Wire, prefix: str, *, most: int = 1000) -> Iterator[Entry]:
 
 
 def page(wire: Wire, prefix: str, token: str, most: int) -> tuple[list[Entry], str]:
-    """One page and the token of the next one, empty after the last.
+    """Return one page and the token of the next one, empty after the last.
 
     https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html
     """

@@ -1,4 +1,4 @@
-"""The steps of an upload in parts, and what is left of earlier ones.
+"""Steps of a multipart upload, and unfinished uploads of earlier attempts.
 
 https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html
 """
@@ -18,19 +18,22 @@ from stowplan.schema.agents.exit_codes import ExitCode
 _XML = {"content-type": "application/xml"}
 
 COMPLETE_SECONDS = 600.0
-"""Stores take minutes to put a large object together, and send a blank now and then:
-https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html."""
+"""Seconds without data after which a completion fails.
+
+Stores need minutes for a large object, and send blanks meanwhile:
+https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html.
+"""
 
 MOST_PAGES = 100
-"""Pages of a list of uploads that are looked at, with 1000 uploads each."""
+"""Maximum number of pages of a list of uploads, with 1000 uploads each."""
 
 ORPHAN_AGE = timedelta(hours=24)
-"""Uploads that were begun longer ago, and that this run has no use for, are aborted."""
+"""Age from which on unfinished uploads that this run cannot use are aborted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """An upload that was begun and neither completed nor aborted."""
+    """Upload that was neither completed nor aborted."""
 
     key: str
     id: str
@@ -43,14 +46,14 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A part that the server has."""
+    """Part that the server has."""
 
     size: int
     etag: str
 
 
 def begin(wire: Wire, key: str) -> str:
-    """Begins an upload; gives its id."""
+    """Start an upload and return its id."""
     content = wire.call("POST", key, [("uploads", "")]).content
     found = document(content, "the beginning of an upload", "InitiateMultipartUploadResult").text("UploadId")
     if not found:
@@ -59,14 +62,17 @@ def begin(wire: Wire, key: str) -> str:
 
 
 def send(wire: Wire, key: str, upload: str, number: int, data: bytes | Body) -> Stored:
-    """Sends one part, counted from 1. Its signature holds the digest of the data, which the server compares."""
+    """Send one part, counted from 1. The signature holds the digest of the data, which the server checks."""
     response = wire.call("PUT", key, [("partNumber", str(number)), ("uploadId", upload)], data)
     size = len(data) if isinstance(data, bytes) else data.size
     return Stored(size, etag(response.headers.get("etag", ""), "a part"))
 
 
 def complete(wire: Wire, key: str, upload: str, parts: Mapping[int, Stored], size: int) -> None:
-    """Makes the object of its parts. An answer that was lost, so that the second try finds no upload, is no failure."""
+    """Complete the object.
+
+    If an answer was lost and the retry finds no upload, the object's size is checked instead.
+    """
     listed = "".join(
         f"<Part><PartNumber>{number}</PartNumber><ETag>{escape(part.etag)}</ETag></Part>"
         for number, part in sorted(parts.items())
@@ -80,18 +86,18 @@ def complete(wire: Wire, key: str, upload: str, parts: Mapping[int, Stored], siz
             raise AttemptError(ExitCode.TRANSIENT, "UploadGone", f"The upload of {key} was ended by somebody else")
         return
     found = document(response.content, "the end of an upload", "CompleteMultipartUploadResult", "Error")
-    # The status may be 200 and the body an error: servers send the first before they know.
+    # The body may be an error despite status 200: servers send the status before they know the result.
     if found.name == "Error":
         raise AttemptError(ExitCode.TRANSIENT, "UploadFailed", f"{key}: {wire.said(response)}")
 
 
 def abort(wire: Wire, begun: Begun) -> None:
-    """Ends an upload and frees its parts."""
+    """Abort an upload and free its parts."""
     wire.call("DELETE", begun.key, [("uploadId", begun.id)], accepted=(404,))
 
 
 def begun(wire: Wire, prefix: str) -> Iterator[Begun]:
-    """Uploads below a prefix."""
+    """Yield the unfinished uploads below a prefix."""
     key_marker, id_marker = "", ""
     for _ in range(MOST_PAGES):
         query = [("uploads", ""), ("prefix", prefix), ("encoding-type", "url")]
@@ -110,7 +116,7 @@ def begun(wire: Wire, prefix: str) -> Iterator[Begun]:
 
 
 def stored(wire: Wire, key: str, upload: str) -> dict[int, Stored]:
-    """The parts that the server has of an upload, by number; none if it is gone."""
+    """Return the parts of an upload on the server by number; none if the upload is gone."""
     parts: dict[int, Stored] = {}
     marker = 0
     while True:

@@ -1,4 +1,4 @@
-"""How slowly, and how much, a server may answer one request."""
+"""Limits for the pace and size of an answer."""
 
 import io
 import time
@@ -6,46 +6,46 @@ from dataclasses import dataclass
 from typing import Any
 
 LEAST_BYTES, PACE_SECONDS = 64 << 10, 60.0
-"""Bytes that must come in each minute of waiting, about 1 KiB a second; the time that a disk takes does not count."""
+"""Minimum bytes in each minute of waiting, about 1 KiB a second. Time for writing to disk does not count."""
 
 OVERHEAD = 1 << 20
-"""Bytes that an answer may have beside its body and a quarter of it: its head. The quarter is for small chunks."""
+"""Bytes for the head of an answer. A quarter of the body's size is added for the overhead of small chunks."""
 
 
 class PaceError(OSError):
-    """The server is too slow, or sends far more than was asked for."""
+    """The server is too slow, or sends far more than requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What one answer may take."""
+    """Limits of one answer."""
 
     size: int
-    """Most bytes of its body."""
+    """Maximum size of its body in bytes."""
     seconds: float | None = None
-    """Waiting after which there must be `LEAST_BYTES`; None for `PACE_SECONDS`."""
+    """Seconds of waiting in which `LEAST_BYTES` must arrive; None for `PACE_SECONDS`."""
 
 
 @dataclass
 class Pace:
-    """What came of the answer that is under way on one connection."""
+    """Received bytes and waiting time of the current answer on one connection."""
 
     _most: int = OVERHEAD
     _seconds: float = PACE_SECONDS
     _came: int = 0
     _waited: float = 0.0
     _since: int = 0
-    """Bytes that had come when the present minute of waiting began."""
+    """Number of bytes at the beginning of the present minute of waiting."""
 
     def begin(self, allowed: Allowance) -> None:
-        """A new request is sent."""
+        """Reset for a new request."""
         self._most = OVERHEAD + allowed.size + allowed.size // 4
         self._seconds = PACE_SECONDS if allowed.seconds is None else allowed.seconds
         self._came = self._since = 0
         self._waited = 0.0
 
     def add(self, count: int, seconds: float) -> None:
-        """So many bytes came after so many seconds of waiting; PaceError."""
+        """Record `count` bytes after `seconds` of waiting. Raises PaceError."""
         self._came += count
         self._waited += seconds
         if self._came > self._most:
@@ -58,7 +58,7 @@ class Pace:
 
 
 class PacedReader(io.RawIOBase):
-    """Reads from another stream, and tells a `Pace` what comes."""
+    """Stream that reports its reads to a `Pace`."""
 
     def __init__(self, inner: Any, pace: Pace) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class PacedReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        """The next bytes; OSError, also where there is no pace in it."""
+        """Read the next bytes. Raises OSError, also for a wrong pace."""
         began = time.monotonic()
         count: int | None = self._inner.readinto(buffer)
         self._pace.add(count or 0, time.monotonic() - began)

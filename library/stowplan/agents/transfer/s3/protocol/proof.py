@@ -1,4 +1,4 @@
-"""How a large object can be verified: asked of the server before it is fetched."""
+"""Checksum of a large object, requested from the server before the fetch."""
 
 import re
 from collections.abc import Mapping
@@ -9,16 +9,16 @@ from stowplan.agents.transfer.s3.protocol.entry import Entry
 from stowplan.agents.transfer.s3.protocol.rest_client import Query, Wire
 
 MOST_PARTS = 10_000
-"""Of one object, by https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html."""
+"""Maximum number of parts of one object, by https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html."""
 
 _UNKNOWN = (400, 403, 404, 405, 412, 416, 501)
-"""What servers answer that know no checksums or parts, and those that have another version by now."""
+"""Status codes of servers without checksums or parts, and of servers that have another version by now."""
 
 
 def proof_of(wire: Wire, key: str, entry: Entry, part_size: int, *, parts: bool) -> Proof | None:
-    """The checksum to hold an object against; None where there is none that can be computed.
+    """Return the checksum for the verification of an object; None if none can be computed.
 
-    `parts` says whether the ETag of an upload in parts counts, which is slow to compute: MD5 is.
+    `parts` allows the ETag of a multipart upload, which is an MD5 and slow to compute.
     """
     headers = _head(wire, key, entry, ())
     if headers is None:
@@ -29,12 +29,12 @@ def proof_of(wire: Wire, key: str, entry: Entry, part_size: int, *, parts: bool)
     if checksum.of_pieces:
         piece = _piece(wire, key, entry)
         return Proof(checksum, entry.size, piece) if piece else None
-    # Only of CRC-32 can parts be joined.
+    # Only CRC-32 sums of parts can be combined.
     return Proof(checksum, entry.size, part_size if checksum.algorithm == "crc32" else entry.size)
 
 
 def is_encrypted(headers: Mapping[str, str]) -> bool:
-    """Whether the server encrypts with keys that make other ETags than digests."""
+    """Return whether the server encrypts with keys that make an ETag other than a digest."""
     encryption = headers.get("x-amz-server-side-encryption", "")
     return encryption.startswith("aws:kms") or "x-amz-server-side-encryption-customer-algorithm" in headers
 
@@ -48,7 +48,7 @@ def _of_etag(entry: Entry, headers: Mapping[str, str], *, parts: bool) -> Checks
 
 
 def _piece(wire: Wire, key: str, entry: Entry) -> int:
-    """Bytes of each part that the object was uploaded in; 0 where they cannot be of one size."""
+    """Return the size in bytes of the uploaded parts; 0 if their sizes differ."""
     size, told = _part(wire, key, entry, 1)
     count = told or (entry.pieces[1] if entry.pieces else 0)
     if not size or count > MOST_PARTS or -(-entry.size // size) != count:
@@ -58,7 +58,7 @@ def _piece(wire: Wire, key: str, entry: Entry) -> int:
 
 
 def _part(wire: Wire, key: str, entry: Entry, number: int) -> tuple[int, int]:
-    """Bytes of one part, and how many parts there are; 0 for what the server does not say."""
+    """Return the size of one part in bytes, and the number of parts; 0 for unknown values."""
     headers = _head(wire, key, entry, [("partNumber", str(number))])
     if headers is None:
         return 0, 0

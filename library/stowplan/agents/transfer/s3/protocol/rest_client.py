@@ -22,13 +22,13 @@ from stowplan.agents.transfer.s3.protocol.signing import EMPTY_SHA256, encoded, 
 from stowplan.schema.agents.exit_codes import ExitCode
 
 LONGEST_WAIT = 60.0
-"""The most seconds of a Retry-After that are waited for."""
+"""Maximum wait in seconds for a Retry-After."""
 
 PAGE_BYTES, ERROR_BYTES = 16 << 20, 64 << 10
-"""Most bytes of a document, and of what is read of an error. A page of 1000 keys of 1024 bytes has less than 4 MiB."""
+"""Maximum size in bytes of a document, and of an error. A page of 1000 keys of 1024 bytes has less than 4 MiB."""
 
 SHOWN, MESSAGE = 200, 1000
-"""Characters of a page that is no error of S3, and of the message of one that is."""
+"""Maximum length in characters of a quoted page that is no S3 error, and of an S3 error's message."""
 
 _THROTTLED = frozenset({408, 429, 500, 502, 503, 504})
 _THROTTLING_CODES = frozenset({"RequestTimeout", "SlowDown", "InternalError", "OperationAborted", "BadDigest"})
@@ -39,23 +39,23 @@ Query = Sequence[tuple[str, str]]
 
 
 class Body(Protocol):
-    """What a request sends. It may be read several times: for its digest, and for each try."""
+    """Body of a request. It may be read several times: for its digest, and for each try."""
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Size in bytes."""
 
     @property
     def sha256(self) -> str:
-        """In hexadecimal digits."""
+        """Digest in hexadecimal digits."""
 
     def chunks(self) -> Iterator[bytes]:
-        """Its bytes."""
+        """Yield the bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A small body that is at hand."""
+    """Small body in memory."""
 
     data: bytes
 
@@ -74,11 +74,11 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An answer that has come completely."""
+    """Complete answer."""
 
     status_code: int
     headers: Mapping[str, str]
-    """By name in lower case."""
+    """Headers by name in lower case."""
     content: bytes
 
     @property
@@ -87,7 +87,7 @@ class Response:
 
 
 class Wire:
-    """What a bucket is asked. Any thread may use it."""
+    """Requests to one bucket. Any thread may use it."""
 
     def __init__(self, bucket: Bucket, attempts: Attempts, redact: Redactor) -> None:
         self.bucket = bucket
@@ -108,9 +108,11 @@ class Wire:
         accepted: Sequence[int] = (),
         seconds: float | None = None,
     ) -> Response:
-        """The answer to a request, after as many tries as it takes; AttemptError for a refusal not in `accepted`.
+        """Return the answer to a request after retries.
 
-        An empty key stands for the bucket itself. `seconds` are those of an `Allowance`.
+        Raises AttemptError for a refusal whose status is not in `accepted`.
+
+        An empty key means the bucket itself. For `seconds` see `Allowance`.
         """
         what = f"{method} {self.bucket.name}/{key}"
         sent: Body = Text(body) if isinstance(body, bytes) else body
@@ -125,14 +127,14 @@ class Wire:
         return self._attempts.run(what, once)
 
     def said(self, response: Response) -> str:
-        """Code and message of an error, without secrets."""
+        """Return code and message of an error, without secrets."""
         return " ".join(_error(response.content, self._redact)).strip()
 
     @contextmanager
     def reading(self, key: str, headers: Mapping[str, str], accepted: Sequence[int], most: int) -> Iterator[Incoming]:
-        """An object of at most so many bytes, bit by bit, of a single try.
+        """Stream an object of at most `most` bytes, without retries.
 
-        AttemptError, also for what goes wrong while it is read.
+        Raises AttemptError, also for errors while the body is read.
         """
         what = f"GET {self.bucket.name}/{key}"
         request = self._request("GET", key, (), Text(b""), headers=headers, allowed=Allowance(most))
@@ -180,13 +182,13 @@ class Wire:
 
 
 def _error_of(incoming: Incoming) -> Response:
-    """An answer whose body is an error, or of no interest: its beginning is enough."""
+    """Read the beginning of an answer whose body is an error or not needed."""
     return Response(incoming.status, incoming.headers, incoming.read(ERROR_BYTES)[0])
 
 
 @contextmanager
 def _named(what: str) -> Iterator[None]:
-    """Says what failed by a failure of the connection."""
+    """Add the name of the request to a connection's failure."""
     try:
         yield
     except LineError as error:
@@ -194,7 +196,7 @@ def _named(what: str) -> Iterator[None]:
 
 
 def refusal(response: Response, what: str, redact: Redactor) -> AttemptError:
-    """What an answer of 300 or above means."""
+    """Translate an answer with status 300 or above."""
     status, (code, message) = response.status_code, _error(response.content, redact)
     text = f"{what}: {status} {code} {message}".strip()
     if status in _THROTTLED or code in _THROTTLING_CODES:
@@ -226,7 +228,7 @@ def _error(content: bytes, redact: Redactor) -> tuple[str, str]:
 
 
 def _host(location: str) -> str:
-    """The host of the URL that a redirect points to; empty for none. The rest of the URL may hold signatures."""
+    """Return the host of a redirect's URL; empty if it has none. The rest of the URL may hold signatures."""
     try:
         return urlsplit(location).hostname or ""
     except ValueError:
@@ -234,7 +236,7 @@ def _host(location: str) -> str:
 
 
 def _retry_after(text: str) -> float:
-    """Seconds, which a server gives as such or as a date."""
+    """Return the seconds of a Retry-After header, which may be a number or a date."""
     try:
         seconds = float(text) if text.isdecimal() else (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds()
     except (TypeError, ValueError):

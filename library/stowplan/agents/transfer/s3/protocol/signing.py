@@ -15,7 +15,7 @@ EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """The keys of an account; they stay out of `repr`."""
+    """Keys of an account. `repr` hides them."""
 
     access_key_id: str = field(repr=False)
     secret_access_key: str = field(repr=False)
@@ -23,12 +23,12 @@ class Credentials:
 
 
 def encoded(text: str, safe: str = "") -> str:
-    """Percent-encoded as S3 does it: all but letters, digits and `-._~`, with hexadecimal digits in upper case."""
+    """Percent-encode by S3's rule: all except letters, digits and `-._~`, with upper-case hexadecimal digits."""
     return quote(text, safe=safe + "-._~")
 
 
 def query_string(query: Sequence[tuple[str, str]]) -> str:
-    """The query of a request, in the order that its signature asks for."""
+    """Return the query of a request in the order that its signature requires."""
     return "&".join(sorted(f"{encoded(name)}={encoded(value)}" for name, value in query))
 
 
@@ -44,9 +44,9 @@ def signed_headers(
     now: datetime,
     headers: Mapping[str, str],
 ) -> dict[str, str]:
-    """All headers of a request, its signature with them.
+    """Return all headers of a request, including its signature.
 
-    `path` and `query` are percent-encoded, `sha256` is the digest of the body in hexadecimal digits, `now` in UTC.
+    `path` and `query` are percent-encoded, `sha256` is the digest of the body in hexadecimal digits, `now` is in UTC.
     """
     stamp = now.strftime("%Y%m%dT%H%M%SZ")
     complete = {
