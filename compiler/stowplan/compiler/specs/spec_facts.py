@@ -70,7 +70,7 @@ def of_spec(spec: Spec, context: Context) -> SpecFacts:
             single: FieldPath = (*dataset_claim.TEMPLATE, "spec", "accessModes") if is_single(modes) else ()
             return SpecFacts(*place, write=dataset_claim.write(model, namespace), claim=claim.name, single=single)
         case DataCube() as model:
-            return SpecFacts(*place, write=writes.of_cube(model, namespace))
+            return SpecFacts(*place, write=writes.of_model(model, namespace))
         case SampleJob() as model:
             return SpecFacts(*place, reference=_name(model))
         case PaddleJob() as model:

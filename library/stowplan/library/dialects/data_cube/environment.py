@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from stowplan.library.dialects.data_cube import git_url, variable_references
+from stowplan.library.dialects.data_cube.git_url import GitUrl, Unusable
 from stowplan.library.dialects.data_cube.options import may_be_missing
 from stowplan.library.dialects.shared.source_uri import carries_credentials
 from stowplan.library.manifest import ExternalReference, Json
@@ -35,12 +36,16 @@ _FILES = frozenset({*CA_ENV, "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"})
 
 
 class Variable(NamedTuple):
-    """One environment variable: its name, the rest of it, and where it stands in the document."""
+    """One environment variable: its name, the rest of it, and where it is in the document.
+
+    `option` is the name of the option that the variable carries. `git` is the parsed value of the option `url`.
+    """
 
     name: str
     body: Json
     path: FieldPath
     option: str = ""
+    git: GitUrl | Unusable | None = None
 
     @property
     def value(self) -> str:
@@ -48,14 +53,16 @@ class Variable(NamedTuple):
         return str(self.body.get("value") or "")
 
 
-def of_cube(model: DataCube) -> list[Variable]:
-    """The options, then the user's own variables, as they stand in the document."""
+def of_model(model: DataCube) -> list[Variable]:
+    """The options, then the user's own variables, in the order of the document."""
     found = []
     for side in ("source", "sink"):
         for index, each in enumerate(getattr(model.spec, side).options or ()):
             option = str(each.get("name", ""))
             body = {key: value for key, value in each.items() if key != "name"}
-            found.append(Variable(option_env(option), body, ("spec", side, "options", index), option))
+            url = str(each.get("value") or "") if option == "url" else ""
+            git = git_url.split(url) if url else None
+            found.append(Variable(option_env(option), body, ("spec", side, "options", index), option, git))
     executor = model.spec.executor
     for index, each in enumerate((executor.env if executor else None) or ()):
         body = {key: value for key, value in each.items() if key != "name"}
@@ -63,10 +70,15 @@ def of_cube(model: DataCube) -> list[Variable]:
     return found
 
 
-def findings(variables: list[Variable], *, certificates: bool, allowed: Sequence[str] = ()) -> list[Finding]:
+def findings(
+    variables: Sequence[Variable],
+    *,
+    certificates: bool,
+    allowed: Sequence[str],
+) -> list[Finding]:
     """Names that clash or are not allowed, values that are secret, and references that lead nowhere or in a circle.
 
-    `allowed` is `policy.executorEnv` of the platform.
+    `certificates` says whether the cube has a `caBundle`. `allowed` is `policy.executorEnv` of the platform.
     """
     found = [*_clashes(variables, certificates=certificates), *_secrets(variables)]
     clashing = {each.path for each in found}
@@ -76,7 +88,7 @@ def findings(variables: list[Variable], *, certificates: bool, allowed: Sequence
     return [*found, *_dangling(variables)] or _circles(variables)
 
 
-def _clashes(variables: list[Variable], *, certificates: bool) -> Iterator[Finding]:
+def _clashes(variables: Sequence[Variable], *, certificates: bool) -> Iterator[Finding]:
     first: dict[str, Variable] = {}
     taken = PROVIDED | OF_THE_KUBELET | (frozenset(CA_ENV) if certificates else frozenset())
     for each in variables:
@@ -98,7 +110,7 @@ def _word(variable: Variable) -> str:
     return f"the option `{variable.option}`" if variable.option else f"`{variable.name}` of `executor.env`"
 
 
-def _refused(variables: list[Variable], allowed: Sequence[str]) -> Iterator[Finding]:
+def _refused(variables: Sequence[Variable], allowed: Sequence[str]) -> Iterator[Finding]:
     """Variables of the user's own that the agent may not be given."""
     for each in variables:
         known = _ALLOWED.fullmatch(each.name) and each.name not in _FILES
@@ -118,7 +130,7 @@ def _matches(name: str, pattern: str) -> bool:
     return name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
 
 
-def _secrets(variables: list[Variable]) -> Iterator[Finding]:
+def _secrets(variables: Sequence[Variable]) -> Iterator[Finding]:
     """Literal secrets among the user's own variables; options are judged by what they are."""
     for each in variables:
         value = each.value
@@ -131,12 +143,12 @@ def _secrets(variables: list[Variable]) -> Iterator[Finding]:
             yield finding("SP603", (*each.path, "value"), message, hint)
 
 
-def _dangling(variables: list[Variable]) -> Iterator[Finding]:
+def _dangling(variables: Sequence[Variable]) -> Iterator[Finding]:
     names = {each.name for each in variables}
     uncertain = {each.name for each in variables if may_be_missing(each.body)}
     for each in variables:
         for name in variable_references.references(each.value):
-            if name in uncertain & _kept(each):
+            if name in uncertain & _remaining(each):
                 message = f"$({name}) may be missing (`optional: true`), and then would stand in the value as it is."
                 yield finding("SP493", (*each.path, "value"), message, f"Remove `optional` from {name}.")
             elif name not in names | PROVIDED | OF_THE_KUBELET:
@@ -145,10 +157,10 @@ def _dangling(variables: list[Variable]) -> Iterator[Finding]:
                 yield finding("SP493", (*each.path, "value"), message, hint)
 
 
-def _kept(variable: Variable) -> set[str]:
-    """The references that are left when user and password are taken out of a repository's URL."""
-    parts = git_url.split(variable.value) if variable.option == "url" else None
-    return set(variable_references.references(parts.url if isinstance(parts, git_url.GitUrl) else variable.value))
+def _remaining(variable: Variable) -> set[str]:
+    """The references in the emitted value: the URL of a repository is emitted without user and password."""
+    value = variable.git.url if isinstance(variable.git, GitUrl) else variable.value
+    return set(variable_references.references(value))
 
 
 def _meant(name: str, names: set[str]) -> str:
@@ -157,7 +169,7 @@ def _meant(name: str, names: set[str]) -> str:
     return did_you_mean(name, names)
 
 
-def _circles(variables: list[Variable]) -> list[Finding]:
+def _circles(variables: Sequence[Variable]) -> list[Finding]:
     last = {each.name: each for each in variables}
     circle = variable_references.circle({name: each.value for name, each in last.items()})
     if not circle:
@@ -166,7 +178,7 @@ def _circles(variables: list[Variable]) -> list[Finding]:
     return [finding("SP493", (*last[circle[0]].path, "value"), message, "Write one of them out.")]
 
 
-def emitted(variables: list[Variable], replaced: Mapping[str, str]) -> tuple[Json, ...]:
+def emitted(variables: Sequence[Variable], replaced: Mapping[str, str]) -> tuple[Json, ...]:
     """The variables of the container, the last one of each name, each behind those that it refers to.
 
     `replaced` are literal values that take the place of those given, or come on top. References must be sound.
@@ -183,7 +195,7 @@ def secret_keys(model: DataCube) -> Iterator[tuple[FieldPath, str, str]]:
     """Where a Secret's key is asked for that must be there, the Secret's name, and the key."""
     bundles = {side: getattr(model.spec, side).ca_bundle for side in ("source", "sink")}
     places: list[tuple[FieldPath, Json]] = [
-        *(((*each.path, "valueFrom"), each.body.get("valueFrom") or {}) for each in of_cube(model)),
+        *(((*each.path, "valueFrom"), each.body.get("valueFrom") or {}) for each in of_model(model)),
         *(
             (("spec", side, "caBundle"), {"secretKeyRef": each.secret_key_ref})
             for side, each in bundles.items()
@@ -196,7 +208,7 @@ def secret_keys(model: DataCube) -> Iterator[tuple[FieldPath, str, str]]:
             yield (*path, "secretKeyRef", "key"), str(reference.get("name")), str(reference.get("key"))
 
 
-def externals(variables: list[Variable], namespace: str) -> set[ExternalReference]:
+def externals(variables: Sequence[Variable], namespace: str) -> set[ExternalReference]:
     """The Secrets, with the keys that they must have, and ConfigMaps that the variables come from."""
     keys: dict[tuple[str, str], set[str]] = {}
     for source in [given for each in variables if (given := each.body.get("valueFrom"))]:

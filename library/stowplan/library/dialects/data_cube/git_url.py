@@ -1,7 +1,6 @@
 """The URL of a Git repository: what of it may be kept, and who is to authenticate."""
 
 import re
-from functools import lru_cache
 
 from stowplan.schema.frozen import dataclass
 
@@ -41,7 +40,6 @@ _SECRET = Unusable(
 )
 
 
-@lru_cache
 def split(url: str) -> GitUrl | Unusable:
     """A literal URL without its userinfo. One that begins with a reference is left to the agent."""
     if url.startswith("$("):

@@ -2,32 +2,28 @@
 
 from collections.abc import Iterator
 
-from stowplan.library.dialects.data_cube import git_url, options, paths
+from stowplan.library.dialects.data_cube import options, paths
+from stowplan.library.dialects.data_cube.cube import Cube
+from stowplan.library.dialects.data_cube.git_url import GitUrl, Unusable
 from stowplan.library.dialects.data_cube.options import Side
 from stowplan.library.dialects.data_cube.variable_references import references
 from stowplan.schema.agents.transfer_config import option_env
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, Severity, finding
-from stowplan.schema.kinds.data_cube import DataCube, DataReference
 
 
-def findings(model: DataCube, reference: DataReference, side: Side) -> list[Finding]:
-    """What is wrong with the side that is no claim."""
-    return [
-        *_address(reference, ("spec", side)),
-        *_s3(reference, side),
-        *_one_sided(reference, side),
-        *_nobody(model, reference, side),
-    ]
+def findings(cube: Cube) -> list[Finding]:
+    """What is wrong with the side that is remote."""
+    return [*_address(cube), *_s3(cube), *_one_sided(cube), *_without_token(cube)]
 
 
-def _address(reference: DataReference, base: FieldPath) -> Iterator[Finding]:
+def _address(cube: Cube) -> Iterator[Finding]:
     """The literal URL or URI."""
-    if reference.type == "git" and (url := options.literal(reference, "url")):
+    reference, base = cube.remote, cube.remote_path
+    if reference.type == "git" and cube.git:
         path = options.path_of(reference, "url", base)
-        parts = git_url.split(url)
-        if isinstance(parts, git_url.Unusable):
-            yield finding("SP603" if parts.secret else "SP495", path, parts.message, parts.hint)
-        elif option_env("token") in references(parts.url):
+        if isinstance(cube.git, Unusable):
+            yield finding("SP603" if cube.git.secret else "SP495", path, cube.git.message, cube.git.hint)
+        elif option_env("token") in references(cube.git.url):
             message = "The token stands in the address itself, which Git writes into the repository's configuration."
             hint = "Remove it there; the agent authenticates with the option `token`."
             yield finding("SP495", path, message, hint)
@@ -47,24 +43,23 @@ def _endpoint(endpoint: str, path: FieldPath) -> Iterator[Finding]:
         yield finding("SP494", path, message, "Write for example https://minio.example.com.")
 
 
-def _s3(reference: DataReference, side: Side) -> Iterator[Finding]:
-    settings = reference.s3
-    if reference.type != "s3" or settings is None:
+def _s3(cube: Cube) -> Iterator[Finding]:
+    settings = cube.remote.s3
+    if cube.remote.type != "s3" or settings is None:
         return
-    base: FieldPath = ("spec", side, "s3")
-    uri = options.literal(reference, "s3-uri")
+    uri = options.literal(cube.remote, "s3-uri")
     if settings.kind == "file" and (uri.endswith("/") or uri.removeprefix("s3://").count("/") == 0):
         message = f'"{uri}" is a prefix or a bucket, and cannot be one file.'
-        yield finding("SP494", (*base, "kind"), message, "Name the object, or remove `kind`.")
+        yield finding("SP494", (*cube.remote_path, "s3", "kind"), message, "Name the object, or remove `kind`.")
 
 
-def _one_sided(reference: DataReference, side: Side) -> Iterator[Finding]:
+def _one_sided(cube: Cube) -> Iterator[Finding]:
     """Settings that have no effect on this side."""
     for block, field, key, acts in _ONE_SIDED:
-        settings = getattr(reference, block)
-        if block == reference.type and side != acts and settings and getattr(settings, field) is not None:
-            message = f"`{key}` has no effect on a {side}."
-            yield finding("SP406", ("spec", side, block, key), message, "Remove it.", anchor=Anchor.KEY)
+        settings = getattr(cube.remote, block)
+        if block == cube.remote.type and cube.side != acts and settings and getattr(settings, field) is not None:
+            message = f"`{key}` has no effect on a {cube.side}."
+            yield finding("SP406", (*cube.remote_path, block, key), message, "Remove it.", anchor=Anchor.KEY)
 
 
 _ONE_SIDED: tuple[tuple[str, str, str, Side], ...] = (
@@ -76,16 +71,14 @@ _ONE_SIDED: tuple[tuple[str, str, str, Side], ...] = (
 """Block, field, its key, and the side where it acts."""
 
 
-def _nobody(model: DataCube, reference: DataReference, side: Side) -> Iterator[Finding]:
-    """An upload without a token to a place that takes none from strangers."""
-    if side == "source" or reference.type == "s3" or options.certain(reference, "token"):
+def _without_token(cube: Cube) -> Iterator[Finding]:
+    """An upload without a token, which a server refuses unless everybody may write."""
+    kind = cube.remote.type
+    if not cube.uploads or kind == "s3" or options.certain(cube.remote, "token"):
         return
-    url = options.literal(reference, "url")
-    parts = git_url.split(url) if url else None
-    elsewhere = {str(each.get("name")) for each in (model.spec.executor and model.spec.executor.env) or ()}
-    if (isinstance(parts, git_url.GitUrl) and parts.token_env) or (reference.type == "git" and not url):
+    if (isinstance(cube.git, GitUrl) and cube.git.token_env) or (kind == "git" and not cube.git):
         return
-    if reference.type == "git" or "HF_TOKEN" not in elsewhere:
+    if kind == "git" or all(each.get("name") != "HF_TOKEN" for each in cube.executor.env or ()):
         message = "The upload has no token, so only a server that lets anybody write would take it."
         hint = "Add the option `token`, from a Secret."
-        yield finding("SP494", ("spec", side, "options"), message, hint, severity=Severity.WARNING)
+        yield finding("SP494", (*cube.remote_path, "options"), message, hint, severity=Severity.WARNING)

@@ -1,21 +1,22 @@
-"""Where DataCubes write."""
+"""The directories that DataCubes write to."""
 
-from stowplan.library.dialects.data_cube import claim as data_cube_claim
-from stowplan.library.dialects.data_cube import git_url, options, paths, rules
+from stowplan.library.dialects.data_cube import git_url, options, paths
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.schema.diagnostics import FieldPath
-from stowplan.schema.kinds.data_cube import DataCube
+from stowplan.schema.kinds.data_cube import ClaimReference, DataCube
 
 
-def of_cube(model: DataCube, namespace: str) -> Write | None:
-    """Where a cube writes in its claim; None for one that uploads. A Git repository has a directory of its own."""
-    if rules.sides(model) or data_cube_claim.side_of(model) == "source":
+def of_model(model: DataCube, namespace: str) -> Write | None:
+    """Where a cube writes in its claim; None if it uploads. A Git repository has a directory of its own."""
+    source, sink, executor = model.spec.source, model.spec.sink, model.spec.executor
+    if sink.type != "pvc" or source.type == "pvc":
         return None
-    claim = data_cube_claim.of_cube(model)
+    claim = sink.pvc or ClaimReference()
     parts = [paths.canonical(claim.sub_path or "")]
-    if model.spec.source.type == "git":
-        parts.append(git_url.directory(options.literal(model.spec.source, "url")))
+    if source.type == "git":
+        parts.append(git_url.directory(options.literal(source, "url")))
     path = "/".join(part for part in parts if part)
     at: FieldPath = ("spec", "sink", "pvc", "subPath" if claim.sub_path else "name")
-    template: FieldPath = ("spec", "sink", "pvc", "template") if data_cube_claim.made(model) else ()
-    return Write(namespace, claim.name or "", path, bool(rules.options_of(model).sync), at, template)
+    template: FieldPath = ("spec", "sink", "pvc", "template") if claim.template else ()
+    mirror = bool(executor and executor.options and executor.options.sync)
+    return Write(namespace, claim.name or "", path, mirror, at, template)

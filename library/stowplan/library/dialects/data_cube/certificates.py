@@ -1,0 +1,60 @@
+"""The certificates of a DataCube's `caBundle`: a volume of the pod, and variables that name its file."""
+
+from collections.abc import Iterator
+
+from stowplan.library.dialects.data_cube.cube import Cube
+from stowplan.library.manifest import ExternalReference, Json
+from stowplan.schema.agents.transfer_config import CA_DIRECTORY, CA_ENV, CA_FILE
+from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
+from stowplan.schema.kinds.data_cube import CaBundle, DataReference
+
+
+def findings(reference: DataReference, path: FieldPath) -> Iterator[Finding]:
+    """What is wrong with the certificates of one side. `path` leads to them."""
+    bundle = reference.ca_bundle
+    if bundle is None:
+        return
+    if reference.type == "pvc":
+        yield finding("SP406", path, "A claim needs no certificates.", "Remove it.", anchor=Anchor.KEY)
+        return
+    given = [(key, value) for key, value in _references(bundle) if value]
+    if len(given) != 1:
+        message = "The certificates come from exactly one place."
+        hint = "Give either `configMapKeyRef` or `secretKeyRef`."
+        yield finding("SP494", path, message, hint)
+    elif given[0][1].get("optional"):
+        message = "Without the certificates nothing could be trusted, so the pod waits until they are there."
+        yield finding("SP406", (*path, given[0][0], "optional"), message, "Remove it.", anchor=Anchor.KEY)
+
+
+def variables(cube: Cube) -> tuple[Json, ...]:
+    """Variables that point tools at the file of the certificates."""
+    path = f"{CA_DIRECTORY}/{CA_FILE}"
+    return tuple({"name": name, "value": path} for name in CA_ENV) if cube.remote.ca_bundle else ()
+
+
+def volume(cube: Cube) -> Json | None:
+    """The volume's source; the key becomes the file `CA_FILE`."""
+    bundle = cube.remote.ca_bundle
+    if bundle is None:
+        return None
+    config_map, secret = bundle.config_map_key_ref, bundle.secret_key_ref
+    if secret:
+        return {"secret": {"secretName": secret["name"], "items": [{"key": secret["key"], "path": CA_FILE}]}}
+    reference = config_map or {}
+    return {"configMap": {"name": reference["name"], "items": [{"key": reference["key"], "path": CA_FILE}]}}
+
+
+def externals(cube: Cube) -> Iterator[ExternalReference]:
+    """The Secret, with its key, or the ConfigMap."""
+    bundle = cube.remote.ca_bundle
+    if bundle and (secret := bundle.secret_key_ref):
+        yield ExternalReference("Secret", cube.id.namespace, str(secret["name"]), (str(secret["key"]),))
+    if bundle and (config_map := bundle.config_map_key_ref):
+        yield ExternalReference("ConfigMap", cube.id.namespace, str(config_map["name"]), ())
+
+
+def _references(bundle: CaBundle) -> list[tuple[str, Json]]:
+    """The references that are given, in the order of the model's fields."""
+    both = (("configMapKeyRef", bundle.config_map_key_ref), ("secretKeyRef", bundle.secret_key_ref))
+    return [(key, value) for key, value in both if value is not None]

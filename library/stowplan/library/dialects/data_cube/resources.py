@@ -1,0 +1,49 @@
+"""Requests and limits of a DataCube's pod."""
+
+from collections.abc import Iterator
+
+from stowplan.library.builders import transfer
+from stowplan.library.manifest import Json
+from stowplan.library.values.quantities import larger, without_fractions
+from stowplan.schema.diagnostics import FieldPath, Finding, finding
+from stowplan.schema.kinds.data_cube import Executor
+
+Resources = dict[str, Json]
+"""`requests` and `limits` of a container, each by resource name."""
+
+LEAST_MEMORY = 128
+"""MiB that an agent needs."""
+
+
+def merged(executor: Executor, platform: Resources) -> Resources:
+    """The user's requests and limits, completed by the platform's. No request is larger than its limit."""
+    given = executor.resources or {}
+    own_limits, own_requests = given.get("limits") or {}, given.get("requests") or {}
+    limits = {**platform["limits"], **own_limits}
+    for name, request in own_requests.items():
+        if name not in own_limits and (name not in limits or larger(request, limits[name])):
+            limits[name] = request
+    requests = {**platform["requests"], **own_requests}
+    for name, limit in limits.items():
+        if name not in own_requests and larger(requests.get(name), limit):
+            requests[name] = limit
+    return {"limits": without_fractions(limits), "requests": without_fractions(requests)}
+
+
+def findings(executor: Executor, resources: Resources) -> Iterator[Finding]:
+    """What is wrong with the user's resources, and with the memory limit among the merged `resources`."""
+    given = executor.resources or {}
+    base: FieldPath = ("spec", "executor", "resources")
+    limits = given.get("limits") or {}
+    for name, request in (given.get("requests") or {}).items():
+        if larger(request, limits.get(name)):
+            message = f"The request of {name} is {request}, more than its limit, {limits[name]}."
+            yield finding("SP205", (*base, "requests", name), message, "Lower it, or raise the limit.")
+    if given.get("claims"):
+        message = "An agent uses no devices."
+        yield finding("SP445", (*base, "claims"), message, "Remove it.")
+    least = transfer.memory(resources["limits"])
+    if least < LEAST_MEMORY:
+        message = f"The memory limit is {least} MiB; an agent needs at least {LEAST_MEMORY}."
+        path = (*base, "limits", "memory") if "memory" in limits else (*base, "requests", "memory")
+        yield finding("SP205", path, message, "Raise it; `1Gi` serves most transfers.")
