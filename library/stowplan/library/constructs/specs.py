@@ -7,6 +7,7 @@ from typing import Any, TypeVar, cast
 from cdk8s import Chart
 from constructs import Construct
 
+from stowplan.library.constructs import shapes
 from stowplan.library.constructs.manifest_set import ManifestSet
 from stowplan.library.constructs.reading import read_spec, refuse_errors
 from stowplan.library.dialects.registry import lower
@@ -15,6 +16,7 @@ from stowplan.library.manifest import Unit
 from stowplan.schema.diagnostics import Finding
 from stowplan.schema.frozen import dataclass
 from stowplan.schema.kinds import data_cube, mx_job, paddle_job, sample_job, sample_set, training_job
+from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.platform import Platform
 
 Spec = (
@@ -202,6 +204,8 @@ def _lower(
 ) -> tuple[Unit, tuple[Finding, ...]]:
     """The unit, and what is worth knowing about the spec though it is no error."""
     key = (model.kind, model.metadata.namespace or "", model.metadata.name)
+    if isinstance(model, data_cube.DataCube):
+        refuse_errors(str(SpecId(*key)), shapes.findings(model))
     context = Context(
         platform=platform,
         version=version("stowplan"),

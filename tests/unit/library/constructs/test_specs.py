@@ -225,3 +225,32 @@ def test_data_cubes_have_the_objects_that_synth_writes() -> None:
             DataCube(here, name, spec=document, platform=platform, source=str(path.relative_to(folder)))
     written = {each.manifest.id: each.manifest.body for each in compiled_example("datacube").outputs if each.spec}
     assert {object_id(body): body for body in here.to_json()} == written
+
+
+MIRRORED = {"type": "s3", "s3": {"anonymous": True}, "options": [{"name": "s3-uri", "value": "s3://models/llama/"}]}
+CLAIM = {"type": "pvc", "pvc": {"name": "work"}}
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        ({"executor": {"env": [{"name": "A", "valueFrom": "b"}]}}, "valueFrom"),
+        ({"executor": {"env": [{"value": "b"}]}}, "name"),
+        ({"executor": {"env": [{"name": "A", "valueFrom": {"secretKeyRef": []}}]}}, "secretKeyRef"),
+        ({"executor": {"resources": {"limits": ["cpu"]}}}, "limits"),
+        ({"executor": {"securityContext": {"seccompProfile": "x"}}}, "seccompProfile"),
+        ({"sink": {"type": "pvc", "pvc": {"name": "work", "template": {"spec": {"resources": 1}}}}}, "resources"),
+        ({"sink": {"type": "pvc", "pvc": {"name": "work", "template": {"spec": {"accessModes": 1}}}}}, "accessModes"),
+        ({"source": {**MIRRORED, "caBundle": {"secretKeyRef": {"name": "a"}}}}, "key"),
+    ],
+)
+def test_values_of_another_shape_are_refused(value: dict[str, Any], path: str) -> None:
+    spec = {
+        "apiVersion": "tensorstack.dev/v1beta1",
+        "kind": "DataCube",
+        "metadata": {"name": "train"},
+        "spec": {"source": MIRRORED, "sink": CLAIM, **value},
+    }
+    with pytest.raises(SpecError) as raised:
+        DataCube(chart(), "train", spec=spec)
+    assert [(found.code, found.path[-1]) for found in raised.value.findings] == [("SP213", path)]

@@ -6,7 +6,19 @@ from stowplan.library.dialects.data_cube.cube import Cube
 from stowplan.library.manifest import ExternalReference, Json
 from stowplan.schema.agents.transfer_config import CA_DIRECTORY, CA_ENV, CA_FILE
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
-from stowplan.schema.kinds.data_cube import CaBundle, DataReference
+from stowplan.schema.kinds.data_cube import CaBundle, DataCube, DataReference
+
+_HINT = "Write it as Kubernetes has it."
+
+
+def names(model: DataCube) -> list[Finding]:
+    """References without the name of their object, which Kubernetes' schema accepts."""
+    return [
+        finding("SP213", ("spec", side, "caBundle", key, "name"), "`name` must be given, as a text.", _HINT)
+        for side in ("source", "sink")
+        for key, reference in _references(getattr(model.spec, side).ca_bundle)
+        if not isinstance(reference.get("name"), str)
+    ]
 
 
 def findings(reference: DataReference, path: FieldPath) -> Iterator[Finding]:
@@ -54,7 +66,9 @@ def externals(cube: Cube) -> Iterator[ExternalReference]:
         yield ExternalReference("ConfigMap", cube.id.namespace, str(config_map["name"]), ())
 
 
-def _references(bundle: CaBundle) -> list[tuple[str, Json]]:
-    """The references that are given, in the order of the model's fields."""
+def _references(bundle: CaBundle | None) -> list[tuple[str, Json]]:
+    """The references that are given, each with its key, in the order of the model's fields."""
+    if bundle is None:
+        return []
     both = (("configMapKeyRef", bundle.config_map_key_ref), ("secretKeyRef", bundle.secret_key_ref))
     return [(key, value) for key, value in both if value is not None]

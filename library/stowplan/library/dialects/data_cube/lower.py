@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from stowplan.library.builders import transfer
 from stowplan.library.builders.custom_resource import custom_resource
 from stowplan.library.builders.volume import claim_from_template
-from stowplan.library.dialects.data_cube import certificates, config, environment, pod, rules, shapes
+from stowplan.library.dialects.data_cube import certificates, config, environment, pod, rules
 from stowplan.library.dialects.data_cube.cube import KIND, Cube, view
 from stowplan.library.dialects.data_cube.git_url import GitUrl
 from stowplan.library.dialects.shared import access, schedules
@@ -24,7 +24,7 @@ PLURAL = "datacubes"
 
 def lower(model: DataCube, context: Context) -> Lowered:
     """All objects of a DataCube; none if it has errors."""
-    found = shapes.findings(model) or rules.sides(model)
+    found = certificates.names(model) or rules.sides(model)
     if found:
         spec = SpecId(KIND, context.namespace(model.metadata.namespace), model.metadata.name)
         return Lowered(Unit(spec, ()), tuple(found))

@@ -163,23 +163,13 @@ def test_a_template_of_a_source_makes_no_claim() -> None:
     assert of_kind(result, "PersistentVolumeClaim") == []
 
 
-@pytest.mark.parametrize(
-    ("value", "path"),
-    [
-        ({"executor": {"env": [{"name": "A", "valueFrom": "b"}]}}, "valueFrom"),
-        ({"executor": {"env": [{"value": "b"}]}}, "name"),
-        ({"executor": {"env": [{"name": "A", "valueFrom": {"secretKeyRef": []}}]}}, "secretKeyRef"),
-        ({"executor": {"resources": {"limits": ["cpu"]}}}, "limits"),
-        ({"executor": {"securityContext": {"seccompProfile": "x"}}}, "seccompProfile"),
-        ({"sink": {"type": "pvc", "pvc": {"name": "work", "template": {"spec": {"resources": 1}}}}}, "resources"),
-        ({"sink": {"type": "pvc", "pvc": {"name": "work", "template": {"spec": {"accessModes": 1}}}}}, "accessModes"),
-        ({"source": {**S3, "caBundle": {"secretKeyRef": {"name": "a"}}}}, "key"),
-    ],
-)
-def test_values_of_another_shape_are_refused(value: dict[str, Any], path: str) -> None:
-    """The compiler finds them by Kubernetes' schemas; constructs come here at once."""
-    result = compiled({**s3(), **value})
-    assert [(found.code, found.path[-1]) for found in result.findings] == [("SP213", path)]
+@pytest.mark.parametrize("kind", ["configMapKeyRef", "secretKeyRef"])
+@pytest.mark.parametrize("name", [{}, {"name": None}])
+def test_certificates_need_the_name_of_their_object(kind: str, name: dict[str, None]) -> None:
+    """Kubernetes' schema requires the key alone."""
+    result = compiled({**s3(), "source": {**S3, "caBundle": {kind: {"key": "ca.crt", **name}}}})
+    path = ("spec", "source", "caBundle", kind, "name")
+    assert [(found.code, found.path) for found in result.findings] == [("SP213", path)]
 
 
 CUBES = [name for name in CASES if name.startswith("data-cube-")]

@@ -1,6 +1,6 @@
-"""Whether the Kubernetes values in a DataCube have the shape that lowering reads.
+"""The shape of Kubernetes values in a DataCube that a program gives to a construct.
 
-The compiler has checked them by the platform's Kubernetes version; specs that are made in a program come unchecked.
+The compiler checks these values against the official schemas, which programs do not have. Lowering relies on the shape.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _CORE = "io.k8s.api.core.v1"
 
 
 _Fields = dict[str, "_Fields | type[list[Json]]"]
-"""Fields that are mappings, with theirs, or lists, where they are given."""
+"""Optional fields: mappings, with their own fields, or lists."""
 
 _FIELDS: Mapping[str, _Fields] = {
     f"{_CORE}.EnvVar": {"valueFrom": {"secretKeyRef": {}, "configMapKeyRef": {}}},
@@ -25,12 +25,12 @@ _FIELDS: Mapping[str, _Fields] = {
     f"{_CORE}.PodSecurityContext": {"seccompProfile": {}},
     f"{_CORE}.ResourceRequirements": {"requests": {}, "limits": {}},
 }
-_TEXTS: Mapping[str, tuple[str, ...]] = {
-    f"{_CORE}.EnvVar": ("name",),
-    f"{_CORE}.ConfigMapKeySelector": ("name", "key"),
-    f"{_CORE}.SecretKeySelector": ("name", "key"),
+_REQUIRED: Mapping[str, str] = {
+    f"{_CORE}.EnvVar": "name",
+    f"{_CORE}.ConfigMapKeySelector": "key",
+    f"{_CORE}.SecretKeySelector": "key",
 }
-"""Texts that must be."""
+"""The string that a value must have."""
 
 _HINT = "Write it as Kubernetes has it."
 
@@ -39,8 +39,9 @@ def findings(model: DataCube) -> list[Finding]:
     """One finding for each value of another shape."""
     found: list[Finding] = []
     for path, definition, value in embedded(model):
-        missing = [key for key in _TEXTS.get(definition, ()) if not isinstance(value.get(key), str)]
-        found += [finding("SP213", (*path, key), f"`{key}` must be given, as a text.", _HINT) for key in missing]
+        key = _REQUIRED.get(definition)
+        if key and not isinstance(value.get(key), str):
+            found.append(finding("SP213", (*path, key), f"`{key}` must be given, as a text.", _HINT))
         found += _below(value, _FIELDS.get(definition, {}), path)
     return found
 
