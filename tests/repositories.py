@@ -11,7 +11,7 @@ import yaml
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.model import Output
 from stowplan.compiler.pipeline import compile_repository, validate_repository
-from stowplan.compiler.specs.kinds import MODELS
+from stowplan.schema.kinds.table import KINDS
 
 REPOSITORY = Path(__file__).parents[1]
 EXAMPLES = {path.parent.name: path.parent for path in sorted(REPOSITORY.glob("examples/*/stowplan.yaml"))}
@@ -65,7 +65,7 @@ def case(name: str) -> Result:
 
 def corpus() -> dict[str, str]:
     """The files of the corpus whose kinds there are, with names for the placeholders: `<PVC_NAME>` is `pvc-name`."""
-    known = {name: text for name, text in CORPUS.items() if yaml.safe_load(text)["kind"] in MODELS}
+    known = {name: text for name, text in CORPUS.items() if yaml.safe_load(text)["kind"] in KINDS}
     return {f"{name}.yaml": PLACEHOLDER.sub(_name, text) for name, text in known.items()}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from stowplan.compiler.specs.kinds import MODELS
+from stowplan.schema.kinds.table import KINDS
 from tests.repositories import CORPUS, PLACEHOLDER, Result, compiled, corpus
 
 pytestmark = pytest.mark.skipif(not CORPUS, reason="the documents of the old systems are not beside this repository")
@@ -154,7 +154,7 @@ def test_each_placeholder_is_told(name: str, tmp_path: Path) -> None:
     document = yaml.safe_load(CORPUS[name])
     placeholders = PLACEHOLDER.findall(json.dumps(document))
     found = compiled(tmp_path, {"raw.yaml": CORPUS[name]}).errors
-    unknown = [] if document["kind"] in MODELS else ["SP207"]
+    unknown = [] if document["kind"] in KINDS else ["SP207"]
     assert sorted(problem.code for problem in found) == ["SP114"] * len(placeholders) + unknown
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from stowplan.compiler.specs.kinds import MODELS
+from stowplan.schema.kinds.table import KINDS
 from tests.repositories import CASES, CORPUS, EXAMPLES, REPOSITORY, Result, compiled, corpus
 
 HOST_NETWORK = {"allow": ["hostNetwork"]}
@@ -27,7 +27,7 @@ NEEDED: dict[str, dict[str, Any]] = {
 
 REFUSALS = {"SP603", "SP609", "SP610", "SP614", "SP615", "SP616", "SP617"}
 BLOCKS = re.findall(r"^```\w*\n(.*?)^```$", (REPOSITORY / "README.md").read_text(), re.DOTALL | re.MULTILINE)
-SPECS = [block for block in BLOCKS if any(f"kind: {kind}\n" in block for kind in MODELS)]
+SPECS = [block for block in BLOCKS if any(f"kind: {kind}\n" in block for kind in KINDS)]
 
 
 def without_policy(text: str) -> str:

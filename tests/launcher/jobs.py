@@ -6,8 +6,8 @@ from typing import Any
 
 import yaml
 
-from stowplan.library.dialects.paddle_job.lower import ROLES
 from stowplan.schema.kinds import mx_job
+from stowplan.schema.kinds.paddle_job import ROLES
 from tests.launcher.kubelet import CONTAINER
 from tests.repositories import REPOSITORY, Result, compiled
 

@@ -6,16 +6,9 @@ from dataclasses import field
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.library.manifest import ExternalReference, Manifest
 from stowplan.schema.frozen import dataclass
-from stowplan.schema.kinds.data_cube import DataCube
-from stowplan.schema.kinds.mx_job import MxJob
-from stowplan.schema.kinds.paddle_job import PaddleJob
-from stowplan.schema.kinds.sample_job import SampleJob
-from stowplan.schema.kinds.sample_set import SampleSet
-from stowplan.schema.kinds.training_job import TrainingJob
+from stowplan.schema.kinds.custom_resource import CustomResource
 from stowplan.schema.meta import ObjectId, SpecId
 from stowplan.schema.platform.platform import Platform
-
-SpecModel = SampleSet | SampleJob | PaddleJob | TrainingJob | MxJob | DataCube
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +32,7 @@ class Spec:
 
     id: SpecId
     document: Document
-    model: SpecModel
+    model: CustomResource
     digest: str
 
 

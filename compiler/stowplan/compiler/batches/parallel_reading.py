@@ -10,12 +10,13 @@ from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.incremental.pickled_specs import pack
 from stowplan.compiler.model import Spec
 from stowplan.compiler.repository.files import Files
-from stowplan.compiler.specs import kinds, spec_facts
+from stowplan.compiler.specs import spec_facts
 from stowplan.compiler.specs.spec_facts import SpecFacts
 from stowplan.compiler.specs.validate import is_spec, read_spec
 from stowplan.library.dialects.shared.context import Context
 from stowplan.schema.frozen import dataclass
 from stowplan.schema.kinds.sample_set import SampleSet
+from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.platform.platform import Platform
 
 _WORTH = 60_000
@@ -61,7 +62,7 @@ def examples(contents: Mapping[str, bytes], platform: Platform) -> list[Spec]:
     """A sound spec of most kinds that are there, found by how files are usually written."""
     reader = Files(Path(), Report(), contents)
     files: set[str] = set()
-    for kind in kinds.MODELS:
+    for kind in KINDS:
         line = f"\nkind: {kind}\n".encode()
         files.update(islice((name for name, content in contents.items() if line in content), 1))
     documents = [document for name in sorted(files) for document in reader.read(name) or () if is_spec(document)]

@@ -18,7 +18,7 @@ from stowplan.compiler.checks.facts.facts import (
 )
 from stowplan.compiler.checks.facts.outlines import outline_of
 from stowplan.compiler.checks.objects import references
-from stowplan.compiler.checks.objects.object import TRAINING_KINDS, Object
+from stowplan.compiler.checks.objects.object import Object
 from stowplan.compiler.checks.objects.sync_model import HOOK, PHASES, SYNC, Gate, gate_of, phase_of
 from stowplan.compiler.checks.objects.template_fields import templates_of
 from stowplan.compiler.checks.per_spec import protection, selectors
@@ -26,6 +26,7 @@ from stowplan.compiler.checks.per_spec.custom_resources import defines
 from stowplan.compiler.checks.pods import namespace_levels
 from stowplan.compiler.kubernetes.fields import mapping
 from stowplan.library.manifest import ExternalReference
+from stowplan.schema.kinds.table import TRAINING_KINDS
 from stowplan.schema.meta import ObjectId, SpecId
 from stowplan.schema.platform.platform import Platform
 

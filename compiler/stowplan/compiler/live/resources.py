@@ -8,15 +8,12 @@ from kubernetes.client.exceptions import ApiException
 from kubernetes.config.config_exception import ConfigException
 from urllib3.exceptions import HTTPError
 
-from stowplan.compiler.specs import kinds
-from stowplan.schema.export.crd import CUSTOM_RESOURCES
 from stowplan.schema.frozen import dataclass
+from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.meta import SpecId
 
 SECONDS = 15
 """Longest wait for an answer."""
-
-_PLURALS = {resource.__name__: resource.PLURAL for resource in CUSTOM_RESOURCES}
 
 
 class KubeconfigError(Exception):
@@ -58,11 +55,11 @@ class Cluster:
         return found
 
     def _listed(self, kind: str, namespace: str) -> list[dict[str, Any]]:
-        group, _, version = kinds.API_VERSIONS[kind].partition("/")
+        group, _, version = KINDS[kind].group_version().partition("/")
         objects = client.CustomObjectsApi(self.api)
         try:
             answer: Any = objects.list_namespaced_custom_object(
-                group, version, namespace, _PLURALS[kind], _request_timeout=SECONDS
+                group, version, namespace, KINDS[kind].PLURAL, _request_timeout=SECONDS
             )
         except ApiException as error:
             if error.status == 404:

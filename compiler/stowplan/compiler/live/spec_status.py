@@ -5,10 +5,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from stowplan.compiler.live.lua import assess
-from stowplan.compiler.specs import kinds
 from stowplan.library import health
-from stowplan.library.manifest import group_of
 from stowplan.schema.frozen import dataclass
+from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.meta import SpecId
 
 MISSING, UNKNOWN = "Missing", "Unknown"
@@ -49,7 +48,7 @@ def spec_status(spec: SpecId, body: dict[str, Any] | None, now: datetime) -> Spe
 
 
 def _verdict(kind: str, body: dict[str, Any]) -> dict[str, str]:
-    script = health.scripts().get(f"{group_of(kinds.API_VERSIONS[kind])}_{kind}")
+    script = health.scripts().get(f"{KINDS[kind].group()}_{kind}")
     try:
         return assess(script, body) if script else {"status": UNKNOWN, "message": ""}
     except Exception as error:

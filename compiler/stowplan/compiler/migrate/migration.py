@@ -13,10 +13,10 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Diagnostic, Report, diagnose
-from stowplan.compiler.specs import kinds
 from stowplan.compiler.yaml import reader
 from stowplan.schema.diagnostics import Finding, Severity
 from stowplan.schema.frozen import dataclass
+from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.legacy import modernise
 
 _BY_HAND = "Rewrite it by hand: it is behind an alias, or where an edit could change what stands beside it."
@@ -68,7 +68,7 @@ def migrate(text: str, file: str) -> Migration:
 
 def _canonical(document: Document) -> tuple[dict[str, Any], list[Finding]]:
     kind = document.data.get("kind")
-    model = kinds.MODELS.get(kind) if isinstance(kind, str) else None
+    model = KINDS.get(kind) if isinstance(kind, str) else None
     return modernise(model, document.data) if model else (document.data, [])
 
 

@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from stowplan.compiler.provenance.leaves import pointer
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.frozen import dataclass
+from stowplan.schema.kinds.table import TRAINING_KINDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +225,7 @@ RULES: tuple[Rule, ...] = (
         "rendezvous",
         "What the framework needs so that the pods of a job find each other: variables, ports, and who restarts.",
         "pod/spec/containers/*/env/** pod/spec/*/*/ports/**",
-        specs="PaddleJob TrainingJob MxJob",
+        specs=" ".join(TRAINING_KINDS),
     ),
     _rule(
         "agent-images",

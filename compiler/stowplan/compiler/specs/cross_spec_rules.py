@@ -6,18 +6,15 @@ from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.kubernetes.fields import mapping
 from stowplan.compiler.model import Program
-from stowplan.compiler.specs.spec_facts import SpecFacts, is_single
+from stowplan.compiler.specs.spec_facts import SpecFacts
+from stowplan.library.dialects.dataset.claim import is_single_node
 from stowplan.library.dialects.mounted_claims import MountedClaim
-from stowplan.library.dialects.mx_job import lower as mx_job
-from stowplan.library.dialects.paddle_job import lower as paddle_job
 from stowplan.library.dialects.shared import claim_writes
 from stowplan.library.dialects.shared.claim_writes import Write
-from stowplan.library.dialects.training_job import lower as training_job
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 from stowplan.schema.kinds.paddle_job import HOST_PORT_ANNOTATION
+from stowplan.schema.kinds.table import TRAINING_KINDS
 from stowplan.schema.meta import SpecId
-
-_TRAINING = (mx_job.KIND, paddle_job.KIND, training_job.KIND)
 
 DocumentOf = Callable[[SpecFacts], Document]
 """Gives the document of a spec, to place what is said of it."""
@@ -69,13 +66,13 @@ def _used(
     A namespace without such jobs is not there, nor one with a job that may mean another dataset than it says.
     """
     used: dict[str, set[str]] = {}
-    unclear = {refused.namespace for refused in program.refused if refused.kind in _TRAINING}
+    unclear = {refused.namespace for refused in program.refused if refused.kind in TRAINING_KINDS}
     for spec in specs:
         namespace = spec.id.namespace
         for mounted in spec.mounted:
             if (namespace, mounted.claim) in present:
                 used.setdefault(namespace, set()).add(mounted.claim)
-        if spec.id.kind != paddle_job.KIND:
+        if spec.id.kind != "PaddleJob":
             continue
         names = used.setdefault(namespace, set())
         if spec.reference is not None and (namespace, spec.reference) not in present:
@@ -111,7 +108,7 @@ def _single_node_claims(program: Program) -> Iterator[tuple[tuple[str, str], Cal
     """Claims among the plain objects of the repository that only one node may mount."""
     for document in program.passed_through:
         data = document.data
-        if data.get("kind") == "PersistentVolumeClaim" and is_single(mapping(data, "spec").get("accessModes")):
+        if data.get("kind") == "PersistentVolumeClaim" and is_single_node(mapping(data, "spec").get("accessModes")):
             metadata = mapping(data, "metadata")
             namespace = metadata.get("namespace") or program.platform.default_namespace
             yield (str(namespace), str(metadata.get("name"))), _place(document, ("spec", "accessModes"))

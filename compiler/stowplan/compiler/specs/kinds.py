@@ -1,36 +1,8 @@
-"""The kinds of spec that are known, and what plain Kubernetes kinds are called."""
-
-from collections.abc import Mapping
+"""Which plain Kubernetes kinds there are, and which of them the platform lets through."""
 
 from stowplan.compiler.kubernetes.schemas import known_kinds
-from stowplan.compiler.model import SpecModel
 from stowplan.library.manifest import group_of
-from stowplan.schema.kinds.data_cube import DataCube
-from stowplan.schema.kinds.mx_job import MxJob
-from stowplan.schema.kinds.paddle_job import PaddleJob
-from stowplan.schema.kinds.sample_job import SampleJob
-from stowplan.schema.kinds.sample_set import SampleSet
-from stowplan.schema.kinds.training_job import TrainingJob
 from stowplan.schema.platform.platform import GroupKind, Platform
-
-MODELS: Mapping[str, type[SpecModel]] = {
-    "DataCube": DataCube,
-    "MxJob": MxJob,
-    "PaddleJob": PaddleJob,
-    "SampleJob": SampleJob,
-    "SampleSet": SampleSet,
-    "TrainingJob": TrainingJob,
-}
-
-GROUP = "batch.paddlepaddle.org"
-API_VERSIONS: Mapping[str, str] = {
-    "DataCube": "tensorstack.dev/v1beta1",
-    "MxJob": "mxnet.mlkube.io/v1beta1",
-    "PaddleJob": f"{GROUP}/v1",
-    "SampleJob": f"{GROUP}/v1alpha1",
-    "SampleSet": f"{GROUP}/v1alpha1",
-    "TrainingJob": "paddlepaddle.org/v1alpha1",
-}
 
 
 def allowed(platform: Platform, api_version: str, kind: str) -> GroupKind | None:

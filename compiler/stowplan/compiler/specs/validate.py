@@ -12,14 +12,16 @@ from stowplan.compiler.kubernetes import system_namespaces
 from stowplan.compiler.kubernetes.list_map_keys import LIST_MAP_KEYS
 from stowplan.compiler.kubernetes.schema_checker import SchemaProblem
 from stowplan.compiler.kubernetes.schemas import definition_problems
-from stowplan.compiler.model import Program, Sources, Spec, SpecModel
+from stowplan.compiler.model import Program, Sources, Spec
 from stowplan.compiler.specs import kinds, placeholders, secret_keys
 from stowplan.compiler.specs import platform as platform_file
 from stowplan.compiler.specs.digest_json import ascii_json
 from stowplan.library.builders.pods.training_pod import MERGE_KEYS
 from stowplan.library.values.names import is_dns_label, is_dns_subdomain
 from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, dotted, finding, has_errors
+from stowplan.schema.kinds.custom_resource import CustomResource
 from stowplan.schema.kinds.sample_set import SampleSet
+from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.legacy import modernise
 from stowplan.schema.meta import Model, SpecId
 from stowplan.schema.parse_model import embedded, read
@@ -62,7 +64,7 @@ def validate(sources: Sources, report: Report) -> Program:
 def is_spec(document: Document) -> bool:
     """Whether it is of a kind that is compiled."""
     kind = document.data.get("kind")
-    return isinstance(kind, str) and kind in kinds.MODELS
+    return isinstance(kind, str) and kind in KINDS
 
 
 def identity_of(document: Document, default_namespace: str) -> SpecId:
@@ -78,12 +80,12 @@ def read_spec(document: Document, platform: Platform, report: Report) -> Spec | 
     left_in = []
     if placeholders.suspected(document):
         left_in = [*placeholders.findings(document.data), *placeholders.templates(document.data)]
-    data, found = modernise(kinds.MODELS[kind], document.data)
+    data, found = modernise(KINDS[kind], document.data)
     found += left_in or _version(kind, data)
     if has_errors(found):
         report.add_findings(document, found)
         return None
-    model, problems = read(kinds.MODELS[kind], data, unknown=platform.policy.unknown_fields)
+    model, problems = read(KINDS[kind], data, unknown=platform.policy.unknown_fields)
     found += problems
     if model is None:
         report.add_findings(document, found)
@@ -96,7 +98,7 @@ def read_spec(document: Document, platform: Platform, report: Report) -> Spec | 
 
 
 def _version(kind: str, data: dict[str, Any]) -> list[Finding]:
-    version, expected = data.get("apiVersion"), kinds.API_VERSIONS[kind]
+    version, expected = data.get("apiVersion"), KINDS[kind].group_version()
     if version == expected:
         return []
     path: FieldPath = ("apiVersion",)
@@ -104,7 +106,7 @@ def _version(kind: str, data: dict[str, Any]) -> list[Finding]:
     return [finding("SP208", path, f"{found}; a {kind} has {expected}.", f"Write `apiVersion: {expected}`.")]
 
 
-def _metadata(model: SpecModel, data: dict[str, Any], platform: Platform) -> Iterator[Finding]:
+def _metadata(model: CustomResource, data: dict[str, Any], platform: Platform) -> Iterator[Finding]:
     meta = model.metadata
     if isinstance(model, SampleSet) and not _SERVICE_NAME.fullmatch(meta.name):
         message = f'"{meta.name}" cannot name the Service of a SampleSet.'
@@ -135,7 +137,7 @@ def _is_merged(definition: str, problem: SchemaProblem) -> bool:
     return definition == _POD_TEMPLATE and problem.keyword == LIST_MAP_KEYS and problem.path[-1] in MERGE_KEYS
 
 
-def _digest(model: SpecModel, namespace: str) -> str:
+def _digest(model: CustomResource, namespace: str) -> str:
     """Over the content of the spec: not its place, layout, legacy spelling or status."""
     content = model.model_dump(mode="json", exclude_unset=True)
     return hashlib.sha256(ascii_json([namespace, content])).hexdigest()
@@ -163,9 +165,9 @@ def _unknown_kind(version: str, kind: str) -> tuple[str, str]:
     """Message and hint."""
     unchanged = "To write it unchanged, list it in `passThrough` of the platform file."
     message = f'"{kind}" of {version} is not a kind of spec.'
-    if kind == "List" or kind.removesuffix("List") in kinds.MODELS:
+    if kind == "List" or kind.removesuffix("List") in KINDS:
         return message, 'Write its `items` as documents of their own, each begun by a line "---".'
-    return message, f"{did_you_mean(kind, kinds.MODELS)} {unchanged}"
+    return message, f"{did_you_mean(kind, KINDS)} {unchanged}"
 
 
 def _nameless(data: dict[str, Any], field: str) -> Finding:
@@ -173,7 +175,7 @@ def _nameless(data: dict[str, Any], field: str) -> Finding:
         return finding("SP203", (field,), *mistyped(data[field], ANY_TEXT))
     hint = f"Add `{field}`."
     if field == "kind":
-        hint += f" Specs are of the kinds {', '.join(sorted(kinds.MODELS))}."
+        hint += f" Specs are of the kinds {', '.join(sorted(KINDS))}."
     return finding("SP202", (field,), f'The field "{field}" is missing.', hint)
 
 

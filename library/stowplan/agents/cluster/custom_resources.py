@@ -1,9 +1,10 @@
-"""Where the custom resources that agents report on are served. A test compares this with their CRDs."""
+"""Where the API server serves the custom resources that agents report on."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from stowplan.agents.cluster.place import Place
+from stowplan.schema.kinds.table import KINDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +23,5 @@ class Served:
         return Place(self.collection(namespace), name)
 
 
-_DATA = "batch.paddlepaddle.org/v1alpha1"
-
-SERVED: Mapping[str, Served] = {
-    "DataCube": Served("tensorstack.dev/v1beta1", "datacubes"),
-    "MxJob": Served("mxnet.mlkube.io/v1beta1", "mxjobs"),
-    "PaddleJob": Served("batch.paddlepaddle.org/v1", "paddlejobs"),
-    "SampleJob": Served(_DATA, "samplejobs"),
-    "SampleSet": Served(_DATA, "samplesets"),
-    "TrainingJob": Served("paddlepaddle.org/v1alpha1", "trainingjobs"),
-}
+SERVED: Mapping[str, Served] = {kind: Served(model.group_version(), model.PLURAL) for kind, model in KINDS.items()}
 """By kind."""

@@ -7,6 +7,8 @@ from typing import Any
 from stowplan.agents.cluster.answers import Manifest
 from stowplan.agents.cluster.custom_resources import SERVED, Served
 from stowplan.agents.reporter.workloads import Key, key_of
+from stowplan.schema.kinds import table
+from stowplan.schema.kinds.custom_resource import SpecFields
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,25 +16,14 @@ class Kind:
     """A kind of ours."""
 
     kind: str
-    needed: Mapping[str, tuple[str, ...] | None]
-    """Fields of the spec: with the names of what is kept below them, or None for a plain value."""
+    needed: SpecFields
 
     @property
     def served(self) -> Served:
         return SERVED[self.kind]
 
 
-_REPLICAS = ("replicas",)
-_SIZES = ("min-instance", "max-instance")
-
-KINDS: tuple[Kind, ...] = (
-    Kind("DataCube", {"schedule": None}),
-    Kind("MxJob", {"jobMode": None, "replicaSpecs": ("replicas", "mxReplicaType")}),
-    Kind("PaddleJob", {"ps": _REPLICAS, "worker": _REPLICAS, "heter": _REPLICAS}),
-    Kind("SampleJob", {"type": None, "schedule": None, "sampleSetRef": ("name",)}),
-    Kind("SampleSet", {"partitions": None, "noSync": None, "source": ("uri",), "csi": ("driver",)}),
-    Kind("TrainingJob", {"fault_tolerant": None, "trainer": _SIZES, "pserver": _SIZES, "annotations": ("walltime",)}),
-)
+KINDS = tuple(Kind(name, model.OBSERVED) for name, model in table.KINDS.items())
 """Every kind of ours."""
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from stowplan.library.builders.metadata import EARLY_WAVE
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels
+from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.platform.platform import ArgoCD, GroupKind, Platform
 
 API_VERSION = "argoproj.io/v1alpha1"
@@ -30,19 +31,14 @@ NAMESPACED_KINDS = (
     GroupKind(group="apps", kind="StatefulSet"),
     GroupKind(group="batch", kind="CronJob"),
     GroupKind(group="batch", kind="Job"),
-    GroupKind(group="batch.paddlepaddle.org", kind="PaddleJob"),
-    GroupKind(group="batch.paddlepaddle.org", kind="SampleJob"),
-    GroupKind(group="batch.paddlepaddle.org", kind="SampleSet"),
     GroupKind(group="jobset.x-k8s.io", kind="JobSet"),
-    GroupKind(group="mxnet.mlkube.io", kind="MxJob"),
     GroupKind(group="networking.k8s.io", kind="NetworkPolicy"),
-    GroupKind(group="paddlepaddle.org", kind="TrainingJob"),
     GroupKind(group="policy", kind="PodDisruptionBudget"),
     GroupKind(group="rbac.authorization.k8s.io", kind="Role"),
     GroupKind(group="rbac.authorization.k8s.io", kind="RoleBinding"),
     GroupKind(group="scheduling.volcano.sh", kind="PodGroup"),
     GroupKind(group="scheduling.x-k8s.io", kind="PodGroup"),
-    GroupKind(group="tensorstack.dev", kind="DataCube"),
+    *(GroupKind(group=model.group(), kind=name) for name, model in KINDS.items()),
 )
 """Every namespaced kind that specs can compile to on any engine, whether or not the present ones do: a platform that
 changes its engine leaves objects of the old one to prune."""

@@ -8,7 +8,7 @@ from stowplan.library.ir.data import Site
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels, names
 from stowplan.schema.agents.reporter_config import ReporterConfig
-from stowplan.schema.export.crd import CUSTOM_RESOURCES
+from stowplan.schema.kinds.table import KINDS
 
 NAME = "stowplan-reporter"
 COMPONENT = "reporter"
@@ -55,7 +55,7 @@ def _rules(site: Site) -> list[Json]:
     if _has_job_sets(site):
         read.append(("jobset.x-k8s.io", ["jobsets"]))
     kinds: dict[str, list[str]] = {}
-    for resource in CUSTOM_RESOURCES:
+    for resource in KINDS.values():
         kinds.setdefault(resource.group(), []).append(resource.PLURAL)
     rules = [_rule(group, resources, _READ) for group, resources in [*read, *sorted(kinds.items())]]
     statuses = [(group, [f"{plural}/status" for plural in plurals]) for group, plurals in sorted(kinds.items())]

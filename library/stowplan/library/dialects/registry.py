@@ -1,33 +1,27 @@
-"""The kinds there are, and how each is lowered."""
+"""The dialects, by kind."""
 
-from stowplan.library.dialects.data_cube import lower as data_cube
-from stowplan.library.dialects.dataset import sample_job, sample_set
-from stowplan.library.dialects.mx_job import lower as mx_job
-from stowplan.library.dialects.paddle_job import lower as paddle_job
+from typing import Any
+
+from stowplan.library.dialects.data_cube import dialect as data_cube
+from stowplan.library.dialects.dataset import sample_job_dialect, sample_set_dialect
+from stowplan.library.dialects.mx_job import dialect as mx_job
+from stowplan.library.dialects.paddle_job import dialect as paddle_job
 from stowplan.library.dialects.shared.context import Context, Lowered
-from stowplan.library.dialects.training_job import lower as training_job
-from stowplan.schema.kinds.data_cube import DataCube
-from stowplan.schema.kinds.mx_job import MxJob
-from stowplan.schema.kinds.paddle_job import PaddleJob
-from stowplan.schema.kinds.sample_job import SampleJob
-from stowplan.schema.kinds.sample_set import SampleSet
-from stowplan.schema.kinds.training_job import TrainingJob
+from stowplan.library.dialects.shared.dialect import Dialect
+from stowplan.library.dialects.training_job import dialect as training_job
+from stowplan.schema.kinds.custom_resource import CustomResource
 
-Spec = SampleSet | SampleJob | PaddleJob | TrainingJob | MxJob | DataCube
+DIALECTS: dict[str, Dialect[Any]] = {
+    "DataCube": data_cube.DIALECT,
+    "MxJob": mx_job.DIALECT,
+    "PaddleJob": paddle_job.DIALECT,
+    "SampleJob": sample_job_dialect.DIALECT,
+    "SampleSet": sample_set_dialect.DIALECT,
+    "TrainingJob": training_job.DIALECT,
+}
+"""A dialect for each kind of `stowplan.schema.kinds.table`."""
 
 
-def lower(model: Spec, context: Context) -> Lowered:
+def lower(model: CustomResource, context: Context) -> Lowered:
     """The manifests of one spec. Never raises for a user's mistake; what is wrong is in the findings."""
-    match model:
-        case SampleSet():
-            return sample_set.lower(model, context)
-        case SampleJob():
-            return sample_job.lower(model, context)
-        case PaddleJob():
-            return paddle_job.lower(model, context)
-        case TrainingJob():
-            return training_job.lower(model, context)
-        case MxJob():
-            return mx_job.lower(model, context)
-        case DataCube():
-            return data_cube.lower(model, context)
+    return DIALECTS[model.kind].lower(model, context)

@@ -6,3 +6,6 @@ from stowplan.library.drivers.pvc import ClaimDriver
 
 STORAGE_DRIVERS: dict[str, StorageDriver] = {driver.name: driver for driver in (JuiceFSDriver(), ClaimDriver())}
 """Drivers by the name that `spec.csi.driver` gives. A new one is added here and nowhere else."""
+
+DEFAULT_DRIVER = JuiceFSDriver.name
+"""Driver of a dataset that names none."""

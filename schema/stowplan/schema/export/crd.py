@@ -10,16 +10,7 @@ from typing import Any
 
 from stowplan.schema.export.plain_schema import INT_OR_STRING, Schema, plain_schema
 from stowplan.schema.kinds.custom_resource import Column, CustomResource
-from stowplan.schema.kinds.data_cube import DataCube
-from stowplan.schema.kinds.mx_job import MxJob
-from stowplan.schema.kinds.paddle_job import PaddleJob
-from stowplan.schema.kinds.sample_job import SampleJob
-from stowplan.schema.kinds.sample_set import SampleSet
-from stowplan.schema.kinds.training_job import TrainingJob
 from stowplan.schema.meta import LARGEST_INT32
-
-CUSTOM_RESOURCES: tuple[type[CustomResource], ...] = (DataCube, MxJob, PaddleJob, SampleJob, SampleSet, TrainingJob)
-"""Every kind that has a CRD, sorted by name."""
 
 CATEGORIES = ("mlops",)
 """`kubectl get mlops` lists the objects of all our kinds."""

@@ -7,8 +7,8 @@ against the platform's Kubernetes version.
 
 import re
 
-from stowplan.schema.export.crd import CUSTOM_RESOURCES
 from stowplan.schema.export.plain_schema import Schema, plain_schema
+from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.meta import Model
 from stowplan.schema.platform.platform import Platform
 
@@ -17,7 +17,7 @@ SUFFIX = ".schema.json"
 COMBINED = f"stowplan{SUFFIX}"
 """File of the schema for any document; an editor picks the rules by the document's kind."""
 
-MODELS: tuple[type[Model], ...] = (Platform, *CUSTOM_RESOURCES)
+MODELS: tuple[type[Model], ...] = (Platform, *KINDS.values())
 """Every kind that users write."""
 
 

@@ -1,9 +1,15 @@
-"""The base of every kind that has a CRD: what `kubectl` shows of it and how its status looks."""
+"""The base of every kind that has a CRD, and the facts that a kind declares."""
 
+from collections.abc import Mapping
 from typing import ClassVar, get_args
 
+from pydantic import Field
+
 from stowplan.schema.frozen import dataclass
-from stowplan.schema.meta import Model
+from stowplan.schema.meta import Model, ObjectMeta
+
+SpecFields = Mapping[str, tuple[str, ...] | None]
+"""Fields of a spec, each with the names of the fields below it, or None for a plain value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +25,10 @@ AGE = Column("AGE", ".metadata.creationTimestamp", "date")
 
 
 class CustomResource(Model):
-    """A kind of ours. Its class has the kind's name; the fields are `api_version`, `kind`, `metadata` and `spec`."""
+    """A kind of ours. The class is named like the kind.
+
+    A kind narrows `api_version` and `kind` to one value each, and adds the field `spec`.
+    """
 
     PLURAL: ClassVar[str]
     """The name in URLs and roles; the singular is the kind in lower case."""
@@ -32,8 +41,23 @@ class CustomResource(Model):
     STATUS: ClassVar[type[Model]]
     """The model of `status`. Agents write it, users never."""
 
+    TRAINS: ClassVar[bool] = False
+    """Whether its pods train: users bring the templates of these pods."""
+
+    OBSERVED: ClassVar[SpecFields]
+    """What the reporter reads of `spec`."""
+
+    api_version: str = Field(description="Version of this kind.", max_length=253)
+    kind: str = Field(description="Name of this kind.", max_length=63)
+    metadata: ObjectMeta = Field(description="Name, namespace, labels and annotations.")
+
+    @classmethod
+    def group_version(cls) -> str:
+        """The `apiVersion` of its documents, such as `tensorstack.dev/v1beta1`."""
+        api_version: str = get_args(cls.model_fields["api_version"].annotation)[0]
+        return api_version
+
     @classmethod
     def group(cls) -> str:
         """Its API group, such as `tensorstack.dev`."""
-        api_version: str = get_args(cls.model_fields["api_version"].annotation)[0]
-        return api_version.partition("/")[0]
+        return cls.group_version().partition("/")[0]

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from stowplan.schema.agents.transfer_config import HOST_PATTERN, HOSTS
-from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
+from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, SpecFields
 from stowplan.schema.kinds.data_cube_status import DataCubeStatus
 from stowplan.schema.kinds.kubernetes_shapes import ENV_VAR, TOLERATION
 from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta
@@ -209,6 +209,7 @@ class DataCube(CustomResource):
         AGE,
     )
     STATUS: ClassVar[type[Model]] = DataCubeStatus
+    OBSERVED: ClassVar[SpecFields] = {"schedule": None}
 
     api_version: Literal["tensorstack.dev/v1beta1"] = Field(description="Version of this kind.")
     kind: Literal["DataCube"] = Field(description="Always `DataCube`.")

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from stowplan.schema.kinds.conditions import Conditions
-from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
+from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, SpecFields
 from stowplan.schema.meta import KubernetesType, Model, ObjectMeta
 
 MxPodTemplate = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.PodTemplateSpec")]
@@ -78,6 +78,11 @@ class MxJob(CustomResource):
     FOLDED_KEYS: ClassVar[bool] = True
     COLUMNS: ClassVar[tuple[Column, ...]] = (Column("PHASE", ".status.phase"), Column("STATE", ".status.state"), AGE)
     STATUS: ClassVar[type[Model]] = MxJobStatus
+    TRAINS: ClassVar[bool] = True
+    OBSERVED: ClassVar[SpecFields] = {
+        "jobMode": None,
+        "replicaSpecs": ("replicas", "mxReplicaType"),
+    }
 
     api_version: Literal["mxnet.mlkube.io/v1beta1"] = Field(description="Version of this kind.")
     kind: Literal["MxJob"] = Field(description="Always `MxJob`.")

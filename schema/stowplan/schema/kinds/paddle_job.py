@@ -1,11 +1,12 @@
 """`PaddleJob`: distributed training with PaddlePaddle."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from stowplan.schema.agents.wait_config import Until
-from stowplan.schema.kinds.custom_resource import Column, CustomResource
+from stowplan.schema.kinds.custom_resource import Column, CustomResource, SpecFields
 from stowplan.schema.kinds.kubernetes_shapes import QUANTITY
 from stowplan.schema.kinds.paddle_job_status import PaddleJobStatus
 from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta
@@ -17,6 +18,19 @@ HOST_PORT_ANNOTATION = "host-port"
 
 PLACEMENT_ANNOTATION = "stowplan.dev/cache-placement"
 """Annotation of a job: whether its pods must run where the dataset is cached."""
+
+ROLES = ("ps", "worker", "heter")
+"""Fields of `spec` with roles, in the order in which roles take their ports on the host network."""
+
+_DECIDERS = ("worker", "heter", "ps")
+
+
+def decider(sizes: Mapping[str, int]) -> str | None:
+    """The role whose success is that of the job, from the number of pods by role. None if no role has pods.
+
+    As in the old operator, the first of worker, heter and ps that has pods decides; the others serve it.
+    """
+    return next((role for role in _DECIDERS if sizes.get(role, 0) > 0), None)
 
 
 class PaddleRole(Model):
@@ -112,6 +126,8 @@ class PaddleJob(CustomResource):
         Column("Age", ".metadata.creationTimestamp", "date"),
     )
     STATUS: ClassVar[type[Model]] = PaddleJobStatus
+    TRAINS: ClassVar[bool] = True
+    OBSERVED: ClassVar[SpecFields] = dict.fromkeys(ROLES, ("replicas",))
 
     api_version: Literal["batch.paddlepaddle.org/v1"] = Field(description="Version of this kind.")
     kind: Literal["PaddleJob"] = Field(description="Always `PaddleJob`.")

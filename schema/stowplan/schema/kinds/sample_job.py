@@ -6,7 +6,7 @@ from pydantic import Field
 
 from stowplan.schema.juicefs.options import SyncOptions
 from stowplan.schema.kinds.conditions import AttemptCounts, Conditions, TaskAttempts
-from stowplan.schema.kinds.custom_resource import Column, CustomResource
+from stowplan.schema.kinds.custom_resource import Column, CustomResource, SpecFields
 from stowplan.schema.meta import Int32, Model, NamedReference, ObjectMeta, SecretReference
 
 TaskType = Literal["sync", "warmup", "rmr", "clear"]
@@ -105,6 +105,11 @@ class SampleJob(CustomResource):
     PLURAL: ClassVar[str] = "samplejobs"
     COLUMNS: ClassVar[tuple[Column, ...]] = (Column("PHASE", ".status.phase"),)
     STATUS: ClassVar[type[Model]] = SampleJobStatus
+    OBSERVED: ClassVar[SpecFields] = {
+        "type": None,
+        "schedule": None,
+        "sampleSetRef": ("name",),
+    }
 
     api_version: Literal["batch.paddlepaddle.org/v1alpha1"] = Field(description="Version of this kind.")
     kind: Literal["SampleJob"] = Field(description="Always `SampleJob`.")

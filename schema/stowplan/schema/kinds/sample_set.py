@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from stowplan.schema.juicefs.options import MountOptions
-from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
+from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, SpecFields
 from stowplan.schema.kinds.kubernetes_shapes import NODE_AFFINITY, TOLERATION
 from stowplan.schema.kinds.sample_set_status import SampleSetStatus
 from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta, SecretReference
@@ -133,6 +133,12 @@ class SampleSet(CustomResource):
         AGE,
     )
     STATUS: ClassVar[type[Model]] = SampleSetStatus
+    OBSERVED: ClassVar[SpecFields] = {
+        "partitions": None,
+        "noSync": None,
+        "source": ("uri",),
+        "csi": ("driver",),
+    }
 
     api_version: Literal["batch.paddlepaddle.org/v1alpha1"] = Field(description="Version of this kind.")
     kind: Literal["SampleSet"] = Field(description="Always `SampleSet`.")

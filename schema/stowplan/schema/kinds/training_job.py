@@ -4,7 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
+from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource, SpecFields
 from stowplan.schema.kinds.training_job_status import TrainingJobStatus
 from stowplan.schema.meta import KubernetesType, Model, ObjectMeta
 
@@ -165,6 +165,13 @@ class TrainingJob(CustomResource):
         AGE,
     )
     STATUS: ClassVar[type[Model]] = TrainingJobStatus
+    TRAINS: ClassVar[bool] = True
+    OBSERVED: ClassVar[SpecFields] = {
+        "fault_tolerant": None,
+        "trainer": ("min-instance", "max-instance"),
+        "pserver": ("min-instance", "max-instance"),
+        "annotations": ("walltime",),
+    }
 
     api_version: Literal["paddlepaddle.org/v1alpha1"] = Field(description="Version of this kind.")
     kind: Literal["TrainingJob"] = Field(description="Always `TrainingJob`.")

@@ -5,15 +5,12 @@ from typing import Any
 from stowplan.agents.reporter import pods, resources, workloads
 from stowplan.agents.reporter.observed import Observed
 from stowplan.agents.reporter.rules import registry
-from stowplan.schema.export.crd import CUSTOM_RESOURCES
+from stowplan.schema.kinds import table
 
 Manifest = dict[str, Any]
 NAMESPACE = "ml"
 RUN = "abcdefgh"
 KINDS = {kind.kind: kind for kind in resources.KINDS}
-
-
-MODELS = {each.__name__: each for each in CUSTOM_RESOURCES}
 
 
 def time(minute: int) -> str:
@@ -195,7 +192,7 @@ def report(
     status = registry.status(seen, mxnet)
     if status is None:
         return None
-    MODELS[kind].STATUS.model_validate(status)
+    table.KINDS[kind].STATUS.model_validate(status)
     assert set(status) <= registry.FIELDS[kind]
     assert not [key for key, value in status.items() if value in ({}, [])], "would be a null after an apply"
     others = {key: value for key, value in given.get("status", {}).items() if key not in registry.FIELDS[kind]}

@@ -10,7 +10,8 @@ from stowplan.agents.reporter import probe
 from stowplan.agents.reporter.resources import KINDS
 from stowplan.agents.reporter.rules import registry
 from stowplan.agents.reporter.settings import arguments, settings
-from stowplan.schema.export.crd import CUSTOM_RESOURCES, custom_resource_definition
+from stowplan.schema.export.crd import custom_resource_definition
+from stowplan.schema.kinds import table
 from tests.agents.accounts import account_directory
 
 SERVER = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
@@ -48,7 +49,7 @@ def test_probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
 
 
 def test_every_kind_is_reported_on_and_only_in_fields_that_it_has() -> None:
-    models = {each.__name__: each for each in CUSTOM_RESOURCES}
+    models = table.KINDS
     assert {kind.kind for kind in KINDS} == set(models) == set(registry.FIELDS)
     for kind in KINDS:
         model = models[kind.kind]

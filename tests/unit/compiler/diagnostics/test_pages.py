@@ -11,9 +11,9 @@ from stowplan.compiler.diagnostics import pages
 from stowplan.compiler.diagnostics.pages import page
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.pipeline import validate_repository
-from stowplan.compiler.specs.kinds import MODELS
 from stowplan.schema.codes import CATALOGUE
 from stowplan.schema.diagnostics import Severity
+from stowplan.schema.kinds.table import KINDS
 
 FOLDER = Path(pages.__file__).parent
 SECTIONS = ["What it means", "Why it matters", "Wrong", "Right"]
@@ -78,7 +78,7 @@ def _pass_through(documents: list[dict[str, Any]], code: str) -> str:
     kinds = [
         {"group": str(document["apiVersion"]).rpartition("/")[0], "kind": document["kind"]}
         for document in documents
-        if "kind" in document and document["kind"] not in MODELS
+        if "kind" in document and document["kind"] not in KINDS
     ]
     return yaml.safe_dump({"passThrough": kinds}) if kinds and code not in ("SP207", "SP209") else ""
 

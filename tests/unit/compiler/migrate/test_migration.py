@@ -8,9 +8,9 @@ from typer.testing import CliRunner, Result
 
 from stowplan.compiler.cli import app
 from stowplan.compiler.migrate.migration import migrate
-from stowplan.compiler.specs import kinds
 from stowplan.compiler.yaml import reader
 from stowplan.schema.diagnostics import Severity
+from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.legacy import modernise
 from tests.repositories import CORPUS
 
@@ -190,6 +190,6 @@ def test_documents_of_the_old_systems_mean_the_same_afterwards() -> None:
         rewritten += 1
         before, after = (reader.read(each, "a.yaml")[0] for each in (text, result.text))
         for old, new in zip(before, after, strict=True):
-            model = kinds.MODELS.get(old.root.data["kind"])
+            model = KINDS.get(old.root.data["kind"])
             assert new.root.data == (modernise(model, old.root.data)[0] if model else old.root.data)
     assert rewritten >= 2

@@ -11,10 +11,10 @@ from stowplan.compiler.diagnostics.document import Document, Node
 from stowplan.compiler.diagnostics.locations import Mark
 from stowplan.compiler.lowering.extensions import extend
 from stowplan.compiler.model import Program
-from stowplan.compiler.specs.kinds import MODELS
-from stowplan.library.dialects.registry import Spec, lower
+from stowplan.library.dialects.registry import lower
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.manifest import Json, Manifest, Unit
+from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.platform.platform import Platform
 from tests.repositories import CASES
 
@@ -52,7 +52,7 @@ def test_a_patch_of_one_spec_changes_no_other(case: str, tmp_path: Path) -> None
 def _lowered(case: str, name: str) -> Unit:
     """The spec of a case under another name."""
     *_, given = yaml.safe_load_all(CASES[case].read_text())
-    model: Spec = MODELS[given["kind"]].model_validate({**given, "metadata": {**given["metadata"], "name": name}})
+    model = KINDS[given["kind"]].model_validate({**given, "metadata": {**given["metadata"], "name": name}})
     return lower(model, Context(Platform(), "1")).unit
 
 

@@ -11,7 +11,8 @@ from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.live.lua import assess
 from stowplan.compiler.pipeline import compile_repository
 from stowplan.library.health import FOLDER, scripts
-from stowplan.schema.export.crd import CUSTOM_RESOURCES, custom_resource_definition
+from stowplan.schema.export.crd import custom_resource_definition
+from stowplan.schema.kinds import table
 
 CASES = [
     (tests.parent, case)
@@ -43,7 +44,7 @@ KINDS = [
 
 
 def test_there_is_a_script_for_each_kind() -> None:
-    specs = [custom_resource_definition(resource)["spec"] for resource in CUSTOM_RESOURCES]
+    specs = [custom_resource_definition(resource)["spec"] for resource in table.KINDS.values()]
     assert sorted(f"{spec['group']}_{spec['names']['kind']}" for spec in specs) == KINDS
     assert sorted(scripts()) == sorted(["batch_Job", *KINDS])
 

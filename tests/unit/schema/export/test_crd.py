@@ -9,11 +9,12 @@ import yaml
 from pydantic import Field
 
 from stowplan.schema.export import crd, structural
-from stowplan.schema.export.crd import CUSTOM_RESOURCES, custom_resource_definition
+from stowplan.schema.export.crd import custom_resource_definition
 from stowplan.schema.kinds.custom_resource import AGE, Column, CustomResource
 from stowplan.schema.kinds.paddle_job import PaddleJob
 from stowplan.schema.kinds.sample_job import SampleJob
 from stowplan.schema.kinds.sample_set import SampleSet
+from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta
 
 Schema = dict[str, Any]
@@ -208,7 +209,7 @@ def nodes(schema: Schema) -> Iterator[Schema]:
             yield from nodes(child)
 
 
-@pytest.fixture(params=CUSTOM_RESOURCES, ids=lambda resource: resource.__name__)
+@pytest.fixture(params=KINDS.values(), ids=lambda resource: resource.__name__)
 def resource(request: pytest.FixtureRequest) -> type[CustomResource]:
     kind: type[CustomResource] = request.param
     return kind
@@ -242,9 +243,9 @@ def test_every_column_shows_a_field_of_the_schema(resource: type[CustomResource]
 
 
 def test_the_registry_is_sorted_and_names_are_unique() -> None:
-    kinds = [resource.__name__ for resource in CUSTOM_RESOURCES]
+    kinds = list(KINDS)
     assert kinds == sorted(kinds)
-    assert len({resource.PLURAL for resource in CUSTOM_RESOURCES}) == len(kinds)
+    assert len({resource.PLURAL for resource in KINDS.values()}) == len(kinds)
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,9 @@ from stowplan.library.builders.pods.await_pod import CONTAINER
 from stowplan.library.dialects.training_job.etcd import ETCD
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
+from stowplan.schema.kinds.table import TRAINING_KINDS
 from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.platform import Platform
-
-TRAINING_KINDS = frozenset({"MxJob", "PaddleJob", "TrainingJob"})
-"""Kinds of spec whose pods are users' templates."""
 
 
 class Object:

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about
-from stowplan.compiler.checks.objects.object import TRAINING_KINDS, Object, Objects, is_plain
+from stowplan.compiler.checks.objects.object import Object, Objects, is_plain
 from stowplan.compiler.kubernetes.fields import mapping
 from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.kinds.table import TRAINING_KINDS
 from stowplan.schema.platform.platform import Platform
 
 _CODE = "SP617"

@@ -10,10 +10,10 @@ from stowplan.compiler.diff.fields import Nothing
 from stowplan.compiler.diff.risks.pods import Pods
 from stowplan.compiler.diff.wording import shown
 from stowplan.compiler.kubernetes.fields import identity, items, mapping
-from stowplan.compiler.specs.kinds import API_VERSIONS
-from stowplan.library.manifest import Json, group_of
+from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath, dotted
 from stowplan.schema.frozen import dataclass
+from stowplan.schema.kinds.table import KINDS
 
 _SECRET_FIELDS = ("secret", "secretRef", "secretKeyRef", "nodePublishSecretRef")
 _STRUCTURE = ("spec", "template", "jobTemplate")
@@ -47,8 +47,8 @@ def added(pair: Pair, pods: Pods) -> Iterator[Risk]:
 def _pods(body: Json) -> tuple[Pod, ...]:
     """The pods of an object; none of a spec's own resource, whose pods are in the objects that it compiles to."""
     own = identity(body)
-    known = API_VERSIONS.get(own.kind)
-    return () if known and group_of(known) == own.group else pods_anywhere(body)
+    known = KINDS.get(own.kind)
+    return () if known and known.group() == own.group else pods_anywhere(body)
 
 
 def _holders(body: Json) -> Iterator[FieldPath]:

@@ -7,10 +7,7 @@ from stowplan.agents.reporter.observed import Observed
 from stowplan.agents.reporter.pods import Pod
 from stowplan.agents.reporter.rules.conditions import Status, of_work, settled
 from stowplan.agents.reporter.rules.training import POD_STATES, Role, Training, is_kept, training
-
-ROLES = ("ps", "worker", "heter")
-_DECIDES = ("worker", "heter", "ps")
-"""The first of these that has pods decides; the others serve it."""
+from stowplan.schema.kinds.paddle_job import ROLES, decider
 
 FIELDS = frozenset(
     [*"phase mode startTime completionTime run conditions observedGeneration".split(), *ROLES],
@@ -26,8 +23,7 @@ def status(seen: Observed) -> Status | None:
         return None
     spec = seen.resource.spec
     sizes = {name: int((spec.get(name) or {}).get("replicas") or 0) for name in ROLES}
-    decider = next((name for name in _DECIDES if sizes[name]), "worker")
-    found = training(seen, (decider,))
+    found = training(seen, (decider(sizes) or "worker",))
     phase = _phase(found)
     fields: Status = {
         "phase": phase,

@@ -11,6 +11,7 @@ from stowplan.schema.kinds.sample_set import Csi, DatasetClaim, SampleSet
 
 _BASE: FieldPath = ("spec", "csi", "claim")
 TEMPLATE: FieldPath = (*_BASE, "template")
+_SEVERAL_NODES = ("ReadWriteMany", "ReadOnlyMany")
 _OF_CACHES = (("partitions", "partitions"), ("cache", "cache"), ("node_affinity", "nodeAffinity"))
 """Fields of a SampleSet that are about cached datasets only, and their keys."""
 
@@ -42,6 +43,17 @@ def write(model: SampleSet, namespace: str) -> Write:
     template: FieldPath = TEMPLATE if given.template else ()
     writes = not model.spec.no_sync
     return Write(namespace, claim.name, claim.sub_path, mirror=False, at=at, template=template, writes=writes)
+
+
+def single_node(model: SampleSet) -> FieldPath:
+    """The path of the template's access modes if only one node can mount the claim, else an empty path."""
+    modes = ((_given(model).template or {}).get("spec") or {}).get("accessModes")
+    return (*TEMPLATE, "spec", "accessModes") if is_single_node(modes) else ()
+
+
+def is_single_node(modes: object) -> bool:
+    """Whether the access modes of a claim let only one node mount it."""
+    return isinstance(modes, list) and not any(mode in _SEVERAL_NODES for mode in modes)
 
 
 def of_another_driver(model: SampleSet) -> Iterator[Finding]:

@@ -2,6 +2,13 @@
 
 from stowplan.library.dialects.shared.context import Context
 from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, finding
+from stowplan.schema.kinds.paddle_job import DatasetMount
+from stowplan.schema.meta import NamedReference
+
+
+def name_of(reference: NamedReference | DatasetMount | None) -> str | None:
+    """The name in a reference, None without a reference."""
+    return (reference.name or "") if reference else None
 
 
 def missing(name: str, namespace: str, context: Context) -> list[Finding]:

@@ -5,7 +5,8 @@ from stowplan.library.builders.custom_resource import custom_resource
 from stowplan.library.dialects.dataset import claim, sync_namespace
 from stowplan.library.dialects.shared import access, secrets, source_uri
 from stowplan.library.dialects.shared.context import Context, Lowered
-from stowplan.library.drivers.registry import STORAGE_DRIVERS
+from stowplan.library.drivers.api import StorageDriver
+from stowplan.library.drivers.registry import DEFAULT_DRIVER, STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset, Claim, DataTask, Origin, Placement, SecretName, Site, Source, Tier
 from stowplan.library.manifest import Manifest, Unit
 from stowplan.library.values.names import STATEFUL_SET_LIMIT, SampleSetNames
@@ -40,13 +41,18 @@ def lower(model: SampleSet, context: Context) -> Lowered:
     return Lowered(Unit(spec, manifests, sync_namespace.externals(dataset, dataset.source)), tuple(found))
 
 
+def driver_of(model: SampleSet) -> StorageDriver:
+    """The driver that a SampleSet names, else the default one."""
+    csi = model.spec.csi
+    return STORAGE_DRIVERS[(csi.driver if csi else None) or DEFAULT_DRIVER]
+
+
 def cached_dataset(model: SampleSet, context: Context) -> CachedDataset:
     """The dataset that a SampleSet describes, also of one that has errors."""
     namespace, name = context.namespace(model.metadata.namespace), model.metadata.name
     spec = model.spec
     csi = spec.csi
-    driver = (csi.driver if csi else None) or "juicefs"
-    cached = STORAGE_DRIVERS[driver].cached
+    driver = driver_of(model)
     volume = secrets.resolve(spec.secret_ref, SecretName(namespace, ""))
     identity = SpecId("SampleSet", namespace, name)
     uri = spec.source.uri if spec.source else None
@@ -58,15 +64,15 @@ def cached_dataset(model: SampleSet, context: Context) -> CachedDataset:
     return CachedDataset(
         origin=Origin(identity, context.sources.get(("SampleSet", namespace, name), "")),
         names=SampleSetNames(namespace, name, context.platform.names),
-        driver=driver,
-        claim=Claim(name) if cached else claim.of_set(model),
+        driver=driver.name,
+        claim=Claim(name) if driver.cached else claim.of_set(model),
         volume_secret=volume,
         partitions=min(spec.partitions or 1, MOST_PARTITIONS),
         tiers=tuple(_tier(level) for level in (spec.cache.levels or [] if spec.cache else [])),
         placement=Placement(spec.node_affinity, tuple(spec.tolerations or ())),
         options=options,
         source=source if synced else None,
-        warmed=warmed and cached and not options.read_only,
+        warmed=warmed and driver.cached and not options.read_only,
         run=model.metadata.annotations.get(RUN_ANNOTATION, ""),
     )
 

@@ -14,12 +14,10 @@ from stowplan.library.ir.training import DatasetMount, GangRequest, Role, Traini
 from stowplan.library.manifest import Json, Manifest, Unit
 from stowplan.library.values.names import SUBDOMAIN_LIMIT, TrainingNames, shorten
 from stowplan.schema.diagnostics import Finding, has_errors
-from stowplan.schema.kinds.paddle_job import HOST_PORT_ANNOTATION, PaddleJob, PaddleRole
+from stowplan.schema.kinds.paddle_job import HOST_PORT_ANNOTATION, ROLES, PaddleJob, PaddleRole
 from stowplan.schema.meta import RUN_ANNOTATION, SpecId
 
 KIND = "PaddleJob"
-ROLES = ("ps", "worker", "heter")
-"""In the order in which they take their ports on the host network."""
 
 _SIZE = "np"
 
@@ -71,7 +69,7 @@ def _group(
     spec = _identity(model, context)
     names = TrainingNames(spec.name, KIND.lower())
     present = dict(_present(model))
-    decides = rules.decider(model)
+    decides = rules.deciding_role(model)
     elastic = rules.is_elastic(model)
     roles = tuple(
         Role(

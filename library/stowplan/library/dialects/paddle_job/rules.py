@@ -10,7 +10,7 @@ from stowplan.library.manifest import Json
 from stowplan.library.values import quantities
 from stowplan.library.values.names import MOST_PODS, is_dns_label, is_dns_subdomain
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, finding
-from stowplan.schema.kinds.paddle_job import HOST_PORT_ANNOTATION, PaddleJob, PaddleRole
+from stowplan.schema.kinds.paddle_job import HOST_PORT_ANNOTATION, ROLES, PaddleJob, PaddleRole, decider
 from stowplan.schema.platform.platform import Platform
 
 _KEEPS = ("", "Never")
@@ -24,9 +24,6 @@ _TOLD = re.compile(r"(?:^|\s)--(?:legacy|run_mode|(?:server|trainer|worker|heter
 
 _ELASTIC_SERVERS = {"legacy": "PADDLE_ELASTIC_SERVER", "modern": "PADDLE_MASTER"}
 """The variable with the etcd, by the launcher that reads it."""
-
-_ROLES = ("ps", "worker", "heter")
-_DECIDES = ("worker", "heter", "ps")
 
 
 def findings(model: PaddleJob, platform: Platform) -> list[Finding]:
@@ -44,10 +41,9 @@ def is_elastic(model: PaddleJob) -> bool:
     return model.spec.elastic is not None and not any(role and role.replicas > 0 for role in others)
 
 
-def decider(model: PaddleJob) -> str | None:
-    """The role whose success is that of the job: the others serve it. None where no role has pods."""
-    present = {name for name, role in _roles(model) if role.replicas > 0}
-    return next((name for name in _DECIDES if name in present), None)
+def deciding_role(model: PaddleJob) -> str | None:
+    """The role whose success is that of the job. None if no role has pods."""
+    return decider({name: role.replicas for name, role in _roles(model)})
 
 
 def restart(model: PaddleJob, name: str) -> Literal["Never", "OnFailure"]:
@@ -60,7 +56,7 @@ def restart(model: PaddleJob, name: str) -> Literal["Never", "OnFailure"]:
 
 
 def _roles(model: PaddleJob) -> Iterator[tuple[str, PaddleRole]]:
-    for name in _ROLES:
+    for name in ROLES:
         role: PaddleRole | None = getattr(model.spec, name)
         if role is not None:
             yield name, role
@@ -181,7 +177,7 @@ def _role(model: PaddleJob, name: str, role: PaddleRole, platform: Platform) -> 
         return
     yield from pod_template.findings(template, (*path, "template"), host_network=model.spec.intranet == "Host")
     yield from _restart(model, name, template["spec"].get("restartPolicy"))
-    if name != decider(model):
+    if name != deciding_role(model):
         yield from pod_template.taken(template, await_pod.CONTAINER, await_pod.VOLUMES, (*path, "template"))
     yield from _old_port(model, name, template, platform.paddle.base_port)
     if model.spec.ps and model.spec.ps.replicas:
@@ -222,7 +218,7 @@ def _mentions(value: object, path: FieldPath) -> Iterator[FieldPath]:
 
 def _restart(model: PaddleJob, name: str, given: str | None) -> Iterator[Finding]:
     path: FieldPath = ("spec", name, "template", "spec", "restartPolicy")
-    if given == "Always" and name == decider(model):
+    if given == "Always" and name == deciding_role(model):
         message = "A pod that is always started again never completes; it is compiled with OnFailure."
         yield finding("SP438", path, message, "Write OnFailure or Never.")
     elif given and given != "OnFailure" and is_elastic(model):

@@ -9,7 +9,8 @@ from stowplan.compiler.checks.per_spec import conformance, crds, custom_resource
 from stowplan.compiler.checks.per_spec.custom_resources import Definitions
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import Severity
-from stowplan.schema.export.crd import CUSTOM_RESOURCES, custom_resource_definition
+from stowplan.schema.export.crd import custom_resource_definition
+from stowplan.schema.kinds.table import KINDS
 from tests.unit.compiler.checks.given import (
     GONE,
     SPEC,
@@ -195,7 +196,7 @@ def test_int_or_string_and_bounds_of_openapi_are_understood() -> None:
 
 
 def test_our_crds_are_structural_and_small_enough() -> None:
-    ours = [custom_resource_definition(resource) for resource in CUSTOM_RESOURCES]
+    ours = [custom_resource_definition(resource) for resource in KINDS.values()]
     assert crds.check(objects(*ours)) == []
 
 

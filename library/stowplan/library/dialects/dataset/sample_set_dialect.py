@@ -1,0 +1,41 @@
+"""The dialect of the kind SampleSet."""
+
+from collections.abc import Iterator
+
+from stowplan.library.dialects.dataset import claim
+from stowplan.library.dialects.dataset.sample_set import cached_dataset, driver_of, lower
+from stowplan.library.dialects.shared.context import Context
+from stowplan.library.dialects.shared.dialect import Dialect, Relations
+from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.kinds.sample_set import SampleSet
+
+
+def relations(model: SampleSet, context: Context) -> Relations:
+    """The cache directories, or the claim of a dataset without a cache."""
+    if driver_of(model).cached:
+        return Relations(caches=tuple(_caches(model, context)))
+    return Relations(
+        write=claim.write(model, context.namespace(model.metadata.namespace)),
+        claim=claim.of_set(model).name,
+        single=claim.single_node(model),
+    )
+
+
+def _caches(model: SampleSet, context: Context) -> Iterator[tuple[str, FieldPath]]:
+    for directory in driver_of(model).cache_directories(cached_dataset(model, context), context.site):
+        yield directory, _directory_path(model, directory)
+
+
+def _directory_path(model: SampleSet, directory: str) -> FieldPath:
+    """The field that names a cache directory; for a directory by default, the field that could."""
+    levels = model.spec.cache.levels or [] if model.spec.cache else []
+    for index, level in enumerate(levels):
+        if directory in (level.path or "").split(":"):
+            return ("spec", "cache", "levels", index, "path")
+    options = model.spec.csi.juice_fs_mount_options if model.spec.csi else None
+    if options and options.cache_dir:
+        return ("spec", "csi", "juiceFSMountOptions", "cache-dir")
+    return ("spec", "cache", "levels")
+
+
+DIALECT = Dialect(lower, relations)

@@ -1,0 +1,22 @@
+"""The dialect of the kind MxJob."""
+
+from stowplan.library.dialects import mounted_claims
+from stowplan.library.dialects.mx_job.lower import lower
+from stowplan.library.dialects.mx_job.rules import role_of
+from stowplan.library.dialects.shared.context import Context
+from stowplan.library.dialects.shared.dialect import Dialect, Relations
+from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.kinds.mx_job import MxJob
+
+
+def relations(model: MxJob, context: Context) -> Relations:  # noqa: ARG001 - as the interface has it
+    """The claims that the templates of the roles mount."""
+    mounted: list[mounted_claims.MountedClaim] = []
+    for index, entry in enumerate(model.spec.replica_specs or ()):
+        pods = 1 if entry.replicas is None else entry.replicas
+        path: FieldPath = ("spec", "replicaSpecs", index, "template")
+        mounted += mounted_claims.of_template(entry.template, pods, role_of(entry), path)
+    return Relations(mounted=tuple(mounted))
+
+
+DIALECT = Dialect(lower, relations)

@@ -1,0 +1,30 @@
+"""The dialect of the kind PaddleJob."""
+
+from stowplan.library.dialects import mounted_claims
+from stowplan.library.dialects.dataset.reference import name_of
+from stowplan.library.dialects.paddle_job.lower import lower, ports_of
+from stowplan.library.dialects.shared.context import Context
+from stowplan.library.dialects.shared.dialect import Dialect, Relations
+from stowplan.schema.kinds.paddle_job import ROLES, PaddleJob, PaddleRole
+
+
+def relations(model: PaddleJob, context: Context) -> Relations:
+    """The dataset, the ports on the host network, and the claims that the templates of the roles mount."""
+    pods = 0
+    mounted: list[mounted_claims.MountedClaim] = []
+    for name in ROLES:
+        role: PaddleRole | None = getattr(model.spec, name)
+        if role:
+            pods += max(role.replicas, 0)
+            mounted += mounted_claims.of_template(role.template, role.replicas, name, ("spec", name, "template"))
+    return Relations(name_of(model.spec.sample_set_ref), pods, _ports(model, context), tuple(mounted))
+
+
+def _ports(model: PaddleJob, context: Context) -> tuple[int, int] | None:
+    if model.spec.intranet != "Host":
+        return None
+    taken = [block for block in ports_of(model, context)[0].values() if block]
+    return (taken[0].start, taken[-1].stop) if taken else None
+
+
+DIALECT = Dialect(lower, relations)

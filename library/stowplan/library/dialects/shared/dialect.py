@@ -1,0 +1,46 @@
+"""What a dialect is: how the specs of one kind are compiled."""
+
+from collections.abc import Callable
+from typing import Generic, NamedTuple, TypeVar
+
+from stowplan.library.dialects.mounted_claims import MountedClaim
+from stowplan.library.dialects.shared.claim_writes import Write
+from stowplan.library.dialects.shared.context import Context, Lowered
+from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.frozen import dataclass
+from stowplan.schema.kinds.custom_resource import CustomResource
+
+Model = TypeVar("Model", bound=CustomResource)
+
+
+class Relations(NamedTuple):
+    """What a spec shares with other specs.
+
+    `reference` is the name in `sampleSetRef`, None if the spec has no such field; `pods` is the number of pods that
+    mount this dataset. `ports` are ports of the node: the first one, and the one after the last. `mounted` are claims
+    that the pods mount by volumes of their own. `write` is the place in a claim that the spec fills.
+
+    Of a dataset: `caches` are its directories on nodes, each with the path of its field. `claim` is the claim of a
+    dataset without a cache, and `single` the path of its access modes if only one node can mount it.
+    """
+
+    reference: str | None = None
+    pods: int = 0
+    ports: tuple[int, int] | None = None
+    mounted: tuple[MountedClaim, ...] = ()
+    write: Write | None = None
+    caches: tuple[tuple[str, FieldPath], ...] = ()
+    claim: str | None = None
+    single: FieldPath = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect(Generic[Model]):
+    """The compiler of one kind.
+
+    `lower` makes the manifests of one spec. It never raises for a user's mistake: findings hold what is wrong.
+    `relations` is asked only of specs without errors.
+    """
+
+    lower: Callable[[Model, Context], Lowered]
+    relations: Callable[[Model, Context], Relations]

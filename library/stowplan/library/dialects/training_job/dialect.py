@@ -1,0 +1,19 @@
+"""The dialect of the kind TrainingJob."""
+
+from stowplan.library.dialects import mounted_claims
+from stowplan.library.dialects.shared.context import Context
+from stowplan.library.dialects.shared.dialect import Dialect, Relations
+from stowplan.library.dialects.training_job.lower import lower
+from stowplan.library.dialects.training_job.topology import shape
+from stowplan.schema.kinds.training_job import TrainingJob
+
+
+def relations(model: TrainingJob, context: Context) -> Relations:
+    """The claims that all pods of the job mount."""
+    layout = shape(model, context.platform)
+    pods = int(layout.master) + layout.servers + layout.trainers
+    volumes = model.spec.volumes or ()
+    return Relations(mounted=tuple(mounted_claims.of_volumes(volumes, pods, "the job", ("spec", "volumes"))))
+
+
+DIALECT = Dialect(lower, relations)

@@ -1,0 +1,20 @@
+"""The table of kinds: every kind that users write and that has a CRD.
+
+A kind is a `CustomResource`, whose class variables hold its facts. Lists of kinds elsewhere derive from this table.
+"""
+
+from stowplan.schema.kinds.custom_resource import CustomResource
+from stowplan.schema.kinds.data_cube import DataCube
+from stowplan.schema.kinds.mx_job import MxJob
+from stowplan.schema.kinds.paddle_job import PaddleJob
+from stowplan.schema.kinds.sample_job import SampleJob
+from stowplan.schema.kinds.sample_set import SampleSet
+from stowplan.schema.kinds.training_job import TrainingJob
+
+_MODELS: tuple[type[CustomResource], ...] = (DataCube, MxJob, PaddleJob, SampleJob, SampleSet, TrainingJob)
+
+KINDS = {model.__name__: model for model in sorted(_MODELS, key=lambda model: model.__name__)}
+"""The kinds by name, sorted by name."""
+
+TRAINING_KINDS = frozenset(name for name, model in KINDS.items() if model.TRAINS)
+"""Names of the kinds whose pods train: users bring the templates of these pods."""
