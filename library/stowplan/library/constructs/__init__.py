@@ -12,7 +12,15 @@ from stowplan.library.constructs.charts import SpecChart  # noqa: E402  # Node c
 from stowplan.library.constructs.extension_app import Displaced, Extended, ExtensionApp  # noqa: E402
 from stowplan.library.constructs.manifest_set import ManifestSet  # noqa: E402
 from stowplan.library.constructs.reading import SpecError  # noqa: E402
-from stowplan.library.constructs.specs import DataCube, MxJob, PaddleJob, SampleJob, SampleSet, TrainingJob  # noqa: E402
+from stowplan.library.constructs.specs import (  # noqa: E402
+    DataCube,
+    MxJob,
+    PaddleJob,
+    SampleJob,
+    SampleSet,
+    SpecConstruct,
+    TrainingJob,
+)
 
 __all__ = [
     "DataCube",
@@ -25,6 +33,7 @@ __all__ = [
     "SampleJob",
     "SampleSet",
     "SpecChart",
+    "SpecConstruct",
     "SpecError",
     "TrainingJob",
 ]

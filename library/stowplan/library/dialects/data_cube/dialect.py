@@ -9,7 +9,7 @@ from stowplan.schema.kinds.data_cube import DataCube
 
 def relations(model: DataCube, context: Context) -> Relations:
     """The place that the cube writes to."""
-    return Relations(write=writes.of_cube(model, context.namespace(model.metadata.namespace)))
+    return Relations(write=writes.of_model(model, context.namespace(model.metadata.namespace)))
 
 
 DIALECT = Dialect(lower, relations)
