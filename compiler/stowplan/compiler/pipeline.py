@@ -19,7 +19,6 @@ from stowplan.compiler.batches.batch import Batch, Setting
 from stowplan.compiler.batches.front_end import Reading, read
 from stowplan.compiler.checks import local, stage
 from stowplan.compiler.checks.facts.facts import Facts
-from stowplan.compiler.checks.facts.object_index import ObjectIndex
 from stowplan.compiler.checks.history.changes import Changes
 from stowplan.compiler.checks.local import Checked
 from stowplan.compiler.committed import runs
@@ -163,7 +162,7 @@ def _compile(
     batches = _batches(setting, others, reading, report)
     if batches:
         report.add(*problems)
-    _conclude(batches, setting, reading, report, before.index)
+    _conclude(batches, setting, reading, report)
     if report.failed:
         return Compiled(reading.texts(report))
     more = settings(program)
@@ -258,9 +257,7 @@ def _places(batches: Sequence[Batch], beside: Beside) -> frozenset[Place]:
     return beside.places | places_of((part.spec, part.facts) for each in batches for part in each.checked if part.spec)
 
 
-def _conclude(
-    batches: Sequence[Batch], setting: Setting, reading: Reading, report: Report, index: ObjectIndex | None = None
-) -> None:
+def _conclude(batches: Sequence[Batch], setting: Setting, reading: Reading, report: Report) -> None:
     """Add what is wrong with the specs by themselves and with each other."""
     if not batches:
         return
@@ -270,7 +267,7 @@ def _conclude(
         committed = setting.committed
         gone |= runs.without_recompiled(committed.strays, Inventory(committed.gone), setting.recompile)
     parts = [*(part for each in batches for part in each.checked), *reading.beside.checked]
-    stage.conclude(parts, setting.program, gone, report, elsewhere=reading.find, index=index)
+    stage.conclude(parts, setting.program, gone, report, elsewhere=reading.find)
 
 
 def _outputs(batches: Sequence[Batch]) -> tuple[Output, ...]:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from watchfiles import Change, watch
 
-from stowplan.compiler.checks.facts.object_index import ObjectIndex
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.incremental import build_stamp
 from stowplan.compiler.incremental.output_snapshot import Standing
@@ -50,7 +49,6 @@ class Watcher:
     _kept: Kept | None = None
     _standing: Standing | None = None
     _seen: SeenFiles = field(default_factory=SeenFiles)
-    _index: ObjectIndex = field(default_factory=ObjectIndex)
     _left: dict[str, Seen] = field(default_factory=dict)
     """What rounds touched below the output folder, as they left it."""
     _blind: bool = False
@@ -101,7 +99,7 @@ class Watcher:
             self._kept = self._standing = None
         # A lasting Node serves one process. Where everything is compiled, several are faster.
         memory = self._memory if self._kept or self._extended else None
-        before = Before(self._kept, standing=self._standing, seen=self._seen, index=self._index)
+        before = Before(self._kept, standing=self._standing, seen=self._seen)
         compiled = compile_repository(self.repo, self.out, report, memory=memory, before=before, keep_objects=False)
         written = WriteResult() if report.failed else self._write(compiled, report)
         return Round(report, compiled, written, time.perf_counter() - began)

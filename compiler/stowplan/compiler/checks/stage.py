@@ -7,7 +7,6 @@ another process; what it leaves are findings, facts and changes. `shared` looks 
 from collections.abc import Mapping, Sequence
 
 from stowplan.compiler.checks import local, shared
-from stowplan.compiler.checks.facts.object_index import ObjectIndex
 from stowplan.compiler.checks.facts.world import World
 from stowplan.compiler.checks.local import Checked
 from stowplan.compiler.checks.objects.places import DocumentOf, Places
@@ -34,15 +33,13 @@ def conclude(
     report: Report,
     *,
     elsewhere: DocumentOf | None = None,
-    index: ObjectIndex | None = None,
 ) -> None:
     """Add to `report` what `local` found in all specs, and what is wrong between them.
 
     `previous` holds at least the objects that the last run wrote and this one does not. `elsewhere` gives the
-    documents of specs that are not in the program. `index` is that of the last call, where the process goes on.
+    documents of specs that are not in the program.
     """
-    known = index if index and index.follow({part.spec: part.facts for part in parts}) else None
-    world = World((part.facts for part in parts), known)
+    world = World(part.facts for part in parts)
     findings = [
         *(finding for part in parts for finding in part.findings),
         *shared.check(world, [part.changes for part in parts], program.platform, previous),

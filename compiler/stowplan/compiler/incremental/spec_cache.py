@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stowplan.compiler.checks.facts.facts import Facts
-from stowplan.compiler.checks.facts.object_index import ObjectIndex
 from stowplan.compiler.checks.local import Checked
 from stowplan.compiler.checks.objects.finding import ObjectFinding
 from stowplan.compiler.diagnostics.report import Diagnostic
@@ -141,8 +140,7 @@ class Before:
     `kept` is what a run of this very Stowplan left: the last one that wrote the output, if that is still the same, or
     any one that wrote nothing where nothing is to be written. `contents` are those of files of the repository that were
     read already, `tree` is what lies in the output folder. Where that run was one of this very process, `standing` is
-    what it left, and nobody has changed it; `seen` are files that the process has read, `index` has the objects that
-    it has checked.
+    what it left, and nobody has changed it; `seen` are files that the process has read.
     """
 
     kept: Kept | None = None
@@ -150,7 +148,6 @@ class Before:
     tree: Tree | None = None
     standing: Standing | None = None
     seen: SeenFiles | None = None
-    index: ObjectIndex | None = None
 
     def settled(self, out: Path) -> "Before":
         """Itself, the tree looked at, and without what was kept of another output than there is."""

@@ -9,8 +9,6 @@ from stowplan.compiler.output import paths
 
 def check(world: World) -> list[ObjectFinding]:
     """Objects whose paths are unsafe or clash; of two that are the same object, which `duplicates` reports, one."""
-    if world.apart:
-        return []
     facts = {fact.id: fact for fact in world}
     return [
         ObjectFinding(fact.id, replace(found, path=("metadata", "name")), fact.spec, fact.source)

@@ -6,24 +6,14 @@ from functools import cached_property
 from typing import TypeVar
 
 from stowplan.compiler.checks.facts.facts import Fact, Facts, Reference, Step
-from stowplan.compiler.checks.facts.object_index import ObjectIndex
 from stowplan.schema.meta import ObjectId
 
 
 class World:
-    """The facts of all specs. Iterating gives those of sound objects; others are only known to exist.
+    """The facts of all specs. Iterating gives those of sound objects; others are only known to exist."""
 
-    `known` has the same objects, where all are sound and none is in the way of another.
-    """
-
-    def __init__(self, parts: Iterable[Facts], known: ObjectIndex | None = None) -> None:
+    def __init__(self, parts: Iterable[Facts]) -> None:
         self.parts = tuple(parts)
-        self._known = known
-
-    @property
-    def apart(self) -> bool:
-        """Whether it is known that no two objects are the same or would be one file, and that all paths are safe."""
-        return self._known is not None
 
     def __iter__(self) -> Iterator[Fact]:
         return (fact for fact in self.everything if fact.sound)
@@ -70,7 +60,7 @@ class World:
 
     def repeated(self) -> list[Fact]:
         """Objects with a name whose identity another one has too, the first of them first."""
-        if self.apart or len(self._keys) == len(self.everything):
+        if len(self._keys) == len(self.everything):
             return []
         times = Counter(fact.id for fact in self.everything)
         found = (fact for fact in self.everything if fact.id.name and times[fact.id] > 1)
@@ -111,11 +101,11 @@ class World:
 
     @cached_property
     def _sound(self) -> Mapping[ObjectId, Fact]:
-        return self._known.objects if self._known else {fact.id: fact for fact in self}
+        return {fact.id: fact for fact in self}
 
     @cached_property
     def _keys(self) -> Collection[ObjectId]:
-        return self._known.objects if self._known else frozenset(fact.id for fact in self.everything)
+        return frozenset(fact.id for fact in self.everything)
 
 
 _Value = TypeVar("_Value")
