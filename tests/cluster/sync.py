@@ -1,10 +1,10 @@
-"""Applies manifests in the order of the compiler's model of a sync, and prunes them in reverse."""
+"""Applies manifests in the order of the model of a sync, and prunes them in reverse."""
 
 from collections.abc import Iterable
 
-from stowplan.compiler.checks.objects.sync_model import plan
 from stowplan.compiler.kubernetes.fields import sync_options
 from tests.cluster.client import Client, Manifest, true_conditions, wait_for
+from tests.sync_model import plan
 
 
 def apply(client: Client, manifests: Iterable[Manifest]) -> list[Manifest]:

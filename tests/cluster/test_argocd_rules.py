@@ -1,6 +1,6 @@
 """What the compiler refuses because Argo CD would hang on it or lose sight of it, done to a real Argo CD.
 
-Each test compares what happens with what the compiler's model of a sync (`sync_plan`) predicts for the same objects.
+Each test compares what happens with what the model of a sync predicts for the same objects.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,6 @@ from stowplan.compiler.checks.across_specs import applications, waves
 from stowplan.compiler.checks.collect import facts_of
 from stowplan.compiler.checks.facts.world import World
 from stowplan.compiler.checks.objects.object import Object, Objects, read
-from stowplan.compiler.checks.objects.sync_model import Gate, SyncPlan, plan
 from stowplan.compiler.checks.per_spec import protection
 from stowplan.compiler.model import Output
 from stowplan.library.manifest import Manifest as Built
@@ -23,6 +22,7 @@ from tests.cluster.client import Client, Manifest, ref, wait_for
 from tests.cluster.control_plane import Cluster
 from tests.cluster.git_server import serving
 from tests.cluster.plain_applications import PlainApplication, PlainApplications, repository
+from tests.sync_model import Gate, SyncPlan, plan
 
 CONFIG_MAPS, JOBS, CRON_JOBS = ("v1", "ConfigMap"), ("batch/v1", "Job"), ("batch/v1", "CronJob")
 _HELD = "kwok.stowplan.dev/hold"

@@ -1,7 +1,7 @@
 """What the checks across specs need to know of one spec's objects."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from stowplan.compiler.checks.across_specs import applications, dangling, volumes
 from stowplan.compiler.checks.facts.facts import (
@@ -19,7 +19,7 @@ from stowplan.compiler.checks.facts.facts import (
 from stowplan.compiler.checks.facts.outlines import outline_of
 from stowplan.compiler.checks.objects import references
 from stowplan.compiler.checks.objects.object import Object
-from stowplan.compiler.checks.objects.sync_model import HOOK, PHASES, SYNC, Gate, gate_of, phase_of
+from stowplan.compiler.checks.objects.sync_phases import HOOK, is_awaited, phase_of
 from stowplan.compiler.checks.objects.template_fields import templates_of
 from stowplan.compiler.checks.per_spec import protection, selectors
 from stowplan.compiler.checks.per_spec.custom_resources import defines
@@ -170,8 +170,8 @@ def _facts(objects: Sequence[Object], *, sound: bool) -> list[Fact]:
 
 def _fact(obj: Object, origin: Origin, *, sound: bool) -> Fact:
     hook = obj.annotations.get(HOOK)
-    phase = _phase(str(hook)) if hook else SYNC
-    gated = sound and gate_of(obj.kind, obj.body) is not Gate.NOTHING
+    phase = phase_of(str(hook or ""))
+    gated = sound and is_awaited(obj.kind, obj.body)
     size = len(obj.text) if sound else 0
     return Fact(obj.id, obj.output.path, origin, obj.authored, sound, phase, obj.wave, gated, size)
 
@@ -183,12 +183,6 @@ def _externals(objects: Sequence[Object]) -> Iterator[tuple[ExternalReference, .
         if obj.output.externals is not last:
             last = obj.output.externals
             yield last
-
-
-@cache
-def _phase(hook: str) -> int:
-    phase = phase_of(hook)
-    return PHASES.index(phase) if phase in PHASES else -1
 
 
 def _labels(namespace: str, labels: Mapping[str, str]) -> PodLabels:

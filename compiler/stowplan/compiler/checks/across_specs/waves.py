@@ -33,7 +33,7 @@ def check(world: World) -> list[ObjectFinding]:
 def holds(members: list[Fact], defined: dict[ObjectId, tuple[str, str]]) -> list[Fact]:
     """What the sync of an Application waits for before its next step.
 
-    As `sync_plan.plan` has it, without its order within a step: a Namespace and a CRD (`defined` by their identity)
+    As Argo CD does it, without the order within a step: a Namespace and a CRD (`defined` by their identity)
     move to the first step of what needs them.
     """
     tasks = [fact for fact in members if fact.phase >= 0]

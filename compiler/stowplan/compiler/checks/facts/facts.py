@@ -20,7 +20,7 @@ class Origin(NamedTuple):
 class Fact(NamedTuple):
     """One object of the output.
 
-    `sound` says that it fits its schema. `phase` is its place in `sync_plan.PHASES`, -1 for a hook of no such phase;
+    `sound` says that it fits its schema. `phase` is its place in `sync_phases.PHASES`, -1 for a hook of no such phase;
     `gated` says that a step which is not the last waits for it. `size` is that of its
     JSON in bytes, somewhat less than that of our YAML.
     """

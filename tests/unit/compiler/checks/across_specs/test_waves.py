@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stowplan.compiler.checks.across_specs import waves
-from stowplan.compiler.checks.objects.sync_model import plan
 from stowplan.compiler.kubernetes.fields import identity
 from stowplan.library.manifest import Json
+from tests.sync_model import plan
 from tests.unit.compiler.checks.given import annotated, body, changed, definition, output, world
 
 HOOKS = ("", "", "", "PreSync", "PostSync", "Sync,PostSync", "Skip")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stowplan.compiler.checks.objects.sync_model import Gate, Step, SyncPlan, plan
+from tests.sync_model import Gate, Step, SyncPlan, plan
 
 _GROUPS = {
     "Job": "batch/v1",

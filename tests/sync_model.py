@@ -1,7 +1,7 @@
 """A model of how Argo CD syncs one Application: in which order, and where it waits.
 
 Written after gitops-engine as of Argo CD 3.x: `pkg/sync/sync_tasks.go` for the order, `pkg/sync/sync_context.go` for
-waves, pruning and waiting, `pkg/health` for what counts as done. It needs no cluster: objects in, steps out.
+waves, pruning and waiting. It needs no cluster: objects in, steps out.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -10,13 +10,10 @@ from enum import StrEnum
 from itertools import groupby, zip_longest
 from typing import Any
 
+from stowplan.compiler.checks.objects.sync_phases import HOOK, PHASES, is_awaited, phase_of
 from stowplan.compiler.kubernetes.fields import annotation, mapping, sync_options, wave_of
 from stowplan.library.manifest import Json, group_of
 from stowplan.schema.frozen import dataclass
-
-HOOK = "argocd.argoproj.io/hook"
-PHASES = ("PreSync", "Sync", "PostSync")
-SYNC = PHASES.index("Sync")
 
 KINDS = (
     "Namespace",
@@ -69,33 +66,6 @@ class Gate(StrEnum):
     CONFIRMATION = "confirmation"
 
 
-_WITHOUT_HEALTH = frozenset(
-    {
-        ("", "ConfigMap"),
-        ("", "LimitRange"),
-        ("", "Namespace"),
-        ("", "PersistentVolume"),
-        ("", "ResourceQuota"),
-        ("", "Secret"),
-        ("", "ServiceAccount"),
-        ("argoproj.io", "AppProject"),
-        ("argoproj.io", "Application"),
-        ("networking.k8s.io", "NetworkPolicy"),
-        ("rbac.authorization.k8s.io", "ClusterRole"),
-        ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
-        ("rbac.authorization.k8s.io", "Role"),
-        ("rbac.authorization.k8s.io", "RoleBinding"),
-        ("scheduling.k8s.io", "PriorityClass"),
-        ("storage.k8s.io", "StorageClass"),
-    }
-)
-"""Kinds without a health check: done as soon as they are applied.
-
-A custom resource has one where its CRD's owner ships a script, so it is not counted here. A PodDisruptionBudget is
-Progressing until its controller has written a status.
-"""
-
-
 @dataclass(frozen=True, slots=True)
 class Task:
     """One object that a sync applies or, with `prune`, deletes. `wave` is that in which it happens."""
@@ -119,7 +89,7 @@ class Task:
         """What a wave with this task in it waits for."""
         if self.prune:
             return Gate.CONFIRMATION if "Prune=confirm" in sync_options(self.body) else Gate.NOTHING
-        return gate_of(self.kind, self.body)
+        return _gate_of(self.kind, self.body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,24 +153,20 @@ def plan(applied: Iterable[Json], pruned: Iterable[Json] = (), *, prune_last: bo
     return SyncPlan(tuple(Step(phase, wave, _prunes_first(group)) for (phase, wave), group in groups))
 
 
-def gate_of(kind: tuple[str, str], body: Json) -> Gate:
-    """What a wave waits for in which an object of this kind (its group and name) is applied."""
+def _gate_of(kind: tuple[str, str], body: Json) -> Gate:
     if kind in (("batch", "Job"), ("", "Pod")):
         return Gate.COMPLETION
-    if kind == ("", "Service"):
-        balanced = (body.get("spec") or {}).get("type") == "LoadBalancer"
-        return Gate.HEALTH if balanced else Gate.NOTHING
-    return Gate.NOTHING if kind in _WITHOUT_HEALTH else Gate.HEALTH
+    return Gate.HEALTH if is_awaited(kind, body) else Gate.NOTHING
 
 
-def phase_of(hook: str) -> str:
-    """A hook's phase is its annotation's; several are told by commas, and the first that is a phase counts here."""
-    words = [word.strip() for word in (hook or "Sync").split(",")]
-    return next((word for word in words if word in PHASES), words[0])
+def _phase(body: Json) -> str:
+    """The name of the phase; empty if the hook annotation names none."""
+    index = phase_of(annotation(body, HOOK))
+    return PHASES[index] if index >= 0 else ""
 
 
 def _task(body: Json) -> Task:
-    return Task(body, phase_of(annotation(body, HOOK)), wave_of(body))
+    return Task(body, _phase(body), wave_of(body))
 
 
 def _last_wave(tasks: Sequence[Task]) -> int:
