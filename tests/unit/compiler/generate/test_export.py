@@ -1,5 +1,8 @@
 """Generated files: what is committed is what the models say."""
 
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +22,12 @@ def test_the_committed_files_are_those_of_the_models() -> None:
 
 def test_what_was_written_has_no_drift(tmp_path: Path) -> None:
     export.write(tmp_path)
+    assert export.drift(tmp_path) == []
+
+
+def test_make_generate_writes_the_files(tmp_path: Path) -> None:
+    (program,) = re.findall(r'python -c "(.+)"', (REPOSITORY / "Makefile").read_text())
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
     assert export.drift(tmp_path) == []
 
 
