@@ -1,12 +1,16 @@
-# Two commands do everything on a machine with Python 3.11 or newer, git and make:
-#   make demo   compiles examples/ into out/
-#   make test   runs every check and every test
+# Three commands do everything on a machine with Python 3.11 or newer, git and make:
+#   make demo       compiles examples/ into out/
+#   make test       runs every check, and the tests that need no other programs, in about six minutes on two cores
+#   make test-all   runs every check and every test
 
 PYTHON ?= python3
 BIN := .venv/bin
 EXAMPLES := $(patsubst examples/%/stowplan.yaml,%,$(wildcard examples/*/stowplan.yaml))
+# Folders with tests that `make test` leaves out: they take many minutes or need other programs.
+LEFT_OUT := $(addprefix tests/,agents bench cluster editor hostile/git hostile/hub hostile/s3 launcher starter)
+PYTEST := $(BIN)/pytest -n auto --dist loadgroup
 
-.PHONY: argocd check control-plane demo test lint types layers unit generate requirements sbom synth clean
+.PHONY: all-tests argocd check clean control-plane demo generate layers lint quick-tests requirements sbom synth test test-all types
 
 demo: .venv/ready synth
 	@echo
@@ -24,7 +28,15 @@ synth: .venv/ready
 check: .venv/ready
 	@for name in $(EXAMPLES); do CI= $(BIN)/stowplan synth examples/$$name --out out/$$name --check || exit 1; done
 
-test: .venv/ready lint types layers unit
+test: .venv/ready lint types layers quick-tests
+	@echo
+	@echo "Left out:"
+	@for folder in $(LEFT_OUT); do echo "  $$folder: $(BIN)/pytest $$folder"; done
+	@echo "  slow tests in the other folders: $(BIN)/pytest -m slow"
+	@echo "  Argo CD: make argocd"
+	@echo "  all of these: make test-all"
+
+test-all: .venv/ready lint types layers all-tests argocd
 
 lint: .venv/ready
 	$(BIN)/ruff format --check
@@ -36,15 +48,18 @@ types: .venv/ready
 layers: .venv/ready
 	$(BIN)/lint-imports
 
-unit: .venv/ready
-	$(BIN)/pytest -n auto --dist loadgroup
+quick-tests: .venv/ready
+	$(PYTEST) -m "not slow" $(LEFT_OUT:%=--ignore=%)
+
+all-tests: .venv/ready
+	$(PYTEST)
 
 # Builds what tests/cluster runs, with Go, unless KUBEBUILDER_ASSETS or the cache has it, and installs what tests/editor runs.
 control-plane: .venv/ready
 	$(BIN)/python -m tests.cluster.binaries
 	$(BIN)/python -m tests.editor.npm
 
-# The tests with a real Argo CD, on the newest Kubernetes: many minutes, so `make test` leaves them out. Needs Go and redis-server.
+# The tests with a real Argo CD, on the newest Kubernetes: many minutes. Needs Go and redis-server.
 argocd: .venv/ready
 	$(BIN)/pytest tests/cluster/test_argocd.py tests/cluster/test_argocd_rules.py tests/cluster/test_argocd_newcomer.py --argocd
 

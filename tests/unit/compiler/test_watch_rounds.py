@@ -145,6 +145,7 @@ CHAIN: list[Callable[[Path], object]] = [
 ]
 
 
+@pytest.mark.slow
 def test_many_edits_in_a_row(watched: Watched) -> None:
     written = []
     for change in CHAIN:
@@ -154,6 +155,7 @@ def test_many_edits_in_a_row(watched: Watched) -> None:
     assert watched.codes >= {"SP301", "SP503", "SP508", "SP513", "SP517"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_each_file_of_an_example_may_change_or_go(name: str, tmp_path: Path, memory: Memory) -> None:
     shutil.copytree(EXAMPLES[name], tmp_path / name)

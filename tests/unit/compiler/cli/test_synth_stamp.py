@@ -43,6 +43,7 @@ def test_a_run_without_a_change_says_the_same_and_does_nothing(repo: Path, synth
     assert synth("--format", "json").stdout.count('"code"') == len([line for line in said if line.startswith("  help")])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -115,6 +116,7 @@ def test_another_program_looks_again(
     assert look(repo, repo / "out").last is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"program": 1}'])
 def test_a_broken_memory_is_none(repo: Path, synth: Stowplan, tmp_path: Path, content: str) -> None:
     synth()

@@ -102,6 +102,7 @@ def append_bytes(path: Path, content: bytes) -> None:
     path.write_bytes(path.read_bytes() + content)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_is_seen(name: str, repo: Path, validate: Stowplan, elsewhere: Stowplan) -> None:
     validate()
@@ -113,6 +114,7 @@ def test_a_change_is_seen(name: str, repo: Path, validate: Stowplan, elsewhere: 
     assert outcome(validate(check=False, FORCE_COLOR="1")) == whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unusual",
     [
@@ -220,6 +222,7 @@ def test_what_another_run_kept_is_not_used(repo: Path, validate: Stowplan, monke
     assert validate_stamp.before(repo, mine).kept is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"program": 1}'])
 def test_a_broken_memory_is_none(repo: Path, validate: Stowplan, content: str) -> None:
     first = validate()

@@ -26,6 +26,7 @@ def mapped(repo: Path) -> tuple[Compiled, SourceMap]:
     return compiled, SourceMap(compiled.program, compiled.outputs, version("stowplan"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_every_leaf_of_every_object_is_explained(example: str) -> None:
     compiled, found = mapped(REPOSITORY / "examples" / example)
