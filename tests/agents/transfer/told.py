@@ -17,8 +17,8 @@ ACCOUNT_TOKEN = "account-CANARY-0123456789"
 
 _PLACE = """\
 from pathlib import Path
-from stowplan.agents.attempt import last_words
-last_words.leave.__defaults__ = (Path({place!r}),)
+from stowplan.agents.attempt import termination_log
+termination_log.leave.__defaults__ = (Path({place!r}),)
 """
 """What Python runs at its start: `/dev` belongs to all tests of this machine."""
 
