@@ -5,10 +5,11 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import quote, urlsplit
+
+from tests.http_server import QuietHandler, serving
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def once_each(fault: Fault, when: Callable[[Request], bool]) -> Rule:
     return rule
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     protocol_version = "HTTP/1.1"
     proxy: Proxy
     target: tuple[str, int]
@@ -126,7 +127,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.rfile.readline()
         return body
 
-    do_GET = do_PUT = do_POST = do_HEAD = do_DELETE = _pass  # noqa: N815 - the names that the base class calls
+    do_GET = do_PUT = do_POST = do_HEAD = do_DELETE = _pass
 
     def _answer(self, status: int, headers: dict[str, str], body: bytes, fault: Fault) -> None:
         if fault.change:
@@ -149,16 +150,6 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.flush()
             time.sleep(fault.stall)
 
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, *_: object) -> None:
-        """Clients that were killed hang up."""
-
 
 @contextmanager
 def proxied(server: str) -> Iterator[Proxy]:
@@ -166,16 +157,8 @@ def proxied(server: str) -> Iterator[Proxy]:
     address = urlsplit(server)
     proxy, target = Proxy(""), (str(address.hostname), int(address.port or 80))
     handler = type("Handler", (_Handler,), {"proxy": proxy, "target": target})
-    running = _Server(("127.0.0.1", 0), handler)
-    proxy.url = f"http://127.0.0.1:{running.server_port}"
-    thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
-    try:
+    with serving(handler) as proxy.url:
         yield proxy
-    finally:
-        running.shutdown()
-        with suppress(OSError):
-            running.server_close()
 
 
 def with_keys(body: bytes, keys: list[str]) -> bytes:

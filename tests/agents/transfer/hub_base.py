@@ -66,7 +66,7 @@ class Base(BaseHTTPRequestHandler):
             headers = {"X-Error-Message": str(refused)} | ({"X-Error-Code": refused.code} if refused.code else {})
             self._json({"error": str(refused), **refused.body}, refused.status, headers)
 
-    do_GET = do_HEAD = do_PUT = do_POST = _handle  # noqa: N815 - the names that the base class calls
+    do_GET = do_HEAD = do_PUT = do_POST = _handle
 
     def _route(self) -> None:
         raise NotImplementedError

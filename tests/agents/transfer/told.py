@@ -1,17 +1,15 @@
 """What a transfer tells beside its log: the status that it applies, and its last words to the kubelet."""
 
 import json
-import ssl
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 from tests.agents.accounts import account_directory
 from tests.cluster.certificates import Authority
+from tests.http_server import QuietHandler, serving
 
 ACCOUNT_TOKEN = "account-CANARY-0123456789"
 
@@ -58,7 +56,7 @@ class Told:
         return f"--service-account={self.folder / 'account'}"
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     protocol_version = "HTTP/1.1"
     told: Told
 
@@ -78,9 +76,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def log_message(self, *_: object) -> None:
-        pass
-
 
 @contextmanager
 def listening(folder: Path) -> Iterator[Told]:
@@ -93,15 +88,6 @@ def listening(folder: Path) -> Iterator[Told]:
     place = _PLACE.format(place=str(folder / "termination-log"))
     (folder / "start" / "sitecustomize.py").write_text(place, encoding="utf-8")
     pair = authority.issue("api")
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"told": told}))
-    server.daemon_threads = True
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(pair.certificate, pair.key)
-    server.socket = context.wrap_socket(server.socket, server_side=True)
-    told.port = server.server_port
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-    try:
+    with serving(type("Handler", (_Handler,), {"told": told}), pair) as url:
+        told.port = int(url.rpartition(":")[2])
         yield told
-    finally:
-        server.shutdown()
-        server.server_close()

@@ -1,15 +1,15 @@
 """A server that lists as many keys as one asks for, and has none of them."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
+
+from tests.http_server import QuietHandler, serving
 
 PAGE = 1000
 
 
-class _Pages(BaseHTTPRequestHandler):
+class _Pages(QuietHandler):
     protocol_version = "HTTP/1.1"
     count: int
 
@@ -38,18 +38,9 @@ class _Pages(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, *_: object) -> None:
-        pass
-
 
 @contextmanager
 def pages(count: int) -> Iterator[str]:
     """URL of a running stub."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Pages", (_Pages,), {"count": count}))
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
+    with serving(type("Pages", (_Pages,), {"count": count})) as url:
+        yield url

@@ -3,16 +3,16 @@
 import hashlib
 import json
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
+from tests import http_server
 from tests.agents.transfer.faults import Fault, Proxy, Request
 from tests.agents.transfer.git.agent import Cube, tree
-from tests.agents.transfer.git.author import Author, author, pointer
+from tests.agents.transfer.git.author import Author, pointer
 from tests.agents.transfer.git.server import Forge, serving
+from tests.http_server import QuietHandler
 
 SECRET = b"SECRET-OF-THE-METADATA-SERVICE"
 ATTRIBUTES = {".gitattributes": b"*.big filter=lfs diff=lfs merge=lfs -text\n"}
@@ -31,7 +31,7 @@ class Metadata:
 def metadata() -> Iterator[Metadata]:
     found = Metadata("")
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def _answer(self) -> None:
             found.seen.append(f"{self.command} {self.path} {self.headers}")
             self.send_response(200)
@@ -39,17 +39,10 @@ def metadata() -> Iterator[Metadata]:
             self.end_headers()
             self.wfile.write(SECRET)
 
-        do_GET = do_PUT = do_POST = _answer  # noqa: N815 - the names that the base class calls
+        do_GET = do_PUT = do_POST = _answer
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    found.url = f"http://127.0.0.1:{server.server_port}"
-    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-    yield found
-    server.shutdown()
-    server.server_close()
+    with http_server.serving(Handler) as found.url:
+        yield found
 
 
 @pytest.fixture
@@ -57,16 +50,6 @@ def forge(tmp_path: Path) -> Iterator[Forge]:
     with serving(tmp_path / "forge") as running:
         running.users = {}
         yield running
-
-
-@pytest.fixture
-def writer(tmp_path: Path, forge: Forge) -> Author:
-    return author(tmp_path / "author", forge)
-
-
-@pytest.fixture
-def cube(tmp_path: Path, writer: Author, proxy: Proxy) -> Cube:
-    return Cube(tmp_path, f"{proxy.url}/model.git")
 
 
 def answering(href: str, name: str = "download", header: dict[str, str] | None = None) -> object:

@@ -3,13 +3,14 @@
 import hashlib
 import re
 import socket
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 from xml.sax.saxutils import escape
+
+from tests import http_server
+from tests.http_server import QuietHandler
 
 BUCKET = "bucket"
 MODIFIED = "2026-01-01T00:00:00.000Z"
@@ -81,7 +82,7 @@ def page(entries: list[tuple[str, str, object]], prefix: str = "", token: str = 
     ).encode()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     protocol_version = "HTTP/1.1"
     server_: Server
 
@@ -105,7 +106,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(said.body)
 
-    do_GET = do_PUT = do_POST = do_HEAD = do_DELETE = _answer  # noqa: N815 - the names that the base class calls
+    do_GET = do_PUT = do_POST = do_HEAD = do_DELETE = _answer
 
     def _usual(self, request: Request, body: bytes) -> Answer:
         if request.is_listing:
@@ -131,26 +132,10 @@ class _Handler(BaseHTTPRequestHandler):
             return Answer(206, data[begin : end + 1], headers)
         return Answer(200, data, headers)
 
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-class _Running(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, *_: object) -> None:
-        """Clients hang up on answers that they refuse."""
-
 
 @contextmanager
 def serving() -> Iterator[Server]:
     """A running server without objects."""
     server = Server()
-    running = _Running(("127.0.0.1", 0), type("Handler", (_Handler,), {"server_": server}))
-    server.url = f"http://127.0.0.1:{running.server_port}"
-    threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-    try:
+    with http_server.serving(type("Handler", (_Handler,), {"server_": server})) as server.url:
         yield server
-    finally:
-        running.shutdown()
-        running.server_close()

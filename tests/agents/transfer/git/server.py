@@ -8,17 +8,17 @@ import hashlib
 import json
 import os
 import re
-import ssl
 import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from tests import http_server
 from tests.cluster.certificates import Pair
+from tests.http_server import QuietHandler
 
 USERNAME = "robot"
 TOKEN = "tk/CANARY+git=K7MD&bPx:Rfi@z"
@@ -62,7 +62,7 @@ class Forge:
         return not self.users or authorization.removeprefix("Basic ") in pairs
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     protocol_version = "HTTP/1.1"
     forge: Forge
 
@@ -78,7 +78,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._git(body)
 
-    do_GET = do_POST = do_PUT = _handle  # noqa: N815 - the names that the base class calls
+    do_GET = do_POST = do_PUT = _handle
 
     def _body(self) -> bytes:
         if self.headers.get("transfer-encoding", "").lower() != "chunked":
@@ -172,32 +172,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, *_: object) -> None:
-        """Clients that were killed hang up."""
-
 
 @contextmanager
 def serving(folder: Path, pair: Pair | None = None) -> Iterator[Forge]:
     """A server on an empty folder, with TLS if it gets a certificate."""
     folder.mkdir(exist_ok=True)
     forge = Forge(folder)
-    server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"forge": forge}))
-    if pair:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(pair.certificate, pair.key)
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-        forge.lfs_url = f"https://127.0.0.1:{server.server_port}"
-    forge.url = f"{'https' if pair else 'http'}://127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-    try:
+    with http_server.serving(type("Handler", (_Handler,), {"forge": forge}), pair) as forge.url:
+        if pair:
+            forge.lfs_url = forge.url
         yield forge
-    finally:
-        server.shutdown()
-        server.server_close()

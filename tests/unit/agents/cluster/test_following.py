@@ -4,9 +4,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -17,6 +15,7 @@ from stowplan.agents.cluster.client import Client
 from stowplan.agents.cluster.following import Deleted, Live, Missing, News, follow
 from stowplan.agents.cluster.place import job
 from tests.agents.accounts import account_directory
+from tests.http_server import QuietHandler, serving
 
 PLACE = job("ml", "worker-abcdefgh")
 
@@ -42,7 +41,7 @@ def playing(answers: list[tuple[int, object]]) -> Iterator[tuple[str, list[str]]
     asked: list[str] = []
     left = iter(answers)
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             asked.append(self.path)
             code, body = next(left, (503, failure(503, "ServiceUnavailable")))
@@ -50,16 +49,8 @@ def playing(answers: list[tuple[int, object]]) -> Iterator[tuple[str, list[str]]
             self.end_headers()
             self.wfile.write((body if isinstance(body, str) else json.dumps(body)).encode())
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", asked
-    finally:
-        server.shutdown()
-        server.server_close()
+    with serving(Handler) as url:
+        yield url, asked
 
 
 def followed(folder: Path, answers: list[tuple[int, object]], count: int) -> tuple[list[News], list[str]]:

@@ -1,0 +1,40 @@
+"""HTTP servers of tests, each in a thread of its own."""
+
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from tests.cluster.certificates import Pair
+
+
+class QuietHandler(BaseHTTPRequestHandler):
+    """A handler that logs nothing."""
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_: object) -> None:
+        """Clients hang up when they are killed, and on answers that they refuse."""
+
+
+@contextmanager
+def serving(handler: type[BaseHTTPRequestHandler], pair: Pair | None = None) -> Iterator[str]:
+    """Serve on a free port of 127.0.0.1, with TLS if there is a certificate. Gives the URL."""
+    server = _Server(("127.0.0.1", 0), handler)
+    if pair:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(pair.certificate, pair.key)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    try:
+        yield f"{'https' if pair else 'http'}://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        with suppress(OSError):
+            server.server_close()
