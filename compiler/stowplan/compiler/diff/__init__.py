@@ -1,1 +1,1 @@
-"""What a change of the specs does to the output, object by object."""
+"""Effect of changed specs on the output, object by object."""

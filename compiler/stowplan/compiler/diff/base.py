@@ -1,4 +1,4 @@
-"""The output to compare with: the folder as it is, or as a commit has it."""
+"""Output to compare with: the present folder, or the folder in a commit."""
 
 from pathlib import Path
 
@@ -7,12 +7,15 @@ from stowplan.compiler.repository import commit
 
 
 def on_disk(out: Path) -> dict[str, bytes]:
-    """The files below a folder, by path; none where there is no folder."""
+    """Return the files below a folder by path; empty if there is no folder."""
     tree = scan(out)
     return {path: content for path in sorted(tree.files) if (content := tree.read(path)) is not None}
 
 
 def at_commit(out: Path, revision: str) -> dict[str, bytes]:
-    """The files below a folder as a commit has them; none where it has no such folder. Raises `BaseError`."""
+    """Return the files below a folder in a commit by path; empty if the commit has no such folder.
+
+    Raises `BaseError`.
+    """
     folder = commit.at_commit(out, revision)
     return folder.read(folder.blobs)

@@ -1,4 +1,4 @@
-"""One object of the output, before and after."""
+"""One object of the output, before and after a change."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field
@@ -11,9 +11,9 @@ from stowplan.schema.meta import ObjectId
 
 
 class Action(StrEnum):
-    """What happens to an object. A replaced one has the place of another, under another name.
+    """Effect on an object. A replaced object takes the place of an object with another name.
 
-    A foreign one is no output: it is an entry of the output folder that the specs do not make.
+    A foreign one is no output: it is an entry of the output folder that no spec produces.
     """
 
     FOREIGN = "foreign"
@@ -24,7 +24,7 @@ class Action(StrEnum):
 
 
 class Danger(StrEnum):
-    """Kinds of risk, the worst first."""
+    """Kinds of risk, worst first."""
 
     SECURITY = "security"
     DATA = "data loss"
@@ -37,7 +37,7 @@ class Danger(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """Why a reviewer must look, in a sentence."""
+    """Reason for a review, as a sentence."""
 
     danger: Danger
     text: str
@@ -49,7 +49,7 @@ def worst_first(found: Iterable[Risk]) -> tuple[Risk, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The object of one file: as it was, as it will be, or both."""
+    """Object of one file: before, after, or both."""
 
     path: str
     source: str
@@ -71,12 +71,12 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One object that is not what it was. `old` is None for a new object, `new` for one that goes."""
+    """Changed object. `old` is None for a new object, `new` is None for a removed one."""
 
     action: Action
     path: str
     source: str
-    """The spec that the object is compiled from."""
+    """Spec that the object is compiled from."""
     old: ObjectId | None
     new: ObjectId | None
     fields: tuple[Field, ...] = ()
@@ -91,7 +91,7 @@ class Change:
 
     @property
     def rank(self) -> tuple[int, int, str, str]:
-        """Order of what a reviewer sees: the worst risk first, then what goes, then by spec."""
+        """Sort key for reviewers: the worst risk first, then removals, then by spec."""
         worst = min((list(Danger).index(risk.danger) for risk in self.risks), default=len(Danger))
         return worst, list(Action).index(self.action), self.source, self.path
 

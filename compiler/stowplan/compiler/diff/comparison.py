@@ -1,4 +1,4 @@
-"""Two outputs into changes: objects are paired by their file, whose name has no hash in it."""
+"""Changes between two outputs. Objects are paired by file, whose name contains no hash."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,11 +20,11 @@ from stowplan.library.values import labels
 _MASKED = ("Secret",)
 _HIDDEN = "(not shown)"
 _HASHED = re.compile(r"-[a-z2-7]{8}$")
-"""The end of a name that moves with the content; see `stowplan.library.values.names.content_hash`."""
+"""End of a name that depends on the content; see `stowplan.library.values.names.content_hash`."""
 
 
 def compare(before: Mapping[str, bytes], outputs: Sequence[Output]) -> list[Change]:
-    """The changes from the files of an output, by path, to what the specs compile to; the riskiest first."""
+    """Return the changes from `before`, files by path, to the compiled outputs; the riskiest first."""
     pairs = [pair for pair in _pairs(before, outputs) if pair.before != pair.after]
     names = _Renaming(pairs)
     pods = Pods.of(output.manifest.body for output in outputs)
@@ -36,7 +36,7 @@ def compare(before: Mapping[str, bytes], outputs: Sequence[Output]) -> list[Chan
 
 
 def _matters(change: Change) -> bool:
-    """Whether more changed than names that follow others."""
+    """Return whether the change is more than a use of a renamed object."""
     return bool(change.action is not Action.CHANGED or change.fields or change.risks)
 
 
@@ -54,7 +54,7 @@ def _pairs(before: Mapping[str, bytes], outputs: Sequence[Output]) -> Iterator[P
 
 
 def _body(path: str, content: bytes | None) -> Json | None:
-    """The object in a file of ours; files of others are not ours to tell of."""
+    """Parse the object in a file of the output; None for a file without Stowplan's header."""
     if content is None or not path.endswith(".yaml") or not carries_header(content):
         return None
     manifest = reread(content, PurePosixPath(path).stem)
@@ -62,14 +62,17 @@ def _body(path: str, content: bytes | None) -> Json | None:
 
 
 class _Renaming:
-    """Names that end in a hash and moved with the content: where one is used, the use is no change of its own."""
+    """Objects whose hashed names changed with their content.
+
+    A field that follows such a name is no change of its own.
+    """
 
     def __init__(self, pairs: Sequence[Pair]) -> None:
         self._new = {
             identity(pair.before).name: identity(pair.after).name
             for pair in pairs
             if pair.before and pair.after and pair.action is Action.REPLACED
-            # A name that somebody chose may equal a part of anything, such as the tag of an image.
+            # A name that a user chose may be part of any value, such as the tag of an image.
             if _HASHED.search(identity(pair.before).name) and _HASHED.search(identity(pair.after).name)
         }
         hashes = {old.rpartition("-")[2]: new.rpartition("-")[2] for old, new in self._new.items()}
@@ -78,7 +81,7 @@ class _Renaming:
         self._pattern = re.compile("|".join(map(re.escape, words))) if words else None
 
     def follows(self, field: Field) -> bool:
-        """Whether the new value is the old one with new names in it."""
+        """Return whether the new value equals the old one with the new names in it."""
         return self._pattern is not None and self._renamed(field.before) == field.after
 
     def _renamed(self, value: Any) -> Any:
@@ -92,7 +95,7 @@ class _Renaming:
 
 
 def _entered(pairs: Sequence[Pair], before: Mapping[str, bytes], outputs: Sequence[Output]) -> dict[str, list[Risk]]:
-    """The risk of each first object in a namespace that had none, by path; none if there was no output before."""
+    """Return the risk of each first object in a new namespace, by path; empty if there was no output before."""
     known = {identity(output.manifest.body).namespace for output in outputs if output.path in before}
     known |= {identity(pair.before).namespace for pair in pairs if pair.before}
     found: dict[str, list[Risk]] = {}

@@ -1,4 +1,4 @@
-"""Which fields of two objects differ."""
+"""Differing fields of two objects."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -10,14 +10,14 @@ from stowplan.schema.frozen import dataclass
 
 
 class Nothing(Enum):
-    """A field that is not there, which is not the same as null."""
+    """Marks a missing field, which differs from null."""
 
     HERE = "nothing"
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field that differs. In a list whose items have names, an item's place is its name: `containers[main]`."""
+    """Differing field. An item of a list with named items has its name as a step: `containers[main]`."""
 
     path: FieldPath
     before: Any
@@ -25,11 +25,11 @@ class Field:
 
 
 _NAMES = ("name", "mountPath", "containerPort", "key", "type")
-"""Fields that tell the items of a list from each other, best first."""
+"""Fields that identify the items of a list, best first."""
 
 
 def differences(before: Any, after: Any, path: FieldPath = ()) -> Iterator[Field]:
-    """The deepest fields that differ, in the order of keys. Text that is JSON on both sides is looked into."""
+    """Yield the deepest differing fields, in the order of keys. Strings that are JSON on both sides are parsed."""
     if before == after:
         return
     old, new = opened(before), opened(after)
@@ -46,7 +46,7 @@ def differences(before: Any, after: Any, path: FieldPath = ()) -> Iterator[Field
 
 
 def opened(value: Any) -> Any:
-    """What a text says that is JSON; anything else as it is."""
+    """Parse a string that is JSON; return any other value unchanged."""
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
             return json.loads(value)
@@ -56,7 +56,7 @@ def opened(value: Any) -> Any:
 
 
 def naming(*lists: list[Any]) -> str | None:
-    """The field by which the items of all lists can be told apart."""
+    """Return the field that identifies the items of all lists; None if there is none."""
     return next((name for name in _NAMES if all(_tells_apart(each, name) for each in lists)), None)
 
 

@@ -1,4 +1,4 @@
-"""Changes that are alike, told once."""
+"""Groups of similar changes, each shown once."""
 
 from collections.abc import Sequence
 
@@ -8,19 +8,19 @@ from stowplan.schema.frozen import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One change and those that are like it; see `_likeness`."""
+    """One change and the similar ones; see `_likeness`."""
 
     first: Change
     others: tuple[Change, ...] = ()
 
     @property
     def quiet(self) -> bool:
-        """Whether a reviewer may pass it over."""
+        """Return whether a reviewer may skip the group."""
         return not self.first.risks
 
 
 def grouped(changes: Sequence[Change]) -> list[Group]:
-    """In the order of the first change of each group."""
+    """Group the changes, in the order of each group's first change."""
     alike: dict[str, list[Change]] = {}
     for change in changes:
         alike.setdefault(_likeness(change), []).append(change)
@@ -28,10 +28,10 @@ def grouped(changes: Sequence[Change]) -> list[Group]:
 
 
 def _likeness(change: Change) -> str:
-    """Equal for changes that say the same of other objects.
+    """Return a key that is equal for similar changes.
 
-    What comes or goes without a risk is told once for a spec, and what does so with the same risks once for each kind.
-    A replaced object is told alone.
+    Objects created or removed without a risk form one group per spec, and those with the same risks one group per kind.
+    Each replaced object is a group of its own.
     """
     match change.action:
         case Action.REPLACED:

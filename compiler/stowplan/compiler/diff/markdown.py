@@ -9,16 +9,19 @@ from stowplan.compiler.diff.groups import Group, grouped
 from stowplan.compiler.diff.wording import cut, field_line, others, summary, title
 
 LIMIT = 60_000
-"""Characters of a comment: GitHub takes 65,536, GitLab a million."""
+"""Maximum length of a comment in characters: GitHub allows 65,536, GitLab a million."""
 
 MOST_FIELDS = 30
 MOST_RISKS = 10
 LONGEST_RISK = 300
 LONGEST_LINE = 500
-"""Characters of a line of an object. With the limits above, one object cannot push the others out of the comment."""
+"""Maximum length of a line in characters.
+
+With the limits above, one object cannot push the others out of the comment.
+"""
 
 _MEANING = re.compile(r"([\\`*_{}\[\]<>|~&$])")
-"""Punctuation that starts markup, an entity, HTML, a table cell or mathematics."""
+"""Characters that start markup, an entity, HTML, a table cell or mathematics."""
 _REFERENCE = re.compile(
     r"""
       (?<=[@\#!%^~&$])                                  # people, issues, merge requests, milestones, labels, epics
@@ -29,7 +32,7 @@ _REFERENCE = re.compile(
     """,
     re.VERBOSE,
 )
-"""Where GitHub or GitLab would make a link of plain text. An empty comment there prevents it."""
+"""Places where GitHub or GitLab would turn plain text into a link. An empty comment there prevents it."""
 _HEADINGS = {
     Danger.SECURITY: "Security",
     Danger.DATA: "Data may be lost",
@@ -42,7 +45,7 @@ _HEADINGS = {
 
 
 def comment(changes: Sequence[Change], *, limit: int = LIMIT) -> str:
-    """Risks first, by kind of risk, each object once; the rest folded. Never longer than `limit`."""
+    """Return a comment of at most `limit` characters: each object with risks once, by kind of risk; the rest folded."""
     groups = grouped(changes)
     head = f"### Stowplan: {summary(changes)}\n"
     blocks = [*_risky(groups), *_folded([group for group in groups if group.quiet])]
@@ -81,7 +84,7 @@ def _item(group: Group) -> str:
 
 
 def _fitting(head: str, blocks: Sequence[str], limit: int) -> str:
-    """As many blocks as there is room for; a fold that was opened is closed."""
+    """Join as many blocks as fit; close an open fold."""
     close = "\n</details>\n"
     left = "\n{} more are left out here; `stowplan diff` shows all.\n"
     text, opened = head, False
@@ -95,11 +98,11 @@ def _fitting(head: str, blocks: Sequence[str], limit: int) -> str:
 
 
 def _escaped(text: str) -> str:
-    """A text that renders as itself: no markup, entity, HTML, link or mention."""
+    """Escape a string so that it renders as itself: no markup, entity, HTML, link or mention."""
     parts = _REFERENCE.split(cut(visible(text), LONGEST_RISK))
     return "<!-- -->".join(_MEANING.sub(r"\\\1", part) for part in parts)
 
 
 def _code(text: str) -> str:
-    """A text for a code span, where only a backtick has a meaning. An empty span would not be one."""
+    """Escape a string for a code span, in which only a backtick is special. An empty span would not be a span."""
     return cut(visible(text), LONGEST_LINE).replace("`", "'") or " "

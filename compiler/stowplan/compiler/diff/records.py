@@ -1,4 +1,4 @@
-"""Changes for programs."""
+"""Changes as data for programs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from stowplan.compiler.diff.fields import Field, Nothing
 
 
 def records(changes: Sequence[Change]) -> list[dict[str, Any]]:
-    """Plain data; a field that is not there on one side has no `before` or `after`."""
+    """Return plain data. A field that is missing on one side has no `before` or `after`."""
     return [
         {
             "action": change.action.value,

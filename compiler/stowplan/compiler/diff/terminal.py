@@ -17,11 +17,11 @@ _STYLES = {
     Action.CHANGED: "cyan",
 }
 MOST_FIELDS = 20
-"""Fields of one object that are shown."""
+"""Maximum number of fields that are shown for one object."""
 
 
 def lines(changes: Sequence[Change]) -> Iterator[Text]:
-    """Each object with its risks and fields, the riskiest first; then their sum."""
+    """Yield each object with its risks and fields, the riskiest first; then the totals."""
     for group in grouped(changes):
         yield from _group(group)
     yield Text(summary(changes))

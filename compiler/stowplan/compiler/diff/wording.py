@@ -1,4 +1,4 @@
-"""How changes are said, on a terminal and in Markdown alike."""
+"""Wording of changes, for both terminal and Markdown."""
 
 import json
 from collections import Counter
@@ -14,24 +14,24 @@ from stowplan.schema.diagnostics import dotted
 from stowplan.schema.wording import counted
 
 LONGEST = 100
-"""Characters of a value."""
+"""Maximum length of a value in characters."""
 
 MOST_NAMED = 5
-"""Objects that are like another one; of more, the kinds are counted."""
+"""Maximum number of similar objects that are named; more are counted by kind."""
 
 _CONTEXT = 10
-"""Characters of the common beginning that stay."""
+"""Characters of a common prefix that are shown."""
 
 
 def summary(changes: Sequence[Change]) -> str:
-    """`1 object removed, 2 replaced, 12 created, 3 changed`."""
+    """Return a summary such as `1 object removed, 2 replaced, 12 created, 3 changed`."""
     counts = Counter(change.action for change in changes)
     parts = [f"{counts[action]} {action}" for action in Action if counts[action]]
     return f"{counted(len(changes), 'object')}: {', '.join(parts)}" if parts else "The output does not change"
 
 
 def title(change: Change) -> str:
-    """`Job ml/imagenet-sync-…`, with the name before where it had another one."""
+    """Return a title such as `Job ml/imagenet-sync-…`, with the old name if it changed."""
     name = _name(change)
     if change.action is Action.REPLACED and change.old:
         return f"{name} in the place of {visible(change.old.name)}"
@@ -39,7 +39,9 @@ def title(change: Change) -> str:
 
 
 def others(group: Group) -> str:
-    """`and the same in Job ml/b, Job ml/c`; of many the kinds: `and 2 ConfigMaps, 1 Role of this file`."""
+    """Return `and the same in Job ml/b, Job ml/c`, or for many objects the kinds: `and 2 ConfigMaps, 1 Role of this
+    file`.
+    """
     same = group.first.action is Action.CHANGED or group.first.risks
     if len(group.others) <= MOST_NAMED:
         return f"and {'the same in ' if same else ''}{', '.join(map(title, group.others))}"
@@ -60,18 +62,18 @@ def _name(change: Change) -> str:
 
 
 def field_line(field: Field) -> str:
-    """`spec.replicas: 2 → 3`."""
+    """Return a line such as `spec.replicas: 2 → 3`."""
     before, after = _apart(_text(field.before), _text(field.after))
     return f"{visible(dotted(field.path))}: {before} → {after}"
 
 
 def shown(value: Any) -> str:
-    """A value in one short line."""
+    """Format a value in one short line."""
     return cut(_text(value), LONGEST)
 
 
 def cut(text: str, longest: int) -> str:
-    """A text in at most `longest` characters; of a longer one, its beginning."""
+    """Shorten a string to at most `longest` characters."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
@@ -83,7 +85,7 @@ def _text(value: Any) -> str:
 
 
 def _apart(*texts: str) -> list[str]:
-    """Each text in at most `LONGEST` characters; of long ones, what they begin with alike is left out."""
+    """Shorten the strings to at most `LONGEST` characters each, by their common prefix first."""
     if all(len(text) <= LONGEST for text in texts):
         return list(texts)
     same = max(0, len(commonprefix(texts)) - _CONTEXT)  # noqa: RUF071 - these are no paths

@@ -1,1 +1,1 @@
-"""What the cluster says of the specs: the one part of the command that talks to an API server."""
+"""State of the specs in the cluster. Only this package of the command connects to an API server."""

@@ -1,11 +1,11 @@
-"""Argo CD's sandbox for health scripts: Lua 5.1 with goto, no string, math or io library, one second."""
+"""Sandbox for Argo CD's health scripts: Lua 5.1 with goto, without string, math and io libraries, for one second."""
 
 from typing import Any
 
 import lupa.luajit21 as lua
 
 _INSTRUCTIONS = 10_000_000
-"""Instructions after which a script is stopped; about a second, and the same on every machine."""
+"""Instructions after which a script is stopped: about a second, and the same on every machine."""
 
 _ALLOWED = (
     "_G",
@@ -25,7 +25,7 @@ _OS = ("clock", "date", "difftime", "time")
 
 
 def assess(script: str, document: dict[str, Any]) -> dict[str, str]:
-    """The health that `script` gives to `document`: `status` and `message`. `TimeoutError` when it does not end."""
+    """Return the health of `document` by `script`: `status` and `message`. Raises `TimeoutError` if it does not end."""
     runtime = lua.LuaRuntime(register_eval=False, unpack_returned_tuples=False)
     limit = runtime.eval("""function(count) debug.sethook(function() error("instruction limit") end, "", count) end""")
     build = runtime.eval("function(source, env) return setfenv(assert(loadstring(source)), env) end")

@@ -1,4 +1,4 @@
-"""The custom resources of a repository as the cluster has them, by the official client."""
+"""Custom resources of a repository in the cluster, read with the official client."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -13,15 +13,15 @@ from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.meta import SpecId
 
 SECONDS = 15
-"""Longest wait for an answer."""
+"""Maximum wait for an answer in seconds."""
 
 
 class KubeconfigError(Exception):
-    """A sentence that says why the kubeconfig cannot be used."""
+    """Sentence that says why the kubeconfig cannot be used."""
 
 
 class ClusterError(Exception):
-    """A sentence that says why the cluster cannot be read."""
+    """Sentence that says why the cluster cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +33,21 @@ class Cluster:
 
     @classmethod
     def connect(cls, context: str | None, kubeconfig: str | None) -> "Cluster":
-        """By the kubeconfig that kubectl would take. KubeconfigError where it cannot be read or has no such context."""
-        # The client would repeat a refused connection three times, with pauses.
+        """Connect by kubectl's rules. Raises KubeconfigError if the kubeconfig is unreadable or lacks the context."""
+        # By default the client retries a refused connection three times, with pauses.
         configuration = client.Configuration(retries=False)
         try:
-            connect: Any = config.new_client_from_config  # it has no types
+            connect: Any = config.new_client_from_config  # untyped
             api = connect(config_file=kubeconfig, context=context, client_configuration=configuration)
         except (ConfigException, OSError, TypeError) as error:
             raise KubeconfigError(f"The kubeconfig cannot be used: {error}".rstrip(".") + ".") from None
         return cls(api, context or "")
 
     def custom_resources(self, specs: Iterable[SpecId]) -> Mapping[SpecId, dict[str, Any]]:
-        """Those of the specs that are there: one list for each kind and namespace. ClusterError."""
+        """Return the custom resources of the specs that exist, with one list request per kind and namespace.
+
+        Raises ClusterError.
+        """
         wanted = set(specs)
         found: dict[SpecId, dict[str, Any]] = {}
         for kind, namespace in sorted({(each.kind, each.namespace) for each in wanted}):
@@ -63,7 +66,7 @@ class Cluster:
             )
         except ApiException as error:
             if error.status == 404:
-                # The CRD is not installed, so there is none.
+                # The CRD is not installed, so no objects exist.
                 return []
             raise ClusterError(f"The cluster refuses to list {kind} in {namespace}: {error.reason}.") from None
         except (HTTPError, OSError) as error:
@@ -72,10 +75,10 @@ class Cluster:
         return items
 
     def _unreachable(self, error: Exception) -> str:
-        """`error` is what urllib3 raised, or an error of the system."""
+        """Describe an error of urllib3 or the system."""
         context = f'the context "{self.context}"' if self.context else "the current context"
         cause = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        # urllib3 begins with the object that failed, whose form is of no use to people.
+        # urllib3 begins with the repr of the failed object, which does not help people.
         return f"The API server {self.api.configuration.host} of {context} cannot be reached: {_after_colon(cause)}."
 
 

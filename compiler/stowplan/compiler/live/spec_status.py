@@ -1,4 +1,4 @@
-"""The state of one spec in the cluster, in a few words."""
+"""State of one spec in the cluster, in a few words."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -12,12 +12,12 @@ from stowplan.schema.meta import SpecId
 
 MISSING, UNKNOWN = "Missing", "Unknown"
 WELL = frozenset({"Healthy", "Progressing", "Suspended"})
-"""Words of Argo CD for what needs nobody's help."""
+"""Health values of Argo CD that need no action."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpecStatus:
-    """`health` is Argo CD's word, by the same script; `age_seconds` is None where there is no object."""
+    """State of one spec. `health` comes from Argo CD's own script; `age_seconds` is None without an object."""
 
     id: SpecId
     phase: str
@@ -32,7 +32,7 @@ class SpecStatus:
 
 
 def spec_status(spec: SpecId, body: dict[str, Any] | None, now: datetime) -> SpecStatus:
-    """What to say of a spec whose custom resource is `body`, or not there."""
+    """Return the state of a spec whose custom resource is `body`; None if it does not exist."""
     if body is None:
         return SpecStatus(spec, "", "", MISSING, "It is not in the cluster", None)
     status = body.get("status") or {}
@@ -56,7 +56,7 @@ def _verdict(kind: str, body: dict[str, Any]) -> dict[str, str]:
 
 
 def _progress(kind: str, status: Mapping[str, Any]) -> str:
-    """How far it is, from the fields that the kind has for that."""
+    """Return the progress, from the fields of the kind."""
     if kind == "SampleSet":
         sizes = status.get("cacheStatus") or {}
         cached, total = sizes.get("cachedSize"), sizes.get("totalSize")
@@ -70,7 +70,7 @@ def _progress(kind: str, status: Mapping[str, Any]) -> str:
 
 
 def _pods(counts: Mapping[str, Any]) -> str:
-    """`2 running, 1 failed`; a pod that is gone or done is no longer counted as running."""
+    """Return counts such as `2 running, 1 failed`. A finished or deleted pod does not count as running."""
     words = ("pending", "starting", "running", "succeeded", "failed", "unknown")
     return ", ".join(f"{counts[word]} {word}" for word in words if counts.get(word))
 

@@ -1,4 +1,4 @@
-"""The states of specs as a table for people, and as data for programs."""
+"""States of specs as a table for people, and as data for programs."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
 
 
 def table(found: Sequence[SpecStatus]) -> Table:
-    """One row for each spec, what needs help first."""
+    """Return a table with one row per spec; specs that need action come first."""
     columns = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("SPEC", "PHASE", "PROGRESS", "HEALTH", "AGE", "REASON"):
         columns.add_column(name, overflow="fold" if name == "REASON" else "ellipsis", no_wrap=name != "REASON")
@@ -27,14 +27,14 @@ def table(found: Sequence[SpecStatus]) -> Table:
 
 
 def summary(found: Sequence[SpecStatus]) -> str:
-    """`3 specs: 1 Degraded, 2 Healthy`."""
+    """Return a summary such as `3 specs: 1 Degraded, 2 Healthy`."""
     counts = Counter(each.health for each in found)
     words = ", ".join(f"{counts[word]} {word}" for word in sorted(counts))
     return f"{len(found)} spec{'' if len(found) == 1 else 's'}{f': {words}' if words else ''}"
 
 
 def age(seconds: int | None) -> str:
-    """`3d`, `2h`, `5m` or `9s`."""
+    """Format an age: `3d`, `2h`, `5m` or `9s`."""
     if seconds is None:
         return ""
     size, unit = next((each for each in _UNITS if seconds >= each[0]), _UNITS[-1])
@@ -42,7 +42,7 @@ def age(seconds: int | None) -> str:
 
 
 def records(found: Sequence[SpecStatus]) -> list[dict[str, Any]]:
-    """Plain data, sorted by spec."""
+    """Return plain data, sorted by spec."""
     return [
         {
             "kind": each.id.kind,

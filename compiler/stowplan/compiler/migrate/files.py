@@ -1,4 +1,4 @@
-"""`stowplan migrate`: finds the files, rewrites each as a whole or not at all."""
+"""`stowplan migrate`: find the files and rewrite each one atomically."""
 
 import os
 from codecs import BOM_UTF8
@@ -19,20 +19,20 @@ SUFFIXES = (".yaml", ".yml")
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """The files that were rewritten, or would be, and the texts of all as they were before."""
+    """Paths of the files that were (or with `check` would be) rewritten, and the earlier contents of all files."""
 
     changed: list[str]
     texts: Mapping[str, str]
 
 
 def yaml_files(paths: Sequence[Path]) -> list[str]:
-    """The files among `paths`, and those below the folders among them; hidden ones are passed over."""
+    """Return the files in `paths` and those below its folders. Hidden files are skipped."""
     found = (each for path in paths for each in (_below(path) if path.is_dir() else [path]))
     return list(dict.fromkeys(each.as_posix() for each in found))
 
 
 def rewrite(files: Sequence[str], report: Report, *, check: bool) -> Rewritten:
-    """Rewrites what is spelt as in old documents; with `check` it only looks."""
+    """Rewrite the files with legacy spellings; with `check`, only list them."""
     texts = load.texts(files, report)
     changed = []
     for name, text in texts.items():
@@ -53,7 +53,10 @@ def _below(folder: Path) -> Iterator[Path]:
 
 
 def _replace(path: Path, text: str, report: Report) -> None:
-    """In one step, with the mode of the old file; through a link, the file that it leads to, if that is near."""
+    """Replace the file atomically and keep its mode.
+
+    A link is followed if its target lies in the same folder or below.
+    """
     target, folder = path.resolve(), path.parent.resolve()
     if not target.is_relative_to(folder):
         message = f"The file is a link that leads out of its folder, to {visible(str(target))}: nothing was rewritten."

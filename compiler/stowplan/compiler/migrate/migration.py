@@ -1,7 +1,7 @@
-"""Rewrites a file from legacy spellings to the canonical ones, as edits of its text.
+"""Migration of a file from legacy spellings to canonical ones, by edits of its source.
 
-Only what changes is touched, so comments, quotes and layout stay. What came out is read again: it must mean what the
-compiler took the old text for, else the file stays as it is.
+Only changed values are edited, so comments, quotes and layout stay. The result is parsed again and must equal the
+canonical form of the old file; otherwise the file stays unchanged.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ _BY_HAND = "Rewrite it by hand: it is behind an alias, or where an edit could ch
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """What became of one file; `text` is None where it stays as it is."""
+    """Result for one file; `text` is None if the file stays unchanged."""
 
     text: str | None
     diagnostics: tuple[Diagnostic, ...]
@@ -32,7 +32,7 @@ class Migration:
 
 @dataclass(frozen=True, slots=True, order=True)
 class _Edit:
-    """Puts `text` in the place of the characters from `start` to `end`."""
+    """Replacement of the characters from `start` to `end` by `text`."""
 
     start: int
     end: int
@@ -40,9 +40,9 @@ class _Edit:
 
 
 def migrate(text: str, file: str) -> Migration:
-    """The migration of one text, with a diagnostic for everything that was rewritten.
+    """Migrate one file's source, with a diagnostic for each change.
 
-    Diagnostics are of severity error where the text cannot be read, and where something must be rewritten by hand.
+    Diagnostics are errors if the source is invalid, or if a value must be changed by hand.
     """
     report = Report()
     documents, problems = reader.read(text, file)
@@ -79,7 +79,7 @@ def _means(text: str, file: str) -> list[Any]:
 
 
 def _without_empties(data: Any) -> Any:
-    """An entry whose last part is taken away goes with it."""
+    """Remove entries that became empty."""
     if isinstance(data, list):
         return [_without_empties(item) for item in data]
     if not isinstance(data, dict):
@@ -93,7 +93,7 @@ def _by_hand(found: Finding) -> Finding:
 
 
 class _Editor:
-    """Collects the edits of one text."""
+    """Collects the edits of one source."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -106,7 +106,7 @@ class _Editor:
         return text
 
     def change(self, node: Node, before: Any, after: Any) -> None:
-        """Edits that make `after` of `before`, which `node` holds."""
+        """Add the edits that turn `before`, the value of `node`, into `after`."""
         if before == after:
             return
         if isinstance(node, MappingNode) and isinstance(before, dict) and isinstance(after, dict):
@@ -146,7 +146,7 @@ class _Editor:
             self._remove(node, [index for index, old in enumerate(before) if old not in after])
 
     def _remove(self, node: MappingNode | SequenceNode, gone: Sequence[int]) -> None:
-        """Takes entries away: their lines, or in `{}` and `[]` what lies up to the next one that stays."""
+        """Remove entries: whole lines, or in `{}` and `[]` the characters up to the next remaining entry."""
         spans = [_span(each) for each in node.value]
         if not node.flow_style:
             for index in gone:
@@ -162,7 +162,7 @@ class _Editor:
                 self._add(spans[0][0], spans[-1][1], "")
 
     def _insert(self, node: MappingNode, entry: str) -> None:
-        """Adds an entry behind the last one."""
+        """Add an entry after the last one."""
         start, _ = _span(node.value[0])
         _, end = _span(node.value[-1])
         if node.flow_style:
@@ -178,7 +178,7 @@ class _Editor:
         return self._text.rfind("\n", 0, index) + 1
 
     def _line_end(self, index: int) -> int:
-        """Behind the line that holds the last character before `index`."""
+        """Return the index after the line that holds the last character before `index`."""
         if self._text[index - 1] == "\n":
             return index
         found = self._text.find("\n", index)
@@ -189,13 +189,13 @@ class _Editor:
 
 
 def _new_name(name: str, value: Any, added: dict[str, Any]) -> str | None:
-    """What a key is called now: another case of it, or the new key that has its value."""
+    """Return the new name of a key: the same name in another case, or the new key with its value."""
     same = [each for each in added if each.lower() == name.lower()] or [each for each in added if added[each] == value]
     return same[0] if same else None
 
 
 def _span(entry: Any) -> tuple[int, int]:
-    """Where an entry of a mapping or sequence begins and ends, without what follows a block."""
+    """Return start and end of an entry of a mapping or sequence, without the characters after a block."""
     first, last = entry if isinstance(entry, tuple) else (entry, entry)
     return first.start_mark.index, _end(last)
 

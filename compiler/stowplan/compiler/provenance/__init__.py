@@ -1,1 +1,1 @@
-"""Where every value of the output comes from: a place in a spec or the platform file, a default, or a rule."""
+"""Origin of every value of the output: a place in a spec or the platform file, a default, or a rule."""

@@ -1,4 +1,4 @@
-"""Other values that a field could have had."""
+"""Alternative values of a field."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.export.plain_schema import Schema
 
 GONE = object()
-"""The field is not given at all."""
+"""Marks a removed field."""
 
 _WORDS = (
     ("Always", "OnFailure", "Never", "IfNotPresent"),
@@ -18,13 +18,13 @@ _WORDS = (
     ("ReadWriteOnce", "ReadWriteMany", "ReadOnlyMany"),
     ("1.37", "1.36", "1.35", "1.34"),
 )
-"""Values of fields that take one of a few words, where the schema at hand does not list them."""
+"""Values of fields with a few allowed words, for schemas that do not list them."""
 
 _NUMBER = re.compile(r"[0-9]+")
 
 
 def candidates(value: Any, schema: Schema) -> Iterator[Any]:
-    """Values of the same type, likely ones first; most fields take the first, and what is refused says so itself."""
+    """Yield values of the same type, likely ones first. Most fields accept the first; validation refuses the others."""
     for other in schema.get("enum", ()):
         if other != value:
             yield other
@@ -52,7 +52,7 @@ def _texts(value: str) -> Iterator[str]:
 
 
 def below(schema: Schema, path: FieldPath) -> Schema:
-    """The part of a schema that describes a field; empty where the schema leaves it open."""
+    """Return the part of a schema that describes a field; empty if the schema does not describe it."""
     for part in path:
         found = schema.get("properties", {}).get(part) if isinstance(part, str) else schema.get("items")
         schema = found or schema.get("additionalProperties") or {}
@@ -62,7 +62,7 @@ def below(schema: Schema, path: FieldPath) -> Schema:
 
 
 def changed(data: Any, path: FieldPath, value: Any) -> Any:
-    """A copy of plain data in which one field has another value; mappings on the way are made."""
+    """Return a copy of plain data with one changed field. Missing mappings on the way are created."""
     if not path:
         return value
     step, rest = path[0], path[1:]

@@ -1,7 +1,7 @@
-"""Compiles with one field changed, to see what depends on it.
+"""Dependencies found by experiment: compile with one field changed and compare.
 
-Nothing is annotated and nothing is guessed: a value comes from a field if it is another one when the field is. So what
-builders and plug-ins do is told as it is, also for those that do not exist yet.
+A value comes from a field if it changes when the field changes. So builders and plug-ins need no annotations, and the
+result is right for future ones too.
 """
 
 import re
@@ -42,7 +42,7 @@ Objects = Mapping[ObjectKey, Mapping[Place, Leaf]]
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A field that output may depend on; `given` says whether it is written in its document, or a default."""
+    """Field that output may depend on. `given` is True if its document contains it, False for a default."""
 
     document: Document
     spec: SpecId | None
@@ -53,7 +53,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One spec with what it refers to, or the platform alone, compiled again and again."""
+    """One spec with the specs it refers to, or the platform alone, compiled again for each field."""
 
     program: Program
     spec: SpecId | None
@@ -61,14 +61,14 @@ class Experiment:
 
     @cached_property
     def base(self) -> Objects:
-        """What is compiled as things are."""
+        """Objects compiled from the unchanged program."""
         found = self._objects(self.program)
         if found is None:
             raise ValueError(self.spec)
         return found
 
     def inputs(self) -> Iterator[Input]:
-        """All fields: of the spec first, then of what it refers to, then of the platform."""
+        """Yield all fields: those of the spec, then of the specs it refers to, then of the platform."""
         for spec in sorted(self.program.specs, key=lambda each: each.id != self.spec):
             if self.spec is not None:
                 yield from _inputs(spec.document, spec.id, spec.model)
@@ -77,7 +77,7 @@ class Experiment:
             yield from _inputs(document, None, self.program.platform)
 
     def depend(self, given: Input) -> list[tuple[ObjectKey, Place]]:
-        """The leaves that are other ones when the field is."""
+        """Return the leaves that change with the field."""
         for program in self._variants(given):
             objects = self._objects(program)
             found = list(self._differences(objects)) if objects else []
@@ -86,7 +86,7 @@ class Experiment:
         return []
 
     def vanish(self, given: Input) -> list[tuple[ObjectKey, Place]]:
-        """The leaves that are not there when the field is not, nor mappings that hold it alone."""
+        """Return the leaves that disappear with the field, or with the mapping that holds only this field."""
         if not given.given:
             return []
         program = self._with(replace(given, path=_alone(given.document.data, given.path)), GONE)
@@ -100,7 +100,7 @@ class Experiment:
         for key, (own, other) in _paired(self.base, objects).items():
             by_path = {leaf.path: leaf for leaf in other.values()}
             for place, leaf in own.items():
-                # An item of a list may have another name, and so another place, but it stands where it stood.
+                # A renamed list item has another place, but the same path as before.
                 found = other.get(place) or by_path.get(leaf.path)
                 if found is not None and found.value != leaf.value:
                     yield key, place
@@ -117,7 +117,7 @@ class Experiment:
         return found.model if found else self.program.platform
 
     def _with(self, given: Input, value: Any) -> Program | None:
-        """The program with one field changed; None where that is no valid one."""
+        """Return the program with one field changed; None if it is invalid."""
         data = changed(given.document.data, given.path, value)
         if given.spec is None:
             return self._on(data)
@@ -130,7 +130,7 @@ class Experiment:
         return replace(self.program, specs=tuple(specs.values()))
 
     def _on(self, data: Any) -> Program | None:
-        """The program on another platform, from whose defaults specs take theirs."""
+        """Return the program with another platform, whose defaults apply to the specs; None if it is invalid."""
         platform, _ = read(Platform, data)
         if platform is None or has_errors(platform_rules.findings(platform)):
             return None
@@ -139,7 +139,7 @@ class Experiment:
         return replace(self.program, platform=platform, specs=sound) if len(sound) == len(specs) else None
 
     def _together(self, given: Input) -> Iterator[tuple[SpecId, FieldPath]]:
-        """The field, and what must stay equal to it: a reference and the name that it leads to, a namespace of both."""
+        """Yield the field and the fields that must equal it: a reference and its target's name, a namespace of both."""
         for spec in self.program.specs:
             if spec.id == given.spec:
                 yield spec.id, given.path
@@ -154,7 +154,7 @@ class Experiment:
         return read_spec(changed_document, self.program.platform, Report())
 
     def _objects(self, program: Program) -> Objects | None:
-        """The objects of the spec, or those of the platform; None where something is wrong with the program."""
+        """Return the objects of the spec or the platform; None if the program has errors."""
         report = Report()
         units = lower(program.specs, program, context_of(program, self.version), report)
         if report.failed:
@@ -169,14 +169,14 @@ class Experiment:
 
 
 def _paired(base: Objects, objects: Objects) -> dict[ObjectKey, tuple[Mapping[Place, Leaf], Mapping[Place, Leaf]]]:
-    """Each object with what it is now: by its name, and in their order where names changed but kinds did not."""
+    """Pair the objects by name; by position if names changed but kinds did not."""
     if base.keys() != objects.keys() and [key[0] for key in base] == [key[0] for key in objects]:
         return {key: (own, other) for (key, own), other in zip(base.items(), objects.values(), strict=True)}
     return {key: (own, objects[key]) for key, own in base.items() if key in objects}
 
 
 def flattened(manifests: Sequence[Manifest]) -> Objects:
-    """The leaves of each object, with hashes of contents left out: nearly everything would depend on everything."""
+    """Return the leaves of each object without hashes of contents, by which almost everything depends on everything."""
     hashes = {found[1] for each in manifests if each.name != each.stem and (found := _HASH.search(each.name))}
     pattern = re.compile("|".join(sorted(hashes))) if hashes else None
     return {key_of(each): leaves(_without(each.body, pattern)) for each in manifests}
@@ -215,7 +215,9 @@ def _plain_leaves(data: Any) -> Iterator[Leaf]:
 
 
 def _alone(data: Any, path: FieldPath) -> FieldPath:
-    """The outermost mapping below `spec` in which there is but this field: an empty one is not what people mean."""
+    """Return the path of the outermost mapping below `spec` that holds only this field: users rarely leave an empty
+    one.
+    """
     holders = [data]
     for part in path[:-1]:
         holders.append(holders[-1][part])

@@ -1,4 +1,4 @@
-"""The leaves of plain data: scalars, and empty lists and mappings."""
+"""Leaves of plain data: scalars, and empty lists and mappings."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -8,22 +8,22 @@ from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.frozen import dataclass
 
 Place = tuple[str | int, ...]
-"""Like a field path, but an item of a list stands under its name where all items have one: lists may grow."""
+"""Field path with names in place of indexes for items of lists whose items all have names. Lists may grow."""
 
 INSIDE = "#"
-"""Step from a text that is JSON into what it says."""
+"""Step from a JSON string into its content."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One value and its path. A text that is a JSON object is a mapping below the step `#`."""
+    """One value and its path. A string with a JSON object is a mapping below the step `#`."""
 
     path: FieldPath
     value: Any
 
 
 def leaves(data: Any) -> dict[Place, Leaf]:
-    """All leaves, in the order of the data."""
+    """Return all leaves, in the order of the data."""
     return {place: Leaf(path, value) for place, path, value in _walk(data, (), ())}
 
 
@@ -42,7 +42,7 @@ def _walk(data: Any, place: Place, path: FieldPath) -> Iterator[tuple[Place, Fie
 
 
 def pointer(path: FieldPath) -> str:
-    """A path as a JSON pointer (RFC 6901); what is inside of a text stands behind `#`."""
+    """Return the path as a JSON pointer (RFC 6901). The content of a JSON string follows `#`."""
     text = ""
     for part in path:
         text += INSIDE if part == INSIDE else "/" + str(part).replace("~", "~0").replace("/", "~1")
@@ -50,6 +50,6 @@ def pointer(path: FieldPath) -> str:
 
 
 def steps(text: str) -> list[str]:
-    """The steps of a JSON pointer as `pointer` writes it."""
+    """Return the steps of a JSON pointer of `pointer`."""
     parts = [INSIDE if part == INSIDE else part for part in text.replace(f"{INSIDE}/", f"/{INSIDE}/").split("/")[1:]]
     return [part.replace("~1", "/").replace("~0", "~") for part in parts]

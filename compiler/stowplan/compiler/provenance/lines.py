@@ -1,4 +1,4 @@
-"""Which values of a manifest are written on one of its lines."""
+"""Values of a manifest by line."""
 
 from collections.abc import Iterator
 
@@ -7,9 +7,9 @@ from stowplan.schema.diagnostics import FieldPath
 
 
 def paths_on(root: Node, line: int) -> list[FieldPath]:
-    """The paths of the innermost values that begin on a line, counted from 1.
+    """Return the paths of the innermost values that begin on a line, counted from 1.
 
-    A line inside a string of several lines belongs to that string. Lines above the first value have none.
+    A line inside of a multi-line string belongs to that string. Lines above the first value have no path.
     """
     begins = list(_begins(root, ()))
     exact = [path for start, path in begins if start == line]
@@ -20,7 +20,7 @@ def paths_on(root: Node, line: int) -> list[FieldPath]:
 
 
 def _begins(node: Node, path: FieldPath) -> Iterator[tuple[int, FieldPath]]:
-    """The first line and the path of each value below a node, in the order of the text."""
+    """Yield first line and path of each value below a node, in the order of the source."""
     if path:
         yield node.key_mark.line, path
     children = node.children.items() if isinstance(node.children, dict) else enumerate(node.children)

@@ -1,4 +1,4 @@
-"""What `stowplan explain` is asked of the output and of specs."""
+"""Answers of `stowplan explain` about the output and the specs."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,7 +15,7 @@ from stowplan.schema.frozen import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """A leaf of the output that depends on a line of a spec."""
+    """Leaf of the output that depends on a line of a spec."""
 
     output: Output
     path: FieldPath
@@ -23,13 +23,13 @@ class Effect:
 
 
 def below(found: SourceMap, output: Output, place: str) -> list[Entry]:
-    """The entries of the value at a JSON pointer and of all below it."""
+    """Return the entries of the value at a JSON pointer and of all values below it."""
     wanted = steps(place)
     return [each for each in found.entries(output) if list(map(str, each.leaf.path))[: len(wanted)] == wanted]
 
 
 def on_line(found: SourceMap, output: Output, line: int) -> list[Entry]:
-    """The entries of what is written on a line of a file of the output, counted from 1, and of all below it."""
+    """Return the entries of the values on a line of an output file, counted from 1, and of all values below them."""
     (root,) = nodes(render(output).decode())
     places = [tuple(map(str, path)) for path in paths_on(root, line)]
     return [
@@ -40,9 +40,9 @@ def on_line(found: SourceMap, output: Output, line: int) -> list[Entry]:
 
 
 def effects(found: SourceMap, program: Program, file: str, line: int) -> tuple[list[Input], list[Effect]]:
-    """The fields that are written on a line, and what of the output depends on them.
+    """Return the fields on a line, and the leaves that depend on them.
 
-    A line that begins a mapping or list stands for all that is in it.
+    A line that begins a mapping or list includes all of its fields.
     """
     fields: dict[tuple[str, int, FieldPath], Input] = {}
     leaves_found: dict[tuple[str, FieldPath], Effect] = {}
@@ -60,7 +60,7 @@ def effects(found: SourceMap, program: Program, file: str, line: int) -> tuple[l
 
 
 def _on(inputs: Iterator[Input], file: str, line: int) -> Sequence[Input]:
-    """Fields on the line itself, or those of which a part above begins there."""
+    """Return the fields on the line, or else those below a mapping or list that begins there."""
     own = [each for each in inputs if each.document.file == file and each.given]
     exact = [each for each in own if line in _lines(each, len(each.path))]
     return exact or [each for each in own if any(line in _lines(each, depth) for depth in range(1, len(each.path)))]

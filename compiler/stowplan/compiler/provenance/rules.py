@@ -1,7 +1,7 @@
-"""The rules by which a value is written that no field decides.
+"""Rules for the values that no field decides.
 
-The first rule that fits a leaf is its rule. Places inside a pod are written from its template, which begins at `pod`,
-wherever the template stands; `*` is one step, `**` any number of steps at the end.
+The first matching rule of a leaf applies. Places inside of a pod are written relative to its template, which begins at
+`pod` in every kind. `*` matches one step, `**` at the end any number of steps.
 """
 
 import re
@@ -15,7 +15,7 @@ from stowplan.schema.kinds.table import TRAINING_KINDS
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Why something is written. `kinds` of objects and `specs`, their kinds of specs, are empty for all kinds."""
+    """Reason for a value. Empty `kinds` (of objects) and `specs` (kinds of specs) match all kinds."""
 
     id: str
     text: str
@@ -247,7 +247,10 @@ RULES: tuple[Rule, ...] = (
 
 
 def rule_of(kind: str, spec: str, path: FieldPath) -> Rule | None:
-    """The rule of a leaf, if there is one. `spec` is the kind of the spec; empty for what the platform makes."""
+    """Return the rule of a leaf; None if no rule matches.
+
+    `spec` is the kind of the spec; empty for platform objects.
+    """
     whole = pointer(path)
     places = {whole, _TEMPLATES.sub("pod", whole), _JOBS.sub("job", whole)}
     if kind in ("Job",):
@@ -256,7 +259,7 @@ def rule_of(kind: str, spec: str, path: FieldPath) -> Rule | None:
 
 
 def _fits(place: str, pattern: str) -> bool:
-    """`**` at the end stands for any steps, anywhere else for any beginning."""
+    """Match a place. `**` at the end matches any steps, at the beginning any prefix."""
     if pattern.startswith("/**/"):
         return place.endswith(pattern[3:])
     if pattern.endswith("/**"):

@@ -1,4 +1,4 @@
-"""The source map: for every leaf of an object, what decided it."""
+"""Source map: the origins of every leaf of an object."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -22,7 +22,7 @@ EXTENSION = Rule("extension", "An extension of the platform wrote it.", ())
 
 
 class How(StrEnum):
-    """What a field has to do with a value."""
+    """Relation between a field and a value."""
 
     COPIED = "copied from"
     DERIVED = "made from"
@@ -31,7 +31,7 @@ class How(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A field that a value depends on. `default` says that the field is not given: then this is its default."""
+    """Field that a value depends on. `default` is True if the spec does not set the field."""
 
     how: How
     location: Location
@@ -41,7 +41,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What decided one leaf: fields, a rule, or both."""
+    """Origins of one leaf: fields, a rule, or both."""
 
     leaf: Leaf
     origins: tuple[Origin, ...] = ()
@@ -49,7 +49,7 @@ class Entry:
 
 
 class SourceMap:
-    """Of all outputs of one program. The experiments with a spec are made once, for all of its objects."""
+    """Source map of all outputs of one program. The experiments with a spec run once, for all of its objects."""
 
     def __init__(self, program: Program, outputs: Sequence[Output], version: str) -> None:
         self.outputs = outputs
@@ -58,7 +58,7 @@ class SourceMap:
         self._flattened: dict[SpecId | None, Objects] = {}
 
     def entries(self, output: Output) -> list[Entry]:
-        """The entries of all leaves of an output, in their order."""
+        """Return the entries of all leaves of an output, in their order."""
         if output.spec is None and output.source != PLATFORM_FILE:
             return _foreign(output, self._program)
         key, study = key_of(output.manifest), self.study(output.spec)
@@ -72,20 +72,23 @@ class SourceMap:
         return found
 
     def _compiled(self, spec: SpecId | None) -> Objects:
-        """The objects of a spec as they are written, flattened once: each is looked at with all of its siblings."""
+        """Return the written objects of a spec.
+
+        They are flattened once, since each is compared with all of its siblings.
+        """
         if spec not in self._flattened:
             self._flattened[spec] = flattened([each.manifest for each in self.outputs if each.spec == spec])
         return self._flattened[spec]
 
     def study(self, spec: SpecId | None) -> "Study":
-        """What experiments say about the objects of a spec; of the platform for None."""
+        """Return the experiments with a spec; with the platform for None."""
         if spec not in self._studies:
             self._studies[spec] = Study(Experiment(reduced(self._program, spec), spec, self._version))
         return self._studies[spec]
 
 
 def reduced(program: Program, spec: SpecId | None) -> Program:
-    """The program without specs that this one has nothing to do with."""
+    """Return the program with only this spec and the specs it may refer to."""
     if spec is None:
         return program
     found = program.spec(spec)
@@ -105,7 +108,7 @@ def _with_hash(entry: Entry) -> Entry:
 
 
 def _foreign(output: Output, program: Program) -> list[Entry]:
-    """A plain object that the platform lets through is copied as a whole; else it is an extension's."""
+    """Return the entries of an object without a spec: it is copied from the repository, or made by an extension."""
     documents = [each for each in program.passed_through if each.file == output.source]
     body = output.manifest.body
     own = next((each for each in documents if _same(each, output.manifest)), None)
@@ -121,7 +124,7 @@ def _same(document: Document, manifest: Manifest) -> bool:
 
 
 def _origin(document: Document, leaf: Leaf, program: Program) -> Origin:
-    """Its place in the object's own document; what is not there is the namespace, which the platform gave."""
+    """Return the place in the object's own document; for a missing field, the namespace of the platform."""
     if document.root.nearest(leaf.path)[1] or program.platform_document is None:
         return Origin(How.COPIED, document.locate(leaf.path), leaf.path)
     platform, path = program.platform_document, ("defaultNamespace",)
@@ -129,7 +132,7 @@ def _origin(document: Document, leaf: Leaf, program: Program) -> Origin:
 
 
 class Study:
-    """What experiments said about the objects of one spec."""
+    """Results of the experiments with one spec."""
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
@@ -143,7 +146,7 @@ class Study:
                 self._needed.setdefault(where, []).append((len(gone), given))
 
     def entry(self, key: ObjectKey, place: Place, leaf: Leaf) -> Entry:
-        """What decided one leaf: fields that change it; else the one it is a copy of; else a rule."""
+        """Return the origins of one leaf: the fields that change it, else the field it copies, else a rule."""
         decided = self._decided.get((key, place), [])
         if decided:
             return Entry(leaf, tuple(_told(each, leaf) for each in decided))
@@ -158,7 +161,7 @@ class Study:
         return Entry(leaf, present, (rule,) if rule else ())
 
     def _in_the_copy(self, key: ObjectKey, leaf: Leaf) -> list[Input]:
-        """The custom resource repeats the spec: its fields stand where they stood."""
+        """Find the field in the custom resource, which repeats the spec with the same paths."""
         spec = self.experiment.spec
         found = self.experiment.program.spec(spec) if spec else None
         if found is None or found.id.kind != key[0]:
@@ -169,13 +172,13 @@ class Study:
 
 
 def _is_copy(given: Input, leaf: Leaf) -> bool:
-    """Whether a leaf that goes with a field has its value, and not by chance: as text, or under the same name."""
+    """Return whether the leaf copies the field: an equal string, or an equal value of the same field name."""
     names = ([part for part in path if isinstance(part, str)][-1:] for path in (given.path, leaf.path))
     return _same_value(given.value, leaf.value) and (isinstance(leaf.value, str) or next(names) == next(names))
 
 
 def _same_value(one: object, other: object) -> bool:
-    """Equal and of one type: in Python, true equals 1."""
+    """Return whether values and types are equal: in Python, True equals 1."""
     return type(one) is type(other) and one == other
 
 

@@ -1,4 +1,4 @@
-"""How the source map is said."""
+"""Wording of the source map."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -15,9 +15,9 @@ MOST_ORIGINS = 12
 
 
 def entries(found: Sequence[Entry]) -> Iterator[str]:
-    """Each leaf with its value, then the fields that it depends on and its rules, once for neighbours with the same.
+    """Yield each leaf with its value, then its fields and rules, once for neighbours with the same ones.
 
-    The text of a rule stands at its first place.
+    The description of a rule is shown the first time.
     """
     said: set[str] = set()
     for (origins, rules), group in groupby(found, key=lambda each: (each.origins, each.rules)):
@@ -37,7 +37,7 @@ def _origin(origin: Origin) -> str:
 
 
 def effects(fields: Sequence[Input], found: Sequence[Effect]) -> Iterator[str]:
-    """The fields of a line, then what depends on them, by file."""
+    """Yield the fields of a line, then the leaves that depend on them, by file."""
     for field in fields:
         yield f"{field.document.locate(field.path)} {dotted(field.path)}: {shown(field.value)}"
     if not found:
@@ -48,7 +48,7 @@ def effects(fields: Sequence[Input], found: Sequence[Effect]) -> Iterator[str]:
 
 
 def records(found: Sequence[Entry]) -> list[dict[str, Any]]:
-    """The entries for programs."""
+    """Return the entries as data for programs."""
     return [
         {
             "pointer": pointer(each.leaf.path),

@@ -1,4 +1,4 @@
-"""Finds the specs of a repository."""
+"""Search for the specs of a repository."""
 
 import os
 import re
@@ -11,20 +11,23 @@ from stowplan.compiler.repository.layout import SPECS, SUFFIXES
 from stowplan.schema.diagnostics import finding
 
 _NEARLY = re.compile(r"(?i)\.ya?ml(?:\.(?:txt|j2|jinja2?|tmpl|tpl|gotmpl|template))?\Z")
-"""How names of specs end that an editor or a template engine has changed."""
+"""Suffixes of specs whose names an editor or a template engine has changed."""
 
 _PASSED_OVER_SHOWN = 5
 
 MAX_FILES = 20_000
-"""Files below `specs`. Four times the largest repository we plan for; more is a folder linked or copied by mistake."""
+"""Maximum number of files below `specs`: four times the largest planned repository.
+
+More means a folder copied or linked by mistake.
+"""
 
 
 class SpecFinder:
     """Lists the YAML files below `specs`.
 
-    Hidden files and folders are passed over. So is what does not end in .yaml or .yml: `near` are those whose names
-    come close, `passed_over` the first of all. Links are followed in byte order after all that is really there, and
-    only to what was not found before; so each file is read once, whatever leads to it.
+    Hidden files and folders are skipped, and so are files that do not end in .yaml or .yml: `near` lists those with
+    similar names, `passed_over` the first of all. Links are followed after all real files, in byte order, and only to
+    files that were not found before. So each file is read once, however many links lead to it.
     """
 
     def __init__(self, files: Files) -> None:
@@ -37,7 +40,7 @@ class SpecFinder:
         self.number_passed_over = 0
 
     def find(self) -> list[str]:
-        """Paths relative to the repository, in byte order."""
+        """Return the paths relative to the repository, in byte order."""
         top = self._files.repo / SPECS
         if os.path.islink(top):  # noqa: PTH114 - Path.is_symlink raises where a folder above may not be searched
             self._add_link(SPECS)
@@ -58,7 +61,7 @@ class SpecFinder:
         return len(self._found) > MAX_FILES
 
     def _enter(self, folder: str) -> None:
-        """Find what is in a folder and in those below it; keep links for later."""
+        """Search a folder and those below it; collect links for later."""
         pending = [folder]
         while pending and not self._too_many:
             path = pending.pop()
@@ -68,7 +71,7 @@ class SpecFinder:
                 self._files.refuse(path, reason(error))
 
     def _scan(self, folder: str) -> list[str]:
-        """Take in one folder; the folders in it."""
+        """Add the files of one folder; return its subfolders."""
         real = self._files.real(folder)
         if real in self._entered:
             return []

@@ -1,4 +1,4 @@
-"""What the fields of the kinds mean, as `kubectl explain` shows it: from the same descriptions that editors show."""
+"""Help about the fields of the kinds, in the style of `kubectl explain`, from the descriptions that editors show."""
 
 from collections.abc import Iterator, Mapping
 
@@ -9,14 +9,14 @@ KINDS = {model.__name__.lower(): model for model in json_schema.MODELS}
 
 
 def kinds() -> list[str]:
-    """The names of all kinds, sorted."""
+    """Return the names of all kinds, sorted."""
     return sorted(model.__name__ for model in KINDS.values())
 
 
 def field_help(name: str) -> list[str] | None:
-    """Lines about a kind or one of its fields, such as `SampleSet` or `sampleset.spec.cache`; None where it is none.
+    """Return lines about a kind or a field, such as `SampleSet` or `sampleset.spec.cache`; None if it does not exist.
 
-    Case does not count. Items of lists need no index: `sampleset.spec.cache.levels.path`.
+    Case is ignored. Items of lists need no index: `sampleset.spec.cache.levels.path`.
     """
     first, *rest = name.split(".")
     model = KINDS.get(first.lower())
@@ -38,7 +38,7 @@ def _property(schema: Schema, name: str) -> tuple[str, Schema] | None:
 
 
 def _fields(schema: Schema) -> Mapping[str, Schema]:
-    """The fields of an object, of the objects in a list, or of the values of a map."""
+    """Return the fields of an object, of the objects in a list, or of the values of a map."""
     while "properties" not in schema:
         below = schema.get("items") or schema.get("additionalProperties")
         if not isinstance(below, dict):
@@ -71,7 +71,7 @@ def _lines(path: str, schema: Schema) -> Iterator[str]:
 
 
 def _limits(schema: Schema) -> Iterator[str]:
-    """The values that are allowed, and the default."""
+    """Yield the allowed values and the default."""
     if "enum" in schema:
         yield f"  One of: {', '.join(map(str, schema['enum']))}."
     if schema.get("default") not in (None, {}, []):

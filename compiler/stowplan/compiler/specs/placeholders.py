@@ -8,26 +8,26 @@ from stowplan.schema.diagnostics import FieldPath, Finding, finding
 
 _WHOLE = re.compile(r"<[A-Za-z][\w .-]*>")
 _INSIDE = re.compile(r"<[A-Z][A-Z0-9_]+>")
-"""Inside a longer text only what is written in capitals is taken for a placeholder."""
+"""Inside of a longer string only a name in capitals counts as a placeholder."""
 
 
 _TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
 _FREE = frozenset({"annotations", "template"})
-"""Fields below which texts are not ours: what stands in annotations and pods may be a template for somebody else."""
+"""Fields whose strings are not checked: annotations and pods may contain templates for other programs."""
 
 
 _SIGNS = ("<", "{{", "{%", "\\")
-"""One of them stands in every text of a document that says one of these; a backslash may spell all the others."""
+"""A document with a placeholder contains one of these strings; a backslash may encode all others."""
 
 
 def suspected(document: Document) -> bool:
-    """Whether a text in the document may be one of these: a quick look that spares most documents the others."""
+    """Return whether the document may contain a placeholder: a cheap test before the full search."""
     given = document.given
     return not isinstance(given, Unplaced) or any(sign in given.text for sign in _SIGNS)
 
 
 def templates(value: Data, path: FieldPath = ()) -> Iterator[Finding]:
-    """One finding for each text below `value` that a template engine should have filled in."""
+    """Yield one finding for each string below `value` with an unfilled template expression."""
     match value:
         case str():
             found = _TEMPLATE.search(value)
@@ -45,7 +45,9 @@ def templates(value: Data, path: FieldPath = ()) -> Iterator[Finding]:
 
 
 def findings(value: Data, path: FieldPath = ()) -> Iterator[Finding]:
-    """One finding for each text below `value` that is a placeholder, and for each in capitals inside a longer one."""
+    """Yield one finding for each string below `value` that is a placeholder, and for each placeholder in a longer
+    string.
+    """
     match value:
         case str():
             for name in [value] if _WHOLE.fullmatch(value) else _INSIDE.findall(value):

@@ -1,4 +1,4 @@
-"""The platform file into a `Platform`, and what is to be said of it."""
+"""Parsing of the platform file into a `Platform`, with its findings."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from stowplan.schema.platform.platform import Platform
 
 
 def platform(document: Document | None, report: Report) -> Platform | None:
-    """The platform; None where its file is missing or has errors, which are in the report."""
+    """Return the platform; None if its file is missing or has errors, which are in the report."""
     if document is None:
         return None
     data = document.data
@@ -46,7 +46,7 @@ def _notes(model: Platform) -> Iterator[Finding]:
 
 
 def _without_digest(model: Platform) -> Iterator[Finding]:
-    """Agents whose image has none, so that no spec has to say so."""
+    """Yield a finding about agents whose image has no digest, so that no spec repeats it."""
     digests = model.images.digests
     missing = [name for name in type(digests).model_fields if getattr(digests, name) is None]
     if missing:

@@ -1,6 +1,6 @@
-"""Values of the platform file that only make sense in a certain form: addresses, images, amounts, names.
+"""Formats of values in the platform file: addresses, images, amounts, names.
 
-Each would otherwise be told by Kubernetes or Argo CD, late, or once for every spec that uses it.
+Without these checks Kubernetes or Argo CD would report each error late, or once for every spec that uses the value.
 """
 
 import re
@@ -27,18 +27,18 @@ from stowplan.schema.wording import describe, found_but
 _HOST = r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]{1,5})?"
 _PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
 _REGISTRY = re.compile(rf"(?:{_HOST}|{_PART})(?:/{_PART})*")
-"""A reference without its tag, as container runtimes read it (`distribution/reference`)."""
+"""Image reference without its tag, in the syntax of container runtimes (`distribution/reference`)."""
 
 _TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _SCP_LIKE = re.compile(r"(?:[\w.-]+@)?[\w.-]+:(?!//)[^\s:]+")
-"""`git@host:path`, as `git clone` takes it."""
+"""Address `git@host:path`, in the syntax of `git clone`."""
 
 _REVISION = re.compile(r"[^\s\x00-\x1f~^:\\]+")
 _NAMESPACES = re.compile(r"!?[a-z0-9*?\[\]{},!-]+|/.+/")
-"""A name, a pattern, or a regular expression between slashes, as AppProjects take them; `!` before it denies."""
+"""Name, pattern, or regular expression between slashes, in the syntax of AppProjects; a leading `!` denies."""
 
 _TOKEN = re.compile(r"(?:gh[a-z]_|github_pat_|gl[a-z]+-|x-token|oauth2).*|.{52,}")
-"""A user name that is none: access tokens of well-known hosts, and texts too long for a name."""
+"""User name that is a secret: access tokens of well-known hosts, and strings too long for a name."""
 
 _PORT = re.compile(r"[1-9][0-9]{0,4}")
 _LAST_PORT = 65535
@@ -48,7 +48,7 @@ _GIT_FORM = "a Git URL such as https://git.example.com/ml/data.git or git@git.ex
 
 
 def findings(platform: Platform) -> Iterator[Finding]:
-    """What is wrong with the values of a platform."""
+    """Yield the findings about a platform's values."""
     yield from _images(platform)
     yield from _argocd(platform.argocd)
     yield from _egress(platform)
@@ -109,7 +109,7 @@ def _argocd(argocd: ArgoCD) -> Iterator[Finding]:
 
 
 def _secret(url: str, path: FieldPath, hint: str) -> list[Finding]:
-    """SP603 where a URL carries a password or a token; the message does not repeat it."""
+    """Return SP603 for a URL with a password or a token; the message does not repeat it."""
     user, _, password = url.partition("://")[2].partition("/")[0].rpartition("@")[0].partition(":")
     if not (password or _TOKEN.fullmatch(user)):
         return []
@@ -124,7 +124,7 @@ def _is_repository(url: str) -> bool:
 
 
 def _is_url(url: str, schemes: frozenset[str] | set[str]) -> bool:
-    """Whether it is a URL of one of the schemes, with a host unless it is a file."""
+    """Return whether it is a URL of one of the schemes, with a host unless it is a file."""
     try:
         parts = urlsplit(url)
         sound = parts.scheme in schemes and (bool(parts.hostname) or parts.scheme == "file")
@@ -134,7 +134,7 @@ def _is_url(url: str, schemes: frozenset[str] | set[str]) -> bool:
 
 
 def _is_endpoint(text: str) -> bool:
-    """Whether it has a single colon, at which Paddle takes it apart."""
+    """Return whether it has a single colon, at which Paddle splits it."""
     host, _, port = text.partition(":")
     return is_dns_subdomain(host) and _PORT.fullmatch(port) is not None and int(port) <= _LAST_PORT
 
@@ -162,7 +162,7 @@ def _is_link_local(rule: EgressRule) -> bool:
 
 
 def _better_range(cidr: str) -> str:
-    """The range itself where it is one; else the one that is probably meant, or an example."""
+    """Return the range itself if it is valid; else the probable one, or an example."""
     address, slash, length = cidr.partition("/")
     try:
         if not slash:

@@ -1,4 +1,4 @@
-"""Keys of the Secrets that the repository defines. Values are never looked at."""
+"""Keys of the Secrets that the repository defines. Their values are never read."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -9,7 +9,7 @@ Keys = dict[tuple[str, str], frozenset[str]]
 
 
 def defined(documents: Iterable[Document], default_namespace: str) -> Keys:
-    """By namespace and name, the keys of every Secret, ExternalSecret and SealedSecret whose keys can be told."""
+    """Return the keys of each Secret, ExternalSecret and SealedSecret with known keys, by namespace and name."""
     found: Keys = {}
     for document in documents:
         data = document.data

@@ -15,7 +15,7 @@ FIELDS: dict[str, tuple[tuple[str, ...], ...]] = {
 
 
 def deletions(pair: Pair) -> Iterator[Risk]:
-    """The deletion that a spec newly asks for, or asks for once more."""
+    """Yield the deletion that a changed spec requests, or requests again for a new run."""
     before, after = pair.before or {}, pair.after or {}
     text = _deletion(after)
     if text and (text != _deletion(before) or annotation(before, RUN_ANNOTATION) != annotation(after, RUN_ANNOTATION)):

@@ -1,4 +1,4 @@
-"""Entries of the output folder that the specs do not make: Argo CD may read them, so a reviewer sees them first."""
+"""Entries of the output folder that no spec produces. Argo CD may read them, so reviewers see them first."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,11 +13,11 @@ from stowplan.schema.meta import ObjectId
 def foreign(
     files: Sequence[Rendered], tree: Tree, previous: Inventory, base: Mapping[str, bytes] | None
 ) -> list[Change]:
-    """A change for each foreign entry of `tree`, sorted by path: whatever `synth --check` refuses.
+    """Return a change for each foreign entry of `tree`, sorted by path: the entries that `synth --check` refuses.
 
-    `files` are what the specs compile to, `previous` is the inventory in `tree`. With a `base`, its files by path, only
-    entries that it does not hold with the same content count; stale files of a run that is not in the base count too,
-    and folders that only the base has outputs in are synced as well. Raises `OSError` where a file cannot be read.
+    `files` is the compiled output, `previous` the inventory in `tree`. With a `base` (files by path), only entries
+    count that the base does not hold with the same content. Stale files of a run that is missing in the base count too,
+    and folders that have outputs only in the base count as synced. Raises `OSError` if a file cannot be read.
     """
     own = [path for path, content in base.items() if carries_header(content)] if base else []
     planned = plan(files, tree, previous, own)
@@ -34,6 +34,6 @@ def _change(path: str) -> Change:
 
 
 def without(changes: Sequence[Change], before: Mapping[str, bytes], files: Sequence[Rendered]) -> dict[str, bytes]:
-    """`before` without the files of `changes`, since `synth` does not remove them; those of outputs stay."""
+    """Return `before` without the files of `changes`, which `synth` does not remove. Files of outputs stay."""
     foreign_paths = {change.path for change in changes} - {file.path for file in files}
     return {path: content for path, content in before.items() if path not in foreign_paths}

@@ -1,4 +1,4 @@
-"""What objects other than pods allow: bindings, projects and Applications of Argo CD, webhooks, volumes, namespaces."""
+"""Rights that objects other than pods grant: bindings, AppProjects, Applications, webhooks, volumes, namespaces."""
 
 from collections.abc import Callable, Iterator
 
@@ -18,7 +18,7 @@ _SHRINKS = ("clusterResourceBlacklist", "namespaceResourceBlacklist", "signature
 
 
 def grants(pair: Pair) -> Iterator[Risk]:
-    """Each risk that the object did not bring before."""
+    """Yield each risk of the object that its earlier version did not have."""
     if pair.after is None:
         return
     before, rule = pair.before or {}, _RULES.get(pair.kind)
@@ -60,7 +60,10 @@ def _binding(body: Json) -> Iterator[Risk]:
 
 
 def _project(before: Json, after: Json) -> Iterator[Risk]:
-    """An AppProject limits what its Applications may do; a whitelist for namespaced kinds that is empty allows all."""
+    """Yield the risks of an AppProject, which limits its Applications.
+
+    An empty whitelist of namespaced kinds allows all.
+    """
     old, new = mapping(before, "spec"), mapping(after, "spec")
     if not before:
         repositories, places = shown(new.get("sourceRepos")), shown(new.get("destinations"))
@@ -116,7 +119,7 @@ def _volume(body: Json) -> Iterator[Risk]:
 
 
 def _level(body: Json) -> int:
-    """Place in `_LEVELS`; without the label, the cluster's default, which is `privileged`."""
+    """Return the index in `_LEVELS`; without the label, that of the cluster's default, `privileged`."""
     level = mapping(body, "metadata", "labels").get(_LEVEL)
     return _LEVELS.index(level) if level in _LEVELS else 0
 

@@ -1,4 +1,4 @@
-"""What the pods of an object may do: what Pod Security forbids, accounts, Secrets, images."""
+"""Rights of an object's pods: fields that Pod Security forbids, accounts, Secrets, images."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,15 +17,15 @@ from stowplan.schema.kinds.table import KINDS
 
 _SECRET_FIELDS = ("secret", "secretRef", "secretKeyRef", "nodePublishSecretRef")
 _STRUCTURE = ("spec", "template", "jobTemplate")
-"""Parts of the path to a pod that say nothing to a reader."""
+"""Steps of the path to a pod that mean nothing to a reader."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Trait:
-    """Something that a pod may do. `holder` is the pod or container, by names.
+    """Right of a pod. `holder` is the pod or container, by names.
 
-    An implied trait follows from a field that is missing. It is a risk only where the holder was there before, so that
-    removed protection shows, and templates that never had any do not.
+    An implied trait follows from a missing field. It is a risk only if the holder existed before. So removed protection
+    is shown, and missing protection in new templates is not.
     """
 
     risk: Risk
@@ -34,7 +34,7 @@ class _Trait:
 
 
 def added(pair: Pair, pods: Pods) -> Iterator[Risk]:
-    """Each risk that the pods of the object did not have before."""
+    """Yield each risk that the object's pods did not have before."""
     if pair.after is None:
         return
     before = pair.before or {}
@@ -45,7 +45,7 @@ def added(pair: Pair, pods: Pods) -> Iterator[Risk]:
 
 
 def _pods(body: Json) -> tuple[Pod, ...]:
-    """The pods of an object; none of a spec's own resource, whose pods are in the objects that it compiles to."""
+    """Return the pods of an object; none for a spec's own resource, whose compiled objects have them."""
     own = identity(body)
     known = KINDS.get(own.kind)
     return () if known and known.group() == own.group else pods_anywhere(body)
@@ -70,7 +70,7 @@ def _traits(body: Json, pods: Pods) -> Iterator[_Trait]:
 
 
 def _forbidden(body: Json, pod: Pod) -> Iterator[_Trait]:
-    """What the levels `baseline` and `restricted` forbid, each field once."""
+    """Yield the violations of the levels `baseline` and `restricted`, each field once."""
     found = baseline_violations(pod)
     told = {violation.path for violation in found}
     for violation in (*found, *(each for each in violations(pod) if each.path not in told)):
@@ -87,7 +87,7 @@ def _holder(body: Json, pod: Pod, violation: Violation) -> FieldPath:
 
 
 def _account(body: Json, pod: Pod, pods: Pods) -> Iterator[_Trait]:
-    """The ServiceAccount and its token, unless the account was compiled for this very spec."""
+    """Yield the ServiceAccount and its token, unless the account was compiled for the same spec."""
     named = pod.spec.get("serviceAccountName") or pod.spec.get("serviceAccount")
     if pods.owns(body, str(named)):
         return
@@ -106,7 +106,7 @@ def _account(body: Json, pod: Pod, pods: Pods) -> Iterator[_Trait]:
 
 
 def _secrets(value: Any) -> Iterator[str]:
-    """Names of the Secrets that volumes and environment variables refer to."""
+    """Yield the names of Secrets in volumes and environment variables."""
     left = [value]
     while left:
         value = left.pop()
@@ -120,7 +120,7 @@ def _secrets(value: Any) -> Iterator[str]:
 
 
 def _place(body: Json, path: FieldPath) -> FieldPath:
-    """A path by the names of list items, without the parts that every pod template has."""
+    """Return the path with names of list items, without the steps that every pod template has."""
     place: list[str | int] = []
     value: Any = body
     for part in path:

@@ -1,4 +1,4 @@
-"""The pods of an output, by their labels, and the accounts that are compiled for them."""
+"""Pods of an output by their labels, and the accounts that are compiled for them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -19,7 +19,7 @@ class Pods:
 
     @classmethod
     def of(cls, bodies: Iterable[Json]) -> "Pods":
-        """The pods and accounts of these objects."""
+        """Collect the pods and accounts of these objects."""
         known: list[tuple[str, Mapping[str, Any]]] = []
         accounts: set[tuple[str, str, tuple[str, ...]]] = set()
         for body in bodies:
@@ -30,16 +30,19 @@ class Pods:
         return cls(tuple(known), frozenset(accounts))
 
     def any_has(self, namespace: str, labels: Mapping[str, Any]) -> bool:
-        """Whether there is a pod with these labels."""
+        """Return whether a pod has these labels."""
         return any(where == namespace and labels.items() <= own.items() for where, own in self.known)
 
     def owns(self, body: Json, account: str) -> bool:
-        """Whether an account was compiled for the same spec as `body`, or like `body` for the reporter."""
+        """Return whether the account was compiled for the same spec as `body`, or both belong to the reporter."""
         owner = _owner(body)
         return bool(owner[0]) and (identity(body).namespace, account, owner) in self.accounts
 
 
 def _owner(body: Json) -> tuple[str, ...]:
-    """What an object of ours belongs to: a program, and kind and name of the spec, which are empty for the reporter."""
+    """Return the owner of a compiled object: program, kind and name of the spec.
+
+    The last two are empty for the reporter.
+    """
     own = mapping(body, "metadata", "labels")
     return tuple(str(own.get(label, "")) for label in (labels.NAME, labels.SPEC_KIND, labels.SPEC_NAME))

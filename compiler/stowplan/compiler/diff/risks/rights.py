@@ -1,4 +1,4 @@
-"""What the Roles of an output allow, right by right."""
+"""Rights of the Roles in an output, one by one."""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby, product
@@ -12,7 +12,7 @@ ROLES = ("Role", "ClusterRole")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Right:
-    """A verb on a resource, or on a path of the API server; an empty name stands for all objects of it."""
+    """Verb on a resource, or on a path of the API server. An empty name means all objects of the resource."""
 
     group: str
     resource: str
@@ -21,7 +21,7 @@ class Right:
 
     @property
     def object(self) -> str:
-        """What it is a right on."""
+        """Target of the right."""
         resource = f"{self.resource}.{self.group}" if self.group else self.resource
         return f"{resource} {self.name or 'of any name'}"
 
@@ -31,20 +31,20 @@ class Right:
 
     @property
     def rank(self) -> tuple[bool, bool, bool, "Right"]:
-        """The widest rights first, and those on Secrets, so that a list that is cut shows them."""
+        """Sort key: the widest rights first, and those on Secrets, so that a shortened list shows them."""
         wild = "*" in (self.group, self.resource, self.verb) or self.resource.startswith("/")
         return bool(self.name), not wild, self.resource != "secrets", self
 
 
 def added(before: Json | None, after: Json) -> list[Right]:
-    """The rights of a Role that the one before did not have."""
+    """Return the rights of a Role that its earlier version did not have."""
     known = list(_rights(before)) if before else []
     new = {right for right in _rights(after) if not any(each.covers(right) for each in known)}
     return sorted(new, key=lambda right: right.rank)
 
 
 def said(rights: Iterable[Right]) -> Iterator[str]:
-    """`get, patch pods/status of any name`: the verbs on one thing together."""
+    """Yield the verbs on each target, such as `get, patch pods/status of any name`."""
     for thing, own in groupby(rights, key=lambda right: right.object):
         yield f"{', '.join(right.verb for right in own)} {thing}"
 

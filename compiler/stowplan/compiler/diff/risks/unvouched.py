@@ -1,4 +1,4 @@
-"""Runs that are kept although nobody vouches for them: they were neither compiled now nor are they in the base."""
+"""Committed runs without a voucher: the present specs did not compile them, and the base does not contain them."""
 
 from collections.abc import Iterable, Mapping
 
@@ -10,12 +10,12 @@ from stowplan.schema.diagnostics import Severity
 
 
 def judged(before: Mapping[str, bytes], revision: str | None) -> Base:
-    """The files to compare with as a base that refuses nothing, so that what nobody vouches for is shown."""
+    """Return the files to compare with as a base that only warns: unvouched runs are shown, not refused."""
     return Base(revision or "the output folder", vouchers(before), severity=Severity.WARNING)
 
 
 def unvouched(before: Mapping[str, bytes], outputs: Iterable[Output]) -> dict[str, Risk]:
-    """A risk for each kept file, by path, that is not in `before`, the files to compare with."""
+    """Return a risk for each file of a committed run, by path, that is not in `before`, the files to compare with."""
     kept = [output for output in outputs if output.kept]
     known = vouchers(before) if kept else frozenset()
     return {

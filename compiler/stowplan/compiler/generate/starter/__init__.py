@@ -1,4 +1,4 @@
-"""The files that `stowplan init` writes: a repository that compiles as it is."""
+"""Files that `stowplan init` writes: a repository that compiles at once."""
 
 import errno
 from importlib.metadata import version
@@ -10,7 +10,7 @@ from stowplan.compiler.generate.starter import installation
 from stowplan.compiler.repository import own_files
 
 SCHEMAS = ".schemas"
-"""Folder of the editor schemas, which `stowplan schema .schemas` writes anew after an upgrade."""
+"""Folder of the editor schemas, which `stowplan schema .schemas` updates after an upgrade."""
 
 _TEMPLATES = {
     "stowplan.yaml": "platform.yaml",
@@ -28,10 +28,10 @@ _TEMPLATES = {
 
 
 def files() -> dict[str, str]:
-    """Texts by path from the repository's folder."""
+    """Return the contents by path, relative to the repository's folder."""
     values = {"version": version("stowplan")}
     here = Path(__file__).parent
-    # Safe, because `$schema` and the variables of scripts are no placeholders of ours.
+    # `safe_substitute`, because `$schema` and the variables of scripts are no placeholders of this template.
     texts = {
         path: Template((here / name).read_text(encoding="utf-8")).safe_substitute(values)
         for path, name in _TEMPLATES.items()
@@ -41,9 +41,9 @@ def files() -> dict[str, str]:
 
 
 def write(folder: Path) -> tuple[list[str], list[str]]:
-    """Writes each file that is not there yet; gives the paths that were written and those that were left alone.
+    """Write the missing files. Returns the paths of written files and of existing ones, which stay unchanged.
 
-    `OSError` where a folder cannot be made or is a link, or a file cannot be written.
+    Raises `OSError` if a folder cannot be created or is a link, or a file cannot be written.
     """
     written: list[str] = []
     kept: list[str] = []
@@ -51,7 +51,7 @@ def write(folder: Path) -> tuple[list[str], list[str]]:
         place = folder / path
         own_files.make_folder(place.parent, folder)
         try:
-            # Exclusive creation also refuses a link that leads nowhere.
+            # Exclusive creation also refuses a dangling link.
             with place.open("x", encoding="utf-8", newline="\n") as file:
                 file.write(text)
         except OSError as error:

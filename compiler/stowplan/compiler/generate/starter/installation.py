@@ -1,4 +1,4 @@
-"""How this program was installed, as a requirements file that CI installs the same program from."""
+"""Installation of this program, as a requirements file by which CI installs the same program."""
 
 import json
 import re
@@ -9,7 +9,7 @@ FILE = "requirements/stowplan.txt"
 """Path of the requirements file in the user's repository."""
 
 _URL = re.compile(r"(https|ssh)://(?P<user>[\w.-]+@)?[\w.-]+(:\d+)?/[\w./~%+-]+", re.ASCII)
-"""No password, no query (it may hold a token), and no character that has a meaning in a requirements file."""
+"""Pattern without a password, a query (it may hold a token), and characters with a meaning in requirements files."""
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -34,21 +34,21 @@ CI cannot install Stowplan before requirements/stowplan.txt says where it comes 
 
 
 def requirements() -> str:
-    """The requirements file for this very installation; `incomplete` says if a person has to finish it."""
+    """Return the requirements file of this installation; see `incomplete`."""
     found = distribution("stowplan")
     return requirements_of(found.version, found.read_text("direct_url.json"))
 
 
 def incomplete(text: str) -> bool:
-    """True if the file holds a sentence in the place of a requirement. pip prints the sentence and fails."""
+    """Return whether a person must complete the file: it then ends in a sentence, which pip prints when it fails."""
     return text.splitlines()[-1].startswith("CI cannot install Stowplan ")
 
 
 def requirements_of(version: str, direct_url: str | None) -> str:
-    """The requirements file for an installed version.
+    """Return the requirements file of an installed version.
 
-    `direct_url` is the text of `direct_url.json`, which installers write for everything that is not from an index:
-    https://packaging.python.org/specifications/direct-url-data-structure/
+    `direct_url` is the content of `direct_url.json`, which installers write for every package that does not come from
+    an index: https://packaging.python.org/specifications/direct-url-data-structure/
     """
     if direct_url is None:
         return _HEAD + _NO_HASH.format(version=version, source=f"stowplan=={version}")
@@ -60,7 +60,7 @@ def requirements_of(version: str, direct_url: str | None) -> str:
 
 
 def _direct(version: str, origin: Any) -> str | None:
-    """The requirement of a direct URL, or what to do where its hash is missing; None if CI cannot reach the URL."""
+    """Return the requirement of a direct URL, or advice if its hash is missing; None if CI cannot reach the URL."""
     match origin:
         case {"url": str(url), "vcs_info": {"vcs": "git", "commit_id": str(commit)}}:
             if _reachable(url, {"https", "ssh"}) and _COMMIT.fullmatch(commit):
@@ -76,7 +76,7 @@ def _direct(version: str, origin: Any) -> str | None:
 
 
 def _reachable(url: str, schemes: set[str]) -> bool:
-    """True for a URL without secrets. Over SSH a user name is part of the address."""
+    """Return whether CI can use the URL: it holds no secret. Over SSH a user name is part of the address."""
     found = _URL.fullmatch(url)
     return bool(found and found[1] in schemes and (not found["user"] or found[1] == "ssh"))
 
@@ -87,7 +87,7 @@ def _folder(origin: dict[str, Any]) -> str:
 
 
 def _sha256(archive: dict[str, Any]) -> str | None:
-    """The hash of an archive. Installers before 2023 wrote it as `hash`, `sha256=<hex>`."""
+    """Return the hash of an archive. Installers before 2023 wrote it as `hash`, `sha256=<hex>`."""
     hashes = archive.get("hashes")
     found = hashes.get("sha256") if isinstance(hashes, dict) else str(archive.get("hash", "")).removeprefix("sha256=")
     return found if isinstance(found, str) and _SHA256.fullmatch(found) else None
