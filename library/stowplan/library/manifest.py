@@ -1,4 +1,4 @@
-"""A manifest: one complete Kubernetes object as plain data."""
+"""Manifest: one complete Kubernetes object as plain data."""
 
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -13,9 +13,9 @@ Json = dict[str, Any]
 class Manifest:
     """One Kubernetes object.
 
-    `body` is never changed once a manifest is made; a changed object is a new manifest. `stem` is the name without
-    any content hash: it names the file, so that an edit of a hash-named object shows as an edit. `run` marks Jobs and
-    what belongs to them: they are compiled once and then kept as long as their spec does not change.
+    `body` is never changed; a changed object is a new manifest. `stem` is the name without a content hash. It names the
+    file, so a new hash shows as an edit of the same file. `run` is True for Jobs and their own objects: they are
+    compiled once, and the committed ones are reused until their spec changes.
     """
 
     body: Json
@@ -23,7 +23,8 @@ class Manifest:
     run: bool = False
 
     def __init__(self, body: Json, stem: str, run: bool = False) -> None:  # noqa: FBT001, FBT002 - a field
-        # What `frozen` would do with a call for each field, in a third of the time: there are several for each spec.
+        # Same effect as `frozen`, without a call for each field, in a third of the time: each spec has several
+        # manifests.
         self.__dict__.update(body=body, stem=stem, run=run)
 
     @property
@@ -40,12 +41,12 @@ class Manifest:
 
     @property
     def namespace(self) -> str:
-        """The namespace; empty for cluster-scoped kinds."""
+        """Namespace; empty for cluster-scoped kinds."""
         return str(self.body["metadata"].get("namespace", ""))
 
     @property
     def group(self) -> str:
-        """The API group; empty for the core group."""
+        """API group; empty for the core group."""
         return group_of(self.api_version)
 
     @cached_property
@@ -64,14 +65,14 @@ WAVE_ANNOTATION = "argocd.argoproj.io/sync-wave"
 
 
 def group_of(api_version: str) -> str:
-    """`batch` of `batch/v1`, the empty string of `v1`."""
+    """Return the group of an API version: `batch` of `batch/v1`, the empty string of `v1`."""
     return api_version.rpartition("/")[0]
 
 
 class ExternalReference(NamedTuple):
-    """An object that manifests name and nobody here defines: a Secret, a claim, a queue.
+    """Object that manifests reference and the output does not define: a Secret, a claim, a queue.
 
-    `keys` are the data keys that are needed, for Secrets.
+    `keys` are the required data keys of a Secret.
     """
 
     kind: str
@@ -82,7 +83,7 @@ class ExternalReference(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """All that one spec compiles to. `externals` is sorted."""
+    """Result of compiling one spec. `externals` is sorted."""
 
     spec: SpecId
     manifests: tuple[Manifest, ...]

@@ -1,7 +1,7 @@
-"""The catalogue of diagnostic codes.
+"""Catalogue of diagnostic codes.
 
-A code is stable: it never changes its meaning and is never used again. Each has a page that
-`stowplan explain CODE` shows, and a case in the tests.
+A code is stable: it never changes its meaning and is never reused. Each has a page that `stowplan explain CODE` shows,
+and a case in the tests.
 """
 
 from stowplan.schema.frozen import dataclass
@@ -211,4 +211,4 @@ POLICY = {
 }
 
 CATALOGUE: dict[str, Code] = READING | SCHEMA | REFERENCES | RULES | OUTPUT | POLICY
-"""Every code there is. A test holds that each has a page and a case."""
+"""All codes. A test checks that each has a page and a case."""

@@ -1,7 +1,7 @@
-"""Findings: what is wrong with a value, as data.
+"""Findings: problems of a value, as data.
 
-Every layer may find something wrong; none prints it. A `Finding` knows the path inside its document; only the
-compiler knows files, and turns findings into `Diagnostic`s with a file, line and column.
+Every layer may produce findings; none prints them. A `Finding` knows the path inside of its document. Only the compiler
+knows files, and turns findings into `Diagnostic`s with a file, line and column.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ FieldPath = tuple[str | int, ...]
 
 
 class Severity(StrEnum):
-    """How much a diagnostic weighs; only `ERROR` stops a run and makes the exit code 1."""
+    """Weight of a diagnostic. Only `ERROR` stops a run and makes the exit code 1."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -24,7 +24,7 @@ class Severity(StrEnum):
 
 
 class Anchor(StrEnum):
-    """Which token of a field a finding points at."""
+    """Token of a field that a finding points at."""
 
     KEY = "key"
     VALUE = "value"
@@ -55,20 +55,20 @@ def finding(
     severity: Severity | None = None,
     anchor: Anchor = Anchor.VALUE,
 ) -> Finding:
-    """A `Finding` with the catalogue's severity for `code` unless `severity` is given.
+    """Return a `Finding` with the catalogue's severity for `code` unless `severity` is given.
 
-    An unknown code is a bug of ours: `KeyError`.
+    Raises `KeyError` for an unknown code, which is a bug of Stowplan.
     """
     return Finding(code, path, message, hint, severity or Severity(codes.CATALOGUE[code].severity), anchor)
 
 
 def has_errors(findings: Iterable[Finding]) -> bool:
-    """Whether any finding is an error."""
+    """Return whether any finding is an error."""
     return any(found.severity is Severity.ERROR for found in findings)
 
 
 def dotted(path: FieldPath) -> str:
-    """The path as users read it: `spec.cache.levels[0].path`; empty for the document itself.
+    """Return the path in the form for users: `spec.cache.levels[0].path`; empty for the document itself.
 
     A key that is not a plain word is quoted in brackets, as in `metadata.labels["a/b"]`.
     """
@@ -84,9 +84,9 @@ def dotted(path: FieldPath) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that `word` was probably meant to be.
+    """Return the known word that `word` was probably meant to be; None if no word is similar.
 
-    Nearness ignores case, since Go's decoder matched keys so. Numbers are near to nothing: 1.1 is not a slip for 1.4.
+    Case is ignored, since Go's decoder ignored it. Numbers are never similar: 1.1 is no misspelling of 1.4.
     """
     folded = {name.lower(): name for name in sorted(known, reverse=True)}
     near = get_close_matches(word.lower(), list(folded), n=1, cutoff=0.6) if any(c.isalpha() for c in word) else []
@@ -94,7 +94,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`Did you mean "x"?` for the nearest known word, else the sorted list of what is known."""
+    """Return `Did you mean "x"?` for the nearest known word, else the sorted list of known words."""
     names = sorted(known)
     near = nearest(word, names)
     if near is not None:

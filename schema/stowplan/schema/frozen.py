@@ -1,9 +1,9 @@
-"""Frozen dataclasses that cost little to define.
+"""Frozen dataclasses that are cheap to define.
 
-The standard library writes and compiles five functions for each class. There are more than a hundred classes, and that
-was a sixth of the time of a short command. Here functions are shared, and only `__init__` is compiled, when the first
-instance is made; it sets slots directly, which takes half the time. The rest is the standard library's: fields and
-their defaults, slots, inheritance, `replace`, `asdict`, what `match` sees.
+The standard library generates and compiles five functions for each class. With more than a hundred classes that took a
+sixth of the time of a short command. Here classes share these functions, and only `__init__` is compiled, with the
+first instance; it sets slots directly, which takes half the time. All else comes from the standard library: fields and
+their defaults, slots, inheritance, `replace`, `asdict`, and `match`.
 """
 
 import dataclasses
@@ -44,7 +44,7 @@ def _define(cls: Class, *, slots: bool, order: bool) -> Class:
 
 
 def _first_init(cls: Any) -> Method:
-    """Puts the real one in its place, and calls it."""
+    """Compile the real `__init__`, install it, and call it."""
 
     def first(self: Any, *values: Any, **named: Any) -> None:
         cls.__init__ = _init(cls)
@@ -58,7 +58,7 @@ def _init(cls: Any) -> Any:
     parameters, lines = ["self"], []
     for field in dataclasses.fields(cls):
         if not field.init:
-            continue  # left to `__post_init__`
+            continue  # set by `__post_init__`
         name = value = field.name
         known |= {
             f"default_{name}": field.default,
@@ -80,7 +80,7 @@ def _init(cls: Any) -> Any:
 
 
 def _set(cls: Any, name: str) -> Callable[[Any, Any], None]:
-    """Sets a field, which `__setattr__` refuses."""
+    """Return the setter of a field, which bypasses `__setattr__`."""
     slot = getattr(cls, name, None)
     if isinstance(slot, MemberDescriptorType):
         return slot.__set__
@@ -88,7 +88,7 @@ def _set(cls: Any, name: str) -> Callable[[Any, Any], None]:
 
 
 def _values(names: Sequence[str]) -> Method:
-    """What a record has in these fields: a tuple, or a lone value."""
+    """Return a function from a record to these fields' values: a tuple, or a single value."""
     return operator.attrgetter(*names) if names else lambda _: ()
 
 
@@ -122,7 +122,7 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(*, frozen: bool, slots: bool = False, order: bool = False) -> Callable[[Class], Class]:
-        """As in the standard library, whose own one it is to type checkers; for frozen classes alone."""
+        """Return the decorator, which type checkers treat as the standard library's; only for frozen classes."""
         if not frozen:
             raise TypeError("a record is frozen")
         return lambda cls: _define(cls, slots=slots, order=order)

@@ -1,4 +1,4 @@
-"""Keys in any case, as Go's decoder took them where an API had no schema."""
+"""Keys in any case, which Go's decoder accepted for an API without a schema."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -9,7 +9,7 @@ from stowplan.schema.meta import Model
 
 
 def fold_keys(model: type[Model], data: dict[str, Any], path: FieldPath = ()) -> Iterator[Finding]:
-    """Give keys of `data` the case that `model` has them in; Go's decoder took any. Says what was read as what."""
+    """Rename keys of `data` to the model's case. Yields a finding for each renamed key."""
     fields, folded, nested = _fields(model)
     for key in [each for each in data if each not in fields and isinstance(each, str)]:
         known = folded.get(key.lower())
@@ -29,14 +29,14 @@ def fold_keys(model: type[Model], data: dict[str, Any], path: FieldPath = ()) ->
 
 @cache
 def _fields(model: type[Model]) -> tuple[frozenset[str], Mapping[str, str], tuple[tuple[str, type[Model]], ...]]:
-    """The keys, the same by their lower case, and those with a model below them with that."""
+    """Return the keys, the keys by their lower case, and the keys that hold a model with that model."""
     fields = {field.alias or name: _model_of(field.annotation) for name, field in model.model_fields.items()}
     nested = tuple((key, below) for key, below in fields.items() if below)
     return frozenset(fields), {key.lower(): key for key in fields}, nested
 
 
 def _model_of(annotation: Any) -> type[Model] | None:
-    """The model inside an annotation such as `list[Role] | None`, if there is one."""
+    """Return the model in an annotation such as `list[Role] | None`; None if there is none."""
     if isinstance(annotation, type) and issubclass(annotation, Model):
         return annotation
     return next((found for below in get_args(annotation) if (found := _model_of(below))), None)

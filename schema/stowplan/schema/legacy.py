@@ -1,4 +1,4 @@
-"""What old documents carry and ours do not: dropped or renamed on reading, each with a finding."""
+"""Fields of old documents that Stowplan drops or renames on reading, each with a finding."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -26,22 +26,22 @@ SET_BY_CLUSTER = (
 API_VERSIONS: Mapping[str, Mapping[str, str]] = {
     "TrainingJob": {"paddlepaddle.org/v1": "paddlepaddle.org/v1alpha1"},
 }
-"""By kind: a version that documents carry, and the one that was ever served."""
+"""Versions in documents that no API server ever served, and the served ones, by kind."""
 
 OUTPUTS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "TrainingJob": tuple(
         ("spec", role, key) for role in ("master", "pserver", "trainer") for key in ("replicaSpec", "index_succeed")
     ),
 }
-"""By kind: fields of the spec that the old operator wrote itself."""
+"""Fields of the spec that the old operator wrote itself, by kind."""
 
 MOVED: Mapping[str, tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]] = {
     "TrainingJob": ((("spec", "trainer", "passes"), ("spec", "passes")),),
 }
-"""By kind: where examples put a field, and where it belongs."""
+"""Misplaced fields of public examples and their right places, by kind."""
 
 DEVICES = {"alpha.kubernetes.io/nvidia-gpu": "nvidia.com/gpu"}
-"""Names of devices that Kubernetes has dropped (1.11), and what device plug-ins call them."""
+"""Device names that Kubernetes has dropped (1.11), and the present names of the device plug-ins."""
 
 _DEVICE_NAMES = frozenset(DEVICES)
 
@@ -50,11 +50,11 @@ _OLD_FINALIZERS = ("paddlepaddle.org/sampleset-", "paddlepaddle.org/samplejob-",
 SPELLINGS: Mapping[str, tuple[tuple[tuple[str, ...], str, str], ...]] = {
     "SampleSet": ((("spec", "csi", "juiceFSMountOptions"), "subdir", "sub-dir"),),
 }
-"""By kind: the mapping that holds the field, a spelling that is accepted, and the canonical one."""
+"""Accepted spellings, by kind: the mapping that holds the field, the accepted spelling, and the canonical one."""
 
 
 def modernise(model: type[CustomResource], document: Mapping[str, Any]) -> tuple[dict[str, Any], list[Finding]]:
-    """A copy of `document` without what only a cluster sets, in canonical spelling, and what was changed."""
+    """Return a copy of `document` in canonical spelling, without fields that only a cluster sets, and the changes."""
     copies: dict[int, Any] = {}
     kind, data = model.__name__, _copied(dict(document), copies)
     found = list(fold_keys(model, data)) if model.FOLDED_KEYS else []
@@ -76,7 +76,10 @@ def modernise(model: type[CustomResource], document: Mapping[str, Any]) -> tuple
 
 
 def _copied(value: Any, known: dict[int, Any]) -> Any:
-    """A deep copy of plain data; what is one value behind several aliases stays one. `known` are copies by identity."""
+    """Return a deep copy of plain data. A value with several aliases stays one value.
+
+    `known` are copies by identity.
+    """
     if value.__class__ is not dict and value.__class__ is not list:
         return value
     found = known.get(id(value))
@@ -100,13 +103,13 @@ def _version(kind: str, data: dict[str, Any]) -> list[Finding]:
 
 
 def _holds(data: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any] | None:
-    """The mapping that holds the field at `path`, if there is one."""
+    """Return the mapping that holds the field at `path`; None if it does not exist."""
     node = _inside(data, path[:-1])
     return node if node is not None and path[-1] in node else None
 
 
 def _inside(data: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any] | None:
-    """The mapping at `path`, if there is one."""
+    """Return the mapping at `path`; None if it does not exist."""
     node: Any = data
     for key in path:
         node = node.get(key) if isinstance(node, dict) else None
@@ -114,7 +117,7 @@ def _inside(data: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any] | Non
 
 
 def _move(data: dict[str, Any], old: tuple[str, ...], new: tuple[str, ...]) -> list[Finding]:
-    """What is moved are whole numbers; another value is refused where it stands."""
+    """Move a whole number. Any other value stays in its place and is refused there."""
     source, target = _holds(data, old), _inside(data, new[:-1])
     if source is None or target is None:
         return []
@@ -130,7 +133,7 @@ def _move(data: dict[str, Any], old: tuple[str, ...], new: tuple[str, ...]) -> l
 
 
 def _devices(node: Any, path: FieldPath) -> Iterator[Finding]:
-    """Dropped device names among requests and limits, however deep; they get their present names."""
+    """Rename dropped devices in requests and limits at any depth, with a finding for each."""
     if isinstance(node, list):
         for index, item in enumerate(node):
             yield from _devices(item, (*path, index))

@@ -1,4 +1,4 @@
-"""What all documents of Stowplan share: identity, metadata and the base of every model."""
+"""Common parts of all documents: identity, metadata and the base of every model."""
 
 import copy
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class Model(BaseModel):
 
 
 class SpecId(NamedTuple):
-    """What makes a spec unique in a cluster."""
+    """Identity of a spec in a cluster."""
 
     kind: str
     namespace: str
@@ -38,7 +38,7 @@ class SpecId(NamedTuple):
 
 
 class ObjectId(NamedTuple):
-    """What makes a Kubernetes object unique in a cluster: the version is not part of it, so v1 and v1beta1 clash.
+    """Identity of a Kubernetes object in a cluster. The version is not part of it, so v1 and v1beta1 clash.
 
     `group` is empty for the core group, `namespace` for cluster-scoped kinds.
     """
@@ -58,9 +58,10 @@ class KubernetesType:
     """Marks a field whose value is an embedded Kubernetes type.
 
     `definition` is the name in the official OpenAPI document, such as `io.k8s.api.core.v1.Toleration`. The compiler
-    checks the value against that definition of the platform's Kubernetes version. Our CRDs keep it as it is, and check
-    it against `shape`, a JSON Schema of a mapping, when one is given; it must not be stricter than any version's.
-    Fields that are null count as not given, as for the API server: `kubectl` prints `creationTimestamp: null`.
+    checks the value against that definition of the platform's Kubernetes version. The CRDs preserve the value, and
+    check it against `shape`, a JSON Schema of a mapping, if one is given; it must not be stricter than any version's
+    definition. Fields that are null count as missing, as for the API server: `kubectl` prints `creationTimestamp:
+    null`.
     """
 
     definition: str
@@ -74,8 +75,8 @@ class KubernetesType:
 
 
 def _given(value: Any) -> Any:
-    """Plain data without the fields that are null."""
-    # Most of it is text, of which a call each would double the time.
+    """Return plain data without the fields that are null."""
+    # Most values are strings. A call for each would double the time.
     if isinstance(value, dict):
         return {
             key: below if isinstance(below, str) else _given(below) for key, below in value.items() if below is not None
@@ -92,22 +93,22 @@ _DIGEST = r"^sha256:[0-9a-f]{64}$"
 Digest = Annotated[str, Field(pattern=_DIGEST, max_length=71)]
 
 ENV_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]*\*?$"
-"""The name of an environment variable, or the beginning of names and `*`."""
+"""Pattern of an environment variable's name, or of a prefix of names and `*`."""
 
 FORMS = {
     _DNS_LABEL: "lower-case letters, digits and -, with a letter or digit at both ends",
     _DIGEST: "sha256: and 64 hexadecimal digits in lower case",
     ENV_PATTERN: "a name of letters, digits and _, with a * at its end for all names that begin so",
 }
-"""The patterns of fields, in words."""
+"""Descriptions of field patterns for messages."""
 
 LARGEST_INT32 = 2**31 - 1
 
 Int32 = Annotated[int, Field(le=LARGEST_INT32)]
-"""An integer that ends in a 32-bit field of Kubernetes, such as a number of replicas. Others have 64 bits."""
+"""Integer for a 32-bit field of Kubernetes, such as a number of replicas. Others have 64 bits."""
 
 RUN_ANNOTATION = "stowplan.dev/run"
-"""Users change its value to run a spec's Jobs once more."""
+"""Annotation whose value users change to run a spec's Jobs again."""
 
 
 class ObjectMeta(Model):
@@ -152,5 +153,5 @@ class SecretReference(Model):
 
 
 def kubernetes_type(annotation_metadata: list[Any]) -> KubernetesType | None:
-    """The `KubernetesType` mark among pydantic's field metadata, if there is one."""
+    """Return the `KubernetesType` mark in pydantic's field metadata; None if there is none."""
     return next((mark for mark in annotation_metadata if isinstance(mark, KubernetesType)), None)

@@ -1,4 +1,4 @@
-"""Plain data read into models; what does not fit becomes findings in our own words."""
+"""Parsing of plain data into models. Errors become findings in Stowplan's own words."""
 
 import copy
 from collections.abc import Mapping
@@ -29,10 +29,10 @@ AnyModel = TypeVar("AnyModel", bound=Model)
 def read(
     kind: type[AnyModel], data: Mapping[str, Any], *, unknown: Literal["error", "warn"] = "error"
 ) -> tuple[AnyModel | None, list[Finding]]:
-    """`data` as a model of `kind`, and what is wrong with it; None where it does not fit.
+    """Parse `data` as a model of `kind`. Returns the model, or None if it is invalid, and the findings.
 
     With `unknown="warn"`, fields that the model does not have are dropped with a warning, as the API server prunes
-    what a CRD does not declare.
+    fields that a CRD does not declare.
     """
     try:
         return kind.model_validate(data), []
@@ -52,7 +52,7 @@ Embedded = tuple[FieldPath, str, Any]
 
 
 def embedded(model: Model) -> list[Embedded]:
-    """Every embedded Kubernetes type that was given."""
+    """Return every embedded Kubernetes type that was given."""
     found: list[Embedded] = []
     _gather(model, (), found)
     return found
@@ -78,7 +78,7 @@ def _gather_value(value: Any, mark: KubernetesType | None, path: FieldPath, foun
 
 @cache
 def _embedding(kind: type[Model]) -> tuple[tuple[str, str, KubernetesType | None], ...]:
-    """Name, key and mark of the fields of a model whose value is an embedded type, or a model that may hold some."""
+    """Return name, key and mark of a model's fields that hold an embedded type, or a model that may hold some."""
     fields = ((name, field.alias or name, field.annotation) for name, field in kind.model_fields.items())
     marked = ((name, key, _mark(annotation), _model_in(annotation)) for name, key, annotation in fields)
     return tuple((name, key, mark) for name, key, mark, model in marked if mark or model)
@@ -105,7 +105,7 @@ def _without(data: Mapping[str, Any], paths: list[tuple[str | int, ...]]) -> dic
 
 
 def _findings(kind: type[Model], details: list[ErrorDetails]) -> list[Finding]:
-    """One finding for each mistake: a field that was misspelt is not also missing."""
+    """Return one finding per mistake: a misspelt field is not also reported as missing."""
     strays = [detail["loc"] for detail in details if detail["type"] == "extra_forbidden"]
     meant = {(*path[:-1], nearest(str(path[-1]), _fields(kind, path[:-1]))) for path in strays}
     return [
@@ -146,7 +146,7 @@ def _stray(kind: type[Model], path: FieldPath) -> Finding:
 
 
 _IN_MEBIBYTES = frozenset({"cacheSize", "cache-size", "buffer-size", "max-readahead"})
-"""Fields that take a number of MiB."""
+"""Fields that hold a number of MiB."""
 
 _TYPES = {
     "bool_type": "boolean",
@@ -171,7 +171,7 @@ _LIMITS = {
 
 
 def _fields(kind: type[Model], path: FieldPath) -> list[str]:
-    """Names of the fields of the model at `path`, as users write them."""
+    """Return the names of the fields of the model at `path`, in the users' spelling."""
     model = _model_at(kind, path)
     return [field.alias or name for name, field in model.model_fields.items()] if model else []
 

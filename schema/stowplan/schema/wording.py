@@ -1,6 +1,6 @@
-"""Sentences by which every stage says what was found in a value, what is allowed, and what to do.
+"""Wording of messages: what was found in a value, what is allowed, and what to do.
 
-Each function gives a message or a part of one, or a message with its hint.
+Each function returns a message or a part of one, or a message with its hint.
 """
 
 import re
@@ -40,7 +40,7 @@ LIMITS = {
 
 
 def describe(value: Any) -> str:
-    """A value as messages show it: scalars with their text, cut where long; only the type of mappings and lists."""
+    """Format a value for messages: scalars with their (shortened) value; only the type of mappings and lists."""
     match value:
         case str():
             return f'the text "{value}"' if len(value) <= _SHOWN else f'the text "{value[:_SHOWN]}…"'
@@ -55,7 +55,7 @@ def describe(value: Any) -> str:
 
 
 def describe_size(value: Any) -> str:
-    """A value whose length matters: texts by their characters, lists by their items."""
+    """Describe the length of a value: characters of a string, items of a list."""
     match value:
         case str() if len(value) > _SHOWN:
             return f"a text of {counted(len(value), 'character')}"
@@ -66,12 +66,12 @@ def describe_size(value: Any) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 item`, `2 items`."""
+    """Return a count such as `1 item`, `2 items`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def found_but(found: str, allowed: str) -> tuple[str, str]:
-    """Message and hint where only `allowed` fits."""
+    """Return message and hint for a value that must be `allowed`."""
     return f"Found {found}; allowed is {allowed}.", f"Give {allowed}."
 
 
@@ -87,7 +87,7 @@ def wrong_form(value: Any, pattern: str) -> tuple[str, str]:
 
 
 def mistyped(value: Any, allowed: str, fields: Sequence[str] = ()) -> tuple[str, str]:
-    """Message and hint for a value of another type; `fields` are those of the mapping that is wanted."""
+    """Return message and hint for a value of a wrong type; `fields` are those of the expected mapping."""
     message, hint = found_but(describe(value), allowed)
     if (isinstance(value, str) and allowed == WHOLE_NUMBER and _WHOLE_NUMBER.fullmatch(value)) or (
         isinstance(value, str) and allowed == TRUE_OR_FALSE and value in ("true", "false")
@@ -106,7 +106,7 @@ _SIZE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?([kmgtp])(i?)b?", re.IGNOREC
 
 
 def in_mebibytes(value: Any) -> str | None:
-    """The hint for a size with a unit, such as `100Gi`, where a number of MiB is wanted; None for anything else."""
+    """Return the hint for a size with a unit, such as `100Gi`, in a field in MiB; None for anything else."""
     found = _SIZE.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         return None
@@ -115,7 +115,7 @@ def in_mebibytes(value: Any) -> str | None:
 
 
 def not_an_option(value: Any, options: Sequence[object]) -> tuple[str, str]:
-    """Message and hint for a value that is none of `options`, of which texts are quoted and numbers are not."""
+    """Return message and hint for a value that is none of `options`. Strings are quoted and numbers are not."""
     shown = [f'"{option}"' if isinstance(option, str) else str(option) for option in options]
     allowed = f"allowed are {', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else f"allowed is {shown[0]}"
     return f"Found {describe(value)}; {allowed}.", _better_option(value, options, shown)

@@ -1,4 +1,4 @@
-"""AppProject and Applications: how Argo CD 3.1 and later finds and syncs the output."""
+"""AppProject and Applications, by which Argo CD 3.1 and later finds and syncs the output."""
 
 from collections.abc import Iterable
 
@@ -14,10 +14,10 @@ IN_CLUSTER = "https://kubernetes.default.svc"
 _CASCADE = "resources-finalizer.argocd.argoproj.io"
 
 _DIRECTORY: Json = {"exclude": "{.*,.*/**,**/.*,**/.*/**}", "include": "{*.yaml,**/*.yaml}", "recurse": True}
-"""The files of a folder that Argo CD reads: those that end in `.yaml`, and nothing hidden.
+"""Files of a folder that Argo CD reads: those with the suffix `.yaml`, without hidden ones.
 
-Without it Argo CD reads `.yml`, `.json` and `.jsonnet` too, in hidden folders as well. The globs match the path from
-the Application's folder, and `*` matches slashes too (Argo CD 3.2, `getPotentiallyValidManifestFile`, `util/glob`).
+By default Argo CD also reads `.yml`, `.json` and `.jsonnet`, and hidden folders. The globs match the path relative to
+the Application's folder, and `*` also matches slashes (Argo CD 3.2, `getPotentiallyValidManifestFile`, `util/glob`).
 """
 
 _SYNC_OPTIONS = ("ApplyOutOfSyncOnly=true", "FailOnSharedResource=true", "ServerSideApply=true")
@@ -40,8 +40,10 @@ NAMESPACED_KINDS = (
     GroupKind(group="scheduling.x-k8s.io", kind="PodGroup"),
     *(GroupKind(group=model.group(), kind=name) for name, model in KINDS.items()),
 )
-"""Every namespaced kind that specs can compile to on any engine, whether or not the present ones do: a platform that
-changes its engine leaves objects of the old one to prune."""
+"""Every namespaced kind that specs can compile to with any engine.
+
+After a change of the engine, Argo CD must still be allowed to prune the objects of the former one.
+"""
 
 _VOLUME = GroupKind(group="", kind="PersistentVolume", clusterScoped=True)
 _CRD = GroupKind(group="apiextensions.k8s.io", kind="CustomResourceDefinition", clusterScoped=True)
@@ -50,9 +52,9 @@ _ROOT_KINDS = (GroupKind(group="argoproj.io", kind="AppProject"), GroupKind(grou
 
 
 def allowed_kinds(platform: Platform) -> list[GroupKind]:
-    """The closed list of kinds that this platform file lets the compiler write, sorted.
+    """Return the kinds that the compiler may write with this platform file, sorted.
 
-    It does not depend on the specs: Argo CD would silently orphan the objects of a kind that leaves the list.
+    The list does not depend on the specs: Argo CD would silently orphan the objects of a kind that leaves the list.
     """
     kinds = [*NAMESPACED_KINDS, _VOLUME, *platform.pass_through]
     kinds += [kind for extension in platform.extensions for kind in extension.kinds]
@@ -65,7 +67,7 @@ def allowed_kinds(platform: Platform) -> list[GroupKind]:
 
 
 def app_project(platform: Platform) -> Manifest:
-    """The project that all Applications but the root belong to."""
+    """Return the project of all Applications except the root."""
     argocd = platform.argocd
     kinds = allowed_kinds(platform)
     destinations = [{**_cluster(argocd), "namespace": each} for each in sorted(argocd.destination.namespaces)]
@@ -73,11 +75,13 @@ def app_project(platform: Platform) -> Manifest:
 
 
 def root_project(argocd: ArgoCD) -> Manifest:
-    """The project of the root Application: from the one repository, AppProjects and Applications beside Argo CD.
+    """Return the project of the root Application.
 
-    In Argo CD's project `default`, whoever can write to the output could have anything applied with all rights. The
-    project is never pruned: when the platform file names another one, Argo CD would remove this one before it moves the
-    root Application, which could not be synced any more.
+    It allows AppProjects and Applications from one repository, next to Argo CD.
+
+    In Argo CD's project `default`, everybody with write access to the output could apply anything with all rights. The
+    project is never pruned: if the platform file names another one, Argo CD would remove this one before it moves the
+    root Application, which could then not be synced any more.
     """
     destinations = [{"server": IN_CLUSTER, "namespace": argocd.namespace}]
     made = _project(argocd, _root(argocd), "Applications of Stowplan", destinations, _ROOT_KINDS)
@@ -90,7 +94,7 @@ def root_project(argocd: ArgoCD) -> Manifest:
 def _project(
     argocd: ArgoCD, name: str, description: str, destinations: list[dict[str, str]], kinds: Iterable[GroupKind]
 ) -> Manifest:
-    """An AppProject. It is synced before the Applications, which cannot be synced without their project.
+    """Return an AppProject. Its wave comes before the Applications, which cannot be synced without their project.
 
     An empty `clusterResourceWhitelist` allows no kind.
     """
@@ -108,17 +112,17 @@ def _project(
 
 
 def _root(argocd: ArgoCD) -> str:
-    """Name of the root Application, and of its project where Stowplan writes that."""
+    """Return the name of the root Application, and of its project if Stowplan writes that."""
     return f"{argocd.name}-root"
 
 
 def application(
     argocd: ArgoCD, part: str, *, folder: str, namespace: str, cascade: bool, ignored: Iterable[Json] = ()
 ) -> Manifest:
-    """The Application that syncs one folder of the output. `ignored` are its `ignoreDifferences`.
+    """Return the Application that syncs one folder of the output. `ignored` are its `ignoreDifferences`.
 
-    With `cascade`, removing the Application removes what it synced, save what is protected. Nothing is emptied by
-    accident: `allowEmpty` stays off.
+    With `cascade`, removing the Application removes the objects that it synced, except protected ones. `allowEmpty`
+    stays off, so an empty folder never removes all objects.
     """
     name = f"{argocd.name}-{part}"
     metadata = _metadata(argocd, name)
@@ -135,11 +139,11 @@ def application(
 
 
 def root_application(argocd: ArgoCD, folder: str) -> Manifest:
-    """The Application that an admin applies once: it syncs the projects and all Applications, itself included.
+    """Return the Application that an admin applies once: it syncs the projects and all Applications, including itself.
 
-    They live in the cluster that Argo CD runs in, wherever the objects go. `RespectIgnoreDifferences=true` must not
-    stand here: with it Argo CD (seen in 3.2) copies what it does not compare, the status of each Application, into
-    what it applies. Application has no status subresource, so a stale operation came back and stayed open for good.
+    They live in Argo CD's own cluster, whatever the destination of the other objects. `RespectIgnoreDifferences=true`
+    must not be set here: Argo CD (seen in 3.2) would then copy the ignored status of each Application into the applied
+    object. Application has no status subresource, so a stale operation came back and stayed open forever.
     """
     destination = {"server": IN_CLUSTER, "namespace": argocd.namespace}
     metadata = _metadata(argocd, _root(argocd))

@@ -1,4 +1,4 @@
-"""ConfigMap that carries an agent's configuration."""
+"""ConfigMap with an agent's configuration."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,9 @@ from stowplan.schema.meta import Model
 
 
 def config_map(stem: str, origin: Origin, component: str, config: Model, *, namespace: str, run: bool) -> Manifest:
-    """An immutable ConfigMap named by its content, so that a new configuration restarts what mounts it."""
+    """Return an immutable ConfigMap with a hash of its content in its name: a new configuration restarts the pods that
+    mount it.
+    """
     data = content(config)
     name = names.with_hash(stem, names.content_hash(data), names.SUBDOMAIN_LIMIT)
     return _immutable(name, origin, component, data, namespace=namespace, stem=stem, run=run)
@@ -21,18 +23,18 @@ def config_map(stem: str, origin: Origin, component: str, config: Model, *, name
 def named_config_map(
     name: str, origin: Origin, component: str, config: Model, *, namespace: str, stem: str
 ) -> Manifest:
-    """An immutable ConfigMap of a run, whose name ends in the run's hash."""
+    """Return an immutable ConfigMap of a run, whose name ends in the run's hash."""
     return _immutable(name, origin, component, content(config), namespace=namespace, stem=stem, run=True)
 
 
 def plain_config_map(name: str, origin: Origin, component: str, data: Mapping[str, str], *, namespace: str) -> Manifest:
-    """A ConfigMap that may change under what reads it."""
+    """Return a ConfigMap that may change while pods read it."""
     meta = metadata("ConfigMap", name, origin, component, namespace=namespace)
     return Manifest({"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": dict(data)}, stem=name)
 
 
 def content(config: Model) -> dict[str, str]:
-    """The data of such a ConfigMap: one file."""
+    """Return the data of such a ConfigMap: one file."""
     plain = config.model_dump(mode="json", exclude_none=True)
     return {CONFIG_FILE: f"{indented(plain).decode()}\n"}
 

@@ -1,4 +1,4 @@
-"""The custom resource itself, on whose status the agents report."""
+"""Custom resource of a spec, on whose status the agents report."""
 
 from stowplan.library.ir.data import Origin
 from stowplan.library.manifest import Json, Manifest
@@ -9,9 +9,9 @@ _SKIP_DRY_RUN = "SkipDryRunOnMissingResource=true"
 
 
 def custom_resource(model: Model, origin: Origin) -> Manifest:
-    """The user's values under canonical field names, without our defaults.
+    """Return the user's values under canonical field names, without Stowplan's defaults.
 
-    The CRD may come from another Application, so a dry run must not fail while it is missing.
+    Another Application may install the CRD, so a dry run must not fail while the CRD is missing.
     """
     body: Json = model.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
     meta = body["metadata"]

@@ -7,13 +7,16 @@ from stowplan.library.ir.training import Role
 from stowplan.library.manifest import Json
 
 LOST_NODE: Json = {"action": "Ignore", "onPodConditions": [{"status": "True", "type": "DisruptionTarget"}]}
-"""A pod that lost its node is replaced and not counted as failed. Kubernetes allows rules only with `Never`."""
+"""Rule that replaces a pod after the loss of its node without counting a failure.
+
+It requires the restart policy `Never`.
+"""
 
 
 def job_spec(role: Role, template: Json, *, rules: Sequence[Json]) -> Json:
-    """One pod for each index, all at a time. A pod that is replaced is gone before its successor starts.
+    """Return a Job with one pod per index, all in parallel. A replaced pod ends before its successor starts.
 
-    `rules` judge exit codes. There is no time to live: Argo CD would see a removed Job as missing and train again.
+    `rules` judge exit codes. The Job has no time to live: Argo CD would see a removed Job as missing and train again.
     """
     judged = (
         [*wait_container.rules(template), *rules, LOST_NODE] if template["spec"]["restartPolicy"] == "Never" else []

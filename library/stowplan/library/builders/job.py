@@ -13,15 +13,16 @@ MUTABLE = frozenset(
     "activeDeadlineSeconds backoffLimit maxFailedIndexes parallelism podReplacementPolicy suspend "
     "ttlSecondsAfterFinished".split()
 )
-"""Fields of a Job that may change in place (Kubernetes 1.34 `ValidateJobUpdate`); the others are in the hash."""
+"""Mutable fields of a Job (Kubernetes 1.34 `ValidateJobUpdate`); all others are part of the hash."""
 
 BACKOFF_LIMIT = 6
 
 GRACE = 30
-"""Seconds between the agent's own deadline and that of its pod or Job: time to keep what is done and to say so."""
+"""Seconds between the agent's deadline and that of its pod or Job, in which it saves its state and sends a last report.
+"""
 
 STARTING_DEADLINE = 3600
-"""Seconds after which a run that was missed is left out, so that a resumed CronJob does not catch up at any hour."""
+"""Seconds after which a missed run is skipped, so that a resumed CronJob does not run at an unwanted hour."""
 
 
 _FINAL = [int(code) for code in PERMANENT]
@@ -29,14 +30,14 @@ _LOST_NODE: Json = {"action": "Ignore", "onPodConditions": [{"status": "True", "
 
 
 def soft_deadline(seconds: int | None) -> int | None:
-    """Seconds after which the agent ends an attempt by itself, where `seconds` would end it from outside."""
+    """Return the seconds after which the agent ends an attempt by itself, before the deadline of `seconds` does."""
     if seconds is None:
         return None
     return max(seconds - GRACE, seconds // 2, 1)
 
 
 class Task(NamedTuple):
-    """A Job before it has its name: the name's stem, and the spec."""
+    """Job before it has its name: the name's stem, and the spec."""
 
     stem: str
     component: str
@@ -52,9 +53,9 @@ def job_spec(
     suspend: bool,
     backoff_limit: int = BACKOFF_LIMIT,
 ) -> Json:
-    """One pod at a time, tried again unless its exit code says that this cannot help.
+    """Return a Job with one pod at a time, which is retried unless its exit code rules that out.
 
-    There is no time to live: Argo CD would see a removed Job as missing and run it again.
+    The Job has no time to live: Argo CD would see a removed Job as missing and run it again.
     """
     spec: Json = {
         "backoffLimit": backoff_limit,
@@ -83,16 +84,16 @@ def job_spec(
 
 
 def group_hash(tasks: Sequence[Task], run: str) -> str:
-    """One hash for all Jobs of a spec, over what cannot change in place and the user's run marker.
+    """Return one hash for all Jobs of a spec, over their immutable fields and the user's run marker.
 
-    Names are left out, so the templates must not hold them.
+    Names are not part of it, so the templates must not contain them.
     """
     fixed = [[t.stem, t.namespace, {k: v for k, v in t.spec.items() if k not in MUTABLE}] for t in tasks]
     return names.content_hash(fixed, run)
 
 
 def jobs(tasks: Sequence[Task], origin: Origin, run: str) -> list[Manifest]:
-    """The Jobs of one spec. Their names end in the hash of the group: an edit of one replaces all."""
+    """Return the Jobs of one spec. Their names end in the hash of the group: an edit of one Job replaces all."""
     suffix = group_hash(tasks, run)
     return [_job(task, origin, suffix) for task in tasks]
 
@@ -109,9 +110,9 @@ def _job(task: Task, origin: Origin, suffix: str) -> Manifest:
 
 
 def cron_job(task: Task, origin: Origin, *, schedule: str, time_zone: str | None) -> Manifest:
-    """The same task at the times of `schedule`; a run that is still going is not joined by a second one.
+    """Return a CronJob for the task. A run is skipped while the one before is still active.
 
-    A CronJob can be edited, so its name carries no hash. `suspend` belongs to it, not to its Jobs.
+    A CronJob is mutable, so its name has no hash. `suspend` applies to the CronJob, not to its Jobs.
     """
     job = {key: value for key, value in task.spec.items() if key != "suspend"}
     name = names.shorten(task.stem, names.CRON_JOB_LIMIT)

@@ -1,4 +1,4 @@
-"""Metadata of every object we write."""
+"""Metadata of every compiled object."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,9 +7,9 @@ from stowplan.library.ir.data import Origin
 from stowplan.library.values import labels
 
 EARLY_KINDS = frozenset({"Namespace", "ServiceAccount", "Role", "RoleBinding", "NetworkPolicy", "ConfigMap", "Service"})
-"""Kinds without a health check in Argo CD; they go one wave ahead of what runs or binds, so no wave can wait.
+"""Kinds without a health check in Argo CD. They go one wave ahead of the other objects, and no wave waits for them.
 
-A PodDisruptionBudget is not among them: Argo CD waits for its status.
+A PodDisruptionBudget is not included: Argo CD waits for its status.
 """
 
 EARLY_WAVE = "-1"
@@ -25,7 +25,7 @@ def metadata(
     extra_labels: Mapping[str, str] | None = None,
     annotations: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """ObjectMeta with the standard labels, the source annotation and the wave of `kind`.
+    """Return ObjectMeta with the standard labels, the source annotation and the wave of `kind`.
 
     Cluster-scoped kinds pass no namespace.
     """

@@ -6,10 +6,12 @@ from stowplan.library.values import labels
 
 
 def namespace(name: str, pod_security: str) -> Manifest:
-    """A namespace that enforces a Pod Security level. Neither a prune nor the removal of its Application deletes it.
+    """Return a namespace that enforces a Pod Security level.
 
-    Without `IgnoreExtraneous`, Argo CD 3.2 calls the Application OutOfSync for good once no spec uses the namespace,
-    and syncs it again and again.
+    Neither a prune nor the removal of its Application deletes it.
+
+    Without `IgnoreExtraneous`, Argo CD 3.2 reports the Application as OutOfSync forever once no spec uses the
+    namespace, and syncs it again and again.
     """
     body = {
         "apiVersion": "v1",

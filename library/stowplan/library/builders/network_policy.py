@@ -10,9 +10,9 @@ from stowplan.schema.platform.platform import DNS_PORT, LINK_LOCAL, EgressRule, 
 
 
 def network_policy(name: str, origin: Origin, *, namespace: str, network: Network) -> Manifest:
-    """Nobody may call an agent. Egress is only restricted where the platform asks for it.
+    """Return a policy without ingress. Egress is restricted only if the platform lists rules.
 
-    Endpoints of storage are in Secrets, so they cannot be compiled.
+    The storage endpoints are in Secrets, so the compiler cannot know them.
     """
     egress = _without_link_local(network.egress) if network.deny_link_local else _rules(network.egress)
     body = {
@@ -25,7 +25,7 @@ def network_policy(name: str, origin: Origin, *, namespace: str, network: Networ
 
 
 def closed(selector: Mapping[str, str], egress: Sequence[EgressRule]) -> Json:
-    """The spec of a policy by which nobody may call the selected pods."""
+    """Return the spec of a policy without ingress to the selected pods."""
     return _closed(selector, _rules(egress))
 
 
@@ -38,21 +38,21 @@ def _closed(selector: Mapping[str, str], egress: list[Json]) -> Json:
 
 
 def _without_link_local(egress: Sequence[EgressRule]) -> list[Json]:
-    """The rules of the platform, or that everything may be reached, except link-local addresses."""
+    """Return the platform's egress rules, or a rule for all addresses, in both cases without link-local addresses."""
     if egress:
         return [_rule(rule.cidr, rule.ports, [rule.protocol], _excepted(rule.cidr)) for rule in egress]
     return [
-        # Some network plug-ins do not take the addresses of pods for part of a range.
+        # Some network plug-ins do not match pod addresses by an IP range.
         {"to": [{"namespaceSelector": {}}]},
         *(_rule(everything, (), (), _excepted(everything)) for everything in ("0.0.0.0/0", "::/0")),
-        # The DNS server of a node: 169.254.20.10 by default, 169.254.169.254 with Cloud DNS of GKE.
+        # DNS server of a node: 169.254.20.10 by default, 169.254.169.254 with Cloud DNS of GKE.
         # https://kubernetes.io/docs/tasks/administer-cluster/nodelocaldns/
         _rule("169.254.0.0/16", (DNS_PORT,), ("TCP", "UDP"), ()),
     ]
 
 
 def _excepted(cidr: str) -> list[str]:
-    """The link-local ranges inside a range; none for one that is inside of them itself."""
+    """Return the link-local ranges inside of a range; none if the range itself is link-local."""
     return [each for each in LINK_LOCAL if lies_in(each, cidr) and not lies_in(cidr, each)]
 
 

@@ -8,7 +8,7 @@ from stowplan.library.manifest import Manifest
 
 
 def one_at_a_time(name: str, origin: Origin, component: str, *, selector: Mapping[str, str]) -> Manifest:
-    """Lets a drain take one pod at a time. Pods that are not ready may always go, so they cannot block a drain."""
+    """Return a budget of one pod at a time. It never protects unready pods, so these cannot block a drain."""
     body = {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",

@@ -9,7 +9,7 @@ _GROUP = "rbac.authorization.k8s.io"
 
 
 def service_account(name: str, origin: Origin, *, namespace: str) -> Manifest:
-    """An account whose token only pods that ask for it get."""
+    """Return an account whose token is not mounted by default."""
     body = {
         "apiVersion": "v1",
         "kind": "ServiceAccount",
@@ -20,7 +20,7 @@ def service_account(name: str, origin: Origin, *, namespace: str) -> Manifest:
 
 
 def status_role(name: str, origin: Origin, *, group: str, plural: str) -> Manifest:
-    """Rights of an agent: read its own custom resource and apply to its status, nothing else."""
+    """Return the rights of an agent: read its own custom resource and apply to its status, nothing else."""
     rules: list[Json] = [
         {"apiGroups": [group], "resources": [plural], "resourceNames": [origin.spec.name], "verbs": ["get"]},
         {
@@ -35,7 +35,7 @@ def status_role(name: str, origin: Origin, *, group: str, plural: str) -> Manife
 
 
 def role_binding(name: str, origin: Origin, *, role: str, accounts: list[tuple[str, str]]) -> Manifest:
-    """Gives `role` to accounts, each a namespace and a name."""
+    """Return a binding of `role` to accounts, each a namespace and a name."""
     body = {
         "apiVersion": f"{_GROUP}/v1",
         "kind": "RoleBinding",

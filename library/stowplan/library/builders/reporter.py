@@ -1,4 +1,4 @@
-"""The reporter of one namespace: a Deployment of one small pod, and what it may do."""
+"""Reporter of one namespace: a Deployment of one small pod, and its rights."""
 
 from stowplan.library.builders import network_policy
 from stowplan.library.builders.config_map import content
@@ -14,7 +14,7 @@ NAME = "stowplan-reporter"
 COMPONENT = "reporter"
 MODULE = "stowplan.agents.reporter"
 FOLDER = "reporter"
-"""Of its objects, in that of the namespace."""
+"""Folder of its objects, in that of the namespace."""
 
 _RBAC = "rbac.authorization.k8s.io"
 _READ = ("get", "list", "watch")
@@ -22,7 +22,7 @@ _SELECTOR = {labels.NAME: COMPONENT, labels.PART_OF: "stowplan"}
 
 
 def manifests(namespace: str, site: Site) -> list[Manifest]:
-    """All of its objects. It belongs to the namespace and to no spec."""
+    """Return all of its objects. They belong to the namespace and to no spec."""
     configuration = _configuration(namespace, site)
     policy = network_policy.closed(_SELECTOR, site.platform.network.egress)
     subject = {"kind": "ServiceAccount", "name": NAME, "namespace": namespace}
@@ -38,7 +38,7 @@ def manifests(namespace: str, site: Site) -> list[Manifest]:
 
 
 def _configuration(namespace: str, site: Site) -> Manifest:
-    """Named by its content, so that a new one starts the reporter again."""
+    """Return the ConfigMap with a hash in its name, so that a new configuration restarts the reporter."""
     config = ReporterConfig(namespace=namespace, jobSets=_has_job_sets(site), mxnetSuccess=site.platform.mxnet.success)
     data = content(config)
     name = names.with_hash(NAME, names.content_hash(data), names.SUBDOMAIN_LIMIT)
@@ -50,7 +50,7 @@ def _has_job_sets(site: Site) -> bool:
 
 
 def _rules(site: Site) -> list[Json]:
-    """It reads what runs and our own kinds, and writes nothing but the status of these."""
+    """Return its rights: read workloads and Stowplan's kinds, and write only the status of the latter."""
     read = [("", ["pods"]), ("apps", ["statefulsets"]), ("batch", ["jobs"])]
     if _has_job_sets(site):
         read.append(("jobset.x-k8s.io", ["jobsets"]))
@@ -67,7 +67,7 @@ def _rule(group: str, resources: list[str], verbs: tuple[str, ...]) -> Json:
 
 
 def _deployment(configuration: str, site: Site) -> Json:
-    """One at a time: a second would do no harm, but all would be written twice."""
+    """Return a Deployment of one pod at a time: a second pod would write everything twice."""
     return {
         "replicas": 1,
         "revisionHistoryLimit": 2,

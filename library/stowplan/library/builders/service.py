@@ -10,7 +10,7 @@ from stowplan.library.manifest import Manifest
 def headless_service(
     name: str, origin: Origin, component: str, *, selector: Mapping[str, str], extra_labels: Mapping[str, str]
 ) -> Manifest:
-    """The Service that gives a StatefulSet's pods their DNS names. The agents open no port."""
+    """Return the Service that gives a StatefulSet's pods their DNS names. The agents open no port."""
     meta = metadata("Service", name, origin, component, namespace=origin.spec.namespace, extra_labels=extra_labels)
     spec = {"clusterIP": "None", "selector": dict(selector)}
     return Manifest({"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": spec}, stem=name)
@@ -19,7 +19,7 @@ def headless_service(
 def pod_names_service(
     name: str, origin: Origin, *, stem: str, selector: Mapping[str, str], ports: Sequence[int]
 ) -> Manifest:
-    """The Service of a training run: its pods find each other by name, from before they are ready."""
+    """Return the Service of a training run: its pods resolve each other's names even before they are ready."""
     meta = metadata("Service", name, origin, "rendezvous", namespace=origin.spec.namespace)
     named = [{"name": f"p-{port}", "port": port, "protocol": "TCP"} for port in sorted(set(ports))]
     spec = {

@@ -20,7 +20,7 @@ def stateful_set(
     pod_management: Literal["Parallel", "OrderedReady"],
     extra_labels: Mapping[str, str],
 ) -> Manifest:
-    """Pods with stable names and no storage of their own."""
+    """Return a StatefulSet: pods with stable names and without storage of their own."""
     body = {
         "apiVersion": "apps/v1",
         "kind": "StatefulSet",

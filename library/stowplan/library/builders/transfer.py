@@ -1,4 +1,4 @@
-"""The Job, or CronJob, of a transfer, and what its agent reads."""
+"""Job or CronJob of a transfer, and its agent's configuration."""
 
 from collections.abc import Mapping
 from decimal import ROUND_FLOOR
@@ -15,13 +15,13 @@ from stowplan.schema.agents.transfer_config import CA_DIRECTORY, CLAIM_DIRECTORY
 MODULE = "stowplan.agents.transfer"
 
 _KEEP_NODE = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
-"""A long copy is not moved to save a node."""
+"""The autoscaler must not evict a long copy to remove a node."""
 
 _MEBIBYTE = 1 << 20
 
 
 def configuration(transfer: Transfer) -> Manifest:
-    """The ConfigMap that the agent reads."""
+    """Return the ConfigMap with the agent's configuration."""
     return config_map(
         transfer.configuration_stem,
         transfer.origin,
@@ -33,7 +33,10 @@ def configuration(transfer: Transfer) -> Manifest:
 
 
 def run(transfer: Transfer, site: Site, config: str, marker: str) -> list[Manifest]:
-    """The Job; with a schedule, the CronJob. `config` names the ConfigMap, `marker` is the user's run marker."""
+    """Return the Job, or with a schedule the CronJob.
+
+    `config` names the ConfigMap, `marker` is the user's run marker.
+    """
     one = task(transfer, site, config)
     if transfer.schedule is None:
         return job.jobs([one], transfer.origin, marker)
@@ -41,19 +44,19 @@ def run(transfer: Transfer, site: Site, config: str, marker: str) -> list[Manife
 
 
 def task(transfer: Transfer, site: Site, config: str) -> job.Task:
-    """The Job before it has its name."""
+    """Return the Job before it has its name."""
     namespace = transfer.origin.spec.namespace
     return job.Task(transfer.stem, transfer.component, namespace, _job(transfer, site, config))
 
 
 def memory(limits: Mapping[str, Any]) -> int:
-    """The memory limit in MiB."""
+    """Return the memory limit in MiB."""
     limit = amount(limits["memory"])
     return int((limit / _MEBIBYTE).to_integral_value(ROUND_FLOOR)) if limit else 0
 
 
 def _job(transfer: Transfer, site: Site, config: str) -> Json:
-    """A new attempt waits until the pod of the last one is really gone: two must never write to one place."""
+    """Return the Job's spec. A retry waits for the end of the last pod: two pods must never write to one place."""
     spec = job.job_spec(
         agent_pod.template(_pod(transfer, config), transfer.origin, site),
         container=transfer.component,
@@ -85,9 +88,11 @@ def _pod(transfer: Transfer, config: str) -> agent_pod.AgentPod:
 
 
 def _group(transfer: Transfer) -> Json:
-    """Lets an agent that is not root write into the claim. A large one is not walked through at every start.
+    """Return the group that lets an agent without root write into the claim.
 
-    Not for a source: its files are somebody's, and keep their group. A user may name one that can read them.
+    Kubernetes changes the group only if needed.
+
+    A source keeps the groups of its files. Users may choose a user that can read them.
     """
     if isinstance(transfer.config.source, PvcEndpoint):
         return {}

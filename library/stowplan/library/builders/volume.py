@@ -9,7 +9,7 @@ from stowplan.library.manifest import Manifest
 from stowplan.library.values import labels
 
 CAPACITY = "10Pi"
-"""The old operator's figure. A static CSI volume has no quota; both sides only have to agree."""
+"""Capacity of the old operator. A static CSI volume has no quota, but both objects must have the same capacity."""
 
 _ANNOTATIONS = {labels.SYNC_OPTIONS: labels.KEEP, labels.COMPARE_OPTIONS: labels.IGNORE_EXTRANEOUS}
 _COMPONENT = "volume"
@@ -25,9 +25,9 @@ def persistent_volume(
     mount_options: Sequence[str],
     extra_labels: Mapping[str, str],
 ) -> Manifest:
-    """A static volume that only `claim` in the spec's namespace can bind; the data outlives it (`Retain`).
+    """Return a static volume that only `claim` in the spec's namespace can bind. It keeps its data (`Retain`).
 
-    Mount options stand in `spec.mountOptions`, which may be edited, and not in the CSI attributes, which may not.
+    Mount options are in `spec.mountOptions`, which is mutable, and not in the CSI attributes, which are immutable.
     """
     spec: dict[str, Any] = {
         "accessModes": ["ReadWriteMany"],
@@ -49,7 +49,7 @@ def persistent_volume(
 
 
 def claim_from_template(name: str, origin: Origin, template: Mapping[str, Any]) -> Manifest:
-    """A claim that a user's template describes, with our labels; it outlives the spec, like every claim."""
+    """Return a claim from a user's template, with Stowplan's labels. Like every claim, it outlives the spec."""
     given = template.get("metadata") or {}
     own = {key: value for key, value in (given.get("labels") or {}).items() if not labels.is_reserved(key)}
     meta = metadata(
@@ -74,7 +74,7 @@ def persistent_volume_claim(
     selector: Mapping[str, str] | None,
     extra_labels: Mapping[str, str],
 ) -> Manifest:
-    """The claim on that volume. `selector` only where an existing claim has one, since it cannot be changed."""
+    """Return the claim on that volume. `selector` is only for an existing claim, whose selector is immutable."""
     spec: dict[str, Any] = {
         "accessModes": ["ReadWriteMany"],
         "resources": {"requests": {"storage": CAPACITY}},

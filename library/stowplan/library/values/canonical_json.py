@@ -1,4 +1,4 @@
-"""Plain data as JSON that is the same wherever the data is: keys sorted, no escapes but those that must be."""
+"""Canonical JSON of plain data: sorted keys, and only the escapes that JSON requires."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ _INDENTED = orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2
 
 
 def canonical(value: Any) -> bytes:
-    """All in one line, without blanks."""
+    """Return JSON in one line, without spaces."""
     try:
         return orjson.dumps(value, option=_COMPACT)
     except orjson.JSONEncodeError:
@@ -18,7 +18,7 @@ def canonical(value: Any) -> bytes:
 
 
 def indented(value: Any) -> bytes:
-    """Two blanks for each level."""
+    """Return JSON with two spaces per level."""
     try:
         return orjson.dumps(value, option=_INDENTED)
     except orjson.JSONEncodeError:

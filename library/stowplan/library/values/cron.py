@@ -1,4 +1,4 @@
-"""Cron expressions, as the CronJob controller reads them (robfig/cron v3, `ParseStandard`)."""
+"""Cron expressions, by the rules of the CronJob controller (robfig/cron v3, `ParseStandard`)."""
 
 import re
 
@@ -19,21 +19,21 @@ _TERM = re.compile(r"(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)", re.ASCII)
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600}
 
 LEAST_SECONDS = 60
-"""The least interval: that of a schedule with five fields. Kubernetes would take `@every 1s`, since its parser does."""
+"""Minimum interval, that of a schedule with five fields. Kubernetes itself would accept `@every 1s`."""
 
 _PART = re.compile(r"(?P<low>\*|\?|\w+)(-(?P<high>\w+))?(/(?P<step>\d+))?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with an expression, and what to write instead."""
+    """Problem of an expression, and advice."""
 
     message: str
     hint: str
 
 
 def problem(expression: str) -> Problem | None:
-    """What is wrong with the expression, or None. A time zone inside it is refused, as by Kubernetes since 1.29."""
+    """Return the problem of an expression; None if it is valid. A time zone is refused, as by Kubernetes since 1.29."""
     if expression.startswith(("TZ=", "CRON_TZ=")):
         return Problem("A time zone cannot stand in the schedule.", "Write it into `timeZone`.")
     if expression.startswith("@"):
@@ -63,7 +63,7 @@ def _problem_of_word(expression: str) -> Problem | None:
 
 
 def _seconds(expression: str) -> float:
-    """The interval of a sound `@every`."""
+    """Return the interval of a valid `@every` in seconds."""
     return sum(float(number) * _SECONDS[unit] for number, unit in _TERM.findall(expression))
 
 
@@ -71,9 +71,9 @@ _LONGEST_MONTHS = dict(zip(range(1, 13), (31, 29, 31, 30, 31, 30, 31, 31, 30, 31
 
 
 def never(expression: str) -> bool:
-    """Whether a sound expression names only days that no year has, such as the 31st of February.
+    """Return whether a valid expression names only days that no year has, such as the 31st of February.
 
-    Where both the day of the month and that of the week are limited, either is enough; a `*` with a step limits.
+    If both the day of the month and the day of the week are restricted, either matches; a `*` with a step restricts.
     """
     if expression.startswith("@"):
         return False
@@ -85,12 +85,12 @@ def never(expression: str) -> bool:
 
 
 def _is_any(text: str) -> bool:
-    """Whether a field holds a `*` or `?` without a step, or with a step of 1."""
+    """Return whether a field holds a `*` or `?` without a step, or with a step of 1."""
     return any(re.fullmatch(r"[*?](/0*1)?", part) for part in text.split(","))
 
 
 def _values(text: str, field: tuple[str, int, int, dict[str, int]]) -> frozenset[int]:
-    """The numbers that a sound field stands for."""
+    """Return the numbers that match a valid field."""
     _, low, high, words = field
     found: set[int] = set()
     for match in filter(None, map(_PART.fullmatch, text.split(","))):

@@ -1,4 +1,4 @@
-"""Every label and annotation key."""
+"""Keys of all labels and annotations."""
 
 from stowplan.library.values.names import LABEL_LIMIT, shorten
 from stowplan.schema.meta import SpecId
@@ -11,15 +11,15 @@ SPEC_KIND = "stowplan.dev/kind"
 SPEC_NAME = "stowplan.dev/name"
 
 SPEC_NAMESPACE = "stowplan.dev/namespace"
-"""Label of objects that do not live in the namespace of their spec."""
+"""Label of objects outside of their spec's namespace."""
 
 ROLE = "stowplan.dev/role"
 """Label of a training pod: its role."""
 RUN_HASH = "stowplan.dev/run-hash"
-"""Label of a training pod: the hash that ends the names of its run's objects."""
+"""Label of a training pod: the hash at the end of the names of its run's objects."""
 
 SOURCE = "stowplan.dev/source"
-"""Annotation: the spec's file, without a line, so that an edit above it changes nothing."""
+"""Annotation: the spec's file, without a line, so that an edit above the spec changes nothing."""
 
 JOB_NAME = "batch.kubernetes.io/job-name"
 JOB_INDEX = "batch.kubernetes.io/job-completion-index"
@@ -31,13 +31,14 @@ SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
 COMPARE_OPTIONS = "argocd.argoproj.io/compare-options"
 
 KEEP = "Prune=false,Delete=false"
-"""Sync option of whatever holds data: neither a prune nor the removal of the Application deletes it."""
+"""Sync option of objects that hold data: neither a prune nor the removal of the Application deletes them."""
 IGNORE_EXTRANEOUS = "IgnoreExtraneous"
-"""Compare option of whatever stays in the cluster on purpose: once it left Git, it is no difference."""
+"""Compare option of objects that stay in the cluster on purpose: after their removal from Git they are no difference.
+"""
 
 
 def standard(spec: SpecId, component: str) -> dict[str, str]:
-    """Labels of every object. `app.kubernetes.io/instance` is left to Argo CD."""
+    """Return the labels of every object. `app.kubernetes.io/instance` belongs to Argo CD."""
     return {
         NAME: spec.kind.lower(),
         COMPONENT: component,
@@ -49,31 +50,31 @@ def standard(spec: SpecId, component: str) -> dict[str, str]:
 
 
 def is_reserved(key: str) -> bool:
-    """Whether Stowplan alone gives this label its value: users' labels beside it count, but not in its place."""
+    """Return whether only Stowplan sets this label. Users may add other labels, but not replace this one."""
     return key in (NAME, COMPONENT, PART_OF, MANAGED_BY) or key.startswith("stowplan.dev/")
 
 
 def spec_selector(spec: SpecId) -> dict[str, str]:
-    """Labels that select all pods of a spec in its namespace."""
+    """Return the labels that select all pods of a spec in its namespace."""
     return {SPEC_KIND: spec.kind, SPEC_NAME: shorten(spec.name, LABEL_LIMIT)}
 
 
 def component_selector(spec: SpecId, component: str) -> dict[str, str]:
-    """Labels that select one component of a spec."""
+    """Return the labels that select one component of a spec."""
     return {**spec_selector(spec), COMPONENT: component}
 
 
 def legacy_dataset(name: str) -> dict[str, str]:
-    """The label that paddle-operator put on everything of a SampleSet; empty where its key would be too long."""
+    """Return the label that paddle-operator put on all objects of a SampleSet; empty if its key would be too long."""
     key = f"juicefs-{name}"
     return {f"paddlepaddle.org/{key}": "true"} if len(key) <= LABEL_LIMIT else {}
 
 
 def run_selector(spec: SpecId, run: str) -> dict[str, str]:
-    """Labels that select the pods of one run of a training job, and none of an older or newer one."""
+    """Return the labels that select the pods of exactly one run of a training job."""
     return {**spec_selector(spec), RUN_HASH: run}
 
 
 def role_selector(spec: SpecId, run: str, role: str) -> dict[str, str]:
-    """Labels that select one role's pods of a run."""
+    """Return the labels that select one role's pods of a run."""
     return {**spec_selector(spec), RUN_HASH: run, ROLE: role}

@@ -1,8 +1,8 @@
-"""Every name format and limit.
+"""Formats and limits of names.
 
-Limits are those of Kubernetes: 63 for a DNS label, a label value and what becomes one, 253 for a DNS subdomain, 52
-for a StatefulSet (its pods carry `<name>-<10 characters>` as a label value) and a CronJob (the controller appends 11
-characters to its Jobs' names).
+The limits are those of Kubernetes: 63 characters for a DNS label, a label value and any name that becomes one; 253 for
+a DNS subdomain; 52 for a StatefulSet (its pods carry `<name>-<10 characters>` as a label value) and a CronJob (the
+controller appends 11 characters to its Jobs' names).
 """
 
 import hashlib
@@ -22,45 +22,50 @@ STATEFUL_SET_LIMIT = 52
 CRON_JOB_LIMIT = 52
 HASH_LENGTH = 8
 _HASHED_BYTES = HASH_LENGTH * 5 // 8
-"""Bytes of a digest that so many characters of base32 hold."""
+"""Number of digest bytes that `HASH_LENGTH` characters of base32 encode."""
 
 _BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
 _PAIRS = tuple(one + other for one in _BASE32 for other in _BASE32)
-"""Two characters of base32 for each ten bits: several times as fast as `base64`, and every name has its hash."""
+"""Two characters of base32 for each value of ten bits.
+
+It is several times as fast as `base64`, and every name has a hash.
+"""
 
 FILE_LIMIT = 200
-"""Longest part of a file's name: file systems allow 255 bytes, and the kind and the ending come on top."""
+"""Maximum length of a file name's variable part: file systems allow 255 bytes, including kind and suffix."""
 
 _DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _DNS_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
 
 def is_dns_label(text: str) -> bool:
-    """RFC 1123 label: lower-case letters, digits and `-`, at most 63, starting and ending with a letter or digit."""
+    """Return whether it is an RFC 1123 label: at most 63 lower-case letters, digits and `-`, which is neither first nor
+    last.
+    """
     return len(text) <= LABEL_LIMIT and _DNS_LABEL.fullmatch(text) is not None
 
 
 def is_dns_subdomain(text: str) -> bool:
-    """RFC 1123 subdomain: labels joined by dots, at most 253 in all."""
+    """Return whether it is an RFC 1123 subdomain: labels joined by dots, at most 253 characters in total."""
     return len(text) <= SUBDOMAIN_LIMIT and _DNS_SUBDOMAIN.fullmatch(text) is not None
 
 
 def content_hash(*values: Any) -> str:
-    """Eight lower-case base32 characters over the canonical JSON of plain data."""
+    """Return eight lower-case base32 characters of a hash over the canonical JSON of plain data."""
     digest = hashlib.sha256(canonical(values)).digest()
     bits = int.from_bytes(digest[:_HASHED_BYTES])
     return "".join([_PAIRS[bits >> shift & 1023] for shift in (30, 20, 10, 0)])
 
 
 def shorten(name: str, limit: int) -> str:
-    """`name` if it fits into `limit`, else its beginning and a hash of all of it."""
+    """Return `name` if it fits into `limit`, else its beginning and a hash of the whole name."""
     if len(name) <= limit:
         return name
     return f"{name[: limit - HASH_LENGTH - 1].rstrip('-.')}-{content_hash(name)}"
 
 
 def with_hash(stem: str, suffix: str, limit: int = LABEL_LIMIT) -> str:
-    """`<stem>-<suffix>`, the stem shortened so that the whole fits into `limit`."""
+    """Return `<stem>-<suffix>`, with the stem shortened so that the result fits into `limit`."""
     return f"{shorten(stem, limit - len(suffix) - 1)}-{suffix}"
 
 
@@ -68,13 +73,13 @@ _HASH = re.compile(rf"-[a-z2-7]{{{HASH_LENGTH}}}\Z")
 
 
 def without_hash(name: str) -> str:
-    """`name` without the hash that `with_hash` put at its end; `name` itself where there is none."""
+    """Return `name` without the hash that `with_hash` appended; unchanged if it has none."""
     return _HASH.sub("", name)
 
 
 @dataclass(frozen=True, slots=True)
 class SampleSetNames:
-    """Names of the objects of one SampleSet. Claim, Service and StatefulSet keep those of paddle-operator."""
+    """Names of one SampleSet's objects. Claim, Service and StatefulSet have the same names as in paddle-operator."""
 
     namespace: str
     name: str
@@ -82,14 +87,14 @@ class SampleSetNames:
 
     @property
     def volume(self) -> str:
-        """PersistentVolume: `<namespace>.<name>`, which no other pair gives, since a namespace holds no dot."""
+        """PersistentVolume: `<namespace>.<name>`. It is unique, since a namespace holds no dot."""
         if self.profile == "upstream":
             return self.name
         return shorten(f"{self.namespace}.{self.name}", LABEL_LIMIT)
 
     @property
     def volume_handle(self) -> str:
-        """The CSI driver looks a volume up by its handle as a name first, so the two are one."""
+        """CSI volume handle, equal to the name: the CSI driver first looks up a volume by name, with its handle."""
         return f"{self.namespace}-{self.name}" if self.profile == "upstream" else self.volume
 
     @property
@@ -110,7 +115,7 @@ class SampleSetNames:
 
     @property
     def base(self) -> str:
-        """Beginning of the names that paddle-operator did not give."""
+        """Prefix of the names that paddle-operator did not have."""
         return f"{self.name}-sampleset"
 
     @property
@@ -125,7 +130,7 @@ class SampleSetNames:
 
 @dataclass(frozen=True, slots=True)
 class SampleJobNames:
-    """Names of the objects of one SampleJob."""
+    """Names of one SampleJob's objects."""
 
     name: str
 
@@ -134,13 +139,13 @@ class SampleJobNames:
         return shorten(f"{self.name}-samplejob", FILE_LIMIT)
 
     def task(self, partition: int | None) -> str:
-        """Stem of the Job, one for each partition where the task runs on every cache node."""
+        """Stem of the Job; one Job per partition for a task that runs on every cache node."""
         return self.base if partition is None else f"{self.base}-{partition}"
 
 
 @dataclass(frozen=True, slots=True)
 class DataCubeNames:
-    """Names of the objects of one DataCube. The Job keeps the name that the old controller gave it, and a hash."""
+    """Names of one DataCube's objects. The Job's name is that of the TensorStack controller, plus a hash."""
 
     name: str
 
@@ -155,25 +160,25 @@ class DataCubeNames:
 
 
 MOST_PODS = 5000
-"""Pods of one role; a cluster has at most as many nodes."""
+"""Maximum number of pods in one role; a cluster has at most as many nodes."""
 
 _INDEX_ROOM = len(f"-{MOST_PODS - 1}")
-"""Kept free for the index of any pod, so that a name does not change with the size of its role."""
+"""Characters reserved for the index of any pod, so that a name does not depend on the size of its role."""
 
 _POD_SUFFIX = len("-abcde")
 
 STEM_LIMIT = LABEL_LIMIT - _INDEX_ROOM - HASH_LENGTH - 1
 
 BLANK_RUN = "0" * HASH_LENGTH
-"""Stands for the hash of a run where the hash itself is computed; no hash has a 0."""
+"""Placeholder for the hash of a run while that hash is computed; no hash has a 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingNames:
-    """Names of the objects of one training job; `word` is its kind in lower case.
+    """Names of one training job's objects; `word` is its kind in lower case.
 
-    All that belongs to one run ends in its hash, so that the pods of an old run and a new one never meet. Pods are
-    `<Job>-<index>`, and that is their DNS label, so the Job's name leaves room for the index and has no dot.
+    All names of one run end in its hash, so the pods of an old and a new run never find each other. A pod's name
+    `<Job>-<index>` is also its DNS label, so the Job's name reserves characters for the index and has no dot.
     """
 
     name: str
@@ -184,7 +189,7 @@ class TrainingNames:
         object.__setattr__(self, "base", f"{self.name.replace('.', '-')}-{self.word}")
 
     def stem(self, role: str) -> str:
-        """Beginning of the name of a role's Job, such as `resnet-paddlejob-worker`; the run's hash follows."""
+        """Prefix of the name of a role's Job, such as `resnet-paddlejob-worker`, before the run's hash."""
         return shorten(f"{self.base}-{role}", STEM_LIMIT)
 
     def job(self, role: str, run: str) -> str:
@@ -192,18 +197,18 @@ class TrainingNames:
         return f"{self.stem(role)}-{run}"
 
     def service(self, run: str) -> str:
-        """Name of the Service that gives the pods their DNS names; one of Kubernetes begins with a letter."""
+        """Name of the Service that gives the pods their DNS names. A Service's name begins with a letter."""
         stem = self.base if self.base[0].isalpha() else f"job-{self.base}"
         return with_hash(stem, run)
 
     def job_set(self, roles: Sequence[str], run: str) -> str:
-        """Name of the JobSet: pods are `<JobSet>-<role>-0-<index>-<suffix>`, which its webhook takes for a label."""
+        """Name of the JobSet. Its webhook requires pod names `<JobSet>-<role>-0-<index>-<suffix>` to be DNS labels."""
         rest = max(len(f"-{role}-0") for role in roles) + _INDEX_ROOM + _POD_SUFFIX
         stem = self.base if self.base[0].isalpha() else f"job-{self.base}"
         return with_hash(stem, run, LABEL_LIMIT - rest)
 
     def group(self, run: str) -> str:
-        """Name of the PodGroup, which also stands in a label of the pods."""
+        """Name of the PodGroup, which is also the value of a label of the pods."""
         return with_hash(self.base, run)
 
     def part(self, word: str, run: str) -> str:

@@ -1,4 +1,4 @@
-"""Kubernetes quantities as numbers, and back."""
+"""Conversion between Kubernetes quantities and numbers."""
 
 import re
 from decimal import ROUND_CEILING, Decimal
@@ -11,13 +11,13 @@ _BINARY = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 
 
 def amount(quantity: object) -> Decimal | None:
-    """The exact number that a quantity stands for; None for what is none, or has an exponent of over three digits."""
+    """Return the exact number of a quantity; None for an invalid one or an exponent of more than three digits."""
     return _amount(str(quantity))
 
 
 @lru_cache
 def _amount(text: str) -> Decimal | None:
-    """The few quantities of a repository come again and again."""
+    """Cached, since a repository uses few different quantities."""
     found = _FORM.fullmatch(text)
     if found is None:
         return None
@@ -28,21 +28,21 @@ def _amount(text: str) -> Decimal | None:
 
 
 def larger(one: object, other: object) -> bool:
-    """Whether both are quantities such as `500m` or `1Gi`, and `one` is the larger."""
+    """Return whether both are quantities, such as `500m` or `1Gi`, and `one` is the larger."""
     first, second = amount(one), amount(other)
     return first is not None and second is not None and first > second
 
 
 def equal(one: object, other: object) -> bool:
-    """Whether both are quantities of the same amount, such as `1` and `1000m`."""
+    """Return whether both are quantities of the same amount, such as `1` and `1000m`."""
     first = amount(one)
     return first is not None and first == amount(other)
 
 
 def text(number: Decimal) -> str:
-    """A quantity for a number that is not negative: whole with a binary suffix where it fits, else in thousandths.
+    """Return the quantity of a number >= 0: whole with a binary suffix if possible, else in thousandths.
 
-    What is finer than a thousandth is rounded up, as Kubernetes does.
+    Smaller fractions are rounded up, as in Kubernetes.
     """
     thousandths = int((number * 1000).to_integral_value(ROUND_CEILING))
     if thousandths % 1000:
@@ -55,11 +55,11 @@ def text(number: Decimal) -> str:
 
 
 def without_fractions(value: Any) -> Any:
-    """A copy of plain data in which fractions are texts.
+    """Return a copy of plain data with fractions as strings.
 
-    Pods hold no fractions but quantities, and of those the CRDs of engines take texts and whole numbers only.
+    Only quantities can be fractions in pods, and the CRDs of engines allow only strings and whole numbers for them.
     """
-    # Most of it is text, of which a call each would double the time.
+    # Most values are strings. A call for each would double the time.
     if isinstance(value, dict):
         return {key: item if isinstance(item, str) else without_fractions(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The time zones of the IANA database, from the package `tzdata`: the same on every machine."""
+"""Time zones of the IANA database, from the package `tzdata`, which is the same on every machine."""
 
 from functools import cache
 from importlib.resources import files
@@ -10,7 +10,7 @@ from stowplan.schema.wording import describe
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with a time zone, and what to write instead."""
+    """Problem of a time zone, and advice."""
 
     message: str
     hint: str
@@ -18,12 +18,12 @@ class Problem:
 
 @cache
 def names() -> frozenset[str]:
-    """All names, those kept for older spellings included."""
+    """Return all names, including those for older spellings."""
     return frozenset(files("tzdata").joinpath("zones").read_text(encoding="utf-8").split())
 
 
 def problem(name: str) -> Problem | None:
-    """What is wrong with the name of a zone, or None. Kubernetes reads it as Go does: letter case counts."""
+    """Return the problem of a time zone's name; None if it is valid. Case matters, as in Go and so in Kubernetes."""
     if name in names():
         return None
     cities = {zone.rpartition("/")[2].lower(): zone for zone in sorted(names())}

@@ -1,7 +1,7 @@
-"""What the await agent reads: written by the compiler, mounted as a file, read in the pod of a helper.
+"""Configuration of the await agent: written by the compiler, mounted as a file, read in the pod of a helper.
 
-A helper (parameter server, master, scheduler) does not end by itself. Await runs beside it, ends when the Jobs that decide
-success end, and lets the whole group fail when the helper stays away.
+A helper (parameter server, master, scheduler) does not end by itself. Await runs in the same pod, ends with the Jobs
+that decide success, and fails the whole group if the helper does not come up.
 """
 
 from typing import Annotated, Literal
@@ -11,16 +11,16 @@ from pydantic import Field
 from stowplan.schema.meta import DnsLabel, Model
 
 POD_IP_ENV = "STOWPLAN_POD_IP"
-"""Address of the pod, from `status.podIP`: some servers listen on it alone."""
+"""Address of the pod, from `status.podIP`: some servers listen only on it."""
 
 RUN_HASH_LENGTH = 8
-"""Characters of the hash that ends the names of all Jobs of one run."""
+"""Length of the hash at the end of all Job names of one run."""
 
 END_AT_ONCE = 1
-"""`spec.activeDeadlineSeconds` that await gives a deciding Job that is to fail. The API server takes no 0."""
+"""`spec.activeDeadlineSeconds` by which await fails a deciding Job. The API server refuses 0."""
 
 GROUP_FAILED = 1
-"""Exit code of await when a deciding Job failed or went away: the Job of the helper fails at once with it."""
+"""Exit code of await after a deciding Job failed or disappeared: the helper's Job then fails at once."""
 
 Stem = Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", max_length=63 - RUN_HASH_LENGTH - 1)]
 Port = Annotated[int, Field(ge=1, le=65535)]
@@ -45,5 +45,5 @@ class AwaitConfig(Model):
 
 
 def job_name(stem: str, run: str) -> str:
-    """Name of the Job of the same run as the Job `run`, such as `job-worker-abcdefgh` for `job-ps-abcdefgh`."""
+    """Return the Job's name in the same run as the Job `run`, such as `job-worker-abcdefgh` for `job-ps-abcdefgh`."""
     return f"{stem}-{run[-RUN_HASH_LENGTH:]}"

@@ -1,7 +1,7 @@
-"""What the cache agent reads: written by the compiler, mounted as a file, read in the pod.
+"""Configuration of the cache agent: written by the compiler, mounted as a file, read in the pod.
 
-This is the contract between the two. Secrets are not part of it: they come as environment variables (`VOLUME_SECRET_ENV`,
-`SOURCE_SECRET_ENV`). How a run that is done is told from one that is not stands in `stowplan.schema.agents.marker`.
+It is the contract between the two. Secrets are not part of it: they are environment variables (`VOLUME_SECRET_ENV`,
+`SOURCE_SECRET_ENV`). `stowplan.schema.agents.marker` defines how a finished run is recognised.
 """
 
 from typing import Annotated, Literal
@@ -13,10 +13,13 @@ from stowplan.schema.meta import Model
 CONFIG_DIRECTORY = "/etc/stowplan"
 CONFIG_FILE = "config.json"
 DATA_DIRECTORY = "/mnt"
-"""A dataset is mounted at `/mnt/<name>`, as in the old runtime pods."""
+"""Parent of mount paths: a dataset is mounted at `/mnt/<name>`, as by paddle-operator."""
 
 RUN_ENV = "STOWPLAN_RUN"
-"""Name of the Job the pod belongs to: the key of the completion marker. A CronJob's Jobs end in the scheduled time."""
+"""Variable with the name of the pod's Job: the key of the completion marker.
+
+A CronJob's Job names end in the scheduled time.
+"""
 
 POD_ENV = "STOWPLAN_POD"
 NODE_ENV = "STOWPLAN_NODE"
@@ -30,9 +33,11 @@ VOLUME_SECRET_ENV = {
     "secret-key": "STOWPLAN_VOLUME_SECRET_KEY",
     "envs": "STOWPLAN_VOLUME_ENVS",
 }
-"""Environment variables of a task that speaks to the metadata engine (a sync), by key of the volume Secret. Only `name` and
-`metaurl` must be there: a volume that was formatted before knows the rest. `envs` is the CSI driver's: a JSON object of
-variables such as META_PASSWORD and JFS_RSA_PASSPHRASE, which are for the `juicefs` process alone."""
+"""Environment variables of a task that uses the metadata engine (a sync), by key of the volume Secret.
+
+Only `name` and `metaurl` are required: a formatted volume knows the rest. `envs` comes from the CSI driver: a JSON
+object of variables such as META_PASSWORD and JFS_RSA_PASSPHRASE, which only the `juicefs` process gets.
+"""
 
 SOURCE_SECRET_ENV = {
     "access-key": "STOWPLAN_SOURCE_ACCESS_KEY",

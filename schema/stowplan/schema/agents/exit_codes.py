@@ -1,10 +1,10 @@
-"""Exit codes of the agents. The Jobs' pod failure policies are compiled from them."""
+"""Exit codes of the agents, from which the pod failure policies of their Jobs are compiled."""
 
 from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """How an agent ended. Kubernetes retries what may pass by itself, and fails at once what cannot."""
+    """End of an agent. Kubernetes retries a temporary failure, and fails the Job at once for a permanent one."""
 
     DONE = 0
     BAD_SPEC = 2
@@ -17,11 +17,11 @@ class ExitCode(IntEnum):
 
 
 PERMANENT = (ExitCode.BAD_SPEC, ExitCode.AUTH, ExitCode.NOT_FOUND, ExitCode.CONFLICT)
-"""Codes that another attempt cannot mend."""
+"""Codes of failures that a retry cannot cure."""
 
 TERMINATED = 143
-"""Exit code after SIGTERM, as a shell reports it (128 + 15).
+"""Exit code after SIGTERM, by the convention of shells (128 + 15).
 
-It is not 0, which would count the pod of a drained node as done (and leave a group without its helper); nor one of those
-above. A pod that was disrupted is made again.
+It is not 0, by which the pod of a drained node would count as done (and leave a group without its helper), and none of
+the codes above. Kubernetes replaces a disrupted pod.
 """

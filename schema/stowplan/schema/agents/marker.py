@@ -30,14 +30,14 @@ from pydantic import Field
 from stowplan.schema.meta import Model
 
 STATE_DIRECTORY = ".stowplan"
-"""Directory at the root of the mounted dataset."""
+"""State directory at the root of the mounted dataset."""
 
 LOCK_FILE = f"{STATE_DIRECTORY}/lock"
-"""Held by whoever writes to the dataset (sync, rmr), so that two runs never write at once."""
+"""Lock of every writer of the dataset (sync, rmr), so that two runs never write at once."""
 
 
 def holds_state(path: str) -> bool:
-    """Whether a part of the path is the state directory, in any case: some file systems do not tell cases apart."""
+    """Return whether a component of the path is the state directory, in any case: some file systems ignore case."""
     return STATE_DIRECTORY in path.casefold().split("/")
 
 
@@ -59,19 +59,19 @@ class WarmupMarker(Marker):
 
 
 COMPLETE_FILE = f"{STATE_DIRECTORY}/complete.json"
-"""There while the dataset is complete."""
+"""File that exists while the dataset is complete."""
 
 FAILED_FILE = f"{STATE_DIRECTORY}/failed.json"
-"""There when the sync has failed for good."""
+"""File that exists after the sync has failed permanently."""
 
 WARMUP_DIRECTORY = f"{STATE_DIRECTORY}/warmup"
 
 
 def warmup_path(partition: int) -> str:
-    """Path of a partition's warmup marker from the root of the mounted dataset."""
+    """Return the path of a partition's warmup marker, relative to the root of the mounted dataset."""
     return f"{WARMUP_DIRECTORY}/{partition}.json"
 
 
 def marker_path(run: str) -> str:
-    """Path of a run's marker from the root of the mounted dataset."""
+    """Return the path of a run's marker, relative to the root of the mounted dataset."""
     return f"{STATE_DIRECTORY}/runs/{run}.json"

@@ -1,7 +1,7 @@
-"""What the reporter reads: written by the compiler, mounted as a file, read in its pod.
+"""Configuration of the reporter: written by the compiler, mounted as a file, read in its pod.
 
-The reporter watches the Jobs, JobSets, StatefulSets and pods of one namespace, and writes into the status of our kinds
-what follows from them.
+The reporter watches the Jobs, JobSets, StatefulSets and pods of one namespace, and derives the status of Stowplan's
+kinds.
 """
 
 from typing import Literal

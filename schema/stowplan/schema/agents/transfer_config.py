@@ -1,9 +1,10 @@
-"""What the transfer agent reads: written by the compiler, mounted as a file, read in the pod.
+"""Configuration of the transfer agent: written by the compiler, mounted as a file, read in the pod.
 
-A cube, or the sync of a dataset in a claim, copies between a claim and one remote side. What users give as options reaches the agent as environment variables,
-since any of them may come from a Secret: the fields here that end in `Env` name the variable, null where the option was
-not given. Values lose trailing newlines before use; one that holds a newline inside is a bad spec. Only what must be
-literal (`s3-uri`, `files`, `repo-type`) and what never is secret stands here itself.
+A DataCube, or the sync of a dataset in a claim, copies between a claim and one remote side. Options of users are
+environment variables, since any of them may come from a Secret. A field whose name ends in `Env` names the variable; it
+is null if the option is not given. Trailing newlines of values are removed; a newline inside of a value is an error.
+Only options that must be literal (`s3-uri`, `files`, `repo-type`) and values that are never secret are fields
+themselves.
 """
 
 import re
@@ -16,19 +17,21 @@ from stowplan.schema.agents.marker import STATE_DIRECTORY
 from stowplan.schema.meta import Model
 
 CLAIM_DIRECTORY = "/mnt/claim"
-"""Where the claim is mounted, at its root, so that an agent that is not root can make directories in it."""
+"""Mount path of the claim's root, so that an agent without root can create directories in it."""
 
 CA_DIRECTORY = "/etc/stowplan-ca"
 CA_FILE = "ca.crt"
 
 CA_ENV = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE", "GIT_SSL_CAINFO")
-"""Variables that the compiler points at the file of `caBundle`; the agent need not set them."""
+"""Variables that the compiler sets to the file of `caBundle`; the agent need not set them."""
 
 PROXY_ENV = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
-"""Variables of a proxy, in either case. They are users' and reach the remote side only, never the API server."""
+"""Variables of a proxy, in either case. They apply only to the remote side, never to the API server."""
 
 NO_REF = re.compile(r"^[-/.]|\.\.|@\{|//|/\.|[\s~^:?*\[\\\x00-\x1f\x7f]|(\.lock|/|\.)$")
-"""Finds what no name of a branch or tag can hold (`git check-ref-format`): such a text could be an option of Git."""
+"""Pattern of strings that cannot be a branch or tag (`git check-ref-format`), some of which Git would take for an
+option.
+"""
 
 LOCK_DIRECTORY = f"{STATE_DIRECTORY}/locks"
 
@@ -39,7 +42,7 @@ EnvName = Annotated[str, Field(pattern=r"^[A-Za-z_.-][A-Za-z0-9_.-]*$")]
 
 
 def option_env(option: str) -> str:
-    """Environment variable that carries an option: `S3_ENDPOINT` for `s3-endpoint`."""
+    """Return the environment variable of an option: `S3_ENDPOINT` for `s3-endpoint`."""
     return option.upper().replace("-", "_")
 
 
@@ -96,7 +99,10 @@ class HuggingFaceEndpoint(Model):
 
 
 class GitEndpoint(Model):
-    """A Git repository over HTTP. In the claim it lies in `<path>/<repository>`, the last segment of its URL without `.git`."""
+    """A Git repository over HTTP.
+
+    In the claim it lies in `<path>/<repository>`, the last segment of its URL without `.git`.
+    """
 
     type: Literal["git"] = Field(default="git", description="What it is.")
     url_env: EnvName = Field(
@@ -163,7 +169,7 @@ class State(Model):
 
 _OF_SOURCES = frozenset({"depth", "files", "submodules", "verifyParts"})
 _OF_SINKS = frozenset({"commitMessageEnv", "createBucket", "noCheckBucketEnv", "pathInRepoEnv"})
-"""Settings of a remote side that are read on the one side alone."""
+"""Settings that apply only to a sink."""
 
 _NOT_OF_GIT = frozenset({"partSizeMiB"})
 
@@ -201,12 +207,12 @@ class TransferConfig(AgentConfig):
 
     @model_serializer(mode="wrap")
     def _read(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """What this transfer reads: the rest, at its defaults, would be noise in a pull request."""
+        """Leave out the settings that this transfer does not read, to keep pull requests short."""
         told: dict[str, Any] = write(self)
         _drop(told["source"], _OF_SINKS)
         _drop(told["sink"], _OF_SOURCES)
         for side in (told["source"], told["sink"]):
-            # Configurations of earlier versions have no such field, and no run is to begin anew for an empty one.
+            # Configurations of earlier versions lack this field, and an empty one must not start a new run.
             if not side.get("hosts"):
                 side.pop("hosts", None)
         if "git" in (self.source.type, self.sink.type):

@@ -1,6 +1,7 @@
-"""What the agent that waits for a dataset is told: written by the compiler as arguments of an init container.
+"""Settings of the agent that waits for a dataset: written by the compiler as arguments of an init container.
 
-It is the one agent without a file of its own: its container stands in users' pods, which get no ConfigMap for four values.
+It is the only agent without a configuration file: its container is part of users' pods, which get no ConfigMap for four
+values.
 """
 
 from typing import Literal
@@ -10,10 +11,10 @@ from pydantic import Field
 from stowplan.schema.meta import Model
 
 Until = Literal["mounted", "synced", "warmed"]
-"""The steps of a dataset, as `stowplan.schema.agents.marker` defines them; each holds only where the one before it does."""
+"""Steps of a dataset, defined in `stowplan.schema.agents.marker`. Each step includes the ones before."""
 
 DEFAULT_TIMEOUT = 86400
-"""Seconds: a day. Waiting costs what the pod has reserved."""
+"""Seconds: a day. A waiting pod occupies its resources."""
 
 
 class WaitConfig(Model):
@@ -25,5 +26,5 @@ class WaitConfig(Model):
     timeout: int = Field(description="Seconds after which to give up.", ge=1)
 
     def arguments(self) -> list[str]:
-        """The command line that says the same."""
+        """Return the command line with these settings."""
         return [word for key, value in self.model_dump(mode="json").items() for word in (f"--{key}", str(value))]

@@ -1,9 +1,9 @@
-"""CustomResourceDefinitions, made from the models.
+"""CustomResourceDefinitions, generated from the models.
 
-The schemas are structural (apiextensions.k8s.io/v1) and never stricter than the CRDs of the old operators. They hold
-no defaults, although the old ones had two (`juicefs` and `sequence`): a default of a CRD appears in the live object,
-where Git does not have it, and Argo CD would compare and own fields that nobody wrote. The compiler knows the
-defaults. They hold no CEL rules either, so lists need no upper bounds.
+The schemas are structural (apiextensions.k8s.io/v1) and never stricter than the CRDs of the old operators. They have no
+defaults, although the old ones had two (`juicefs` and `sequence`): a default of a CRD appears in the live object but
+not in Git, and Argo CD would compare and own fields that no user wrote. The compiler knows the defaults. They have no
+CEL rules either, so lists need no upper bounds.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from stowplan.schema.kinds.custom_resource import Column, CustomResource
 from stowplan.schema.meta import LARGEST_INT32
 
 CATEGORIES = ("mlops",)
-"""`kubectl get mlops` lists the objects of all our kinds."""
+"""Category by which `kubectl get mlops` lists the objects of all Stowplan kinds."""
 
 PROTECTION = {"argocd.argoproj.io/sync-options": "Prune=false,Delete=false"}
 """Removing a CRD removes every object of its kind: Argo CD must neither prune it nor delete it with its Application."""
@@ -24,7 +24,7 @@ _NOT_FOR_CRDS = frozenset({"additionalProperties", "default"})
 
 
 def custom_resource_definition(resource: type[CustomResource]) -> dict[str, Any]:
-    """The CRD of a kind, as plain data. Its one version is served and stored."""
+    """Return the CRD of a kind, as plain data. Its one version is served and stored."""
     schema = plain_schema(resource)
     (api_version,) = schema["properties"]["apiVersion"]["enum"]
     group, _, version = api_version.partition("/")
@@ -73,7 +73,7 @@ def _column(column: Column) -> dict[str, str]:
 
 
 def _root(resource: type[CustomResource], schema: Schema) -> Schema:
-    """Only `type` may stand at the root's metadata, and nothing is required: the old CRDs required nothing."""
+    """Reduce the root's metadata to `type`, and require no field, as in the old CRDs."""
     fields = schema["properties"]
     return {
         "type": "object",
@@ -89,10 +89,10 @@ def _root(resource: type[CustomResource], schema: Schema) -> Schema:
 
 
 def _structural(node: Schema) -> Schema:
-    """A plain schema as Kubernetes takes it.
+    """Convert a plain schema into the form of Kubernetes.
 
-    A mapping of anything keeps what it holds, a mapping of known fields is pruned by the API server. Integers get the
-    format of the Go type they end in; without one the API server reads them as int64 anyway.
+    The API server preserves the content of a free-form mapping, and prunes a mapping of known fields. Integers get the
+    format of their Go type; without one the API server reads them as int64.
     """
     if node.get(INT_OR_STRING):
         return dict(node)

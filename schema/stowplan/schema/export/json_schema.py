@@ -1,7 +1,7 @@
-"""JSON Schemas for editors, made from the models.
+"""JSON Schemas for editors, generated from the models.
 
-They are draft-07, which every editor knows, and stand alone: no file refers to another. What an editor must not know
-stays out: an embedded Kubernetes value is any mapping here, of a small type's shape at most, and the compiler checks it
+They are draft-07, which every editor supports, and each file is self-contained. They leave out what depends on the
+platform: an embedded Kubernetes value is any mapping, or at most has the shape of a small type. The compiler checks it
 against the platform's Kubernetes version.
 """
 
@@ -15,14 +15,14 @@ from stowplan.schema.platform.platform import Platform
 DIALECT = "http://json-schema.org/draft-07/schema#"
 SUFFIX = ".schema.json"
 COMBINED = f"stowplan{SUFFIX}"
-"""File of the schema for any document; an editor picks the rules by the document's kind."""
+"""File of the schema for any document; an editor selects the rules by the document's kind."""
 
 MODELS: tuple[type[Model], ...] = (Platform, *KINDS.values())
 """Every kind that users write."""
 
 
 def schemas() -> dict[str, Schema]:
-    """All schemas by file name: `<kind>.schema.json` for each kind, and the combined one."""
+    """Return all schemas by file name: `<kind>.schema.json` for each kind, and the combined one."""
     alone = {f"{model.__name__.lower()}{SUFFIX}": _document(model) for model in MODELS}
     return alone | {COMBINED: _combined()}
 
@@ -32,17 +32,17 @@ def _document(model: type[Model]) -> Schema:
 
 
 def _our_groups() -> str:
-    """Pattern of an `apiVersion` in one of our API groups, whichever version."""
+    """Return a pattern for an `apiVersion` in one of Stowplan's API groups, in any version."""
     versions = (version for model in MODELS for version in plain_schema(model)["properties"]["apiVersion"]["enum"])
     groups = sorted({version.partition("/")[0] for version in versions})
     return f"^({'|'.join(map(re.escape, groups))})(/|$)"
 
 
 def _combined() -> Schema:
-    """One `if` per kind, not `oneOf`: so an editor reports what is wrong with this kind, and nothing about others.
+    """Return one `if` per kind, not `oneOf`, so that an editor reports only the problems of the document's own kind.
 
-    Documents of other API groups may be plain objects that the platform lets through, which no schema can know, and
-    an empty document, as after a last `---`, is none.
+    Documents of other API groups may be plain objects that the platform allows. No schema can describe them. An empty
+    document, for example after a last `---`, is no document.
     """
     return {
         "$schema": DIALECT,

@@ -1,7 +1,7 @@
-"""The plain JSON Schema of a model, from which CRDs and editor schemas are made.
+"""Plain JSON Schema of a model, from which CRDs and editor schemas are made.
 
-Pydantic (2.11 to 2.14) writes references, a title for every field and a null for everything optional. None of that
-helps a reader, and Kubernetes refuses most of it, so it goes.
+Pydantic (2.11 to 2.14) writes references, a title for every field and a null for every optional field. These do not
+help readers, and Kubernetes refuses most of them, so they are removed.
 """
 
 from typing import Any
@@ -11,18 +11,18 @@ from stowplan.schema.meta import Model
 Schema = dict[str, Any]
 
 INT_OR_STRING = "x-kubernetes-int-or-string"
-"""Mark of the one union that Kubernetes knows; a schema that has it stays as it is."""
+"""Mark of the only union that Kubernetes allows; a schema with it stays unchanged."""
 
 _DEFINITIONS = "#/$defs/"
 _NULL: Schema = {"type": "null"}
 
 
 def plain_schema(model: type[Model]) -> Schema:
-    """The schema of `model` without `$ref`, `const`, nulls and titles.
+    """Return the schema of `model` without `$ref`, `const`, nulls and titles.
 
     An optional field may be left out; an explicit null, which Kubernetes drops, is not offered. A default that is a
-    mapping stays only where the fields in it have no defaults of their own. A union of several types, or a model
-    that contains itself, is a bug of ours: it has no structural schema.
+    mapping stays only if its fields have no defaults of their own. A union of several types, or a model that contains
+    itself, is a bug of Stowplan: it has no structural schema.
     """
     schema = model.model_json_schema()
     return _plain(schema, schema.pop("$defs", {}))

@@ -1,4 +1,4 @@
-"""The CRDs as they are shipped: data that is generated from the models, since making it takes as long as a compilation."""
+"""Shipped CRDs: data generated from the models, since generating them takes as long as a compilation."""
 
 import json
 from functools import cache
@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 FILE = "generated/crds.json"
-"""In the package `stowplan.schema`, one CRD a line, sorted by kind. `make generate` writes it, and a test holds it to the models."""
+"""Path in the package `stowplan.schema`; one CRD per line, sorted by kind.
+
+`make generate` writes it, and a test compares it with the models.
+"""
 
 
 @cache
 def custom_resource_definitions() -> tuple[dict[str, Any], ...]:
-    """Plain data of every CRD of ours. It is shared: nobody may change it."""
+    """Return every CRD of Stowplan as plain data. The result is shared and must not be changed."""
     text = Path(__file__).parents[1].joinpath(FILE).read_text(encoding="utf-8")
     return tuple(json.loads(text))

@@ -1,9 +1,9 @@
-"""The rules that a CRD's schema must keep for the API server to take it.
+"""Rules of the API server for a CRD's schema.
 
 They are those of apiextensions.k8s.io/v1: `ValidateStructural` and `ValidateCustomResourceDefinitionOpenAPISchema` of
-k8s.io/apiextensions-apiserver 0.37. One is stricter here: that a junctor may only narrow what is declared outside of it
-is documented for every level, but 0.37 looks at the root's junctors alone. CEL rules and defaults are not looked into.
-The official schema of CustomResourceDefinition says what type each keyword's value has; it is to be checked first.
+k8s.io/apiextensions-apiserver 0.37. One is stricter here: the documentation says for every level that a junctor may
+only narrow what is declared outside of it, but 0.37 checks only the root's junctors. CEL rules and defaults are not
+checked. The official schema of CustomResourceDefinition defines the type of each keyword's value; check it first.
 """
 
 import json
@@ -15,10 +15,10 @@ from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.export.plain_schema import Schema
 
 Problem = tuple[FieldPath, str]
-"""A path from the root of what was checked, and a sentence: what was found and what is allowed."""
+"""Path from the root of the checked value, and a sentence: what was found and what is allowed."""
 
 MAX_BYTES = 262_144
-"""Limit of all annotations of one object together. `kubectl apply` puts the whole object into one of them."""
+"""Maximum size of all annotations of one object in bytes. `kubectl apply` puts the whole object into one of them."""
 
 _TYPES = ("array", "boolean", "integer", "number", "object", "string")
 _PRESERVE = "x-kubernetes-preserve-unknown-fields"
@@ -33,7 +33,7 @@ _OUTSIDE_ONLY = frozenset(
     {"additionalProperties", "default", "description", "nullable", "title", "type"}
     | {_PRESERVE, _INT_OR_STRING, _EMBEDDED, _LIST_TYPE, _LIST_MAP_KEYS, _MAP_TYPE, _RULES}
 )
-"""Keywords that shape a value; a junctor (allOf, anyOf, oneOf, not) may only narrow it."""
+"""Keywords that define a value's shape. A junctor (allOf, anyOf, oneOf, not) may only narrow it."""
 
 _KNOWN = _OUTSIDE_ONLY | frozenset(
     "allOf anyOf enum example exclusiveMaximum exclusiveMinimum externalDocs format items maxItems maxLength "
@@ -49,17 +49,17 @@ _NOT_IN_RE2 = re.compile(r"\(\?(?:<?[=!]|>|\(|P[=>])|\\[1-9k]")
 
 
 def problems(schema: Schema) -> list[Problem]:
-    """What the API server would refuse in `schema`, an `openAPIV3Schema`."""
+    """Return the problems of `schema`, an `openAPIV3Schema`, that the API server would report."""
     return [*_root(schema), *_node(schema, ())]
 
 
 def size(definition: dict[str, Any]) -> int:
-    """Bytes of a CRD as compact JSON."""
+    """Return the size of a CRD as compact JSON in bytes."""
     return len(json.dumps(definition, ensure_ascii=False, separators=(",", ":")).encode())
 
 
 def size_problems(definition: dict[str, Any]) -> list[Problem]:
-    """Whether a whole CRD is too large for client-side `kubectl apply`."""
+    """Return a problem if a CRD is too large for client-side `kubectl apply`."""
     found = size(definition)
     return [((), f"has {found} bytes as JSON; at most {MAX_BYTES} fit")] if found > MAX_BYTES else []
 
@@ -84,7 +84,7 @@ def _root(schema: Schema) -> Iterator[Problem]:
 
 
 def _node(node: Schema, path: FieldPath) -> Iterator[Problem]:
-    """Problems of a schema that stands outside of junctors, and of all below it."""
+    """Yield the problems of a schema outside of junctors, and of all schemas below it."""
     yield from _keywords(node, path, _KNOWN)
     yield from _type(node, path)
     yield from _extensions(node, path)
@@ -96,7 +96,7 @@ def _node(node: Schema, path: FieldPath) -> Iterator[Problem]:
 
 
 def _branch(branch: Schema, outer: Schema, path: FieldPath) -> Iterator[Problem]:
-    """Problems of one branch of a junctor. `outer` is the schema outside of junctors for the same value."""
+    """Yield the problems of one branch of a junctor. `outer` is the schema outside of junctors for the same value."""
     yield from _keywords(branch, path, _KNOWN - _OUTSIDE_ONLY)
     if "metadata" in branch.get("properties", {}):
         yield (*path, "properties", "metadata"), "metadata is not allowed inside a junctor"
@@ -183,7 +183,7 @@ def _children(node: Schema, path: FieldPath) -> Iterator[tuple[Schema, FieldPath
 
 
 def _branches(node: Schema, path: FieldPath) -> Iterator[tuple[Schema, FieldPath]]:
-    """The branches of a node's junctors, but for the one pattern that Kubernetes lets say integer or string again."""
+    """Yield the branches of a node's junctors, except for Kubernetes' pattern of an integer or a string."""
     for junctor in ("allOf", "anyOf", "oneOf"):
         branches = node.get(junctor, [])
         if branches != _INTEGER_OR_STRING:

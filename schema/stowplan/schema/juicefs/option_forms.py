@@ -1,8 +1,8 @@
-"""Forms of the strings that become a mount option or an argument of `juicefs`.
+"""Formats of the strings that become a mount option or an argument of `juicefs`.
 
 The JuiceFS CSI driver joins mount options into a command line for `sh -c`, which runs as root in a privileged container
-(`juicefs-csi-driver`, `pkg/juicefs/mount/builder`). Its quoting is that of bash, and the shell of its image is dash. So
-each form lists the characters that it allows; none of them means anything to a shell.
+(`juicefs-csi-driver`, `pkg/juicefs/mount/builder`). Its quoting is that of bash, but the shell of its image is dash. So
+each form lists its allowed characters, none of which is special to a shell.
 """
 
 import re
@@ -13,13 +13,13 @@ from stowplan.schema.frozen import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The strings that fit as a whole, and the same in words for messages."""
+    """Pattern of whole strings, and its description for messages."""
 
     pattern: re.Pattern[str]
     words: str
 
     def fits(self, text: str) -> bool:
-        """Whether all of the text has this form."""
+        """Return whether the whole string has this form."""
         return self.pattern.fullmatch(text) is not None
 
 
@@ -41,7 +41,7 @@ PATTERN = _form(
     r"[\w./@%+:=,*?\[\]^!\\-]+",
     "a text of letters, digits and . _ / @ % + : = , - with the signs * ? [ ] ^ ! \\ of a pattern",
 )
-"""`juicefs sync` is started without a shell. The signs of a pattern mean something to JuiceFS alone."""
+"""Pattern for `juicefs sync`, which is started without a shell. The signs of a pattern are special only to JuiceFS."""
 
 MOUNT_FORMS: Mapping[str, Form] = {
     "metrics": ADDRESS,
@@ -53,7 +53,7 @@ MOUNT_FORMS: Mapping[str, Form] = {
     "sub-dir": PATH,
     "backup-meta": DURATION,
 }
-"""By option of `MountOptions`: every one that is a string of the user's. Others are numbers, flags or fixed words."""
+"""Forms of `MountOptions` by option: all strings of users. Other options are numbers, flags or fixed words."""
 
 SYNC_FORMS: Mapping[str, Form] = {
     "source": KEY,
@@ -68,7 +68,7 @@ SYNC_FORMS: Mapping[str, Form] = {
     "min-age": DURATION,
     "storage-class": WORD,
 }
-"""By option of `SyncOptions`: every string that reaches `juicefs sync`."""
+"""Forms of `SyncOptions` by option: all strings that are passed to `juicefs sync`."""
 
 MOUNT_OPTION = _form(
     r"-{0,2}[A-Za-z0-9][A-Za-z0-9._-]*(=[A-Za-z0-9._/@%+:,=-]*)?",

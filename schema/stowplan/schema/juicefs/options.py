@@ -1,7 +1,7 @@
-"""JuiceFS: the options users may set, what became of the old ones, and what compiler and agents share.
+"""JuiceFS: options that users may set, changes since the old operator, and values that compiler and agents share.
 
-Option names and versions follow the JuiceFS community edition, 1.0 to 1.4, and what its CSI driver accepts in
-`spec.mountOptions`. The old operator was written against 0.16 and 0.17.
+Option names and versions follow the JuiceFS community edition, 1.0 to 1.4, and the `spec.mountOptions` that its CSI
+driver accepts. The old operator was written against 0.16 and 0.17.
 """
 
 from enum import StrEnum
@@ -18,17 +18,17 @@ STORAGES = frozenset(
     "bos s3 hdfs gs wasb oss cos ks3 ufile qingstor jss qiniu b2 space obs oos scw minio scs ibmcos wasabi mss nos eos "
     "speedy ceph swift webdav redis tikv file".split()
 )
-"""Object storages a source URI may name: the allow-list of the old operator's `ValidateSourceURI`."""
+"""Object storages that a source URI may name: the allow-list of the old operator's `ValidateSourceURI`."""
 
 VOLUME_SECRET_KEYS = ("bucket", "metaurl", "name", "storage")
-"""Keys that the volume Secret must have; the old operator refused a Secret without one of them."""
+"""Required keys of the volume Secret; the old operator refused a Secret without one of them."""
 
 CREDENTIAL_KEYS = ("access-key", "secret-key")
 """Optional keys of a volume or source Secret."""
 
 
 class Fate(StrEnum):
-    """What became of an option of the old operator."""
+    """Change of an option since the old operator."""
 
     KEPT = "kept"
     RENAMED = "renamed"
@@ -38,10 +38,10 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """How one option of a spec reaches JuiceFS.
+    """Translation of one option of a spec into a JuiceFS flag.
 
-    `flag` is the present name, without dashes. `since` is the first version that knows it. `note` says, for an option
-    that was removed or changed its meaning, what to know; it becomes part of a diagnostic.
+    `flag` is the present name, without dashes. `since` is the first version that knows it. `note` explains an option
+    that was removed or changed its meaning; it becomes part of a diagnostic.
     """
 
     flag: str

@@ -1,4 +1,4 @@
-"""What `juicefs sync` takes from those that start it: keys of a source, and patterns. JuiceFS 1.2 to 1.4."""
+"""Keys of sources and patterns that `juicefs sync` accepts (JuiceFS 1.2 to 1.4)."""
 
 import re
 
@@ -12,18 +12,20 @@ KEY_VARIABLES = {
     "oss": ("ALICLOUD_ACCESS_KEY_ID", "ALICLOUD_ACCESS_KEY_SECRET"),
     "scw": ("SCW_ACCESS_KEY", "SCW_SECRET_KEY"),
 }
-"""By scheme, the variables that JuiceFS reads keys from (`pkg/object`). Other schemes take keys in the address alone, where
-everybody on the node could read them."""
+"""Variables from which JuiceFS reads keys, by scheme (`pkg/object`).
+
+Other schemes accept keys only in the address, which everybody on the node can read.
+"""
 
 _MEMBER = r"(?:\\.|[^\\\]-])"
 _PIECE = re.compile(rf"\[\^?+(?:{_MEMBER}(?:-{_MEMBER})?)+\]|\\.|[^\[\\]", re.DOTALL)
-"""One step of a pattern as Go's `path.Match` reads it: a set, an escaped character, any other one."""
+"""One step of a pattern in Go's `path.Match`: a set, an escaped character, or any other character."""
 
 
 def is_ignored(pattern: str) -> bool:
-    """Whether JuiceFS passes over a pattern of `include` or `exclude` with no more than a warning.
+    """Return whether JuiceFS ignores a pattern of `include` or `exclude` with only a warning.
 
-    It drops what Go's `path.Match` cannot read, and splits `--exclude=PATTERN` at each `=` (`parseIncludeRules`). A
-    pattern with a `=` can be a word of its own, unless it looks like an option itself.
+    It drops patterns that Go's `path.Match` cannot parse, and splits `--exclude=PATTERN` at each `=`
+    (`parseIncludeRules`). A pattern with a `=` can be a separate argument, unless it looks like an option itself.
     """
     return (pattern.startswith("-") and "=" in pattern) or bool(_PIECE.sub("", pattern))

@@ -31,15 +31,15 @@ class CustomResource(Model):
     """
 
     PLURAL: ClassVar[str]
-    """The name in URLs and roles; the singular is the kind in lower case."""
+    """Name in URLs and roles; the singular is the kind in lower case."""
 
     SHORT_NAMES: ClassVar[tuple[str, ...]] = ()
     COLUMNS: ClassVar[tuple[Column, ...]]
     FOLDED_KEYS: ClassVar[bool] = False
-    """Whether the old API had no schema, so that Go's decoder took keys in any case."""
+    """True if the old API had no schema, so that Go's decoder accepted keys in any case."""
 
     STATUS: ClassVar[type[Model]]
-    """The model of `status`. Agents write it, users never."""
+    """Model of `status`, which only agents write."""
 
     TRAINS: ClassVar[bool] = False
     """Whether its pods train: users bring the templates of these pods."""

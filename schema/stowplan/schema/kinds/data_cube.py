@@ -113,7 +113,7 @@ class DataReference(Model):
 
     @cached_property
     def by_name(self) -> dict[str, dict[str, Any]]:
-        """The options by their names; the last one of a name counts. Rules look for most of them several times."""
+        """Return the options by name; the last one of a name wins. Rules look most of them up several times."""
         return {str(each.get("name", "")): each for each in self.options or ()}
 
 

@@ -1,8 +1,8 @@
-"""The shapes of small Kubernetes types that specs embed.
+"""Shapes of small Kubernetes types that specs embed.
 
-They stand in CRDs and editor schemas, so that a wrong type or a missing field is refused on the spot. They are the
-shapes that the CRDs of the old operators had: unknown fields are kept, and what a value may be and what goes with what
-is left to the compiler, which has the definitions of the platform's Kubernetes version.
+CRDs and editor schemas contain them, so that a wrong type or a missing field is refused at once. They are the shapes in
+the CRDs of the old operators, with unknown fields preserved. The compiler checks values and combinations against the
+definitions of the platform's Kubernetes version.
 """
 
 from typing import Any
@@ -70,7 +70,7 @@ QUANTITY: dict[str, Any] = {
     "pattern": r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$",
     "x-kubernetes-int-or-string": True,
 }
-"""An amount such as `4`, `500m` or `16Gi`, in the form that the generators of CRDs give it."""
+"""Amount such as `4`, `500m` or `16Gi`, in the form that CRD generators give it."""
 
 
 def _key(what: str) -> dict[str, Any]:

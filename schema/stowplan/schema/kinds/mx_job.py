@@ -11,7 +11,7 @@ from stowplan.schema.meta import KubernetesType, Model, ObjectMeta
 MxPodTemplate = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.PodTemplateSpec")]
 
 CONTAINER = "mxnet"
-"""The container that a template must have: it trains, and gets the variables of MXNet."""
+"""Required container of a template: it trains, and gets the variables of MXNet."""
 
 
 class MxReplicaSpec(Model):

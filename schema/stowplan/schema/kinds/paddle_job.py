@@ -17,7 +17,7 @@ HOST_PORT_ANNOTATION = "host-port"
 """Annotation of a PaddleJob: first port of its block with `intranet: Host`. The old operator wrote it itself."""
 
 PLACEMENT_ANNOTATION = "stowplan.dev/cache-placement"
-"""Annotation of a job: whether its pods must run where the dataset is cached."""
+"""Annotation of a job: whether its pods must run on nodes that cache the dataset."""
 
 ROLES = ("ps", "worker", "heter")
 """Fields of `spec` with roles, in the order in which roles take their ports on the host network."""

@@ -1,7 +1,7 @@
-"""Which directories of a node may be a cache.
+"""Rules for the directories of a node that may be a cache.
 
-The CSI driver mounts each of them read-write from the node into a privileged container, at the same path. A directory
-of the system there would give whoever writes to the dataset the node itself.
+The CSI driver mounts each of them read-write from the node into a privileged container, at the same path. A system
+directory there would give every writer of the dataset control over the node.
 """
 
 from collections.abc import Sequence
@@ -21,21 +21,23 @@ SYSTEM = tuple(
     /var/log /var/run /var/snap /var/spool
     """.split()
 )
-"""Directories of the system, of the kubelet, of container runtimes and of etcd. Neither they, nor one below or above
-them, may be a cache: `/var/lib` would bring `/var/lib/kubelet` along. `/var/lib/juicefs` holds the mounts of all
-volumes."""
+"""Directories of the system, of the kubelet, of container runtimes and of etcd.
+
+None of them, and no directory below or above them, may be a cache: `/var/lib` includes `/var/lib/kubelet`.
+`/var/lib/juicefs` holds the mounts of all volumes.
+"""
 
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - a path on the node
-"""The only directory below `/dev` that may be a cache."""
+"""Only directory below `/dev` that may be a cache."""
 
 
 def normal(directory: str) -> str:
-    """The directory without what means nothing: `//`, `/./`, a `/` at the end. `/` for the root."""
+    """Normalise a directory: remove `//`, `/./` and a `/` at the end. `/` for the root."""
     return "/" + "/".join(part for part in directory.split("/") if part not in ("", "."))
 
 
 def findings(directory: str, path: FieldPath, allowed: Sequence[str]) -> list[Finding]:
-    """What is wrong with one cache directory. `allowed` is `juicefs.cacheDirectories` of the platform."""
+    """Return the findings about one cache directory. `allowed` is `juicefs.cacheDirectories` of the platform."""
     clean = normal(directory)
     if not directory.startswith("/"):
         message = f'"{directory}" is not an absolute path of the node; several are joined by ":".'
@@ -57,7 +59,7 @@ def findings(directory: str, path: FieldPath, allowed: Sequence[str]) -> list[Fi
 
 
 def prefix_findings(prefix: str, path: FieldPath) -> list[Finding]:
-    """What is wrong with one entry of `juicefs.cacheDirectories`."""
+    """Return the findings about one entry of `juicefs.cacheDirectories`."""
     if not prefix.startswith("/") or not PATH.fits(prefix) or ".." in prefix.split("/"):
         message = f"Found {prefix!a}; allowed is {PATH.words}, which begins with / and has no `..`."
         return [finding("SP206", path, message, "Give a directory such as /var/cache.")]
@@ -69,7 +71,7 @@ def prefix_findings(prefix: str, path: FieldPath) -> list[Finding]:
 
 
 def _system(directory: str) -> str | None:
-    """The directory of the system that is this one, above it, or below it."""
+    """Return the system directory that equals this one, or lies above or below it; None if there is none."""
     if _within(directory, SHARED_MEMORY):
         return None
     return next((each for each in SYSTEM if _within(directory, each) or _within(each, directory)), None)

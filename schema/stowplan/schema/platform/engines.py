@@ -1,4 +1,4 @@
-"""The part of the platform that says how training jobs run."""
+"""Platform settings about training jobs."""
 
 from typing import Annotated, Literal
 
@@ -8,7 +8,7 @@ from stowplan.schema.meta import DnsLabel, Model
 
 FIRST_HOST_PORT = 35000
 LAST_HOST_PORT = 65000
-"""The port range of the old operator's `--port-range`, from which jobs on the host network take their blocks."""
+"""Last port of the old operator's `--port-range`, from which jobs on the host network take their blocks."""
 
 
 class Engines(Model):

@@ -10,7 +10,7 @@ from stowplan.schema.platform.engines import Accelerator, Engines, Mxnet, Paddle
 from stowplan.schema.platform.pod_grants import PodGrant, PodLevel
 
 KUBERNETES_VERSIONS = ("1.34", "1.35", "1.36", "1.37")
-"""Supported minors, oldest first: the four newest that kubernetes-validate knows."""
+"""Supported minor versions, oldest first: the four newest in kubernetes-validate."""
 
 JUICEFS_VERSIONS = ("1.2", "1.3", "1.4")
 
@@ -245,7 +245,7 @@ class Namespaces(Model):
 
 
 LINK_LOCAL = ("169.254.0.0/16", "fd00:ec2::23/128", "fd00:ec2::254/128", "fe80::/10")
-"""Addresses that belong to a node: its metadata service, and what hands out its credentials.
+"""Addresses of a node: its metadata service, and agents that hand out its credentials.
 
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-service.html and
 https://docs.aws.amazon.com/eks/latest/userguide/pod-id-agent-setup.html for the two of AWS.
@@ -255,7 +255,7 @@ DNS_PORT = 53
 
 
 def lies_in(inner: str, outer: str) -> bool:
-    """Whether one address range is a part of another one, or equal to it. ValueError if one is no range."""
+    """Return whether one address range lies in another or equals it. Raises ValueError if one is invalid."""
     one, other = ip_network(inner), ip_network(outer)
     return one.overlaps(other) and one.prefixlen >= other.prefixlen
 

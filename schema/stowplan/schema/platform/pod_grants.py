@@ -1,4 +1,4 @@
-"""Words of the Pod Security Standards: the levels, and a name for each rule that a platform may waive."""
+"""Terms of the Pod Security Standards: the levels, and a name for each rule that a platform may waive."""
 
 from typing import Literal
 
@@ -22,5 +22,6 @@ PodGrant = Literal[
     "seccomp",
     "sysctls",
 ]
-"""One name for each rule of the level `baseline` (https://kubernetes.io/docs/concepts/security/pod-security-standards/),
-and `nodeName`, which is no rule of it: a pod with that field skips the scheduler, its queues and its quotas."""
+"""Names of the rules of the level `baseline` (https://kubernetes.io/docs/concepts/security/pod-security-standards/),
+and `nodeName`, which is no such rule: a pod with that field skips the scheduler, its queues and its quotas.
+"""

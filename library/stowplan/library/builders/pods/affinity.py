@@ -7,22 +7,22 @@ from stowplan.library.values import labels
 
 
 def same_node(selector: Mapping[str, str]) -> Json:
-    """A term for pods of the same namespace that `selector` matches, on one node."""
+    """Return a term for pods of the same namespace that `selector` matches, on one node."""
     return {"labelSelector": {"matchLabels": dict(selector)}, "topologyKey": labels.HOSTNAME}
 
 
 def required(term: Json) -> Json:
-    """The scheduler must honour `term`."""
+    """Return an affinity that the scheduler must satisfy."""
     return {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
 
 
 def preferred(term: Json) -> Json:
-    """The scheduler honours `term` where it can."""
+    """Return an affinity that the scheduler satisfies if possible."""
     return {"preferredDuringSchedulingIgnoredDuringExecution": [{"podAffinityTerm": term, "weight": 100}]}
 
 
 def spread(selector: Mapping[str, str]) -> Json:
-    """A topology spread constraint: as few pods that `selector` matches on one node as there is room for."""
+    """Return a topology spread constraint: distribute the pods that `selector` matches evenly over the nodes."""
     return {
         "labelSelector": {"matchLabels": dict(selector)},
         "maxSkew": 1,

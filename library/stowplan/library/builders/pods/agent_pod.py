@@ -1,4 +1,4 @@
-"""Pod templates of the agents. All pass Pod Security `restricted` (Kubernetes 1.34 and later)."""
+"""Pod templates of the agents. All satisfy Pod Security `restricted` (Kubernetes 1.34 and later)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
@@ -17,9 +17,9 @@ SCRATCH = "/tmp"  # noqa: S108 - a directory in the pod, on an emptyDir of its o
 
 
 def image(site: Site, agent: Agent) -> str:
-    """The image of an agent: by digest where the platform gives one, else by tag.
+    """Return the image of an agent: by digest if the platform gives one, else by tag.
 
-    Without a registry it is a name that no registry serves (`local/`), to be built and loaded by hand.
+    Without a registry it has the prefix `local/`, which no registry serves: users build and load it by hand.
     """
     images = site.platform.images
     name = f"{images.registry or 'local'}/stowplan-{agent}"
@@ -28,7 +28,7 @@ def image(site: Site, agent: Agent) -> str:
 
 
 def amounts(resources: Resources) -> Json:
-    """Requests and limits as a container has them."""
+    """Return requests and limits in a container's form."""
     requests, limits = resources.requests, resources.limits
     return {
         "requests": {"cpu": requests.cpu, "memory": requests.memory},
@@ -40,7 +40,7 @@ NOWHERE_SPECIAL = Placement()
 
 
 class Mount(NamedTuple):
-    """A claim mounted in an agent's container."""
+    """Claim mounted in an agent's container."""
 
     claim: str
     path: str
@@ -48,7 +48,7 @@ class Mount(NamedTuple):
 
 
 class FileMount(NamedTuple):
-    """Another volume, read-only: its name, its source as a pod has it, and the directory of its files."""
+    """Another volume, mounted read-only: its name, its source in a pod's form, and its mount path."""
 
     name: str
     source: Json
@@ -59,7 +59,7 @@ _NONE: Mapping[str, Any] = {}
 
 
 class AgentPod(NamedTuple):
-    """What differs between the pods of the agents."""
+    """Differences between the pods of the agents."""
 
     component: str
     agent: Agent
@@ -81,18 +81,18 @@ class AgentPod(NamedTuple):
     annotations: Mapping[str, str] = _NONE
     files: tuple[FileMount, ...] = ()
     security: Mapping[str, Any] = _NONE
-    """What is added to, or takes the place of, the user and groups of the pod."""
+    """Fields that extend or replace the user and groups of the pod."""
     deadline_seconds: int | None = None
-    """Seconds for one pod; a Job's own limit is for all its pods together."""
+    """Deadline of one pod in seconds; a Job's own deadline covers all its pods together."""
 
 
 def template(pod: AgentPod, origin: Origin, site: Site) -> Json:
-    """The pod template of an agent that works for a spec."""
+    """Return the pod template of an agent that works for a spec."""
     return with_labels(pod, labels.standard(origin.spec, pod.component), site)
 
 
 def with_labels(pod: AgentPod, given: Mapping[str, str], site: Site) -> Json:
-    """The pod template of any agent."""
+    """Return the pod template of any agent."""
     spec: Json = {
         "automountServiceAccountToken": True,
         "containers": [_container(pod, site)],
@@ -118,12 +118,12 @@ def with_labels(pod: AgentPod, given: Mapping[str, str], site: Site) -> Json:
 
 
 def run_env() -> Json:
-    """Tells an agent its run: the name of the Job that the pod belongs to, a label that the Job controller sets."""
+    """Return the variable with the agent's run: the name of its Job, from a label that the Job controller sets."""
     return field_env(RUN_ENV, f"metadata.labels['{labels.JOB_NAME}']")
 
 
 def secret_env(secret: SecretName, variables: Mapping[str, str], *, optional: Sequence[str]) -> tuple[Json, ...]:
-    """Environment variables, by key of the Secret; the keys in `optional` may be missing."""
+    """Return environment variables from keys of the Secret. The keys in `optional` may be missing."""
     return tuple(
         {"name": variable, "valueFrom": {"secretKeyRef": _key(secret, key, optional=key in optional)}}
         for key, variable in variables.items()
@@ -138,7 +138,7 @@ def _key(secret: SecretName, key: str, *, optional: bool) -> Json:
 def _container(pod: AgentPod, site: Site) -> Json:
     mounts = [*_MOUNTS]
     if pod.mount:
-        # HostToContainer: a mount that the CSI driver recovers reaches the pod.
+        # HostToContainer: the pod sees a mount that the CSI driver recovers.
         mount: Json = {"name": "dataset", "mountPath": pod.mount.path, "mountPropagation": "HostToContainer"}
         mounts.append({**mount, "readOnly": True} if pod.mount.read_only else mount)
     mounts += [{"name": each.name, "mountPath": each.path, "readOnly": True} for each in pod.files]
@@ -159,7 +159,7 @@ def _container(pod: AgentPod, site: Site) -> Json:
 
 
 def field_env(name: str, path: str) -> Json:
-    """An environment variable from a field of the pod."""
+    """Return an environment variable from a field of the pod."""
     return {"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}
 
 
@@ -177,11 +177,14 @@ _CONTAINER_SECURITY: Json = {
     "capabilities": {"drop": ["ALL"]},
     "readOnlyRootFilesystem": True,
 }
-"""The same in every pod, and shared by them: nobody changes the body of a manifest."""
+"""Shared by all pods: the body of a manifest is never changed."""
 
 
 def restricted_container() -> Json:
-    """The security context of a container of ours in a pod that a user describes: it has to hold by itself."""
+    """Return the security context of Stowplan's container in a user's pod.
+
+    It does not rely on the pod's security context.
+    """
     return {**_CONTAINER_SECURITY, **_pod_security(AGENT_USER)}
 
 

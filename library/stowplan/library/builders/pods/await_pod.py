@@ -1,6 +1,6 @@
-"""Pods of helpers whose end is that of other Jobs: the user's containers as sidecars, and the await agent.
+"""Pods of helpers, which end with other Jobs: the user's containers as sidecars, and the await agent.
 
-A native sidecar (stable since Kubernetes 1.33) is ended with the pod's main container, which here is await.
+Kubernetes (sidecars are stable since 1.33) ends a sidecar with the pod's main container, here await.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ MODULE = "stowplan.agents.await_group"
 _CONFIG, _SCRATCH, _TOKEN = VOLUMES = ("await-config", "await-scratch", "await-token")
 _TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105 - a path
 _TOKEN_SECONDS = 3607
-"""Life of the token: what Kubernetes itself asks for in the tokens of pods."""
+"""Lifetime of the token in seconds: the default of Kubernetes for tokens in pods."""
 
 DEFAULT_ACCOUNT = "default"
 
@@ -51,11 +51,11 @@ _OTHER_VOLUMES: list[Json] = [
         },
     },
 ]
-"""The same in every pod, and shared by them: nobody changes the body of a manifest."""
+"""Shared by all pods: the body of a manifest is never changed."""
 
 
 def with_await(template: Json, group: TrainingGroup, role: Role, site: Site, run: str) -> Json:
-    """The pod template of a helper, in which its containers are sidecars of await."""
+    """Return the pod template of a helper, with its containers as sidecars of await."""
     spec = dict(template["spec"])
     helpers = [{**container, "restartPolicy": "Always"} for container in spec["containers"]]
     spec["initContainers"] = [*(spec.get("initContainers") or ()), *helpers]
@@ -72,11 +72,11 @@ FAILED: Json = {
         "values": [GROUP_FAILED, int(ExitCode.BAD_SPEC), int(ExitCode.AUTH)],
     },
 }
-"""Rule of the helpers' Job: it fails at once when the deciders failed, or when await cannot do its work."""
+"""Rule of the helpers' Job: it fails at once if the deciders failed, or if await cannot work."""
 
 
 def manifests(group: TrainingGroup, site: Site, run: str) -> list[Manifest]:
-    """What the await agents of a group read, and what they may do: look at the deciding Jobs, and end them."""
+    """Return configuration and rights of a group's await agents: they read the deciding Jobs, and end them."""
     if not group.helpers:
         return []
     accounts = sorted({account(role.template) for role in group.helpers})
@@ -93,12 +93,12 @@ def manifests(group: TrainingGroup, site: Site, run: str) -> list[Manifest]:
 
 
 def account(template: Json) -> str:
-    """The ServiceAccount that a pod template names, or what a pod without one gets."""
+    """Return the ServiceAccount of a pod template, or the default one."""
     return template["spec"].get("serviceAccountName") or template["spec"].get("serviceAccount") or DEFAULT_ACCOUNT
 
 
 def configurations(group: TrainingGroup, site: Site) -> list[Json]:
-    """What the await agents of a group are told, as plain data."""
+    """Return the configurations of a group's await agents, as plain data."""
     return [_config(group, role, site).model_dump(mode="json") for role in group.helpers]
 
 
@@ -110,7 +110,7 @@ def _config(group: TrainingGroup, role: Role, site: Site) -> AwaitConfig:
 
 @lru_cache(maxsize=8)
 def _model(namespace: str, jobs: tuple[str, ...], ports: tuple[int, ...], timeout: int) -> AwaitConfig:
-    """The hash of a run and its ConfigMap ask for the same one."""
+    """Return the model, for both the hash of a run and its ConfigMap."""
     return AwaitConfig(namespace=namespace, jobs=list(jobs), ports=list(ports), helperTimeoutSeconds=timeout)
 
 
@@ -122,7 +122,7 @@ def _configuration(group: TrainingGroup, role: Role, site: Site, run: str) -> Ma
 
 
 def _config_name(group: TrainingGroup, role: Role, run: str) -> str:
-    """It ends in the hash of the run, as a Job's name does: named by its content it would be part of that hash."""
+    """Return the ConfigMap's name with the run's hash: a hash of its content would be part of the run's hash."""
     return names.with_hash(f"{group.names.base}-{CONTAINER}-{role.name}", run, names.SUBDOMAIN_LIMIT)
 
 
@@ -147,5 +147,5 @@ def _container(site: Site) -> Json:
 
 
 def _volumes(config_map: str) -> Sequence[Json]:
-    """The token is mounted into await alone, whether or not the template wants one in its containers."""
+    """Return the volumes. Only await mounts the token, whether or not the template wants one in its containers."""
     return [{"name": _CONFIG, "configMap": {"name": config_map}}, *_OTHER_VOLUMES]

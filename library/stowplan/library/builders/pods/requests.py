@@ -1,4 +1,4 @@
-"""What pods ask of the scheduler."""
+"""Resource requests of pods."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -9,10 +9,10 @@ from stowplan.library.values import quantities
 
 
 def requests(spec: Json) -> dict[str, Decimal]:
-    """Amounts by resource: of all containers and sidecars together, or more while an init container runs.
+    """Return the amounts by resource: the sum over containers and sidecars, or more while an init container runs.
 
-    An init container runs beside the sidecars before it. A limit without a request is a request (Kubernetes defaults it
-    so). What is no quantity is left out.
+    An init container runs together with the sidecars before it. A limit without a request counts as a request, which is
+    Kubernetes' default. Invalid quantities are skipped.
     """
     running: defaultdict[str, Decimal] = defaultdict(Decimal)
     most: defaultdict[str, Decimal] = defaultdict(Decimal)
@@ -27,7 +27,7 @@ def requests(spec: Json) -> dict[str, Decimal]:
 
 
 def total(pods: Iterable[tuple[int, Json]]) -> dict[str, str]:
-    """The sum over so many pods of each spec, as quantities, sorted by resource."""
+    """Return the sum over pods, given as number and spec, as quantities sorted by resource."""
     amounts: defaultdict[str, Decimal] = defaultdict(Decimal)
     for count, spec in pods:
         for name, number in requests(spec).items():

@@ -1,7 +1,7 @@
-"""Pods of training jobs: the user's template, and what its role needs beside it.
+"""Pods of training jobs: the user's template, and the additions of its role.
 
-Nothing that the user wrote is taken away, but for what the API server would refuse: of entries with one key the last
-one stays, as in a strategic merge of the old operators.
+Nothing in the template is removed except entries that the API server would refuse: of entries with one key the last one
+stays, as in a strategic merge of the old operators.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ MERGE_KEYS: Mapping[str, tuple[str, ...]] = {
     "ports": ("containerPort", "protocol"),
     "volumeMounts": ("mountPath",),
 }
-"""Lists of a container in which Kubernetes merges by key, and the fields of the key."""
+"""Lists of a container that Kubernetes merges by key, and the fields of the key."""
 
 _PROTOCOL = "TCP"
 _BY_THE_CLUSTER = ("creationTimestamp",)
@@ -28,9 +28,9 @@ _BY_THE_CLUSTER = ("creationTimestamp",)
 def template(
     group: TrainingGroup, role: Role, variables: Environment, *, run: str, subdomain: str, restart: str
 ) -> Json:
-    """The PodTemplateSpec of a role: the user's, with variables, mounts, labels and what makes pods find each other.
+    """Return the PodTemplateSpec of a role: the user's, with variables, mounts, labels and names for discovery.
 
-    The role's own is a settled one. `variables` are those that its framework gives it.
+    The role's own template is a settled one. `variables` come from its framework.
     """
     spec = dict(role.template["spec"])
     first = dict(spec["containers"][role.container])
@@ -48,7 +48,7 @@ def template(
 
 
 def settled(template: Json) -> Json:
-    """A user's template without what the API server would refuse or drop."""
+    """Return a user's template without entries that the API server would refuse or drop."""
     spec = _without_empty_lists(template["spec"])
     for container in containers(spec):
         _merge(container)
@@ -57,9 +57,9 @@ def settled(template: Json) -> Json:
 
 
 def _without_empty_lists(value: Any) -> Any:
-    """A copy without fractions, and without lists that are empty.
+    """Return a copy without fractions and without empty lists.
 
-    In a pod these mean nothing, and the API server drops them, so that nobody owns what Git has.
+    Empty lists have no meaning in a pod, and the API server drops them: Git would then contain fields without an owner.
     """
     if isinstance(value, dict):
         given = {key: item for key, item in value.items() if item != []} if [] in value.values() else value
@@ -70,17 +70,17 @@ def _without_empty_lists(value: Any) -> Any:
 
 
 def containers(spec: Json) -> list[Json]:
-    """All containers of a pod, init containers first."""
+    """Return all containers of a pod, init containers first."""
     return [container for field in CONTAINER_LISTS for container in spec.get(field) or ()]
 
 
 def merge_key(field: str, entry: Json) -> tuple[Any, ...]:
-    """What makes an entry of `env`, `ports` or `volumeMounts` the same as another."""
+    """Return the key that identifies an entry of `env`, `ports` or `volumeMounts`."""
     return tuple(entry.get(key, _PROTOCOL if key == "protocol" else None) for key in MERGE_KEYS[field])
 
 
 def environment(own: Sequence[Json], ours: Environment) -> list[Json]:
-    """Our variables first, since the user's may refer to them by `$(NAME)`; no name twice."""
+    """Return Stowplan's variables first, since the user's may refer to them by `$(NAME)`; no name occurs twice."""
     if not own:
         return [*ours.fixed, *ours.defaults]
     theirs = {variable["name"] for variable in own}
@@ -107,7 +107,7 @@ def _mount(spec: Json, first: Json, mounts: Sequence[DatasetMount]) -> None:
 
 
 def _place(spec: Json, group: TrainingGroup, role: Role, run: str) -> None:
-    """Near the caches, and spread over their nodes where there is room; the user's own terms hold beside ours."""
+    """Add affinity to the caches, and spread the pods over their nodes. The user's own terms also apply."""
     affinity = dict(spec.get("affinity") or {})
     pod_affinity = dict(affinity.get("podAffinity") or {})
     for mount in group.mounts:
@@ -119,7 +119,7 @@ def _place(spec: Json, group: TrainingGroup, role: Role, run: str) -> None:
 
 
 def _spread(spec: Json, constraint: Json) -> None:
-    """Add a constraint, unless the user has one for the same nodes: Kubernetes takes no two of them."""
+    """Add a constraint, unless the user has one for the same nodes: Kubernetes refuses two of them."""
     own = spec.get("topologySpreadConstraints") or ()
     keys = ("topologyKey", "whenUnsatisfiable")
     if not any(all(each.get(key) == constraint[key] for key in keys) for each in own):
@@ -127,9 +127,9 @@ def _spread(spec: Json, constraint: Json) -> None:
 
 
 def _use_host_network(spec: Json, first: Json, role: Role) -> None:
-    """Ports are declared, so that the scheduler keeps pods that would take them from each other on different nodes.
+    """Put the pod on the host network and declare its ports, so that the scheduler separates pods with the same ports.
 
-    `ClusterFirst` is what the API server fills in, so it is no wish; on the host network it resolves no Service.
+    `ClusterFirst` is the API server's default, so it is replaced: on the host network it resolves no Service.
     """
     spec["hostNetwork"] = True
     if spec.get("dnsPolicy", "ClusterFirst") == "ClusterFirst":

@@ -1,6 +1,6 @@
-"""The init container that holds a training pod back until its dataset is ready.
+"""Init container that delays a training pod until its dataset is ready.
 
-It looks at markers in the volume alone, so it needs neither a token nor rights.
+It reads only the markers in the volume, so it needs neither a token nor rights.
 """
 
 from collections.abc import Iterator
@@ -18,13 +18,13 @@ _COMMAND = ("python", "-m", "stowplan.agents.wait_dataset")
 
 
 def path(dataset: str) -> str:
-    """Where the container finds the dataset."""
+    """Return the dataset's path in the container."""
     return f"{DATA_DIRECTORY}/{dataset}"
 
 
 def container(volume: str, config: WaitConfig, site: Site, *, sub_path: str = "") -> Json:
-    """The container. `volume` names the pod's volume that holds the dataset, `sub_path` the directory in it."""
-    # HostToContainer: a mount that the CSI driver recovers reaches the container.
+    """Return the container. `volume` names the pod's volume that holds the dataset, `sub_path` the directory in it."""
+    # HostToContainer: the container sees a mount that the CSI driver recovers.
     mount = {"mountPath": config.path, "mountPropagation": "HostToContainer", "name": volume, "readOnly": True}
     return {
         "name": CONTAINER,
@@ -42,12 +42,12 @@ def container(volume: str, config: WaitConfig, site: Site, *, sub_path: str = ""
 
 
 def is_ours(container: Json) -> bool:
-    """Whether it is this container, rather than one of a user's that has its name."""
+    """Return whether it is this container, and not a user's container of the same name."""
     return container.get("name") == CONTAINER and container.get("command") == list(_COMMAND)
 
 
 def rules(template: Json) -> Iterator[Json]:
-    """Rules of a Job whose pods wait: it fails at once when the wait does, since another pod would fare no better."""
+    """Yield the rules of a Job whose pods wait: it fails at once with the wait, since a retry would fail too."""
     if any(map(is_ours, template["spec"].get("initContainers") or ())):
         codes = [int(code) for code in (*PERMANENT, ExitCode.SOFT_DEADLINE)]
         yield {
