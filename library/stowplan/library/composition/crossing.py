@@ -1,8 +1,8 @@
 """Values that survive the way to Node and back.
 
 Values travel as JSON that also contains jsii's own marks. Almost all values come back unchanged; this module knows the
-exceptions. Measured with cdk8s 2.70, jsii 1.142; `tests/unit/library/composition/test_crossing.py` checks both halves of the
-list.
+exceptions. Measured with cdk8s 2.70, jsii 1.142; `tests/unit/library/composition/test_crossing.py` checks both halves
+of the list.
 """
 
 import math
