@@ -8,6 +8,7 @@ from stowplan.agents.transfer.s3.protocol.endpoint import DEFAULT_REGION, Bucket
 from stowplan.agents.transfer.s3.protocol.signing import Credentials
 from stowplan.agents.transfer.settings import Settings, SettingsError, Values
 from stowplan.schema.agents.transfer_config import S3Endpoint
+from stowplan.schema.s3_uri import S3Uri
 
 PART_LIMIT = 9_500
 """Maximum number of parts of one object; S3 allows 10000."""
@@ -44,16 +45,15 @@ def s3_settings(common: Settings) -> S3Settings:
     remote = common.remote
     if not isinstance(remote, S3Endpoint):
         raise TypeError(remote)
-    address = urlsplit(remote.uri)
-    if address.scheme != "s3" or not address.netloc or "@" in address.netloc:
+    uri = S3Uri.parse(remote.uri)
+    if uri is None or not uri.bucket or "@" in uri.bucket:
         raise SettingsError("The URI must be s3://bucket or s3://bucket/key, without credentials")
     unchecked = common.values.optional(remote.no_check_bucket_env)
     return S3Settings(
         common,
         remote,
-        bucket=_bucket(address.netloc, remote, common),
-        # Not `address.path`: a `?` or `#` belongs to the key.
-        key=remote.uri.removeprefix(f"s3://{address.netloc}").removeprefix("/"),
+        bucket=_bucket(uri.bucket, remote, common),
+        key=uri.key,
         check_bucket=(unchecked or "").lower() not in ("true", "1"),
     )
 

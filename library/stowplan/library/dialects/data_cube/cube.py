@@ -18,6 +18,7 @@ from stowplan.schema.diagnostics import FieldPath, Finding
 from stowplan.schema.frozen import dataclass
 from stowplan.schema.kinds.data_cube import ClaimReference, DataCube, DataReference, Executor, ExecutorOptions
 from stowplan.schema.meta import SpecId
+from stowplan.schema.s3_uri import S3Uri
 
 KIND = "DataCube"
 
@@ -40,8 +41,9 @@ class Cube:
     """A DataCube with exactly one claim.
 
     `side` is the side that is remote. `claim`, `executor` and `options` are empty models where the spec has none.
-    `arguments` are the settings from `extraArgs`. `git` is the parsed option `url` of the remote side, None without a
-    literal URL. `resources` are the requests and limits of the pod.
+    `arguments` are the settings from `extraArgs`. `resources` are the requests and limits of the pod. `git` is the
+    parsed option `url` of the remote side, None without a literal URL. `s3` is its parsed option `s3-uri`, None if that
+    is no URI of S3.
     """
 
     model: DataCube
@@ -55,6 +57,7 @@ class Cube:
     variables: tuple[Variable, ...]
     resources: Resources
     git: GitUrl | Unusable | None
+    s3: S3Uri | None
 
     @property
     def uploads(self) -> bool:
@@ -114,5 +117,6 @@ def view(model: DataCube, context: Context) -> tuple[Cube, list[Finding]]:
         variables=tuple(variables),
         resources=data_cube_resources.merged(executor, agent_pod.amounts(context.platform.resources.task)),
         git=urls[-1] if urls else None,
+        s3=S3Uri.parse(options.literal(remote, "s3-uri")),
     )
     return cube, found

@@ -1,14 +1,19 @@
 """Rules of a DataCube's remote side: its address, its settings, and who may write there."""
 
+import re
 from collections.abc import Iterator
 
-from stowplan.library.dialects.data_cube import options, paths
+from stowplan.library.dialects.data_cube import options
 from stowplan.library.dialects.data_cube.cube import Cube
 from stowplan.library.dialects.data_cube.git_url import GitUrl, Unusable
 from stowplan.library.dialects.data_cube.options import Side
 from stowplan.library.dialects.data_cube.variable_references import references
+from stowplan.library.dialects.shared.source_uri import carries_credentials
 from stowplan.schema.agents.transfer_config import option_env
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, Severity, finding
+
+_BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,254}")
+_CONTROL = re.compile(r"[\x00-\x1f]")
 
 
 def findings(cube: Cube) -> list[Finding]:
@@ -28,9 +33,27 @@ def _address(cube: Cube) -> Iterator[Finding]:
             hint = "Remove it there; the agent authenticates with the option `token`."
             yield finding("SP495", path, message, hint)
     if reference.type == "s3" and (uri := options.literal(reference, "s3-uri")):
-        yield from paths.s3_uri(uri, options.path_of(reference, "s3-uri", base))
+        yield from _s3_uri(cube, uri, options.path_of(reference, "s3-uri", base))
     if endpoint := options.literal(reference, "s3-endpoint"):
         yield from _endpoint(endpoint, options.path_of(reference, "s3-endpoint", base))
+
+
+def _s3_uri(cube: Cube, uri: str, path: FieldPath) -> Iterator[Finding]:
+    if carries_credentials(uri):
+        message = "The URI carries credentials; what is committed to Git is no secret any more."
+        hint = "Give them as options from a Secret, remove them here, and revoke them."
+        yield finding("SP603", path, message, hint)
+    elif cube.s3 is None:
+        message = f'"{uri}" is not of the form s3://BUCKET[/KEY].'
+        yield finding("SP494", path, message, "Write for example s3://models/llama/.")
+    elif not _BUCKET.fullmatch(cube.s3.bucket):
+        bucket = cube.s3.bucket
+        message = f'"{bucket}" cannot be the name of a bucket.' if bucket else "The URI names no bucket."
+        hint = "Use 3 to 63 lower-case letters, digits, `.` and `-`; the endpoint is the option `s3-endpoint`."
+        yield finding("SP494", path, message, hint)
+    elif _CONTROL.search(cube.s3.key) or {".", ".."} & set(cube.s3.key.split("/")):
+        message = "The key holds a control character, or a part `.` or `..`, which no path of a file can hold."
+        yield finding("SP494", path, message, "Name another prefix.")
 
 
 def _endpoint(endpoint: str, path: FieldPath) -> Iterator[Finding]:
@@ -47,9 +70,8 @@ def _s3(cube: Cube) -> Iterator[Finding]:
     settings = cube.remote.s3
     if cube.remote.type != "s3" or settings is None:
         return
-    uri = options.literal(cube.remote, "s3-uri")
-    if settings.kind == "file" and (uri.endswith("/") or uri.removeprefix("s3://").count("/") == 0):
-        message = f'"{uri}" is a prefix or a bucket, and cannot be one file.'
+    if settings.kind == "file" and cube.s3 and cube.s3.is_prefix:
+        message = f'"{options.literal(cube.remote, "s3-uri")}" is a prefix or a bucket, and cannot be one file.'
         yield finding("SP494", (*cube.remote_path, "s3", "kind"), message, "Name the object, or remove `kind`.")
 
 

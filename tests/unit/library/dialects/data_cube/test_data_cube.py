@@ -172,6 +172,22 @@ def test_certificates_need_the_name_of_their_object(kind: str, name: dict[str, N
     assert [(found.code, found.path) for found in result.findings] == [("SP213", path)]
 
 
+@pytest.mark.parametrize(
+    ("uri", "paths"),
+    [
+        ("s3://models/llama/", [("spec", "source", "s3", "kind")]),
+        ("s3://models", [("spec", "source", "s3", "kind")]),
+        ("s3://models/llama", []),
+        ("models", [("spec", "source", "options", 0, "value")]),
+        ("", [("spec", "source", "options", 0, "value")]),
+    ],
+)
+def test_only_a_prefix_is_refused_as_one_file(uri: str, paths: list[tuple[str | int, ...]]) -> None:
+    source = {"type": "s3", "s3": {"anonymous": True, "kind": "file"}, "options": [{"name": "s3-uri", "value": uri}]}
+    found = compiled({**s3(), "source": source}).findings
+    assert [each.path for each in found if each.code == "SP494"] == paths
+
+
 CUBES = [name for name in CASES if name.startswith("data-cube-")]
 
 
