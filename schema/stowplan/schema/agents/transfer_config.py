@@ -46,6 +46,11 @@ def option_env(option: str) -> str:
     return option.upper().replace("-", "_")
 
 
+def repository_directory(url: str) -> str:
+    """The directory of a Git repository below the claim's path: the last segment of its URL without `.git`."""
+    return url.partition("?")[0].partition("#")[0].rstrip("/").rpartition("/")[2].removesuffix(".git")
+
+
 class S3Endpoint(Model):
     """Objects below a URI. Trailing `/` or a bare bucket is a prefix whatever `kind` says."""
 

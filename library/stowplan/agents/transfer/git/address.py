@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from stowplan.agents.transfer.network.hosts import PORTS, Hosts, Origin, origin
+from stowplan.schema.agents.transfer_config import repository_directory
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +33,8 @@ class Address:
 
     @property
     def directory(self) -> str:
-        """Directory name of a clone: the last segment without `.git`."""
-        return self.url.rstrip("/").rpartition("/")[2].removesuffix(".git")
+        """Where a clone is, below the path in the claim."""
+        return repository_directory(self.url)
 
     @property
     def lfs(self) -> str:

@@ -58,11 +58,6 @@ def split(url: str) -> GitUrl | Unusable:
     return _with_user(clean, userinfo) if at else GitUrl(clean)
 
 
-def directory(url: str) -> str:
-    """The directory that a clone of the URL lies in: its last segment without `.git`."""
-    return url.partition("?")[0].partition("#")[0].rstrip("/").rpartition("/")[2].removesuffix(".git")
-
-
 def _another_scheme(url: str) -> Unusable:
     scheme = url.partition("://")[0] if "://" in url else ""
     found = f'"{scheme}"' if re.fullmatch(r"[a-z][a-z0-9+.-]*", scheme) else "no scheme"

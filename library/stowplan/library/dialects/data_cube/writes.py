@@ -1,7 +1,8 @@
 """The directories that DataCubes write to."""
 
-from stowplan.library.dialects.data_cube import git_url, options, paths
+from stowplan.library.dialects.data_cube import options, paths
 from stowplan.library.dialects.shared.claim_writes import Write
+from stowplan.schema.agents.transfer_config import repository_directory
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.kinds.data_cube import ClaimReference, DataCube
 
@@ -14,7 +15,7 @@ def of_model(model: DataCube, namespace: str) -> Write | None:
     claim = sink.pvc or ClaimReference()
     parts = [paths.canonical(claim.sub_path or "")]
     if source.type == "git":
-        parts.append(git_url.directory(options.literal(source, "url")))
+        parts.append(repository_directory(options.literal(source, "url")))
     path = "/".join(part for part in parts if part)
     at: FieldPath = ("spec", "sink", "pvc", "subPath" if claim.sub_path else "name")
     template: FieldPath = ("spec", "sink", "pvc", "template") if claim.template else ()

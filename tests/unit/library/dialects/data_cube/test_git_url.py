@@ -2,7 +2,8 @@
 
 import pytest
 
-from stowplan.library.dialects.data_cube.git_url import GitUrl, Unusable, directory, split
+from stowplan.library.dialects.data_cube.git_url import GitUrl, Unusable, split
+from stowplan.schema.agents.transfer_config import repository_directory
 
 CLEAN = "https://git.example.com/ml/train.git"
 SECRET = "abcdefghijklmnopqrstu"
@@ -71,6 +72,15 @@ def test_what_the_agent_cannot_use_is_refused(url: str) -> None:
     assert SECRET not in found.message
 
 
-@pytest.mark.parametrize("url", [CLEAN, "https://git.example.com/ml/train", "https://git.example.com/ml/train.git/"])
-def test_a_clone_lies_in_the_last_segment(url: str) -> None:
-    assert directory(url) == "train"
+@pytest.mark.parametrize(
+    "url",
+    [
+        CLEAN,
+        "https://git.example.com/ml/train",
+        "https://git.example.com/ml/train.git/",
+        f"{CLEAN}?a=b/c",
+        f"{CLEAN}#a/b",
+    ],
+)
+def test_the_last_segment_of_the_url_names_the_directory(url: str) -> None:
+    assert repository_directory(url) == "train"
