@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 import pytest
 
 from stowplan.agents.attempt.outcome import Outcome
-from stowplan.agents.attempt.report import Reporter
+from stowplan.agents.attempt.report import StatusReporter
 from stowplan.agents.cluster.access import Access
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer import cube_status
@@ -193,7 +193,7 @@ def test_custom_resource_that_comes_after_the_job(account: Deciders, tmp_path: P
     trust = account.cluster.trust
     access = Access(trust.server, tmp_path / "token", trust.authority.certificate)
     outcome = Outcome("run", None)
-    reporter = Reporter(
+    reporter = StatusReporter(
         access,
         Target(kind="DataCube", namespace=account.namespace, name="cube"),
         lambda _: cube_status.status(outcome, phase=True),

@@ -14,7 +14,7 @@ from stowplan.agents.attempt.failure import AttemptError, StoppedError, of_any
 from stowplan.agents.attempt.interruption import interruptible
 from stowplan.agents.attempt.outcome import Outcome
 from stowplan.agents.attempt.redaction import Redactor
-from stowplan.agents.attempt.report import Reporter
+from stowplan.agents.attempt.report import StatusReporter
 from stowplan.agents.attempt.stop import Stop, Why
 from stowplan.agents.attempt.termination_log import leave
 from stowplan.agents.runtime.log import Log, shortened, visible
@@ -46,11 +46,8 @@ class Program:
     soft_deadline_seconds: int | None
     """Seconds after which the attempt ends and leaves its partial result; None for no limit."""
 
-    def run(self, work: Callable[[], str], reporter: Reporter | None) -> int:
-        """Do the work and return the exit code. `work` returns a sentence about the result.
-
-        After a signal or the soft deadline the process exits here, without returning.
-        """
+    def run(self, work: Callable[[], str], reporter: StatusReporter | None) -> int:
+        """Does the work, which gives a sentence of what was done; gives the exit code, unless it was ended early."""
         _watch_signals(self.stop)
         deadline = self._watch_deadline()
         ticking = threading.Event()
@@ -66,7 +63,7 @@ class Program:
             _vanish(code)
         return code
 
-    def _end(self, code: int, reason: str, message: str, reporter: Reporter | None) -> None:
+    def _end(self, code: int, reason: str, message: str, reporter: StatusReporter | None) -> None:
         self.outcome.end(code, reason, message)
         counts: dict[str, Any] = dict(self.outcome.progress.snapshot().fields())
         leave(code, reason, message, counts)

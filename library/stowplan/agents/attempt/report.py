@@ -14,6 +14,7 @@ from stowplan.agents.cluster.answers import Manifest, Refused, Unreachable
 from stowplan.agents.cluster.backoff import Backoff
 from stowplan.agents.cluster.custom_resources import SERVED
 from stowplan.agents.runtime.log import Log
+from stowplan.agents.runtime.settings import SettingsError
 from stowplan.agents.runtime.timestamp import now
 from stowplan.schema.agents.cache_config import Target
 
@@ -34,17 +35,17 @@ def _no_others(_: Manifest) -> Sequence[tuple[str, Status]]:
 
 
 def reach(environment: Mapping[str, str], account: Path, log: Log) -> Access | None:
-    """Return the access to the API server; None outside a pod, for example on a laptop."""
-    found = access.from_pod(environment, account)
-    if isinstance(found, str):
-        log.info("No reports to a cluster", reason=found)
+    """The API server to report to; None where this is no pod, as on a laptop."""
+    try:
+        return access.from_pod(environment, account)
+    except SettingsError as error:
+        log.info("No reports to a cluster", reason=str(error))
         return None
-    return found
 
 
 @dataclass
-class Reporter:
-    """Thread that applies the status after each change, and at regular intervals without one."""
+class StatusReporter:
+    """A thread that applies the status whenever it has changed, and now and then where it has not."""
 
     access: Access
     target: Target

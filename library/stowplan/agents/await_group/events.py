@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from stowplan.agents.await_group.job_state import ABSENT, JobState, read, read_deleted
 from stowplan.agents.await_group.ports import addresses, open_ports
-from stowplan.agents.await_group.settings import Settings
+from stowplan.agents.await_group.settings import AwaitSettings
 from stowplan.agents.cluster.answers import Refused, Trouble, Unreachable
 from stowplan.agents.cluster.client import Client
 from stowplan.agents.cluster.following import Deleted, Live, Missing, follow
@@ -58,7 +58,7 @@ async def watch_job(client: Client, namespace: str, name: str, events: Events) -
                 await events.put(JobTrouble(name, news))
 
 
-async def watch_ports(settings: Settings, events: Events) -> None:
+async def watch_ports(settings: AwaitSettings, events: Events) -> None:
     """Looks at the ports without end.
 
     A gap that is much longer than the interval is counted as a short one: a process that stood still with its node says

@@ -5,11 +5,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pydantic import ValidationError
-
 from stowplan.agents.cluster import access
 from stowplan.agents.cluster.access import Access
-from stowplan.agents.runtime.arguments import Arguments, config_problem, parse
+from stowplan.agents.runtime.arguments import Arguments, parse
+from stowplan.agents.runtime.settings import SettingsError, read_config
 from stowplan.schema.agents.await_config import POD_IP_ENV, RUN_HASH_LENGTH, AwaitConfig, job_name
 from stowplan.schema.agents.cache_config import RUN_ENV
 
@@ -25,7 +24,7 @@ read or change them; 10 a fault of this program; 143 ended by SIGTERM before the
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class AwaitSettings:
     """Everything await needs to know."""
 
     access: Access
@@ -44,23 +43,18 @@ def arguments(words: Sequence[str]) -> Arguments:
     return parse(words, "stowplan.agents.await_group", about=_ABOUT, codes=_CODES)
 
 
-def settings(given: Arguments, environment: Mapping[str, str]) -> Settings | str:
-    """The settings, or a sentence that says what is wrong with them."""
-    try:
-        config = AwaitConfig.model_validate_json(given.config.read_bytes())
-    except (OSError, ValidationError) as error:
-        return config_problem(given.config, error)
+def settings(given: Arguments, environment: Mapping[str, str]) -> AwaitSettings:
+    """The settings. Raises SettingsError if something is missing or wrong."""
+    config = read_config(given.config, AwaitConfig.model_validate_json)
     run, pod_ip = environment.get(RUN_ENV, ""), environment.get(POD_IP_ENV, "")
     if not _RUN.fullmatch(run):
-        return f"{RUN_ENV} must be the hash of the run, or a name that ends in it, but it is {run!r}"
+        raise SettingsError(f"{RUN_ENV} must be the hash of the run, or a name that ends in it, but it is {run!r}")
     if config.ports and not _is_address(pod_ip):
-        return f"{POD_IP_ENV} must be the address of the pod, but it is {pod_ip!r}"
+        raise SettingsError(f"{POD_IP_ENV} must be the address of the pod, but it is {pod_ip!r}")
     reach = access.from_pod(environment, given.account)
-    if isinstance(reach, str):
-        return reach
     names = tuple(dict.fromkeys(job_name(stem, run) for stem in config.jobs))
     ports = tuple(dict.fromkeys(config.ports))
-    return Settings(reach, config.namespace, names, ports, pod_ip, config.helper_timeout_seconds)
+    return AwaitSettings(reach, config.namespace, names, ports, pod_ip, config.helper_timeout_seconds)
 
 
 def _is_address(text: str) -> bool:

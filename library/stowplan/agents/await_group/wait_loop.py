@@ -8,7 +8,7 @@ from stowplan.agents.await_group.events import Event, Events, JobNews, JobTroubl
 from stowplan.agents.await_group.group import Doomed, Failed, Group, Succeeded, group
 from stowplan.agents.await_group.job_state import JobState
 from stowplan.agents.await_group.patience import Patience
-from stowplan.agents.await_group.settings import Settings
+from stowplan.agents.await_group.settings import AwaitSettings
 from stowplan.agents.cluster.answers import Manifest, Refused, Trouble, Unreachable
 from stowplan.agents.cluster.client import Client
 from stowplan.agents.cluster.place import job
@@ -22,7 +22,7 @@ _TRIES, _PAUSE = 5, 1.0
 """How often the end of a Job is asked for where the server does not answer, and the seconds between."""
 
 
-async def attend(settings: Settings, client: Client, log: Log) -> int:
+async def attend(settings: AwaitSettings, client: Client, log: Log) -> int:
     """Waits until the outcome stands, and gives the exit code."""
     events: Events = asyncio.Queue()
     log.info("Waiting for the deciding Jobs", jobs=", ".join(settings.jobs), ports=", ".join(map(str, settings.ports)))
@@ -41,7 +41,7 @@ async def attend(settings: Settings, client: Client, log: Log) -> int:
 class Attendance:
     """One group, from the first news to the last."""
 
-    settings: Settings
+    settings: AwaitSettings
     client: Client
     log: Log
     known: Group = field(init=False)

@@ -7,23 +7,18 @@ from typing import TextIO, cast
 
 from stowplan.agents.attempt.program import Program
 from stowplan.agents.attempt.redaction import RedactedStream, Redactor
-from stowplan.agents.attempt.report import Reporter, reach
+from stowplan.agents.attempt.report import StatusReporter, reach
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.juicefs.credentials import secrets
 from stowplan.agents.cache.drivers.juicefs.tasks import status
 from stowplan.agents.cache.drivers.juicefs.tasks.clear import ClearTask
 from stowplan.agents.cache.drivers.juicefs.tasks.remove import RemoveTask
-from stowplan.agents.cache.drivers.juicefs.tasks.settings import (
-    SettingsError,
-    TaskArguments,
-    TaskConfig,
-    arguments,
-    read,
-)
+from stowplan.agents.cache.drivers.juicefs.tasks.settings import TaskArguments, TaskConfig, arguments, read
 from stowplan.agents.cache.drivers.juicefs.tasks.sync import SyncTask
 from stowplan.agents.cache.drivers.juicefs.tasks.warmup import WarmupTask
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskOutcome, Work
 from stowplan.agents.runtime.log import Log, identity
+from stowplan.agents.runtime.settings import SettingsError
 from stowplan.schema.agents import field_managers
 from stowplan.schema.agents.cache_config import POD_ENV, RUN_ENV, ClearConfig, RmrConfig, SyncConfig
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -59,7 +54,7 @@ def _task(config: TaskConfig, work: Work, environment: Mapping[str, str]) -> Cal
     return WarmupTask(config, work).run
 
 
-def _reporter(given: TaskArguments, config: TaskConfig, outcome: TaskOutcome, log: Log) -> Reporter | None:
+def _reporter(given: TaskArguments, config: TaskConfig, outcome: TaskOutcome, log: Log) -> StatusReporter | None:
     access = reach(os.environ, given.account, log)
     if access is None:
         return None

@@ -5,12 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from stowplan.agents.runtime.settings import SettingsError
+
 HOST_ENV = "KUBERNETES_SERVICE_HOST"
 PORT_ENV = "KUBERNETES_SERVICE_PORT"
 """The kubelet sets both in every container."""
-
-ACCOUNT_DIRECTORY = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-"""Directory with `token` and `ca.crt` of the pod's ServiceAccount."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +43,19 @@ class Access:
         return context
 
 
-def from_pod(environment: Mapping[str, str], directory: Path = ACCOUNT_DIRECTORY) -> Access | str:
-    """Return the access of this pod, or a sentence about the missing part."""
+def from_pod(environment: Mapping[str, str], directory: Path) -> Access:
+    """The access that a pod has. `directory` holds `token` and `ca.crt`.
+
+    Raises SettingsError if an address, the token or the authorities are missing.
+    """
     host, port = environment.get(HOST_ENV), environment.get(PORT_ENV)
     if not host or not port:
-        return f"{HOST_ENV} and {PORT_ENV} are not set: this program runs in a pod"
+        raise SettingsError(f"{HOST_ENV} and {PORT_ENV} are not set: this program runs in a pod")
     netloc = f"[{host}]" if ":" in host else host
     access = Access(f"https://{netloc}:{port}", directory / "token", directory / "ca.crt")
     try:
         access.token()
         access.tls()
     except (OSError, ValueError) as error:
-        return f"No token and authorities of a ServiceAccount in {directory}: {error}"
+        raise SettingsError(f"No token and authorities of a ServiceAccount in {directory}: {error}") from None
     return access

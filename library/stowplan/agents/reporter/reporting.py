@@ -16,7 +16,7 @@ from stowplan.agents.reporter.cache import Cache, Caches
 from stowplan.agents.reporter.observed import Observed
 from stowplan.agents.reporter.queue import Queue
 from stowplan.agents.reporter.rules import registry
-from stowplan.agents.reporter.settings import Settings
+from stowplan.agents.reporter.settings import ReporterSettings
 from stowplan.agents.reporter.watching import Watching
 from stowplan.agents.reporter.workloads import Key
 from stowplan.agents.runtime.log import Log
@@ -41,7 +41,7 @@ HANDS = 4
 class Reporting:
     """One namespace."""
 
-    settings: Settings
+    settings: ReporterSettings
     client: Client
     log: Log
     caches: Caches = field(init=False)

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import ValidationError
-
 from stowplan.agents.cluster import access
 from stowplan.agents.cluster.access import Access
-from stowplan.agents.runtime.arguments import Arguments, config_problem, parse
+from stowplan.agents.runtime.arguments import Arguments, parse
+from stowplan.agents.runtime.settings import read_config
 from stowplan.schema.agents.reporter_config import ReporterConfig
 
 _ABOUT = """\
@@ -21,7 +20,7 @@ _CODES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ReporterSettings:
     """Everything the reporter needs to know."""
 
     access: Access
@@ -35,13 +34,8 @@ def arguments(words: Sequence[str]) -> Arguments:
     return parse(words, "stowplan.agents.reporter", about=_ABOUT, codes=_CODES)
 
 
-def settings(given: Arguments, environment: Mapping[str, str]) -> Settings | str:
-    """The settings, or a sentence that says what is wrong with them."""
-    try:
-        config = ReporterConfig.model_validate_json(given.config.read_bytes())
-    except (OSError, ValidationError) as error:
-        return config_problem(given.config, error)
+def settings(given: Arguments, environment: Mapping[str, str]) -> ReporterSettings:
+    """The settings. Raises SettingsError if something is missing or wrong."""
+    config = read_config(given.config, ReporterConfig.model_validate_json)
     reach = access.from_pod(environment, given.account)
-    if isinstance(reach, str):
-        return reach
-    return Settings(reach, config.namespace, config.job_sets, config.mxnet_success)
+    return ReporterSettings(reach, config.namespace, config.job_sets, config.mxnet_success)

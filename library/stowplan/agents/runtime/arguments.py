@@ -1,15 +1,15 @@
-"""Command line that all agents share, and the message for an invalid configuration file."""
+"""The command line that all agents have."""
 
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from stowplan.agents.cluster import access
 from stowplan.agents.runtime.log import FORMATS, Format
 from stowplan.schema.agents.cache_config import CONFIG_DIRECTORY, CONFIG_FILE
+
+ACCOUNT_DIRECTORY = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+"""Where pods find `token` and `ca.crt` of their ServiceAccount."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def parser(module: str, *, about: str, codes: str) -> argparse.ArgumentParser:
     made.add_argument(
         "--service-account",
         type=Path,
-        default=access.ACCOUNT_DIRECTORY,
+        default=ACCOUNT_DIRECTORY,
         metavar="DIRECTORY",
         help="holds `token` and `ca.crt`; default: %(default)s",
     )
@@ -49,12 +49,3 @@ def bare_parser(module: str, *, about: str, codes: str) -> argparse.ArgumentPars
         "--log-format", choices=FORMATS, default="json", help="`json`, one object a line, or `text` for people"
     )
     return made
-
-
-def config_problem(path: Path, error: OSError | ValidationError) -> str:
-    """Return a sentence about an unreadable or invalid configuration. It does not quote the invalid value."""
-    if isinstance(error, OSError):
-        return f"The configuration cannot be read: {error}"
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    place = ".".join(map(str, first["loc"]))
-    return f"The configuration {path} is wrong: {f'{place}: ' if place else ''}{first['msg']}"

@@ -8,15 +8,16 @@ from stowplan.agents.attempt.network import Network
 from stowplan.agents.attempt.outcome import Outcome
 from stowplan.agents.attempt.program import Program
 from stowplan.agents.attempt.redaction import RedactedStream, Redactor
-from stowplan.agents.attempt.report import Reporter, reach
+from stowplan.agents.attempt.report import StatusReporter, reach
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.arguments import Arguments
 from stowplan.agents.runtime.log import Log, identity
+from stowplan.agents.runtime.settings import SettingsError
 from stowplan.agents.transfer import cube_status, dataset_status
 from stowplan.agents.transfer.engine import Work
 from stowplan.agents.transfer.registry import engine
 from stowplan.agents.transfer.run import Run
-from stowplan.agents.transfer.settings import Settings, SettingsError, arguments, read, secrets, settings
+from stowplan.agents.transfer.settings import TransferSettings, arguments, read, secrets, settings
 from stowplan.schema.agents import field_managers
 from stowplan.schema.agents.cache_config import POD_ENV
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -44,14 +45,14 @@ def main() -> int:
     return program.run(run.all, _reporter(given, told, outcome, log))
 
 
-def _reporter(given: Arguments, told: Settings, outcome: Outcome, log: Log) -> Reporter | None:
+def _reporter(given: Arguments, told: TransferSettings, outcome: Outcome, log: Log) -> StatusReporter | None:
     access = reach(os.environ, given.account, log)
     if access is None:
         return None
     target, phase = told.config.target, told.config.report_phase
     if target.kind == "DataCube":
-        return Reporter(
+        return StatusReporter(
             access, target, lambda _: cube_status.status(outcome, phase=phase), field_managers.TRANSFER, log
         )
     said = dataset_status.DatasetStatus(target.kind, outcome, phase=phase)
-    return Reporter(access, target, lambda _: said.fields(), dataset_status.FIELD_MANAGER, log)
+    return StatusReporter(access, target, lambda _: said.fields(), dataset_status.FIELD_MANAGER, log)

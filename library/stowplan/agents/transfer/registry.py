@@ -2,13 +2,14 @@
 
 import os
 
+from stowplan.agents.runtime.settings import SettingsError
 from stowplan.agents.transfer.engine import Engine
-from stowplan.agents.transfer.settings import Settings, SettingsError
+from stowplan.agents.transfer.settings import TransferSettings
 from stowplan.schema.agents.transfer_config import GitEndpoint, HuggingFaceEndpoint, S3Endpoint
 
 
-def engine(settings: Settings) -> Engine:
-    """Return the engine of a transfer. Raises SettingsError if a value is missing or invalid."""
+def engine(settings: TransferSettings) -> Engine:
+    """The engine of a transfer; SettingsError if something is missing or cannot be."""
     match settings.remote:
         case S3Endpoint():
             from stowplan.agents.transfer.s3.engine import S3Engine  # noqa: PLC0415 - see above
@@ -26,7 +27,7 @@ def engine(settings: Settings) -> Engine:
             raise SettingsError(f"This program has no engine for {other.type}")
 
 
-def _huggingface(settings: Settings) -> Engine:
+def _huggingface(settings: TransferSettings) -> Engine:
     from stowplan.agents.transfer.huggingface.hub.environment import prepare  # noqa: PLC0415 - see above
     from stowplan.agents.transfer.huggingface.hub.settings import huggingface_settings  # noqa: PLC0415
 

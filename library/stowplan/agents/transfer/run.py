@@ -9,7 +9,7 @@ from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError, StoppedError, of_any
 from stowplan.agents.attempt.lock import held
 from stowplan.agents.transfer.engine import Engine, Work
-from stowplan.agents.transfer.settings import Settings
+from stowplan.agents.transfer.settings import TransferSettings
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.marker import STATE_DIRECTORY, marker_path
@@ -27,7 +27,7 @@ _ADVICE = (
 class Run:
     """Transfer with one engine."""
 
-    told: Settings
+    told: TransferSettings
     engine: Engine
     work: Work
 

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from stowplan.agents.attempt.network import OF_A_POD, Network
 from stowplan.agents.attempt.redaction import in_url
-from stowplan.agents.runtime.arguments import Arguments, config_problem, parser
+from stowplan.agents.runtime.arguments import Arguments, parser
+from stowplan.agents.runtime.settings import SettingsError, read_config
 from stowplan.schema.agents.cache_config import RUN_ENV
 from stowplan.schema.agents.transfer_config import PROXY_ENV, PvcEndpoint, RemoteEndpoint, TransferConfig
 
@@ -23,10 +22,6 @@ exit codes: 0 done; 2 wrong usage or configuration; 3 no access; 4 not found; 5 
 
 BASE_MIB = 60
 """Memory of the program in MiB before the transfer begins."""
-
-
-class SettingsError(Exception):
-    """Sentence about a problem of the settings, without the value of a secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +58,8 @@ class TransferArguments(Arguments):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """Settings that all engines share."""
+class TransferSettings:
+    """What a transfer needs to know whatever its remote side is."""
 
     config: TransferConfig
     upload: bool
@@ -98,11 +93,8 @@ def arguments(words: Sequence[str]) -> TransferArguments:
 
 
 def read(path: Path) -> TransferConfig:
-    """Read the configuration. Raises SettingsError if it is unreadable or invalid."""
-    try:
-        return TransferConfig.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError) as error:
-        raise SettingsError(config_problem(path, error)) from None
+    """The configuration; SettingsError if it cannot be read or is wrong."""
+    return read_config(path, TransferConfig.model_validate_json)
 
 
 def secrets(config: TransferConfig, environment: Mapping[str, str]) -> list[str]:
@@ -121,8 +113,8 @@ def secrets(config: TransferConfig, environment: Mapping[str, str]) -> list[str]
     return [form for value in values for form in (value, value.strip("\r\n"), *value.split("\n"))]
 
 
-def settings(config: TransferConfig, environment: Mapping[str, str], network: Network = OF_A_POD) -> Settings:
-    """Return the settings. Raises SettingsError if a value is missing or invalid."""
+def settings(config: TransferConfig, environment: Mapping[str, str], network: Network = OF_A_POD) -> TransferSettings:
+    """The settings; SettingsError if something is missing or cannot be."""
     upload = isinstance(config.source, PvcEndpoint)
     local, remote = (config.source, config.sink) if upload else (config.sink, config.source)
     if not isinstance(local, PvcEndpoint) or isinstance(remote, PvcEndpoint):
@@ -136,4 +128,6 @@ def settings(config: TransferConfig, environment: Mapping[str, str], network: Ne
         raise SettingsError(f"The path in the claim must be relative and without `..`, but it is {local.path!r}")
     if config.ca_bundle and not Path(config.ca_bundle).is_file():
         raise SettingsError(f"The file of caBundle, {config.ca_bundle}, is not there")
-    return Settings(config, upload, remote, local, environment.get(RUN_ENV) or None, Values(environment), network)
+    return TransferSettings(
+        config, upload, remote, local, environment.get(RUN_ENV) or None, Values(environment), network
+    )

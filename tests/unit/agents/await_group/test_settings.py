@@ -1,12 +1,14 @@
 """What await is told, and what it says of what is wrong."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from stowplan.agents.await_group.settings import Settings, arguments, settings
+from stowplan.agents.await_group.settings import AwaitSettings, arguments, settings
+from stowplan.agents.runtime.settings import SettingsError
 from stowplan.library.values import names
 from stowplan.schema.agents.await_config import RUN_HASH_LENGTH, AwaitConfig, job_name
 from tests.agents.accounts import account_directory
@@ -20,7 +22,7 @@ ENVIRONMENT = {
 CONFIG = {"namespace": "ml", "jobs": ["job-worker"], "ports": [36543], "helperTimeoutSeconds": 60}
 
 
-def told(folder: Path, config: object = CONFIG, **environment: str | None) -> Settings | str:
+def told(folder: Path, config: object = CONFIG, **environment: str | None) -> AwaitSettings:
     file = folder / "config.json"
     file.write_text(config if isinstance(config, str) else json.dumps(config), encoding="utf-8")
     account = account_directory(folder / "account", token="secret-token")
@@ -31,7 +33,6 @@ def told(folder: Path, config: object = CONFIG, **environment: str | None) -> Se
 
 def test_settings(tmp_path: Path) -> None:
     found = told(tmp_path)
-    assert isinstance(found, Settings)
     assert found.jobs == ("job-worker-abcdefgh",)
     assert (found.namespace, found.ports, found.pod_ip, found.timeout) == ("ml", (36543,), "10.1.2.3", 60)
     assert found.access.server == "https://10.0.0.1:443"
@@ -40,19 +41,16 @@ def test_settings(tmp_path: Path) -> None:
 def test_a_run_may_be_its_hash_alone(tmp_path: Path) -> None:
     """So it is in the pods of a JobSet, whose Jobs' names end otherwise."""
     found = told(tmp_path, STOWPLAN_RUN="abcdefgh")
-    assert isinstance(found, Settings)
     assert found.jobs == ("job-worker-abcdefgh",)
 
 
 def test_ipv6(tmp_path: Path) -> None:
     found = told(tmp_path, KUBERNETES_SERVICE_HOST="fd00::1", STOWPLAN_POD_IP="fd00::2")
-    assert isinstance(found, Settings)
     assert found.access.server == "https://[fd00::1]:443"
 
 
 def test_defaults(tmp_path: Path) -> None:
     found = told(tmp_path, {"namespace": "ml", "jobs": ["a", "b"], "ports": []}, STOWPLAN_POD_IP=None)
-    assert isinstance(found, Settings)
     assert found.jobs == ("a-abcdefgh", "b-abcdefgh")
     assert found.timeout == 300
 
@@ -73,10 +71,10 @@ def test_defaults(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_configuration(tmp_path: Path, config: object, said: str) -> None:
-    found = told(tmp_path, config)
-    assert isinstance(found, str)
-    assert said in found
-    assert "\n" not in found
+    with pytest.raises(SettingsError) as raised:
+        told(tmp_path, config)
+    assert said in str(raised.value)
+    assert "\n" not in str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -92,9 +90,8 @@ def test_a_wrong_configuration(tmp_path: Path, config: object, said: str) -> Non
     ],
 )
 def test_a_wrong_environment(tmp_path: Path, environment: dict[str, Any]) -> None:
-    found = told(tmp_path, **environment)
-    assert isinstance(found, str)
-    assert next(iter(environment)) in found
+    with pytest.raises(SettingsError, match=next(iter(environment))):
+        told(tmp_path, **environment)
 
 
 @pytest.mark.parametrize("token", ["", "two words", "secret\nsecret", "sécret"])
@@ -102,18 +99,20 @@ def test_a_token_that_is_none_is_not_quoted(tmp_path: Path, token: str) -> None:
     told(tmp_path)
     account = account_directory(tmp_path / "account", token=token)
     given = arguments([f"--config={tmp_path / 'config.json'}", f"--service-account={account}"])
-    found = settings(given, ENVIRONMENT)
-    assert isinstance(found, str)
-    assert "secret" not in found
-    assert str(account) in found
+    with pytest.raises(SettingsError) as raised:
+        settings(given, ENVIRONMENT)
+    assert "secret" not in str(raised.value)
+    assert str(account) in str(raised.value)
 
 
 def test_missing_files(tmp_path: Path) -> None:
     nothing = tmp_path / "nothing"
-    assert "config.json" in str(settings(arguments([f"--config={nothing / 'config.json'}"]), ENVIRONMENT))
+    with pytest.raises(SettingsError, match=r"config\.json"):
+        settings(arguments([f"--config={nothing / 'config.json'}"]), ENVIRONMENT)
     told(tmp_path)
     given = arguments([f"--config={tmp_path / 'config.json'}", f"--service-account={nothing}"])
-    assert str(nothing) in str(settings(given, ENVIRONMENT))
+    with pytest.raises(SettingsError, match=re.escape(str(nothing))):
+        settings(given, ENVIRONMENT)
 
 
 @pytest.mark.parametrize("stem", ["worker", "a" * 54, "a" * 80, "a" * 44 + "-" * 2 + "b" * 20])

@@ -9,7 +9,8 @@ import pytest
 from stowplan.agents.reporter import probe
 from stowplan.agents.reporter.resources import KINDS
 from stowplan.agents.reporter.rules import registry
-from stowplan.agents.reporter.settings import arguments, settings
+from stowplan.agents.reporter.settings import ReporterSettings, arguments, settings
+from stowplan.agents.runtime.settings import SettingsError
 from stowplan.schema.export.crd import custom_resource_definition
 from stowplan.schema.kinds import table
 from tests.agents.accounts import account_directory
@@ -18,7 +19,7 @@ SERVER = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443
 CONFIG = {"namespace": "ml", "jobSets": True, "mxnetSuccess": "worker"}
 
 
-def told(folder: Path, config: object) -> object:
+def told(folder: Path, config: object) -> ReporterSettings:
     path = folder / "config.json"
     path.write_text(json.dumps(config), encoding="utf-8")
     account = account_directory(folder / "account", token="token")
@@ -28,13 +29,13 @@ def told(folder: Path, config: object) -> object:
 
 def test_settings(tmp_path: Path) -> None:
     found = told(tmp_path, CONFIG)
-    assert not isinstance(found, str)
-    assert (found.namespace, found.job_sets, found.mxnet_success) == ("ml", True, "worker")  # type: ignore[attr-defined]
+    assert (found.namespace, found.job_sets, found.mxnet_success) == ("ml", True, "worker")
 
 
 @pytest.mark.parametrize("config", [{}, {**CONFIG, "namespace": "Ml"}, {**CONFIG, "more": 1}])
 def test_wrong_configuration(tmp_path: Path, config: object) -> None:
-    assert isinstance(told(tmp_path, config), str)
+    with pytest.raises(SettingsError, match="configuration"):
+        told(tmp_path, config)
 
 
 def test_probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from stowplan.agents.transfer.settings import SettingsError, Values
+from stowplan.agents.runtime.settings import SettingsError
+from stowplan.agents.transfer.settings import Values
 
 VALUES = Values({"TOKEN": "t\r\n", "EMPTY": "\n", "BLANK": "  ", "TWO": "a\nb", "TAB": "a\tb", "DELETE": "a\x7f"})
 

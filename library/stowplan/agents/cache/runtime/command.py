@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from stowplan.agents.attempt.failure import StoppedError
-from stowplan.agents.attempt.report import HEARTBEAT_SECONDS, Reporter, reach
+from stowplan.agents.attempt.report import HEARTBEAT_SECONDS, StatusReporter, reach
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.registry import DEFAULT, DRIVERS
 from stowplan.agents.cache.runtime import heartbeat
 from stowplan.agents.cache.runtime.figures import Figures, Record
 from stowplan.agents.cache.runtime.reports import Reports
-from stowplan.agents.cache.runtime.settings import Settings, arguments, settings
+from stowplan.agents.cache.runtime.settings import RuntimeSettings, arguments, settings
 from stowplan.agents.cache.runtime.sums import Sums
 from stowplan.agents.cache.runtime.watch import Watch
 from stowplan.agents.runtime.arguments import Arguments
 from stowplan.agents.runtime.log import Log, identity
+from stowplan.agents.runtime.settings import SettingsError
 from stowplan.schema.agents import field_managers
 from stowplan.schema.agents.exit_codes import TERMINATED, ExitCode
 
@@ -34,9 +35,10 @@ def main(words: Sequence[str]) -> int:
     """Run until a signal and return the exit code."""
     given = arguments(words[1:])
     log = Log(given.log_format, identity(os.environ))
-    told = settings(given, os.environ)
-    if isinstance(told, str):
-        log.error(told, reason="BadSpec", code=int(ExitCode.BAD_SPEC))
+    try:
+        told = settings(given, os.environ)
+    except SettingsError as error:
+        log.error(str(error), reason="BadSpec", code=int(ExitCode.BAD_SPEC))  # noqa: TRY400 - not that logging
         return ExitCode.BAD_SPEC
     stop = Stop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -44,7 +46,7 @@ def main(words: Sequence[str]) -> int:
     return _run(given, told, stop, log)
 
 
-def _run(given: Arguments, told: Settings, stop: Stop, log: Log) -> int:
+def _run(given: Arguments, told: RuntimeSettings, stop: Stop, log: Log) -> int:
     record = Record(Figures(told.ordinal, told.node, told.budget_bytes))
     file = heartbeat.path()
     heartbeat.beat(file, "Starting")
@@ -62,11 +64,11 @@ def _run(given: Arguments, told: Settings, stop: Stop, log: Log) -> int:
     os._exit(TERMINATED if stop.why == "signal" else ExitCode.TRANSIENT)
 
 
-def _reporter(given: Arguments, told: Settings, record: Record, log: Log) -> Reporter | None:
+def _reporter(given: Arguments, told: RuntimeSettings, record: Record, log: Log) -> StatusReporter | None:
     access = reach(os.environ, given.account, log)
     if access is None:
         return None
     reports = Reports(record, None if told.ordinal else Sums(told.config, record))
     seconds = HEARTBEAT_SECONDS if told.ordinal else FIRST_HEARTBEAT_SECONDS
     manager = field_managers.cache(told.ordinal)
-    return Reporter(access, told.config.target, reports.own, manager, log, reports.others, seconds)
+    return StatusReporter(access, told.config.target, reports.own, manager, log, reports.others, seconds)

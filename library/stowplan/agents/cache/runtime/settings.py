@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from stowplan.agents.runtime.arguments import Arguments, config_problem, parse
+from stowplan.agents.runtime.arguments import Arguments, parse
+from stowplan.agents.runtime.settings import SettingsError, read_config
 from stowplan.schema.agents.cache_config import NODE_ENV, POD_ENV, RuntimeConfig
 
 _ABOUT = """\
@@ -22,8 +21,8 @@ MIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """Settings of the runtime."""
+class RuntimeSettings:
+    """Everything the runtime needs to know."""
 
     config: RuntimeConfig
     ordinal: int
@@ -51,14 +50,12 @@ def arguments(words: Sequence[str]) -> Arguments:
     return parse(words, "stowplan.agents.cache runtime", about=_ABOUT, codes=_CODES)
 
 
-def settings(given: Arguments, environment: Mapping[str, str]) -> Settings | str:
-    """Return the settings, or a sentence about their problem."""
-    try:
-        config = RuntimeConfig.model_validate_json(given.config.read_bytes())
-    except (OSError, ValidationError) as error:
-        return config_problem(given.config, error)
+def settings(given: Arguments, environment: Mapping[str, str]) -> RuntimeSettings:
+    """The settings. Raises SettingsError if something is missing or wrong."""
+    config = read_config(given.config, RuntimeConfig.model_validate_json)
     pod = environment.get(POD_ENV, "")
     found = _POD.fullmatch(pod)
     if found is None:
-        return f"{POD_ENV} must be the name of a pod of a StatefulSet, which ends in its number, but it is {pod!r}"
-    return Settings(config, int(found[1]), environment.get(NODE_ENV) or None)
+        message = f"{POD_ENV} must be the name of a pod of a StatefulSet, which ends in its number, but it is {pod!r}"
+        raise SettingsError(message)
+    return RuntimeSettings(config, int(found[1]), environment.get(NODE_ENV) or None)

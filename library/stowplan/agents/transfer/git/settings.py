@@ -3,10 +3,11 @@
 import shutil
 from dataclasses import dataclass
 
+from stowplan.agents.runtime.settings import SettingsError
 from stowplan.agents.transfer.engine import PROTECTED
 from stowplan.agents.transfer.git.address import Address, Credentials, split
 from stowplan.agents.transfer.network.hosts import Hosts, is_host
-from stowplan.agents.transfer.settings import Settings, SettingsError
+from stowplan.agents.transfer.settings import TransferSettings
 from stowplan.schema.agents.transfer_config import NO_REF, GitEndpoint
 
 USERNAME = "oauth2"
@@ -17,7 +18,7 @@ USERNAME = "oauth2"
 class GitSettings:
     """Repository and credentials."""
 
-    common: Settings
+    common: TransferSettings
     remote: GitEndpoint
     address: Address
     credentials: Credentials | None
@@ -34,8 +35,8 @@ class GitSettings:
         return "/".join(filter(None, (self.common.local.path.strip("/"), self.address.directory)))
 
 
-def git_settings(common: Settings) -> GitSettings:
-    """Return the settings of this engine. Raises SettingsError if a value is missing or invalid."""
+def git_settings(common: TransferSettings) -> GitSettings:
+    """The settings of this engine; SettingsError if something is missing or cannot be."""
     remote = common.remote
     if not isinstance(remote, GitEndpoint):
         raise TypeError(remote)
@@ -56,8 +57,8 @@ def git_settings(common: Settings) -> GitSettings:
     return GitSettings(common, remote, address, _credentials(common, remote, inside), ref)
 
 
-def _credentials(common: Settings, remote: GitEndpoint, inside: Credentials | None) -> Credentials | None:
-    """Return the credentials. Options override those in the URL."""
+def _credentials(common: TransferSettings, remote: GitEndpoint, inside: Credentials | None) -> Credentials | None:
+    """Options come before what the URL holds."""
     token = common.values.optional(remote.token_env)
     given = common.values.optional(remote.username_env) or remote.username
     if token is not None:

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from stowplan.agents.runtime.settings import SettingsError
 from stowplan.agents.transfer.s3.protocol.endpoint import DEFAULT_REGION, Bucket
 from stowplan.agents.transfer.s3.protocol.signing import Credentials
-from stowplan.agents.transfer.settings import Settings, SettingsError, Values
+from stowplan.agents.transfer.settings import TransferSettings, Values
 from stowplan.schema.agents.transfer_config import S3Endpoint
 from stowplan.schema.s3_uri import S3Uri
 
@@ -18,7 +19,7 @@ PART_LIMIT = 9_500
 class S3Settings:
     """Bucket, and limits of parallel work."""
 
-    common: Settings
+    common: TransferSettings
     remote: S3Endpoint
     bucket: Bucket
     key: str
@@ -40,8 +41,8 @@ class S3Settings:
         return max(self.common.config.part_size_mib << 20, -(-size // PART_LIMIT))
 
 
-def s3_settings(common: Settings) -> S3Settings:
-    """Return the settings of this engine. Raises SettingsError if a value is missing or invalid."""
+def s3_settings(common: TransferSettings) -> S3Settings:
+    """The settings of this engine; SettingsError if something is missing or cannot be."""
     remote = common.remote
     if not isinstance(remote, S3Endpoint):
         raise TypeError(remote)
@@ -58,7 +59,7 @@ def s3_settings(common: Settings) -> S3Settings:
     )
 
 
-def _bucket(name: str, remote: S3Endpoint, common: Settings) -> Bucket:
+def _bucket(name: str, remote: S3Endpoint, common: TransferSettings) -> Bucket:
     endpoint, values, authorities = None, common.values, common.config.ca_bundle
     if remote.endpoint_env:
         scheme, _, rest = values.required(remote.endpoint_env).rpartition("://")

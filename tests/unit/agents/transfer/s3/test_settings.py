@@ -2,8 +2,9 @@
 
 import pytest
 
+from stowplan.agents.runtime.settings import SettingsError
 from stowplan.agents.transfer.s3.settings import S3Settings, s3_settings
-from stowplan.agents.transfer.settings import SettingsError, settings
+from stowplan.agents.transfer.settings import settings
 from stowplan.schema.agents.transfer_config import TransferConfig
 
 MIB, GIB, TIB = 1 << 20, 1 << 30, 1 << 40

@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import MutableMapping
 from pathlib import Path
 
-from stowplan.agents.transfer.settings import Settings
+from stowplan.agents.transfer.settings import TransferSettings
 
 ENDPOINT_ENV, TOKEN_ENV = "HF_ENDPOINT", "HF_TOKEN"
 DISABLE_XET_ENV = "HF_HUB_DISABLE_XET"
@@ -25,8 +25,8 @@ _LOUD = ("HF_DEBUG", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_XET_HIGH_PERF
 """Variables that would log requests, forbid them, or use more memory than the pod has."""
 
 
-def prepare(told: Settings, environment: MutableMapping[str, str]) -> None:
-    """Turn off telemetry and the search for tokens, and limit memory to that of the pod.
+def prepare(told: TransferSettings, environment: MutableMapping[str, str]) -> None:
+    """Nothing is told to others, no token is looked for or kept, and memory stays below the limit of the pod.
 
     Caches go to the state directory, or to the directory for temporary files if the transfer has no state.
     """
@@ -47,8 +47,8 @@ def prepare(told: Settings, environment: MutableMapping[str, str]) -> None:
         environment.setdefault(name, str(value))
 
 
-def _bounds(told: Settings) -> dict[str, int]:
-    """Return hf-xet's limits: a third of the free memory for unwritten downloads, a block of 64 MiB for each upload."""
+def _bounds(told: TransferSettings) -> dict[str, int]:
+    """A third of the free memory for what was fetched and not yet written, a block of 64 MiB for each upload."""
     third = (told.free_mib << 20) // 3
     uploads = max(1, min(told.config.parallelism, told.free_mib // 128))
     return {

@@ -4,10 +4,11 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from stowplan.agents.runtime.settings import SettingsError
 from stowplan.agents.transfer.huggingface.hub.environment import DISABLE_XET_ENV, ENDPOINT_ENV, TOKEN_ENV
 from stowplan.agents.transfer.keys import problem
 from stowplan.agents.transfer.network.hosts import Hosts, is_host, origin
-from stowplan.agents.transfer.settings import Settings, SettingsError, Values
+from stowplan.agents.transfer.settings import TransferSettings, Values
 from stowplan.schema.agents.transfer_config import HuggingFaceEndpoint
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
@@ -24,7 +25,7 @@ _TRUE = ("1", "on", "yes", "true")
 class HuggingFaceSettings:
     """Repository, and limits of parallel work."""
 
-    common: Settings
+    common: TransferSettings
     remote: HuggingFaceEndpoint
     endpoint: str
     """URL of the Hub without `/` at its end."""
@@ -73,8 +74,8 @@ class HuggingFaceSettings:
         return self.common.config.part_size_mib << 20
 
 
-def huggingface_settings(common: Settings) -> HuggingFaceSettings:
-    """Return the settings of this engine. Raises SettingsError if a value is missing or invalid."""
+def huggingface_settings(common: TransferSettings) -> HuggingFaceSettings:
+    """The settings of this engine; SettingsError if something is missing or cannot be."""
     remote, values = common.remote, common.values
     if not isinstance(remote, HuggingFaceEndpoint):
         raise TypeError(remote)

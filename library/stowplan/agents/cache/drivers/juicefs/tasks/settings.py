@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
-from stowplan.agents.runtime.arguments import Arguments, config_problem, parser
+from stowplan.agents.runtime.arguments import Arguments, parser
+from stowplan.agents.runtime.settings import SettingsError, read_config
 from stowplan.schema.agents.cache_config import CacheConfig, ClearConfig, RmrConfig, SyncConfig, WarmupConfig
 
 TaskConfig = SyncConfig | WarmupConfig | RmrConfig | ClearConfig
@@ -14,10 +15,6 @@ TaskConfig = SyncConfig | WarmupConfig | RmrConfig | ClearConfig
 _CODES = """\
 exit codes: 0 done; 2 wrong usage or configuration; 3 no access; 4 not found; 5 a conflict that a person must solve;
 10 may pass by itself; 12 soft deadline; 143 ended by SIGTERM"""
-
-
-class SettingsError(Exception):
-    """Sentence about a problem of the settings, without the value of a secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +39,9 @@ def arguments(words: Sequence[str]) -> TaskArguments:
 
 
 def read(given: TaskArguments) -> TaskConfig:
-    """Read the configuration of this task. Raises SettingsError."""
+    """The configuration of this very task. Raises SettingsError if it is wrong, or that of another task."""
     adapter: TypeAdapter[CacheConfig] = TypeAdapter(CacheConfig)
-    try:
-        config = adapter.validate_json(given.config.read_bytes())
-    except (OSError, ValidationError) as error:
-        raise SettingsError(config_problem(given.config, error)) from None
+    config = read_config(given.config, adapter.validate_json)
     if isinstance(config, TaskConfig) and config.task == given.task:
         return config
     raise SettingsError(f"The configuration {given.config} is wrong: it is for {config.task}, not for {given.task}")

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stowplan.agents.attempt.outcome import FAILED, SUCCEEDED, condition
-from stowplan.agents.attempt.report import Reporter, Status
+from stowplan.agents.attempt.report import Status, StatusReporter
 from stowplan.agents.cache.drivers.juicefs.tasks.settings import TaskConfig
 from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskOutcome
 from stowplan.agents.cluster.answers import Manifest
@@ -13,8 +13,8 @@ from stowplan.schema.agents.cache_config import ClearConfig, WarmupConfig
 Entry = Mapping[str, Any]
 
 
-class TaskReporter(Reporter):
-    """Reporter whose phase depends on the fields of other programs, so it needs the current custom resource."""
+class TaskReporter(StatusReporter):
+    """A phase is derived from what others have written, so it counts only for what was read."""
 
     def _manifest(self, found: Manifest, status: Status) -> Manifest:
         manifest = super()._manifest(found, status)

@@ -1,0 +1,35 @@
+"""The main function of agents that run on an event loop."""
+
+import asyncio
+import os
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, TypeVar
+
+from stowplan.agents.runtime.arguments import Arguments
+from stowplan.agents.runtime.log import Log, identity
+from stowplan.agents.runtime.settings import SettingsError
+from stowplan.schema.agents.exit_codes import ExitCode
+
+Settings = TypeVar("Settings")
+
+
+def run(
+    given: Arguments,
+    settings: Callable[[Arguments, Mapping[str, str]], Settings],
+    work: Callable[[Settings, Log], Coroutine[Any, Any, int]],
+) -> int:
+    """Reads the settings and runs `work` to its end; returns the exit code.
+
+    Every unforeseen error ends with `TRANSIENT`, never with Python's own code 1, which means that a group failed.
+    """
+    log = Log(given.log_format, identity(os.environ))
+    try:
+        read = settings(given, os.environ)
+    except SettingsError as error:
+        log.error(str(error))  # noqa: TRY400 - not that logging
+        return ExitCode.BAD_SPEC
+    try:
+        return asyncio.run(work(read, log))
+    except BaseException as error:
+        log.fault(error)
+        return ExitCode.TRANSIENT

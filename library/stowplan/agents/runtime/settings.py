@@ -1,0 +1,29 @@
+"""What is common to the settings of all agents: the error, and the reading of a configuration file."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+Config = TypeVar("Config")
+
+
+class SettingsError(Exception):
+    """A sentence that names what is wrong with arguments, environment or configuration, without secret values."""
+
+
+def read_config(path: Path, parse: Callable[[bytes], Config]) -> Config:
+    """The configuration in a JSON file. `parse` is a model's `model_validate_json`, or an adapter's `validate_json`.
+
+    Raises SettingsError if the file cannot be read or does not fit. The message does not quote the wrong value.
+    """
+    try:
+        return parse(path.read_bytes())
+    except OSError as error:
+        raise SettingsError(f"The configuration cannot be read: {error}") from None
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        where = f"{place}: " if place else ""
+        raise SettingsError(f"The configuration {path} is wrong: {where}{first['msg']}") from None
