@@ -1,11 +1,17 @@
-"""The storage drivers there are."""
+"""The storage drivers, by name."""
+
+from importlib import import_module
+from typing import get_args
 
 from stowplan.library.drivers.api import StorageDriver
-from stowplan.library.drivers.juicefs import JuiceFSDriver
-from stowplan.library.drivers.pvc import ClaimDriver
+from stowplan.schema.kinds.sample_set import DEFAULT_DRIVER, DriverName
 
-STORAGE_DRIVERS: dict[str, StorageDriver] = {driver.name: driver for driver in (JuiceFSDriver(), ClaimDriver())}
-"""Drivers by the name that `spec.csi.driver` gives. A new one is added here and nowhere else."""
+STORAGE_DRIVERS: dict[str, StorageDriver] = {
+    name: import_module(f"stowplan.library.drivers.{name}").DRIVER for name in get_args(DriverName)
+}
+"""Drivers by the name that `spec.csi.driver` gives. The package of a driver has the driver's name."""
 
-DEFAULT_DRIVER = JuiceFSDriver.name
-"""Driver of a dataset that names none."""
+
+def driver_of(name: str | None) -> StorageDriver:
+    """The driver of that name, else the default one."""
+    return STORAGE_DRIVERS[name or DEFAULT_DRIVER]

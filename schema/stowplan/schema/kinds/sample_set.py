@@ -71,10 +71,20 @@ class DatasetClaim(Model):
     )
 
 
+DriverName = Literal["juicefs", "pvc"]
+"""The storage drivers; each is a package of `stowplan.library.drivers`."""
+
+DEFAULT_DRIVER: DriverName = "juicefs"
+"""Driver of a SampleSet that names none."""
+
+CACHED_DRIVERS: frozenset[DriverName] = frozenset({"juicefs"})
+"""The drivers whose datasets are cached on nodes."""
+
+
 class Csi(Model):
     """The storage driver and its options."""
 
-    driver: Literal["juicefs", "pvc"] | None = Field(
+    driver: DriverName | None = Field(
         default=None,
         description="Storage driver. `juicefs`, the default, caches a volume on nodes. `pvc` is a claim of any storage, such as NFS, which is filled from S3 and not cached.",
     )

@@ -13,6 +13,7 @@ from stowplan.agents.reporter.rules.conditions import Draft, Status, settled
 from stowplan.agents.reporter.workloads import StatefulSet
 from stowplan.agents.runtime import dataset_phase
 from stowplan.agents.runtime.dataset_phase import Course
+from stowplan.schema.kinds.sample_set import CACHED_DRIVERS, DEFAULT_DRIVER
 
 FIELDS = frozenset("phase runtimeStatus conditions observedGeneration".split())
 
@@ -57,7 +58,8 @@ def _fills(spec: Mapping[str, Any]) -> bool:
 
 def _is_cached(spec: Mapping[str, Any]) -> bool:
     """Whether nodes cache the dataset; a plain claim has no cache pods."""
-    return (spec.get("csi") or {}).get("driver") != "pvc"
+    driver = (spec.get("csi") or {}).get("driver")
+    return (driver or DEFAULT_DRIVER) in CACHED_DRIVERS
 
 
 def _sync(seen: Observed, run: Run) -> Outcome:

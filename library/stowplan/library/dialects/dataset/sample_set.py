@@ -5,8 +5,9 @@ from stowplan.library.builders.custom_resource import custom_resource
 from stowplan.library.dialects.dataset import claim, sync_namespace
 from stowplan.library.dialects.shared import access, secrets, source_uri
 from stowplan.library.dialects.shared.context import Context, Lowered
+from stowplan.library.drivers import registry
 from stowplan.library.drivers.api import StorageDriver
-from stowplan.library.drivers.registry import DEFAULT_DRIVER, STORAGE_DRIVERS
+from stowplan.library.drivers.registry import STORAGE_DRIVERS
 from stowplan.library.ir.data import CachedDataset, Claim, DataTask, Origin, Placement, SecretName, Site, Source, Tier
 from stowplan.library.manifest import Manifest, Unit
 from stowplan.library.values.names import STATEFUL_SET_LIMIT, SampleSetNames
@@ -44,7 +45,7 @@ def lower(model: SampleSet, context: Context) -> Lowered:
 def driver_of(model: SampleSet) -> StorageDriver:
     """The driver that a SampleSet names, else the default one."""
     csi = model.spec.csi
-    return STORAGE_DRIVERS[(csi.driver if csi else None) or DEFAULT_DRIVER]
+    return registry.driver_of(csi.driver if csi else None)
 
 
 def cached_dataset(model: SampleSet, context: Context) -> CachedDataset:

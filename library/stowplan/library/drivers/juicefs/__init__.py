@@ -1,5 +1,6 @@
 """JuiceFS, community edition, through its CSI driver."""
 
+from stowplan.library.drivers.api import StorageDriver
 from stowplan.library.drivers.juicefs.driver import JuiceFSDriver
 
-__all__ = ["JuiceFSDriver"]
+DRIVER: StorageDriver = JuiceFSDriver()

@@ -5,13 +5,14 @@ from stowplan.library.drivers.juicefs import cache, mount, runtime, sync, tasks,
 from stowplan.library.ir.data import CachedDataset, DataTask, Site
 from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.diagnostics import Finding
+from stowplan.schema.kinds.sample_set import CACHED_DRIVERS
 
 
 class JuiceFSDriver:
     """Volumes by the JuiceFS CSI driver, work by the cache agent."""
 
     name = "juicefs"
-    cached = True
+    cached = name in CACHED_DRIVERS
 
     def validate(self, dataset: CachedDataset, site: Site) -> list[Finding]:
         path = ("spec", "source", "uri")

@@ -6,6 +6,7 @@ from stowplan.library.drivers.pvc import options, source, sync
 from stowplan.library.ir.data import CachedDataset, DataTask, Site
 from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.diagnostics import Finding, finding
+from stowplan.schema.kinds.sample_set import CACHED_DRIVERS
 
 
 class ClaimDriver:
@@ -15,7 +16,7 @@ class ClaimDriver:
     """
 
     name = "pvc"
-    cached = False
+    cached = name in CACHED_DRIVERS
 
     def validate(self, dataset: CachedDataset, site: Site) -> list[Finding]:  # noqa: ARG002 - as the interface has it
         return source.findings(dataset.source.uri, ("spec", "source", "uri")) if dataset.source else []

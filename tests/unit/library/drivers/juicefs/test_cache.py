@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from stowplan.library.drivers.juicefs import JuiceFSDriver, cache
+from stowplan.library.drivers.juicefs import cache
 from stowplan.library.drivers.juicefs.cache import Cache
+from stowplan.library.drivers.juicefs.driver import JuiceFSDriver
 from stowplan.library.ir.data import CachedDataset
 from tests.unit.specs import dataset, site
 
