@@ -12,7 +12,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from stowplan.compiler.yaml.emitter import emit
-from stowplan.library.builders.reporter import FOLDER
+from stowplan.library.delivery.reporter import FOLDER
 from tests.beside_case import BesideCase
 from tests.repositories import CASES, Result, case
 

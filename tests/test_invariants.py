@@ -14,7 +14,7 @@ from stowplan.compiler.committed.acceptance import refusal
 from stowplan.compiler.committed.vouching import RUN_KINDS, Base, Voucher
 from stowplan.compiler.model import Output
 from stowplan.compiler.output.render import entry_of, render
-from stowplan.library.builders.reporter import NAME as REPORTER
+from stowplan.library.delivery.reporter import NAME as REPORTER
 from stowplan.library.values.names import HASH_LENGTH
 from tests.repositories import CASES, EXAMPLES, REPOSITORY, Result, case, example
 from tests.repositories import compiled as compiled_repository

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from stowplan.library.builders import argocd as builder
+from stowplan.library.delivery import argocd as builder
 from stowplan.schema.platform import platform
 from tests.cluster.argocd import SECONDS, ArgoCD, is_settled, summary
 from tests.cluster.client import Manifest, ref, wait_for

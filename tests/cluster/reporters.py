@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from stowplan.library.builders.reporter import NAME
+from stowplan.library.delivery.reporter import NAME
 from tests.agents.accounts import account_directory
 from tests.cluster import sync
 from tests.cluster.client import Manifest, ref, wait_for

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stowplan.compiler.model import Output
-from stowplan.library.builders import reporter
+from stowplan.library.delivery import reporter
 from tests.cluster import sync
 from tests.cluster.attendants import Attendants, attending, end
 from tests.cluster.client import Manifest, ref, true_conditions, wait_for

@@ -20,12 +20,11 @@ from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.inventory_lines import Entry
 from stowplan.compiler.output.read_back import reread
 from stowplan.compiler.output.render import Renderings
+from stowplan.library.engines.registry import STARTING_KINDS
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import ObjectId, SpecId
-
-_STARTING_KINDS = ("Job", "JobSet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,7 @@ def starts(outputs: Sequence[Output], previous: Mapping[ObjectId, Json]) -> tupl
 
     `previous` holds the objects that the last run wrote.
     """
-    runs = (output.manifest for output in outputs if output.manifest.run and output.manifest.kind in _STARTING_KINDS)
+    runs = (output.manifest for output in outputs if output.manifest.run and output.manifest.kind in STARTING_KINDS)
     idle = (run for run in runs if run.id not in previous or _suspended(previous[run.id]))
     return tuple(sorted(run.id for run in idle if not _suspended(run.body)))
 
@@ -115,7 +114,7 @@ def without_recompiled(
 
 def _renewed(known: ObjectId, entry: Entry | None, recompile: Recompile) -> bool:
     if entry is None:
-        return recompile.everything and known.kind in _STARTING_KINDS
+        return recompile.everything and known.kind in STARTING_KINDS
     return entry.run and entry.spec is not None and recompile.covers(entry.spec)
 
 

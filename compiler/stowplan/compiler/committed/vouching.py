@@ -14,6 +14,7 @@ from typing import NamedTuple
 from stowplan.compiler.output import inventory
 from stowplan.compiler.output.inventory_lines import Entry
 from stowplan.compiler.repository import commit
+from stowplan.library.engines.registry import ENGINE_KINDS
 from stowplan.schema.diagnostics import Severity
 from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import ObjectId, SpecId
@@ -22,12 +23,9 @@ RUN_KINDS = frozenset(
     (
         ("", "ConfigMap"),
         ("", "Service"),
-        ("batch", "Job"),
-        ("jobset.x-k8s.io", "JobSet"),
         ("rbac.authorization.k8s.io", "Role"),
         ("rbac.authorization.k8s.io", "RoleBinding"),
-        ("scheduling.volcano.sh", "PodGroup"),
-        ("scheduling.x-k8s.io", "PodGroup"),
+        *((kind.group, kind.kind) for kind in ENGINE_KINDS),
     )
 )
 """Group and kind of all that runs consist of. Nothing else is ever kept."""

@@ -10,8 +10,8 @@ from stowplan.compiler.lowering import output_layout
 from stowplan.compiler.model import Output, Program
 from stowplan.compiler.output import paths
 from stowplan.compiler.specs import kinds
-from stowplan.library.builders import argocd, reporter
 from stowplan.library.builders.namespace import namespace
+from stowplan.library.delivery import argocd, reporter
 from stowplan.library.engines.gang.registry import GANG_ENGINES
 from stowplan.library.health import settings_patch
 from stowplan.library.ir.data import Site
@@ -65,7 +65,8 @@ def settings(program: Program) -> list[Output]:
     platform = program.platform
     if platform.argocd.repo_url is None:
         return []
-    manifest = settings_patch(platform.argocd.namespace, suspends=platform.engines.gang == "kueue")
+    suspends = GANG_ENGINES[platform.engines.gang].suspends
+    manifest = settings_patch(platform.argocd.namespace, suspends=suspends)
     return [Output(f"{manifest.stem}.patch.txt", manifest, spec=None, source=PLATFORM_FILE)]
 
 

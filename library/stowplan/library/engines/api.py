@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from stowplan.library.engines.gang.api import GangEngine
+from stowplan.library.engines.kinds import EngineKind
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.training import Hosts, TrainingGroup
 from stowplan.library.manifest import Json, Manifest
@@ -13,6 +14,8 @@ class JobEngine(Protocol):
     """Turns a training group into the objects of a job controller."""
 
     name: str
+    kinds: tuple[EngineKind, ...]
+    """The kinds of objects that hold the pods. The reporter reads them."""
 
     def hosts(self, group: TrainingGroup, run: str) -> dict[str, Hosts]:
         """DNS names of the pods, by role."""

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 
 from stowplan.library.builders.pods import await_pod
 from stowplan.library.engines import indexed
+from stowplan.library.engines.api import JobEngine
 from stowplan.library.engines.gang.api import GangEngine
+from stowplan.library.engines.kinds import JOB, EngineKind
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.training import Hosts, TrainingGroup
 from stowplan.library.manifest import Json, Manifest
@@ -15,6 +17,7 @@ class CoreEngine:
     """Needs nothing but Kubernetes 1.33: Indexed Jobs and native sidecars."""
 
     name = "core"
+    kinds: tuple[EngineKind, ...] = (JOB,)
 
     def hosts(self, group: TrainingGroup, run: str) -> dict[str, Hosts]:
         """All pods are found through one Service."""
@@ -42,3 +45,6 @@ class CoreEngine:
             *gang.manifests(group, pods, site, run),
             *(indexed.job(group, role, pods[role.name], marks, run) for role in group.roles),
         ]
+
+
+ENGINE: JobEngine = CoreEngine()

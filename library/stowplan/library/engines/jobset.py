@@ -10,14 +10,24 @@ from stowplan.library.builders import indexed_job
 from stowplan.library.builders.metadata import metadata
 from stowplan.library.builders.pods import await_pod, training_pod
 from stowplan.library.engines import indexed
+from stowplan.library.engines.api import JobEngine
 from stowplan.library.engines.gang.api import GangEngine, WorkloadMarks, marked
+from stowplan.library.engines.kinds import JOB, EngineKind
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.training import Environment, Hosts, Role, TrainingGroup
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import names
 from stowplan.library.values.labels import SYNC_OPTIONS, role_selector, standard
 
-API_VERSION = "jobset.x-k8s.io/v1alpha2"
+JOB_SET = EngineKind(
+    "jobset.x-k8s.io",
+    "v1alpha2",
+    "JobSet",
+    "jobsets",
+    pods=("spec", "replicatedJobs", "*", "template", "spec", "template"),
+    starts=True,
+    mutable=frozenset({"coordinator", "suspend", "ttlSecondsAfterFinished"}),
+)
 _GROUP = "default"
 """Name of the only group of Jobs that the JobSet has; the controller's webhook would fill it in."""
 
@@ -26,6 +36,7 @@ class JobSetEngine:
     """Helpers are plain containers: the success and the failure policy end them."""
 
     name = "jobset"
+    kinds: tuple[EngineKind, ...] = (JOB, JOB_SET)
 
     def hosts(self, group: TrainingGroup, run: str) -> dict[str, Hosts]:
         """`<JobSet>-<role>-0-<index>.<Service>`; the controller makes the Service unless there is one."""
@@ -111,7 +122,7 @@ def _replicated(group: TrainingGroup, role: Role, template: Json, run: str) -> J
 
 def _job_set(group: TrainingGroup, pods: Mapping[str, Json], marks: WorkloadMarks, run: str) -> Manifest:
     meta = metadata(
-        "JobSet",
+        JOB_SET.kind,
         _name(group, run),
         group.origin,
         "group",
@@ -119,5 +130,8 @@ def _job_set(group: TrainingGroup, pods: Mapping[str, Json], marks: WorkloadMark
         extra_labels=marks.labels,
         annotations={SYNC_OPTIONS: "SkipDryRunOnMissingResource=true"},
     )
-    body = {"apiVersion": API_VERSION, "kind": "JobSet", "metadata": meta, "spec": _spec(group, pods, run)}
+    body = {"apiVersion": JOB_SET.api_version, "kind": JOB_SET.kind, "metadata": meta, "spec": _spec(group, pods, run)}
     return Manifest(body, stem=group.names.base, run=True)
+
+
+ENGINE: JobEngine = JobSetEngine()

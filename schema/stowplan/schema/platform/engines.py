@@ -6,6 +6,12 @@ from pydantic import Field
 
 from stowplan.schema.meta import DnsLabel, Model
 
+JobEngineName = Literal["core", "jobset"]
+"""The job engines; each is a module of `stowplan.library.engines`."""
+
+GangEngineName = Literal["none", "volcano", "coscheduling", "kueue"]
+"""The gang engines; each is a module of `stowplan.library.engines.gang`."""
+
 FIRST_HOST_PORT = 35000
 LAST_HOST_PORT = 65000
 """Last port of the old operator's `--port-range`, from which jobs on the host network take their blocks."""
@@ -14,13 +20,11 @@ LAST_HOST_PORT = 65000
 class Engines(Model):
     """The job controllers and schedulers that the cluster has."""
 
-    jobs: Literal["core", "jobset"] = Field(
+    jobs: JobEngineName = Field(
         default="core",
         description="What training jobs compile to: `core` for Jobs of Kubernetes itself, `jobset` for one JobSet.",
     )
-    gang: Literal["none", "volcano", "coscheduling", "kueue"] = Field(
-        default="none", description="What starts all pods of a training job together or none."
-    )
+    gang: GangEngineName = Field(default="none", description="What starts all pods of a training job together or none.")
     queue: DnsLabel | None = Field(
         default=None,
         description="Queue of jobs that name none: a LocalQueue of Kueue, or a Queue of Volcano.",

@@ -6,6 +6,7 @@ from typing import Any
 
 from stowplan.compiler.kubernetes.fields import mapping
 from stowplan.library.builders import job
+from stowplan.library.engines.registry import ENGINE_KINDS
 from stowplan.library.manifest import Json
 from stowplan.schema.frozen import dataclass
 
@@ -51,6 +52,11 @@ def _split(*paths: str) -> tuple[tuple[str, ...], ...]:
 
 
 _TABLE: dict[tuple[str, str], Fixed] = {
+    **{
+        (kind.group, kind.kind): Fixed(below="spec", mutable=kind.mutable)
+        for kind in ENGINE_KINDS
+        if kind.mutable is not None
+    },
     ("", "PersistentVolume"): Fixed(
         below="spec",
         mutable=frozenset(
@@ -91,9 +97,6 @@ _TABLE: dict[tuple[str, str], Fixed] = {
         below="spec", mutable=job.MUTABLE, defaults={"completionMode": "NonIndexed", "manualSelector": False}
     ),
     ("discovery.k8s.io", "EndpointSlice"): _fixed("addressType"),
-    ("jobset.x-k8s.io", "JobSet"): Fixed(
-        below="spec", mutable=frozenset("coordinator suspend ttlSecondsAfterFinished".split())
-    ),
     ("networking.k8s.io", "IngressClass"): _fixed("spec.controller"),
     ("node.k8s.io", "RuntimeClass"): _fixed("handler"),
     (_RBAC, "ClusterRoleBinding"): _fixed("roleRef"),

@@ -8,13 +8,13 @@ from stowplan.compiler.checks.history.edits import custom_resource
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about
 from stowplan.compiler.checks.objects.object import Object, Objects
 from stowplan.compiler.kubernetes.fields import annotation, mapping
+from stowplan.library.engines.registry import STARTING_KINDS
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
 from stowplan.library.values.names import without_hash
 from stowplan.schema.diagnostics import Severity
 from stowplan.schema.meta import RUN_ANNOTATION, ObjectId, SpecId
 
-_RUNS = ("Job", "JobSet")
 _Stem = tuple[str, str, str, str]
 """Namespace, name without the hash, kind and name of the spec."""
 
@@ -35,7 +35,7 @@ class Run(NamedTuple):
 
 def new_runs(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) -> Iterator[Run]:
     """The runs of a spec that are new; none where its run annotation changed, since that says that they are meant."""
-    runs = [obj for obj in objects.of_kind(*_RUNS) if obj.output.manifest.run and obj.id not in previous]
+    runs = [obj for obj in objects.of_kind(*STARTING_KINDS) if obj.output.manifest.run and obj.id not in previous]
     if not runs:
         return
     resource = custom_resource(spec, objects)
@@ -55,7 +55,7 @@ def check(
     old = {
         _stem(known, mapping(body, "metadata", "labels")): known
         for known, body in previous.items()
-        if known.kind in _RUNS and without_hash(known.name) != known.name and not world.exists(known)
+        if known.kind in STARTING_KINDS and without_hash(known.name) != known.name and not world.exists(known)
     }
     replaced = ([(old[run.stem], run) for run in runs if run.stem in old] for runs in new)
     return [_finding(jobs, severity) for jobs in replaced if jobs]

@@ -4,24 +4,25 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from stowplan.compiler.kubernetes.fields import items, mapping
+from stowplan.library.engines.registry import ENGINE_KINDS
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
 
 _TEMPLATES: dict[tuple[str, str], tuple[str, ...]] = {
+    **{(kind.api_version, kind.kind): kind.pods for kind in ENGINE_KINDS if kind.pods is not None},
     ("apps/v1", "DaemonSet"): ("spec", "template"),
     ("apps/v1", "Deployment"): ("spec", "template"),
     ("apps/v1", "ReplicaSet"): ("spec", "template"),
     ("apps/v1", "StatefulSet"): ("spec", "template"),
     ("batch/v1", "CronJob"): ("spec", "jobTemplate", "spec", "template"),
-    ("batch/v1", "Job"): ("spec", "template"),
     ("v1", "Pod"): (),
     ("v1", "PodTemplate"): ("template",),
     ("v1", "ReplicationController"): ("spec", "template"),
 }
-POD_KINDS = frozenset({"JobSet", *(kind for _, kind in _TEMPLATES)})
+"""Path to the pod templates by apiVersion and kind; `*` is every entry of a list."""
+
+POD_KINDS = frozenset(kind for _, kind in _TEMPLATES)
 """Names of the kinds that may have pods."""
-_JOB_SET = ("jobset.x-k8s.io/v1alpha2", "JobSet")
-_JOB = ("template", "spec", "template")
 _CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
 
 
@@ -39,13 +40,15 @@ class Pod(NamedTuple):
 
 
 def pods_of(body: Json) -> tuple[Pod, ...]:
-    """The pod templates of a built-in kind, if it has one, and of a JobSet."""
-    kind = str(body.get("apiVersion")), str(body.get("kind"))
-    path = _TEMPLATES.get(kind)
-    if path is not None:
+    """The pod templates of a built-in kind, or of a kind of an engine; none of any other kind."""
+    path = _TEMPLATES.get((str(body.get("apiVersion")), str(body.get("kind"))))
+    if path is None:
+        return ()
+    if "*" not in path:
         return (_pod(mapping(body, *path), path),)
-    jobs = enumerate(items(body, "spec", "replicatedJobs") if kind == _JOB_SET else ())
-    return tuple([_pod(mapping(job, *_JOB), ("spec", "replicatedJobs", index, *_JOB)) for index, job in jobs])
+    star = path.index("*")
+    home, below = path[:star], path[star + 1 :]
+    return tuple([_pod(mapping(item, *below), (*home, index, *below)) for index, item in enumerate(items(body, *home))])
 
 
 def account_of(pod: Pod) -> tuple[FieldPath, str]:

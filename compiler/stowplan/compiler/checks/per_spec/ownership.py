@@ -10,6 +10,7 @@ from stowplan.compiler.checks.objects.finding import ObjectFinding, about
 from stowplan.compiler.checks.objects.object import Object, Objects
 from stowplan.compiler.kubernetes.fields import mapping
 from stowplan.library.engines.gang.kueue import QUEUE
+from stowplan.library.engines.registry import ENGINE_KINDS
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import Anchor
 from stowplan.schema.frozen import dataclass
@@ -59,7 +60,7 @@ def _by_home(fields: Iterable[Owned]) -> list[tuple[tuple[str, ...], frozenset[s
 
 
 _BY_HOME = {kind: _by_home(fields) for kind, fields in _OWNED.items()}
-_QUEUED = frozenset({("batch", "Job"), ("jobset.x-k8s.io", "JobSet")})
+_QUEUED = frozenset((kind.group, kind.kind) for kind in ENGINE_KINDS if kind.starts)
 _FINALIZERS = frozenset({"foregroundDeletion", "orphan"})
 
 

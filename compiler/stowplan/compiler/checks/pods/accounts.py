@@ -6,7 +6,7 @@ from stowplan.compiler.checks.facts.world import World
 from stowplan.compiler.checks.objects.finding import Made, ObjectFinding, about
 from stowplan.compiler.checks.objects.object import Objects, is_plain
 from stowplan.compiler.checks.objects.pods import Pod, account_of
-from stowplan.library.builders.reporter import NAME as REPORTER
+from stowplan.library.delivery.reporter import NAME as REPORTER
 from stowplan.library.values.names import DataCubeNames, SampleJobNames, SampleSetNames
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.kinds.table import TRAINING_KINDS

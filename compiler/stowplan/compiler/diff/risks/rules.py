@@ -9,9 +9,9 @@ from stowplan.compiler.diff.risks.deletions import deletions
 from stowplan.compiler.diff.risks.grants import grants
 from stowplan.compiler.diff.risks.pods import Pods
 from stowplan.compiler.kubernetes.fields import identity, mapping
+from stowplan.library.engines.registry import STARTING_KINDS
 from stowplan.library.values.quantities import larger
 
-_RUNS = ("Job", "JobSet")
 _Rule = Callable[[Pair], Iterator[Risk]]
 
 
@@ -39,7 +39,7 @@ def _data(pair: Pair) -> Iterator[Risk]:
 
 
 def _run(pair: Pair) -> Iterator[Risk]:
-    if pair.kind not in _RUNS:
+    if pair.kind not in STARTING_KINDS:
         return
     sleeps, slept = (bool(body and mapping(body, "spec").get("suspend")) for body in (pair.after, pair.before))
     match pair.action:

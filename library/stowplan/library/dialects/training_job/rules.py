@@ -18,13 +18,13 @@ from stowplan.library.dialects.training_job.topology import (
     shape,
     topology,
 )
+from stowplan.library.engines.gang.registry import GANG_ENGINES
 from stowplan.library.values.names import MOST_PODS, is_dns_subdomain
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, finding
 from stowplan.schema.kinds.training_job import ServerRole, TrainingJob
 from stowplan.schema.platform.platform import Platform
 
 _LARGEST_PORT = 65535
-_PLACES_GROUPS = ("coscheduling", "volcano")
 """Gang engines that place PodGroups, and leave jobs alone that name a scheduler themselves."""
 
 
@@ -45,15 +45,15 @@ def findings(model: TrainingJob, platform: Platform) -> list[Finding]:
 def priority_class(model: TrainingJob, platform: Platform) -> str | None:
     """The PriorityClass of the job: its `priority`, where it can name one and the gang engine looks at it."""
     wishes = model.spec.annotations
-    engine = platform.engines.gang
-    alone = engine == "none" or (engine in _PLACES_GROUPS and scheduler(model.spec))
+    engine = GANG_ENGINES[platform.engines.gang]
+    alone = not engine.prioritizes or (engine.kinds and scheduler(model.spec))
     name = wishes.priority if wishes and not alone else None
     return name if name and is_dns_subdomain(name) else None
 
 
 def own_pod_group(model: TrainingJob, platform: Platform) -> str | None:
     """The PodGroup that the pods belong to, where it is not one that is compiled."""
-    compiled = platform.engines.gang in _PLACES_GROUPS and not scheduler(model.spec)
+    compiled = GANG_ENGINES[platform.engines.gang].kinds and not scheduler(model.spec)
     return None if compiled else model.spec.pod_group_name or None
 
 
@@ -128,7 +128,7 @@ def _elasticity(model: TrainingJob, platform: Platform) -> Iterator[Finding]:
         )
         hint = "Set `fault_tolerant: true`, or give both the same number."
         yield finding("SP470", path, message, hint)
-    elif platform.engines.gang != "kueue":
+    elif not GANG_ENGINES[platform.engines.gang].resizes:
         message = f"Nothing on this platform changes the size of a job, so it has {least} trainers."
         hint = "Set `engines.gang: kueue` in the platform file for jobs that take what is free."
         yield finding("SP471", path, message, hint)

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from stowplan.library.engines.gang.registry import GANG_ENGINES
 from stowplan.schema.frozen import dataclass
 from stowplan.schema.kinds.training_job import ServerRole, TrainingJob, TrainingJobSpec
 from stowplan.schema.platform.platform import Platform
@@ -61,7 +62,7 @@ def may_grow(model: TrainingJob) -> bool:
 
 def is_elastic(model: TrainingJob, platform: Platform) -> bool:
     """Whether trainers may come and go: they survive each other's loss, and a queue admits what there is room for."""
-    return may_grow(model) and bool(model.spec.fault_tolerant) and platform.engines.gang == "kueue"
+    return may_grow(model) and bool(model.spec.fault_tolerant) and GANG_ENGINES[platform.engines.gang].resizes
 
 
 def scheduler(spec: TrainingJobSpec) -> str | None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import NamedTuple, Protocol
 
+from stowplan.library.engines.kinds import EngineKind
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.training import Role, TrainingGroup
 from stowplan.library.manifest import ExternalReference, Json, Manifest
@@ -53,11 +54,17 @@ class Shared:
 class GangEngine(Protocol):
     """Turns what a job asks of its scheduler into marks and objects.
 
-    One that `resizes` sets the size of an elastic Job on its own, and lets nobody change it while the Job runs.
+    An engine that `resizes` sets the size of an elastic Job on its own, and lets nobody change it while the Job runs.
+    An engine that `suspends` holds Jobs back by `spec.suspend`. An engine that `prioritizes` takes the PriorityClass of
+    the job.
     """
 
     name: str
+    kinds: tuple[EngineKind, ...]
+    """The kinds of objects that the engine makes beside the Jobs, such as PodGroup."""
     resizes: bool
+    suspends: bool
+    prioritizes: bool
 
     def validate(self, group: TrainingGroup, platform: Platform) -> list[Finding]:
         """What is wrong with the request, at paths below `spec.schedulingPolicy` of its document."""

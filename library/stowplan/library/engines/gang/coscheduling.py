@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from stowplan.library.engines.gang.api import (
+    GangEngine,
     PodMarks,
     Shared,
     WorkloadMarks,
@@ -12,13 +13,14 @@ from stowplan.library.engines.gang.api import (
     priority,
 )
 from stowplan.library.engines.gang.pod_group import min_resources, pod_group
+from stowplan.library.engines.kinds import EngineKind
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.training import Role, TrainingGroup
 from stowplan.library.manifest import ExternalReference, Json, Manifest
 from stowplan.schema.diagnostics import Anchor, Finding, finding
 from stowplan.schema.platform.platform import Platform
 
-_API_VERSION = "scheduling.x-k8s.io/v1alpha1"
+POD_GROUP = EngineKind("scheduling.x-k8s.io", "v1alpha1", "PodGroup", "podgroups")
 _POD_GROUP = "scheduling.x-k8s.io/pod-group"
 _TIMEOUT = 60
 """Seconds that placed pods wait for the rest of their group; the value of Kubeflow Trainer."""
@@ -28,7 +30,10 @@ class Coscheduling:
     """A PodGroup without a queue."""
 
     name = "coscheduling"
+    kinds: tuple[EngineKind, ...] = (POD_GROUP,)
     resizes = False
+    suspends = False
+    prioritizes = True
 
     def validate(self, group: TrainingGroup, platform: Platform) -> list[Finding]:
         """The plug-in has no queues."""
@@ -60,7 +65,7 @@ class Coscheduling:
             "minResources": min_resources(group, pods),
             "scheduleTimeoutSeconds": _TIMEOUT,
         }
-        return [pod_group(_API_VERSION, group, spec, run)]
+        return [pod_group(POD_GROUP.api_version, group, spec, run)]
 
     def externals(self, group: TrainingGroup, site: Site) -> list[ExternalReference]:
         """The priority class of the pods."""
@@ -68,3 +73,6 @@ class Coscheduling:
 
     def shared_fields(self) -> tuple[Shared, ...]:
         return ()
+
+
+ENGINE: GangEngine = Coscheduling()

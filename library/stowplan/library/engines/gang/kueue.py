@@ -5,7 +5,8 @@
 
 from collections.abc import Mapping
 
-from stowplan.library.engines.gang.api import PodMarks, Shared, WorkloadMarks, priority
+from stowplan.library.engines.gang.api import GangEngine, PodMarks, Shared, WorkloadMarks, priority
+from stowplan.library.engines.kinds import EngineKind
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.training import Role, TrainingGroup
 from stowplan.library.manifest import ExternalReference, Json, Manifest
@@ -23,7 +24,10 @@ class Kueue:
     """A queue label; for elastic jobs, that fewer pods will do (partial admission, on by default since Kueue 0.5)."""
 
     name = "kueue"
+    kinds: tuple[EngineKind, ...] = ()
     resizes = True
+    suspends = True
+    prioritizes = True
 
     def validate(self, group: TrainingGroup, platform: Platform) -> list[Finding]:
         """A job needs a queue, one workload, and no minimum of its own unless it is elastic."""
@@ -97,3 +101,6 @@ def _ignored(group: TrainingGroup) -> list[Finding]:
 
 def _queue(group: TrainingGroup, site: Site) -> str:
     return group.gang.queue or site.platform.engines.queue or ""
+
+
+ENGINE: GangEngine = Kueue()

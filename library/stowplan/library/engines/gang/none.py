@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from stowplan.library.engines.gang.api import PodMarks, Shared, WorkloadMarks
+from stowplan.library.engines.gang.api import GangEngine, PodMarks, Shared, WorkloadMarks
+from stowplan.library.engines.kinds import EngineKind
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.training import Role, TrainingGroup
 from stowplan.library.manifest import ExternalReference, Json, Manifest
@@ -16,7 +17,10 @@ class NoGang:
     """Pods as they are."""
 
     name = "none"
+    kinds: tuple[EngineKind, ...] = ()
     resizes = False
+    suspends = False
+    prioritizes = False
 
     def validate(self, group: TrainingGroup, platform: Platform) -> list[Finding]:
         """A wish that nobody grants is worth a word. Elastic jobs take their smallest size from the policy."""
@@ -42,3 +46,6 @@ class NoGang:
 
     def shared_fields(self) -> tuple[Shared, ...]:
         return ()
+
+
+ENGINE: GangEngine = NoGang()

@@ -1,10 +1,12 @@
-"""The gang engines there are."""
+"""The gang engines, by name."""
+
+from importlib import import_module
+from typing import get_args
 
 from stowplan.library.engines.gang.api import GangEngine
-from stowplan.library.engines.gang.coscheduling import Coscheduling
-from stowplan.library.engines.gang.kueue import Kueue
-from stowplan.library.engines.gang.none import NoGang
-from stowplan.library.engines.gang.volcano import Volcano
+from stowplan.schema.platform.engines import GangEngineName
 
-GANG_ENGINES: dict[str, GangEngine] = {engine.name: engine for engine in (NoGang(), Volcano(), Coscheduling(), Kueue())}
-"""Engines by the name that `engines.gang` of the platform gives. A new one is added here and nowhere else."""
+GANG_ENGINES: dict[str, GangEngine] = {
+    name: import_module(f"stowplan.library.engines.gang.{name}").ENGINE for name in get_args(GangEngineName)
+}
+"""Engines by the name that `engines.gang` of the platform gives. The module of an engine has the engine's name."""

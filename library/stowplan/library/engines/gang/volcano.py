@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from stowplan.library.engines.gang.api import (
+    GangEngine,
     PodMarks,
     Shared,
     WorkloadMarks,
@@ -12,6 +13,7 @@ from stowplan.library.engines.gang.api import (
     priority,
 )
 from stowplan.library.engines.gang.pod_group import min_resources, pod_group
+from stowplan.library.engines.kinds import EngineKind
 from stowplan.library.ir.data import Site
 from stowplan.library.ir.training import Role, TrainingGroup
 from stowplan.library.manifest import ExternalReference, Json, Manifest
@@ -22,14 +24,17 @@ SCHEDULER = "volcano"
 DEFAULT_QUEUE = "default"
 """The queue that Volcano brings with itself."""
 
-_API_VERSION = "scheduling.volcano.sh/v1beta1"
+POD_GROUP = EngineKind("scheduling.volcano.sh", "v1beta1", "PodGroup", "podgroups")
 
 
 class Volcano:
     """What paddle-operator did with `--scheduling=volcano`, without holding pods back: that is the scheduler's part."""
 
     name = "volcano"
+    kinds: tuple[EngineKind, ...] = (POD_GROUP,)
     resizes = False
+    suspends = False
+    prioritizes = True
 
     def validate(self, group: TrainingGroup, platform: Platform) -> list[Finding]:
         """Volcano takes every field of the policy."""
@@ -62,7 +67,7 @@ class Volcano:
         }
         if group.gang.priority_class:
             spec["priorityClassName"] = group.gang.priority_class
-        return [pod_group(_API_VERSION, group, spec, run)]
+        return [pod_group(POD_GROUP.api_version, group, spec, run)]
 
     def externals(self, group: TrainingGroup, site: Site) -> list[ExternalReference]:
         """The queue, where it is not the one that Volcano brings, and the priority class of the PodGroup."""
@@ -77,3 +82,6 @@ class Volcano:
 
 def _queue(group: TrainingGroup, site: Site) -> str:
     return group.gang.queue or site.platform.engines.queue or DEFAULT_QUEUE
+
+
+ENGINE: GangEngine = Volcano()

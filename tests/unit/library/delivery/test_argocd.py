@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stowplan.library.builders import argocd
+from stowplan.library.delivery import argocd
 from stowplan.schema.platform.platform import GroupKind
 from tests.unit.specs import platform
 

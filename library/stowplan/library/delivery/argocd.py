@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from stowplan.library.builders.metadata import EARLY_WAVE
+from stowplan.library.engines.registry import ENGINE_KINDS
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels
 from stowplan.schema.kinds.table import KINDS
@@ -31,13 +32,11 @@ NAMESPACED_KINDS = (
     GroupKind(group="apps", kind="StatefulSet"),
     GroupKind(group="batch", kind="CronJob"),
     GroupKind(group="batch", kind="Job"),
-    GroupKind(group="jobset.x-k8s.io", kind="JobSet"),
     GroupKind(group="networking.k8s.io", kind="NetworkPolicy"),
     GroupKind(group="policy", kind="PodDisruptionBudget"),
     GroupKind(group="rbac.authorization.k8s.io", kind="Role"),
     GroupKind(group="rbac.authorization.k8s.io", kind="RoleBinding"),
-    GroupKind(group="scheduling.volcano.sh", kind="PodGroup"),
-    GroupKind(group="scheduling.x-k8s.io", kind="PodGroup"),
+    *(GroupKind(group=each.group, kind=each.kind) for each in ENGINE_KINDS),
     *(GroupKind(group=model.group(), kind=name) for name, model in KINDS.items()),
 )
 """Every namespaced kind that specs can compile to with any engine.

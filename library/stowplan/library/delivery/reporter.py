@@ -4,6 +4,9 @@ from stowplan.library.builders import network_policy
 from stowplan.library.builders.config_map import content
 from stowplan.library.builders.metadata import EARLY_KINDS, EARLY_WAVE
 from stowplan.library.builders.pods import agent_pod
+from stowplan.library.engines.api import JobEngine
+from stowplan.library.engines.jobset import JOB_SET
+from stowplan.library.engines.registry import JOB_ENGINES
 from stowplan.library.ir.data import Site
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels, names
@@ -39,30 +42,31 @@ def manifests(namespace: str, site: Site) -> list[Manifest]:
 
 def _configuration(namespace: str, site: Site) -> Manifest:
     """Return the ConfigMap with a hash in its name, so that a new configuration restarts the reporter."""
-    config = ReporterConfig(namespace=namespace, jobSets=_has_job_sets(site), mxnetSuccess=site.platform.mxnet.success)
+    has_job_sets = JOB_SET in _engine(site).kinds
+    config = ReporterConfig(namespace=namespace, jobSets=has_job_sets, mxnetSuccess=site.platform.mxnet.success)
     data = content(config)
     name = names.with_hash(NAME, names.content_hash(data), names.SUBDOMAIN_LIMIT)
     return _made("v1", "ConfigMap", namespace, {"immutable": True, "data": data}, name)
 
 
-def _has_job_sets(site: Site) -> bool:
-    return site.platform.engines.jobs == "jobset"
+def _engine(site: Site) -> JobEngine:
+    return JOB_ENGINES[site.platform.engines.jobs]
 
 
 def _rules(site: Site) -> list[Json]:
     """Return its rights: read workloads and Stowplan's kinds, and write only the status of the latter."""
-    read = [("", ["pods"]), ("apps", ["statefulsets"]), ("batch", ["jobs"])]
-    if _has_job_sets(site):
-        read.append(("jobset.x-k8s.io", ["jobsets"]))
-    kinds: dict[str, list[str]] = {}
+    read = {"": {"pods"}, "apps": {"statefulsets"}, "batch": {"jobs"}}
+    for made in _engine(site).kinds:
+        read.setdefault(made.group, set()).add(made.plural)
+    kinds: dict[str, set[str]] = {}
     for resource in KINDS.values():
-        kinds.setdefault(resource.group(), []).append(resource.PLURAL)
-    rules = [_rule(group, resources, _READ) for group, resources in [*read, *sorted(kinds.items())]]
-    statuses = [(group, [f"{plural}/status" for plural in plurals]) for group, plurals in sorted(kinds.items())]
+        kinds.setdefault(resource.group(), set()).add(resource.PLURAL)
+    rules = [_rule(group, resources, _READ) for group, resources in [*read.items(), *sorted(kinds.items())]]
+    statuses = [(group, {f"{plural}/status" for plural in plurals}) for group, plurals in sorted(kinds.items())]
     return [*rules, *(_rule(group, resources, ("patch",)) for group, resources in statuses)]
 
 
-def _rule(group: str, resources: list[str], verbs: tuple[str, ...]) -> Json:
+def _rule(group: str, resources: set[str], verbs: tuple[str, ...]) -> Json:
     return {"apiGroups": [group], "resources": sorted(resources), "verbs": list(verbs)}
 
 
