@@ -9,6 +9,7 @@ from stowplan.agents.reporter.observed import Observed
 from stowplan.agents.reporter.pods import Pod
 from stowplan.agents.reporter.resources import Resource
 from stowplan.agents.reporter.workloads import Job, JobSet, Key, StatefulSet
+from stowplan.schema.agents.reporter_config import MxnetSuccess
 
 
 class Item(Protocol):
@@ -99,6 +100,8 @@ class Caches:
     job_sets: Cache[JobSet]
     sets: Cache[StatefulSet]
     pods: Cache[Pod]
+    mxnet_success: MxnetSuccess = "scheduler"
+    """The platform's setting, which the rules of MxJobs read."""
 
     def observed(self, key: Key) -> Observed | None:
         """Everything about one custom resource; None if there is none."""
@@ -114,6 +117,7 @@ class Caches:
             sets=self.sets.of(key),
             pods=self.pods.of(key),
             partitions=self._partitions(newest),
+            mxnet_success=self.mxnet_success,
         )
 
     @property

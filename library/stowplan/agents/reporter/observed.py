@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from stowplan.agents.reporter.pods import Pod
 from stowplan.agents.reporter.resources import Resource
 from stowplan.agents.reporter.workloads import Job, JobSet, StatefulSet
+from stowplan.schema.agents.reporter_config import MxnetSuccess
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,8 @@ class Observed:
     pods: Sequence[Pod] = ()
     partitions: int | None = None
     """Of the SampleSet that a SampleJob works on, where it is known."""
+    mxnet_success: MxnetSuccess = "scheduler"
+    """The role whose success is that of a distributed MxJob."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,7 @@ class Reporting:
             job_sets=Cache(partial(workloads.job_set, namespace=namespace), changed),
             sets=Cache(partial(workloads.stateful_set, namespace=namespace), changed),
             pods=Cache(partial(pods.pod, namespace=namespace), changed),
+            mxnet_success=self.settings.mxnet_success,
         )
 
     async def run(self) -> None:
@@ -120,7 +121,7 @@ class Reporting:
         if wait := self._wait(key, seen):
             self.queue.add(key, wait)
             return
-        status = registry.status(seen, self.settings.mxnet_success)
+        status = registry.status(seen)
         if status is None or registry.is_told(seen, status):
             return
         written, now = await apply(self.client, seen, status, self.log)

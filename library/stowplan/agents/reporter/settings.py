@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from stowplan.agents.cluster import access
 from stowplan.agents.cluster.access import Access
 from stowplan.agents.runtime.arguments import Arguments, parse
 from stowplan.agents.runtime.settings import read_config
-from stowplan.schema.agents.reporter_config import ReporterConfig
+from stowplan.schema.agents.reporter_config import MxnetSuccess, ReporterConfig
 
 _ABOUT = """\
 Watches the Jobs, JobSets, StatefulSets and pods that were compiled from the custom resources of one namespace, and
@@ -26,7 +25,7 @@ class ReporterSettings:
     access: Access
     namespace: str
     job_sets: bool
-    mxnet_success: Literal["scheduler", "worker"]
+    mxnet_success: MxnetSuccess
 
 
 def arguments(words: Sequence[str]) -> Arguments:

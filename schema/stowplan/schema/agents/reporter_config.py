@@ -10,6 +10,8 @@ from pydantic import Field
 
 from stowplan.schema.meta import DnsLabel, Model
 
+MxnetSuccess = Literal["scheduler", "worker"]
+
 
 class ReporterConfig(Model):
     """One reporter."""
@@ -18,6 +20,6 @@ class ReporterConfig(Model):
     task: Literal["report"] = Field(default="report", description="What to do.")
     namespace: DnsLabel = Field(description="Namespace to report on.")
     job_sets: bool = Field(description="Whether the cluster has JobSets.")
-    mxnet_success: Literal["scheduler", "worker"] = Field(
+    mxnet_success: MxnetSuccess = Field(
         description="Whose success is that of a distributed MxJob, as the platform has it."
     )

@@ -1,5 +1,6 @@
 """Objects as an API server has them, and what the reporter makes of them."""
 
+from dataclasses import replace
 from typing import Any
 
 from stowplan.agents.reporter import pods, resources, workloads
@@ -189,15 +190,15 @@ def report(
 ) -> Any:
     """The status that follows. It must be of the CRD's shape, and stable: judged once more, it stays."""
     seen = observed(kind, given, *objects, partitions=partitions)
-    status = registry.status(seen, mxnet)
+    status = registry.status(replace(seen, mxnet_success=mxnet))
     if status is None:
         return None
     table.KINDS[kind].STATUS.model_validate(status)
-    assert set(status) <= registry.FIELDS[kind]
+    assert set(status) <= registry.RULES[kind].FIELDS
     assert not [key for key, value in status.items() if value in ({}, [])], "would be a null after an apply"
-    others = {key: value for key, value in given.get("status", {}).items() if key not in registry.FIELDS[kind]}
+    others = {key: value for key, value in given.get("status", {}).items() if key not in registry.RULES[kind].FIELDS}
     again = observed(kind, {**given, "status": {**others, **status}}, *objects, partitions=partitions)
-    second = registry.status(again, mxnet)
+    second = registry.status(replace(again, mxnet_success=mxnet))
     assert second is None or registry.is_told(again, second), (status, second)
     return status
 

@@ -1,7 +1,7 @@
 """The status of an MxJob, by the rules of deepinsight's operator."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from stowplan.agents.reporter.observed import Observed
 from stowplan.agents.reporter.rules.conditions import Status, of_work, settled
@@ -10,21 +10,19 @@ from stowplan.agents.reporter.rules.training import Role, Training, is_kept, rea
 ORDER = ("scheduler", "server", "worker")
 FIELDS = frozenset("phase state reason replicaStatuses run conditions observedGeneration".split())
 
-Winner = Literal["scheduler", "worker"]
 
-
-def status(seen: Observed, success: Winner) -> Status | None:
+def status(seen: Observed) -> Status | None:
     """All fields that the reporter owns; None where what is there is to stay.
 
-    `success` is the platform's choice. With `scheduler` its success is that of the job, also when a worker failed, as
-    in the old operator; with `worker` nobody who decides may have failed.
+    `mxnet_success` is the platform's choice. With `scheduler`, the success of the scheduler is that of the job, also
+    when a worker failed, as in the old operator. With `worker`, no role that decides may have failed.
     """
     if is_kept(seen):
         return None
     distributed = seen.resource.spec.get("jobMode") == "dist"
     roles = _roles(seen.resource.spec)
     deciders = [role for role in roles if role != "server"] or ["worker"]
-    enough = ("scheduler",) if distributed and success == "scheduler" else ()
+    enough = ("scheduler",) if distributed and seen.mxnet_success == "scheduler" else ()
     found = training(seen, deciders, enough=enough)
     phase = _phase(found)
     fields: Status = {
