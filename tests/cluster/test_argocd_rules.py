@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from stowplan.compiler.checks.across_specs import applications, waves
-from stowplan.compiler.checks.collect import facts_of
-from stowplan.compiler.checks.facts.world import World
-from stowplan.compiler.checks.objects.object import Object, Objects, read
+from stowplan.compiler.checks.across_specs import held_syncs, project_kinds, waves
+from stowplan.compiler.checks.across_specs.facts import facts_of, graph_of
+from stowplan.compiler.checks.objects.object import Object, Objects, SpecObjects, read
+from stowplan.compiler.checks.objects.object_graph import ObjectGraph
 from stowplan.compiler.checks.per_spec import protection
 from stowplan.compiler.model import Output
 from stowplan.library.manifest import Manifest as Built
@@ -72,13 +72,13 @@ def checked(namespace: str, *bodies: Manifest) -> list[Object]:
     return [read(Output(f"{namespace}/{i}.yaml", Built(body, stem=""), None, "")) for i, body in enumerate(bodies)]
 
 
-def world(objects: list[Object]) -> World:
-    return World([facts_of(None, objects, [], Platform())])
+def graph(objects: list[Object]) -> ObjectGraph:
+    return graph_of([facts_of(SpecObjects(None, Objects(objects), Platform()))], Platform())
 
 
 def unprotected(objects: list[Object]) -> list[str]:
     """The codes of what could be deleted, run again or hold a sync."""
-    found = [*protection.check(Objects(objects)), *protection.check_applications(world(objects))]
+    found = [*protection.check(Objects(objects)), *held_syncs.check(graph(objects))]
     return [each.found.code for each in found]
 
 
@@ -96,7 +96,7 @@ def test_job_in_an_early_wave_holds_its_sync_and_the_fix(made: PlainApplications
     base, early, late = config_map("base"), held_job("early", sync_wave="-1"), config_map("late")
     predicted = plan([base, early, late])
     assert held(predicted) == {("Job/early", Gate.COMPLETION)}
-    assert [each.found.code for each in waves.check(world(checked("rules-early", base, early, late)))] == ["SP524"]
+    assert [each.found.code for each in waves.check(graph(checked("rules-early", base, early, late)))] == ["SP524"]
     with made.application("rules-early", [base]) as application:
         wrong = application.commit([base, early, late])
         application.await_message("waiting for healthy state of batch/Job/early")
@@ -200,7 +200,7 @@ def _codes(made: PlainApplications, name: str, kinds: list[str], *bodies: Manife
     """What the check says of namespaced objects under an AppProject that allows only these kinds."""
     project = made.project(name, kinds)
     placed = [{**body, "metadata": {**body["metadata"], "namespace": name}} for body in bodies]
-    return [each.found.code for each in applications.check(world(checked(name, *placed, project)))]
+    return [each.found.code for each in project_kinds.check(graph(checked(name, *placed, project)))]
 
 
 def _refusals(application: PlainApplication) -> set[str]:

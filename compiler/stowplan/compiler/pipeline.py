@@ -18,7 +18,7 @@ from stowplan.compiler.batches import batch, worker_pool
 from stowplan.compiler.batches.batch import Batch, Setting
 from stowplan.compiler.batches.front_end import Reading, read
 from stowplan.compiler.checks import local, stage
-from stowplan.compiler.checks.facts.facts import Facts
+from stowplan.compiler.checks.across_specs.facts import Facts
 from stowplan.compiler.checks.history.changes import Changes
 from stowplan.compiler.checks.local import Checked
 from stowplan.compiler.committed import runs

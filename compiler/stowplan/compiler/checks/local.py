@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from stowplan.compiler.checks.collect import facts_of
-from stowplan.compiler.checks.facts.facts import Facts
+from stowplan.compiler.checks.across_specs.facts import Facts, facts_of
 from stowplan.compiler.checks.history.changes import Changes, changes_of
 from stowplan.compiler.checks.objects.finding import ObjectFinding
-from stowplan.compiler.checks.objects.object import Object, Objects, read
+from stowplan.compiler.checks.objects.object import Object, Objects, SpecObjects, read
 from stowplan.compiler.checks.per_spec import (
     argocd_annotations,
     cluster_fields,
@@ -87,7 +86,8 @@ def _checked(
         *protection.check(sound),
         *_security(sound, platform),
     )
-    return Checked(spec, findings, facts_of(spec, fit, unfit, platform), changes_of(spec, sound, previous))
+    facts = facts_of(SpecObjects(spec, sound, platform), unfit)
+    return Checked(spec, findings, facts, changes_of(spec, sound, previous))
 
 
 def _shape(objects: Objects, known: Definitions) -> list[ObjectFinding]:

@@ -1,29 +1,20 @@
-"""The check stage: what is wrong with the compiled objects, said at the spec they come from.
+"""The check stage: findings about the compiled objects, placed in the user's files.
 
-It has two rooms. `local` looks at the objects of each spec alone, and may so be run for some of the specs, or in
-another process; what it leaves are findings, facts and changes. `shared` looks at the facts of all.
+`local` checks the objects of each spec alone; it may run for some of the specs, or in another process. `conclude`
+checks the objects of all specs together.
 """
 
 from collections.abc import Mapping, Sequence
 
-from stowplan.compiler.checks import local, shared
-from stowplan.compiler.checks.facts.world import World
+from stowplan.compiler.checks.across_specs.facts import graph_of
+from stowplan.compiler.checks.across_specs.registry import CHECKS
+from stowplan.compiler.checks.history import history
 from stowplan.compiler.checks.local import Checked
 from stowplan.compiler.checks.objects.places import DocumentOf, Places
 from stowplan.compiler.diagnostics.report import Report
-from stowplan.compiler.model import Output, Program
+from stowplan.compiler.model import Program
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId
-
-
-def check(outputs: Sequence[Output], program: Program, previous: Mapping[ObjectId, Json], report: Report) -> None:
-    """Run all checks over the outputs and add what they find to `report`.
-
-    `previous` holds the objects that the committed output holds, by identity; it is empty for a first run.
-    """
-    platform = program.platform
-    known = local.definitions(outputs, platform.kubernetes_version)
-    conclude(local.check(outputs, platform, known, previous), program, previous, report)
 
 
 def conclude(
@@ -34,15 +25,17 @@ def conclude(
     *,
     elsewhere: DocumentOf | None = None,
 ) -> None:
-    """Add to `report` what `local` found in all specs, and what is wrong between them.
+    """Add to `report` the findings of `local` in all specs, those between specs and those about the last run.
 
     `previous` holds at least the objects that the last run wrote and this one does not. `elsewhere` gives the
     documents of specs that are not in the program.
     """
-    world = World(part.facts for part in parts)
+    graph = graph_of([part.facts for part in parts], program.platform)
     findings = [
-        *(finding for part in parts for finding in part.findings),
-        *shared.check(world, [part.changes for part in parts], program.platform, previous),
+        *(found for part in parts for found in part.findings),
+        *(found for check in CHECKS for found in check.check(graph)),
+        *history.check(graph, [part.changes for part in parts], previous),
     ]
-    places = Places(program, world, elsewhere)
+    templates = dict(pair for part in parts for pair in part.facts.templates)
+    places = Places(program, templates, elsewhere)
     report.add(*(places.diagnostic(found) for found in findings))

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
-from stowplan.compiler.checks.facts.facts import Fact
 from stowplan.compiler.checks.history.changes import Changes
 from stowplan.compiler.checks.local import Checked
+from stowplan.compiler.checks.objects.summary import ObjectSummary
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.incremental.pickled_specs import Texts
@@ -58,7 +58,7 @@ class Beside:
         return (fact.path for file in others for spec in file.specs for fact in spec.objects.objects)
 
     @cached_property
-    def objects(self) -> list[Fact]:
+    def objects(self) -> list[ObjectSummary]:
         """What is known of each of these."""
         return [fact for spec in self.specs for fact in spec.objects.objects]
 

@@ -10,7 +10,7 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from stowplan.compiler.checks.facts.facts import Facts
+from stowplan.compiler.checks.across_specs.facts import Facts
 from stowplan.compiler.checks.local import Checked
 from stowplan.compiler.checks.objects.finding import ObjectFinding
 from stowplan.compiler.diagnostics.report import Diagnostic

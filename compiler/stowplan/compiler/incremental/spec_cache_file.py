@@ -10,8 +10,11 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stowplan.compiler.checks.facts import facts
+from stowplan.compiler.checks.across_specs.facts import FACT_TYPES, Facts
 from stowplan.compiler.checks.objects.finding import ObjectFinding
+from stowplan.compiler.checks.objects.summary import ObjectSummary
+from stowplan.compiler.checks.objects.template_fields import Template
+from stowplan.compiler.checks.pods.excess import Excess
 from stowplan.compiler.diagnostics.locations import Location
 from stowplan.compiler.diagnostics.report import Diagnostic
 from stowplan.compiler.incremental.spec_cache import Kept, KeptFile, KeptRest, KeptSpec
@@ -39,7 +42,7 @@ class _Record(NamedTuple):
 
 
 _VALUES = (
-    *(value for value in vars(facts).values() if isinstance(value, type) and value.__module__ == facts.__name__),
+    *(*FACT_TYPES, Facts, ObjectSummary, Template, Excess),
     *(_Record, KeptFile, KeptRest, KeptSpec, Place, SpecFacts, Write, MountedClaim, ObjectId, SpecId),
     *(ObjectFinding, Finding, Anchor, Severity, Diagnostic, Location, frozenset),
 )

@@ -1,18 +1,20 @@
 """Objects for the tests of the checks: clean ones, and ways to change one field of them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
-from stowplan.compiler.checks.collect import facts_of
-from stowplan.compiler.checks.facts.world import World
+from stowplan.compiler.checks import local, stage
+from stowplan.compiler.checks.across_specs.facts import facts_of, graph_of
 from stowplan.compiler.checks.objects.finding import ObjectFinding
-from stowplan.compiler.checks.objects.object import Object, Objects, read
+from stowplan.compiler.checks.objects.object import Object, Objects, SpecObjects, read
+from stowplan.compiler.checks.objects.object_graph import ObjectGraph
+from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.kubernetes.fields import mapping
-from stowplan.compiler.model import Output
+from stowplan.compiler.model import Output, Program
 from stowplan.library.manifest import ExternalReference, Json, Manifest
 from stowplan.schema.diagnostics import dotted
-from stowplan.schema.meta import SpecId
+from stowplan.schema.meta import ObjectId, SpecId
 from stowplan.schema.platform.platform import Platform
 
 SPEC = SpecId("SampleSet", "ml", "imagenet")
@@ -156,9 +158,15 @@ def objects(*made: Json | Output) -> Objects:
     return Objects(_read(made))
 
 
-def world(*made: Json | Output) -> World:
-    """The facts of outputs, none of them left out."""
-    return World([facts_of(None, _read(made), [], Platform())])
+def graph(*made: Json | Output) -> ObjectGraph:
+    """The graph of outputs, as if no spec was compiled to them."""
+    return graph_of([facts_of(SpecObjects(None, objects(*made), Platform()))], Platform())
+
+
+def check(outputs: Sequence[Output], program: Program, previous: Mapping[ObjectId, Json], report: Report) -> None:
+    """Run the check stage; `previous` holds the objects of the committed output."""
+    known = local.definitions(outputs, program.platform.kubernetes_version)
+    stage.conclude(local.check(outputs, program.platform, known, previous), program, previous, report)
 
 
 def _read(made: Iterable[Json | Output]) -> list[Object]:

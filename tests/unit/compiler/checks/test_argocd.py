@@ -4,7 +4,13 @@ from typing import Any
 
 import pytest
 
-from stowplan.compiler.checks.across_specs import applications, waves
+from stowplan.compiler.checks.across_specs import (
+    application_size,
+    held_syncs,
+    missing_definitions,
+    project_kinds,
+    waves,
+)
 from stowplan.compiler.checks.objects.finding import ObjectFinding
 from stowplan.compiler.checks.per_spec import argocd_annotations, cluster_fields, protection
 from stowplan.library.manifest import Json
@@ -19,6 +25,7 @@ from tests.unit.compiler.checks.given import (
     definition,
     fields,
     foreign,
+    graph,
     job,
     objects,
     output,
@@ -28,7 +35,6 @@ from tests.unit.compiler.checks.given import (
     stateful_set,
     texts,
     volume,
-    world,
 )
 
 PREFIX = 'metadata.annotations["argocd.argoproj.io/'
@@ -165,10 +171,10 @@ def test_a_job_that_would_run_again_by_itself(made: Json, path: str) -> None:
 @pytest.mark.parametrize("option", ["PruneLast=true", "Prune=confirm"])
 def test_an_option_that_holds_the_sync_of_jobs(option: str) -> None:
     holding = annotated(config_map(), sync_options=option)
-    assert fields(protection.check_applications(world(holding, job()))) == [("SP535", OPTIONS)]
-    assert protection.check_applications(world(holding)) == []
+    assert fields(held_syncs.check(graph(holding, job()))) == [("SP535", OPTIONS)]
+    assert held_syncs.check(graph(holding)) == []
     elsewhere = changed(job(), "metadata.namespace", "other")
-    assert protection.check_applications(world(holding, elsewhere)) == []
+    assert held_syncs.check(graph(holding, elsewhere)) == []
 
 
 def test_an_application_must_not_hold_its_sync() -> None:
@@ -193,7 +199,7 @@ EARLY = [
 
 @pytest.mark.parametrize("made", EARLY, ids=lambda made: str(made["kind"]))
 def test_kinds_without_health_may_stand_in_an_earlier_wave(made: Json) -> None:
-    assert waves.check(world(at(made, "-1"), job(), stateful_set())) == []
+    assert waves.check(graph(at(made, "-1"), job(), stateful_set())) == []
 
 
 @pytest.mark.parametrize(
@@ -211,34 +217,35 @@ def test_kinds_without_health_may_stand_in_an_earlier_wave(made: Json) -> None:
 )
 def test_what_has_health_stands_in_the_last_wave(made: Json, code: str) -> None:
     last = job("last")
-    assert fields(waves.check(world(at(made, "-1"), last))) == [(code, WAVE)]
-    assert waves.check(world(at(made, "0"), last)) == []
+    assert fields(waves.check(graph(at(made, "-1"), last))) == [(code, WAVE)]
+    assert waves.check(graph(at(made, "0"), last)) == []
 
 
 def test_the_last_wave_is_that_of_one_application() -> None:
     elsewhere = changed(job("last"), "metadata.namespace", "other")
-    assert waves.check(world(at(job(), "-1"), elsewhere)) == []
+    assert waves.check(graph(at(job(), "-1"), elsewhere)) == []
 
 
 def test_a_later_object_makes_a_job_wait_and_is_named() -> None:
-    found = waves.check(world(job(), at(config_map(), "5")))
+    found = waves.check(graph(job(), at(config_map(), "5")))
     assert "ConfigMap ml/settings is in wave 5" in texts(found)
 
 
 def test_a_consumer_before_what_it_needs() -> None:
     binding = role_binding(subjects=[])
-    found = waves.check(world(at(binding, "-2"), at(role(), "-1")))
+    found = waves.check(graph(at(binding, "-2"), at(role(), "-1")))
     assert fields(found) == [("SP525", "roleRef.name")]
-    assert waves.check(world(at(binding, "-1"), at(role(), "-1"))) == []
+    assert waves.check(graph(at(binding, "-1"), at(role(), "-1"))) == []
 
 
 def test_in_a_foreign_object_an_early_wave_is_a_warning() -> None:
-    found = waves.check(world(foreign(at(THING, "-1")), job()))
+    found = waves.check(graph(foreign(at(THING, "-1")), job()))
     assert [each.found.severity for each in found] == [Severity.WARNING]
 
 
 def synced(*made: Any) -> list[ObjectFinding]:
-    return applications.check(world(*made))
+    found = graph(*made)
+    return [*application_size.check(found), *project_kinds.check(found), *missing_definitions.check(found)]
 
 
 CR = annotated(THING, sync_options="SkipDryRunOnMissingResource=true")

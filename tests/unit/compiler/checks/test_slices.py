@@ -9,15 +9,13 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from stowplan.compiler.checks import local, shared
-from stowplan.compiler.checks.collect import facts_of
-from stowplan.compiler.checks.facts.facts import Facts
-from stowplan.compiler.checks.facts.world import World
+from stowplan.compiler.checks import local, stage
+from stowplan.compiler.checks.across_specs.facts import Facts, facts_of, graph_of
+from stowplan.compiler.checks.across_specs.registry import CHECKS
 from stowplan.compiler.checks.local import Checked
-from stowplan.compiler.checks.objects.object import read
-from stowplan.compiler.checks.objects.places import Places
+from stowplan.compiler.checks.objects.finding import ObjectFinding
+from stowplan.compiler.checks.objects.object import Objects, SpecObjects, read
 from stowplan.compiler.checks.per_spec import conformance
-from stowplan.compiler.checks.stage import check
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.model import Output, Program
 from stowplan.compiler.repository.load import load
@@ -27,6 +25,7 @@ from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId, SpecId
 from stowplan.schema.platform.platform import Platform
 from tests.repositories import CASES, EXAMPLES, INVALID_CASES, lay_out
+from tests.unit.compiler.checks.given import check
 from tests.unit.compiler.checks.test_stage import compiled as outputs_of
 
 _CODES = ("SP50", "SP51", "SP52", "SP53", "SP54", "SP55", "SP61")
@@ -103,13 +102,10 @@ def checked_in_slices(
 
 
 def diagnostics(program: Program, parts: Sequence[Checked], previous: Mapping[ObjectId, Json]) -> list[Diagnostic]:
-    """What is told where only what is gone is known of the last run, apart from each spec's own."""
-    report, world = Report(), World(part.facts for part in parts)
-    gone = {known: body for known, body in previous.items() if not world.exists(known)}
-    places = Places(program, world)
-    own = [found for part in parts for found in part.findings]
-    found = shared.check(world, [part.changes for part in parts], program.platform, gone)
-    report.add(*(places.diagnostic(each) for each in (*own, *found)))
+    """The diagnostics of a run that knows only those objects of the last run that are gone."""
+    report, graph = Report(), graph_of([part.facts for part in parts], program.platform)
+    gone = {known: body for known, body in previous.items() if not graph.exists(known)}
+    stage.conclude(parts, program, gone, report)
     return report.diagnostics
 
 
@@ -124,11 +120,11 @@ def test_slices_of_any_size_say_the_same(name: str) -> None:
         for size in (1, 3):
             parts = checked_in_slices(outputs, program, previous, size)
             assert diagnostics(program, parts, previous) == report.diagnostics
-    # And so does what a spec has for itself, which is left out of its facts.
-    world = World(part.facts for part in checked_in_slices(outputs, program, {}, 1))
-    every = World(_facts(some, program.platform) for some in slices(outputs, 1))
-    found, more = (shared.check(each, [], program.platform, {}) for each in (world, every))
-    assert set(found) == set(more)
+    # A check leaves facts out if they concern one spec only. All facts together lead to the same findings.
+    few = [part.facts for part in checked_in_slices(outputs, program, {}, 1)]
+    every = [_facts(some, program.platform) for some in slices(outputs, 1)]
+    found, more = ({*_across_specs(facts, program.platform)} for facts in (few, every))
+    assert found == more
 
 
 def test_the_changed_past_of_the_cases_has_findings() -> None:
@@ -141,9 +137,14 @@ def test_the_changed_past_of_the_cases_has_findings() -> None:
     assert codes >= {"SP540", "SP541", "SP542"}
 
 
+def _across_specs(parts: Sequence[Facts], platform: Platform) -> list[ObjectFinding]:
+    graph = graph_of(parts, platform)
+    return [found for each in CHECKS for found in each.check(graph)]
+
+
 def _facts(outputs: Sequence[Output], platform: Platform) -> Facts:
     """All facts of a spec's outputs."""
     objects = [read(each) for each in outputs]
     wrong = {found.object for found in conformance.check(objects, platform.kubernetes_version)}
     fit, unfit = ([each for each in objects if (each.id in wrong) is is_wrong] for is_wrong in (False, True))
-    return facts_of(None, fit, unfit, platform)
+    return facts_of(SpecObjects(None, Objects(fit), platform), unfit)

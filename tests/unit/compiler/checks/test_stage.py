@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stowplan.compiler.checks.stage import check
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.kubernetes.fields import identity
 from stowplan.compiler.lowering import output_layout
@@ -24,7 +23,7 @@ from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.diagnostics import Severity
 from stowplan.schema.meta import ObjectId, SpecId
 from stowplan.schema.platform.platform import KUBERNETES_VERSIONS
-from tests.unit.compiler.checks.given import changed, claim, config_map, foreign, job, output, volume
+from tests.unit.compiler.checks.given import changed, check, claim, config_map, foreign, job, output, volume
 
 DATASET = """\
 apiVersion: batch.paddlepaddle.org/v1alpha1

@@ -1,26 +1,30 @@
 """Is each object written once?"""
 
-from stowplan.compiler.checks.facts.facts import Fact
-from stowplan.compiler.checks.facts.world import World
+from collections import Counter
+
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about
+from stowplan.compiler.checks.objects.object_graph import ObjectGraph
+from stowplan.compiler.checks.objects.summary import ObjectSummary
 from stowplan.schema.meta import ObjectId
 
 
-def check(world: World) -> list[ObjectFinding]:
+def check(graph: ObjectGraph) -> list[ObjectFinding]:
     """One finding for each object whose group, kind, namespace and name an earlier one has.
 
     The version is no part of the identity, as in the API server. Argo CD would warn and let the last one win.
     """
-    first: dict[ObjectId, Fact] = {}
+    times = Counter(each.id for each in graph.everything)
+    repeated = [each for each in graph.everything if times[each.id] > 1 and each.id.name]
+    first: dict[ObjectId, ObjectSummary] = {}
     found = []
-    for fact in world.repeated():
-        other = first.setdefault(fact.id, fact)
-        if other is not fact:
-            message = f"The object is compiled twice: {_origin(other)} and {_origin(fact)} both make it."
+    for each in sorted(repeated, key=lambda summary: summary.order):
+        other = first.setdefault(each.id, each)
+        if other is not each:
+            message = f"The object is compiled twice: {_origin(other)} and {_origin(each)} both make it."
             hint = "Rename one of the two, or remove it."
-            found.append(about(fact, "SP503", ("metadata", "name"), message, hint))
+            found.append(about(each, "SP503", ("metadata", "name"), message, hint))
     return found
 
 
-def _origin(fact: Fact) -> str:
-    return str(fact.spec) if fact.spec else fact.source or "the platform file"
+def _origin(summary: ObjectSummary) -> str:
+    return str(summary.spec) if summary.spec else summary.source or "the platform file"

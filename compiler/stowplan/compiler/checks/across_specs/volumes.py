@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from stowplan.compiler.checks.facts.facts import Claim, Fact, Volume
-from stowplan.compiler.checks.facts.world import World
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about
-from stowplan.compiler.checks.objects.object import Object
+from stowplan.compiler.checks.objects.object import Object, SpecObjects
+from stowplan.compiler.checks.objects.object_graph import ObjectGraph
+from stowplan.compiler.checks.objects.summary import ObjectSummary
 from stowplan.compiler.kubernetes.fields import mapping
 from stowplan.library.manifest import Json
 from stowplan.library.values.quantities import larger
@@ -16,35 +17,73 @@ from stowplan.schema.meta import ObjectId
 _CODE = "SP515"
 
 
-def check(world: World) -> list[ObjectFinding]:
-    """What the volume controller compares before it binds a claim to the volume that it names.
+class Claim(NamedTuple):
+    """The demands of a claim on the volume that it names.
 
-    Class, mode, access modes, size and claimRef; a pair that does not fit stays Pending (Kubernetes 1.34
-    `FindMatchingVolume`, `checkVolumeSatisfyClaim`). No two volumes may have one handle: a node mounts a handle once.
+    `storage_class` is None if the cluster may fill in a class. `size` is a quantity.
     """
-    volumes = {volume.owner.id: volume for part in world.parts for volume in part.volumes}
-    found = [finding for part in world.parts for claim in part.claims for finding in _pair(claim, volumes)]
-    return found + _handles(world)
+
+    owner: ObjectSummary
+    volume: str
+    storage_class: str | None
+    mode: str
+    access_modes: tuple[str, ...]
+    size: str
 
 
-def claim_of(owner: Fact, obj: Object) -> Claim | None:
-    """What a claim wants, if it names its volume."""
+class Volume(NamedTuple):
+    """The offer of a volume.
+
+    `bound` is namespace and name of the claim that the volume is reserved for. `handle` is the name of the CSI driver
+    and the handle of the volume.
+    """
+
+    owner: ObjectSummary
+    storage_class: str
+    mode: str
+    access_modes: tuple[str, ...]
+    size: str
+    bound: tuple[str | None, str | None] | None
+    handle: tuple[str, str] | None
+
+
+FACTS = (Claim, Volume)
+
+
+def collect(found: SpecObjects) -> Iterator[Claim | Volume]:
+    """The claims that name a volume, and the volumes."""
+    for obj in found.objects.of_kind("PersistentVolumeClaim"):
+        if not obj.id.group and mapping(obj.body, "spec").get("volumeName"):
+            yield _claim(obj)
+    for obj in found.objects.of_kind("PersistentVolume"):
+        if not obj.id.group:
+            yield _volume(obj)
+
+
+def check(graph: ObjectGraph) -> list[ObjectFinding]:
+    """Each pair of a claim and its volume that the volume controller would not bind, and handles that are used twice.
+
+    The controller compares class, mode, access modes, size and claimRef; a claim that does not fit stays Pending
+    (Kubernetes 1.34 `FindMatchingVolume`, `checkVolumeSatisfyClaim`). A node mounts each handle once.
+    """
+    volumes = {each.owner.id: each for each in graph.facts(Volume)}
+    return [*(found for claim in graph.facts(Claim) for found in _pair(claim, volumes)), *_handles(graph)]
+
+
+def _claim(obj: Object) -> Claim:
     spec = mapping(obj.body, "spec")
-    if not spec.get("volumeName"):
-        return None
-    wanted = mapping(spec, "resources", "requests").get("storage")
+    size = str(mapping(spec, "resources", "requests").get("storage"))
     storage_class = _class(spec) if "storageClassName" in spec else None
-    return Claim(owner, str(spec["volumeName"]), storage_class, _mode(spec), tuple(spec["accessModes"]), wanted)
+    return Claim(obj.summary, str(spec["volumeName"]), storage_class, _mode(spec), tuple(spec["accessModes"]), size)
 
 
-def volume_of(owner: Fact, obj: Object) -> Volume:
-    """What a volume offers."""
+def _volume(obj: Object) -> Volume:
     spec = mapping(obj.body, "spec")
     reference, csi = mapping(spec, "claimRef"), mapping(spec, "csi")
     bound = (reference.get("namespace"), reference.get("name")) if reference else None
     handle = (csi["driver"], csi["volumeHandle"]) if csi else None
-    size = mapping(spec, "capacity").get("storage")
-    return Volume(owner, _class(spec), _mode(spec), tuple(spec["accessModes"]), size, bound, handle)
+    size = str(mapping(spec, "capacity").get("storage"))
+    return Volume(obj.summary, _class(spec), _mode(spec), tuple(spec["accessModes"]), size, bound, handle)
 
 
 def _pair(claim: Claim, volumes: dict[ObjectId, Volume]) -> Iterator[ObjectFinding]:
@@ -71,7 +110,7 @@ def _differences(claim: Claim, volume: Volume) -> Iterator[tuple[FieldPath, str,
     if missing:
         yield ("spec", "accessModes"), ", ".join(missing), ", ".join(volume.access_modes)
     if larger(claim.size, volume.size):
-        yield ("spec", "resources", "requests", "storage"), str(claim.size), str(volume.size)
+        yield ("spec", "resources", "requests", "storage"), claim.size, volume.size
 
 
 def _class(spec: Json) -> str:
@@ -82,11 +121,11 @@ def _mode(spec: Json) -> str:
     return str(spec.get("volumeMode") or "Filesystem")
 
 
-def _handles(world: World) -> list[ObjectFinding]:
-    given = [(volume.handle, volume.owner) for part in world.parts for volume in part.volumes if volume.handle]
+def _handles(graph: ObjectGraph) -> list[ObjectFinding]:
+    given = [(volume.handle, volume.owner) for volume in graph.facts(Volume) if volume.handle]
     times = Counter(handle for handle, _ in given)
     shared = [(handle, owner) for handle, owner in given if times[handle] > 1]
-    first: dict[tuple[str, str], Fact] = {}
+    first: dict[tuple[str, str], ObjectSummary] = {}
     found = []
     for handle, owner in sorted(shared, key=lambda pair: pair[1].order):
         other = first.setdefault(handle, owner)

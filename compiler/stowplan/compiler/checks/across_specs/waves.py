@@ -2,9 +2,11 @@
 
 from collections.abc import Hashable, Iterator, Sequence
 
-from stowplan.compiler.checks.facts.facts import Fact, Step
-from stowplan.compiler.checks.facts.world import World
+from stowplan.compiler.checks.across_specs.dangling_references import Reference
+from stowplan.compiler.checks.across_specs.missing_definitions import Definition
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about, milder
+from stowplan.compiler.checks.objects.object_graph import ObjectGraph
+from stowplan.compiler.checks.objects.summary import ObjectSummary
 from stowplan.library.values import labels
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.meta import ObjectId
@@ -15,38 +17,38 @@ _Step = tuple[int, int]
 """Phase and wave."""
 
 
-def check(world: World) -> list[ObjectFinding]:
-    """Only kinds without health stand before the last wave of their Application; nothing before what it needs.
+def check(graph: ObjectGraph) -> list[ObjectFinding]:
+    """Objects that a sync would wait for before its last step, and objects that come before what they need.
 
-    A sync waits for each wave but the last, without a limit, and meanwhile no other commit is synced.
+    A sync waits for each wave but the last, without a limit, and meanwhile Argo CD syncs no other commit.
     """
-    early = list(_too_early(world))
-    moving = {found.object for found in early}
-    defined = {fact.id: kind for part in world.parts for fact, kind in part.definitions}
-    for members in (world.applications[name] for name, steps in world.steps.items() if _may_hold(steps)):
-        held = [fact for fact in holds(members, defined) if fact.id not in moving]
-        # What comes too early has to move anyway, so it is not said that it also holds the sync.
-        early += [_waiting(fact, _last(members)) for fact in held]
-    return early
+    found = list(_too_early(graph))
+    moving = {each.object for each in found}
+    defined = {each.owner.id: each.kind for each in graph.facts(Definition)}
+    for members in graph.applications.values():
+        # The user has to move an object that comes too early anyway, so its wait is not reported.
+        waiting = [each for each in awaited(members, defined) if each.id not in moving]
+        found += [_waiting(each, _last(members)) for each in waiting]
+    return found
 
 
-def holds(members: list[Fact], defined: dict[ObjectId, tuple[str, str]]) -> list[Fact]:
-    """What the sync of an Application waits for before its next step.
+def awaited(members: list[ObjectSummary], defined: dict[ObjectId, tuple[str, str]]) -> list[ObjectSummary]:
+    """The objects that the sync of an Application waits for before its next step.
 
-    As Argo CD does it, without the order within a step: a Namespace and a CRD (`defined` by their identity)
-    move to the first step of what needs them.
+    `defined` holds the group and kind that each CRD defines. The rules are those of Argo CD, without the order within
+    a step: a Namespace and a CRD move to the first step that needs them.
     """
-    tasks = [fact for fact in members if fact.phase >= 0]
-    steps = [(fact.phase, fact.wave) for fact in tasks]
-    made = [fact.id.name if fact.kind == ("", "Namespace") else None for fact in tasks]
-    steps = _moved(steps, made, [fact.id.namespace for fact in tasks])
-    steps = _moved(steps, [defined.get(fact.id) for fact in tasks], [fact.kind for fact in tasks])
+    tasks = [each for each in members if each.phase >= 0]
+    steps = [(each.phase, each.wave) for each in tasks]
+    made = [each.id.name if each.kind == ("", "Namespace") else None for each in tasks]
+    steps = _moved(steps, made, [each.id.namespace for each in tasks])
+    steps = _moved(steps, [defined.get(each.id) for each in tasks], [each.kind for each in tasks])
     last = max(steps, default=None)
-    return [fact for fact, step in zip(tasks, steps, strict=True) if fact.gated and step != last]
+    return [each for each, step in zip(tasks, steps, strict=True) if each.awaited and step != last]
 
 
 def _moved(steps: Sequence[_Step], made: Sequence[Hashable], used: Sequence[Hashable]) -> list[_Step]:
-    """Each task's step, which for one that makes something is the first in which that is used, if it is before."""
+    """The step of each task. A task that makes something moves to the first step that uses it, if that is earlier."""
     wanted = {key for key in made if key is not None}
     if not wanted:
         return list(steps)
@@ -57,37 +59,28 @@ def _moved(steps: Sequence[_Step], made: Sequence[Hashable], used: Sequence[Hash
     return [step if key is None else min(step, first.get(key, step)) for step, key in zip(steps, made, strict=True)]
 
 
-def _may_hold(steps: list[Step]) -> bool:
-    """Whether there is more than one step, and before the last one anything that is waited for, or that may move."""
-    last = max((step.phase, step.wave) for step in steps)
-    return any((step.phase, step.wave) != last for step in steps) and any(
-        step.moves or (step.gated and (step.phase, step.wave) != last) for step in steps
-    )
-
-
-def _last(members: list[Fact]) -> Fact:
+def _last(members: list[ObjectSummary]) -> ObjectSummary:
     """An object in the highest wave, the first by its path."""
-    return min(members, key=lambda fact: (-fact.wave, fact.path))
+    return min(members, key=lambda each: (-each.wave, each.path))
 
 
-def _waiting(fact: Fact, last: Fact) -> ObjectFinding:
+def _waiting(own: ObjectSummary, last: ObjectSummary) -> ObjectFinding:
     later = f"{last.id} is in wave {last.wave}"
-    if fact.kind == ("", "PersistentVolumeClaim"):
+    if own.kind == ("", "PersistentVolumeClaim"):
         message = (
-            f"The claim is in wave {fact.wave}, but {later}: one that is bound with its first pod would wait for ever."
+            f"The claim is in wave {own.wave}, but {later}: one that is bound with its first pod would wait for ever."
         )
         code = "SP523"
     else:
-        message = f"The object is in wave {fact.wave}, but {later}: the sync would wait until this one is healthy."
+        message = f"The object is in wave {own.wave}, but {later}: the sync would wait until this one is healthy."
         code = "SP524"
-    return about(fact, code, _WAVE, message, f"Move it to wave {last.wave}.", severity=milder(fact))
+    return about(own, code, _WAVE, message, f"Move it to wave {last.wave}.", severity=milder(own))
 
 
-def _too_early(world: World) -> Iterator[ObjectFinding]:
-    found = {target: fact for target in world.targets if (fact := world.find(target))}
-    for reference in world.references_to(found):
-        own, target = reference.owner, found[reference.target]
-        if target.application == own.application and own.wave < target.wave:
+def _too_early(graph: ObjectGraph) -> Iterator[ObjectFinding]:
+    for reference in graph.facts(Reference):
+        own, target = reference.owner, graph.find(reference.target)
+        if target and target.application == own.application and own.wave < target.wave:
             message = f"The object is in wave {own.wave}, but needs {target.id}, which is in wave {target.wave}."
             hint = f"Move it to wave {target.wave} or later."
             yield about(own, "SP525", reference.path, message, hint)

@@ -3,23 +3,20 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from stowplan.compiler.checks.facts.world import World
 from stowplan.compiler.checks.history import immutability, removals, reruns
 from stowplan.compiler.checks.history.changes import Changes
 from stowplan.compiler.checks.history.edits import Edits, is_dataset
 from stowplan.compiler.checks.objects.finding import ObjectFinding
+from stowplan.compiler.checks.objects.object_graph import ObjectGraph
 from stowplan.compiler.diagnostics.locations import PLATFORM_FILE
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import Severity
 from stowplan.schema.meta import ObjectId
-from stowplan.schema.platform.platform import Platform
 
 _NOTHING = Edits()
 
 
-def check(
-    world: World, changes: Sequence[Changes], previous: Mapping[ObjectId, Json], platform: Platform
-) -> list[ObjectFinding]:
+def check(graph: ObjectGraph, changes: Sequence[Changes], previous: Mapping[ObjectId, Json]) -> list[ObjectFinding]:
     """Fields that nobody may change, data that left, runs that start anew; each at the edit that is its cause."""
     changes = [each for each in changes if each.edits != _NOTHING or each.findings or each.runs]
     datasets = frozenset(each.spec for each in changes if each.spec and each.edits.fields and is_dataset(each.spec))
@@ -29,9 +26,9 @@ def check(
         for each in changes
         for found in each.findings
     ]
-    moved += removals.check(world, previous, _severity(platform.policy.removal))
-    renamed = removals.named_anew(world, previous)
-    started = reruns.check(world, (each.runs for each in changes), previous, _severity(platform.policy.rerun))
+    moved += removals.check(graph, previous, _severity(graph.platform.policy.removal))
+    renamed = removals.named_anew(graph, previous)
+    started = reruns.check(graph, (each.runs for each in changes), previous, _severity(graph.platform.policy.rerun))
     return [
         *(_with_reason(found) if found.spec in renamed else found for found in moved),
         *(replace(found, edits=edits[found.spec]) for found in started),

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from stowplan.compiler.checks.facts.world import World
 from stowplan.compiler.checks.objects.finding import ObjectFinding
+from stowplan.compiler.checks.objects.object_graph import ObjectGraph
 from stowplan.compiler.kubernetes.fields import annotation, mapping
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
@@ -13,13 +13,13 @@ from stowplan.schema.meta import ObjectId, SpecId
 _KINDS = frozenset({"PersistentVolume", "PersistentVolumeClaim"})
 
 
-def check(world: World, previous: Mapping[ObjectId, Json], severity: Severity) -> list[ObjectFinding]:
+def check(graph: ObjectGraph, previous: Mapping[ObjectId, Json], severity: Severity) -> list[ObjectFinding]:
     """Claims and volumes that were written before and are not any more: one finding for each spec.
 
     Argo CD leaves them in the cluster. A finding is about the claim where there is one.
     """
     gone: dict[SpecId | ObjectId, list[ObjectId]] = {}
-    for known, body in _gone(world, previous):
+    for known, body in _gone(graph, previous):
         gone.setdefault(_spec(known, body) or known, []).append(known)
     found = []
     for spec, lost in gone.items():
@@ -29,15 +29,15 @@ def check(world: World, previous: Mapping[ObjectId, Json], severity: Severity) -
     return found
 
 
-def named_anew(world: World, previous: Mapping[ObjectId, Json]) -> frozenset[SpecId]:
+def named_anew(graph: ObjectGraph, previous: Mapping[ObjectId, Json]) -> frozenset[SpecId]:
     """Specs that are still compiled, but to claims or volumes of other names."""
-    gone = {spec for known, body in _gone(world, previous) if (spec := _spec(known, body))}
-    return frozenset(gone & {fact.spec for fact in world}) if gone else frozenset()
+    gone = {spec for known, body in _gone(graph, previous) if (spec := _spec(known, body))}
+    return frozenset(gone & {fact.spec for fact in graph}) if gone else frozenset()
 
 
-def _gone(world: World, previous: Mapping[ObjectId, Json]) -> Iterator[tuple[ObjectId, Json]]:
+def _gone(graph: ObjectGraph, previous: Mapping[ObjectId, Json]) -> Iterator[tuple[ObjectId, Json]]:
     for known, body in previous.items():
-        if known.kind in _KINDS and not known.group and not world.exists(known):
+        if known.kind in _KINDS and not known.group and not graph.exists(known):
             yield known, body
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from stowplan.compiler.checks.facts.world import World
 from stowplan.compiler.checks.history.edits import custom_resource
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about
 from stowplan.compiler.checks.objects.object import Object, Objects
+from stowplan.compiler.checks.objects.object_graph import ObjectGraph
 from stowplan.compiler.kubernetes.fields import annotation, mapping
 from stowplan.library.engines.registry import STARTING_KINDS
 from stowplan.library.manifest import Json
@@ -46,7 +46,7 @@ def new_runs(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) 
 
 
 def check(
-    world: World, new: Iterable[Sequence[Run]], previous: Mapping[ObjectId, Json], severity: Severity
+    graph: ObjectGraph, new: Iterable[Sequence[Run]], previous: Mapping[ObjectId, Json], severity: Severity
 ) -> list[ObjectFinding]:
     """Jobs of a run that are now compiled under another hash: one finding for each spec. `new` are the runs by spec.
 
@@ -55,7 +55,7 @@ def check(
     old = {
         _stem(known, mapping(body, "metadata", "labels")): known
         for known, body in previous.items()
-        if known.kind in STARTING_KINDS and without_hash(known.name) != known.name and not world.exists(known)
+        if known.kind in STARTING_KINDS and without_hash(known.name) != known.name and not graph.exists(known)
     }
     replaced = ([(old[run.stem], run) for run in runs if run.stem in old] for runs in new)
     return [_finding(jobs, severity) for jobs in replaced if jobs]

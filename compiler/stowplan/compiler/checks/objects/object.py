@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import orjson
 
-from stowplan.compiler.checks.facts.facts import Fact
+from stowplan.compiler.checks.objects.finding import Made
 from stowplan.compiler.checks.objects.pods import POD_KINDS, Pod, pods_of
+from stowplan.compiler.checks.objects.summary import ObjectSummary
+from stowplan.compiler.checks.objects.sync_phases import HOOK, is_awaited, phase_of
 from stowplan.compiler.diagnostics.locations import PLATFORM_FILE
 from stowplan.compiler.kubernetes.fields import identity, parts, wave_from
 from stowplan.compiler.model import Output
@@ -30,6 +33,7 @@ class Object:
     """
 
     __slots__ = (
+        "_summary",
         "annotations",
         "authored",
         "authored_pods",
@@ -70,6 +74,33 @@ class Object:
         self.pods: tuple[Pod, ...] = pods_of(body) if own.kind in POD_KINDS else ()
         self.authored_pods = _authored(self.pods, output.spec) if self.pods and self.authored else ()
         self.text: bytes = _text(body)
+        self._summary: ObjectSummary | None = None
+
+    @property
+    def summary(self) -> ObjectSummary:
+        """The summary of the object, which must fit its schema."""
+        if self._summary is None:
+            self._summary = self._summarise(sound=True)
+        return self._summary
+
+    @property
+    def unsound_summary(self) -> ObjectSummary:
+        """The summary of an object that does not fit its schema."""
+        return self._summarise(sound=False)
+
+    def _summarise(self, *, sound: bool) -> ObjectSummary:
+        return ObjectSummary(
+            self.id,
+            self.output.path,
+            self.spec,
+            self.source,
+            self.authored,
+            sound,
+            phase_of(str(self.annotations.get(HOOK) or "")),
+            self.wave,
+            sound and is_awaited(self.kind, self.body),
+            len(self.text) if sound else 0,
+        )
 
     @property
     def brought_pods(self) -> tuple[Pod, ...]:
@@ -81,7 +112,7 @@ class Object:
         return self.pods if self.pods and is_plain(self, platform) else self.brought_pods
 
 
-def is_plain(obj: Object | Fact, platform: Platform) -> bool:
+def is_plain(obj: Made, platform: Platform) -> bool:
     """Whether a user wrote an object among the specs: no spec, no extension and no setting of the platform made it."""
     ours = obj.spec is not None or obj.source in ("", PLATFORM_FILE)
     return not ours and all(obj.source != each.path for each in platform.extensions)
@@ -134,3 +165,11 @@ class Objects:
             if kind in self._by_kind:
                 found += self._by_kind[kind]
         return found
+
+
+class SpecObjects(NamedTuple):
+    """The objects of one spec that fit their schemas; with `spec` None, those that no spec was compiled to."""
+
+    spec: SpecId | None
+    objects: Objects
+    platform: Platform

@@ -1,12 +1,10 @@
 """Where in the user's files the objects of the output come from."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 
-from stowplan.compiler.checks.facts.facts import Template
-from stowplan.compiler.checks.facts.world import World
 from stowplan.compiler.checks.objects.finding import ObjectFinding
-from stowplan.compiler.checks.objects.template_fields import in_template
+from stowplan.compiler.checks.objects.template_fields import Template, in_template
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.locations import PLATFORM_FILE, Location
 from stowplan.compiler.diagnostics.report import Diagnostic
@@ -18,6 +16,9 @@ from stowplan.schema.meta import ObjectId, SpecId
 _NAME: FieldPath = ("metadata", "name")
 
 
+Templates = Mapping[ObjectId, tuple[Template, ...]]
+"""The pod templates of training jobs by the object that holds them."""
+
 DocumentOf = Callable[[SpecId], Document | None]
 """Gives the document of a spec, if it is there."""
 
@@ -28,9 +29,9 @@ class Places:
     `elsewhere` gives those of specs that are not in the program.
     """
 
-    def __init__(self, program: Program, world: World, elsewhere: DocumentOf | None = None) -> None:
+    def __init__(self, program: Program, templates: Templates, elsewhere: DocumentOf | None = None) -> None:
         self._program = program
-        self._world = world
+        self._templates = templates
         self._elsewhere = elsewhere
 
     def diagnostic(self, found: ObjectFinding) -> Diagnostic:
@@ -71,10 +72,6 @@ class Places:
     @cached_property
     def _specs(self) -> dict[SpecId, Document]:
         return {spec.id: spec.document for spec in self._program.specs}
-
-    @cached_property
-    def _templates(self) -> dict[ObjectId, tuple[Template, ...]]:
-        return dict(pair for part in self._world.parts for pair in part.templates)
 
     @cached_property
     def _plain(self) -> dict[ObjectId, Document]:

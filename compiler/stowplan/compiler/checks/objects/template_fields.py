@@ -1,9 +1,8 @@
 """Where a field of a compiled training pod stands in the pod template of the user's document."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from stowplan.compiler.checks.facts.facts import Template
 from stowplan.compiler.checks.objects.object import Object
 from stowplan.compiler.checks.objects.pods import Pod
 from stowplan.compiler.kubernetes.fields import items, mapping
@@ -14,6 +13,17 @@ from stowplan.library.dialects.training_job.fields import written
 from stowplan.library.manifest import Json
 from stowplan.library.values.labels import ROLE
 from stowplan.schema.diagnostics import FieldPath
+
+
+class Template(NamedTuple):
+    """The parts of a role's compiled pod that lead from its fields to those of the user's template."""
+
+    path: FieldPath
+    role: str
+    init_containers: tuple[str, ...]
+    containers: tuple[str, ...]
+    waits: bool
+    """Whether the first init container is the one that waits for a dataset."""
 
 
 def templates_of(obj: Object) -> tuple[Template, ...]:

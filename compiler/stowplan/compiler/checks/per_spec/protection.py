@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-from stowplan.compiler.checks.facts.facts import Fact
-from stowplan.compiler.checks.facts.world import World
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about, milder
 from stowplan.compiler.checks.objects.object import Object, Objects
 from stowplan.compiler.checks.per_spec.argocd_annotations import HOOK, application_options
@@ -15,8 +13,8 @@ _SYNC_OPTIONS: FieldPath = ("metadata", "annotations", labels.SYNC_OPTIONS)
 _VOLUMES = ("PersistentVolume", "PersistentVolumeClaim")
 _PROTECTED = ("CustomResourceDefinition", "Namespace", *_VOLUMES)
 _RECREATING = frozenset({"Force=true", "Replace=true"})
-_HOLDING = frozenset({"PruneLast=true", "Prune=confirm"})
-_JOBS = ("CronJob", "Job")
+HOLDING = frozenset({"PruneLast=true", "Prune=confirm"})
+"""Sync options that hold a sync."""
 
 
 def check(objects: Objects) -> list[ObjectFinding]:
@@ -28,22 +26,6 @@ def check(objects: Objects) -> list[ObjectFinding]:
     found += [each for obj in objects.of_kind("PersistentVolume") for each in _reclaimed(obj)]
     found += [each for obj in objects.of_kind("Job") for each in _run_again(obj)]
     return found + [each for obj in objects.of_kind("Application") for each in _application(obj)]
-
-
-def check_applications(world: World) -> list[ObjectFinding]:
-    """Nothing beside a Job holds the sync of their Application open.
-
-    With `PruneLast` the Jobs' wave is waited for, with `Prune=confirm` every later sync waits for a person (Argo CD
-    3.x, gitops-engine).
-    """
-    held = [(fact, option) for part in world.parts for fact, option in part.holding]
-    with_jobs = {fact.application for kind in _JOBS for fact in world.of_kind(kind)} if held else set()
-    return [_holding(fact, option) for fact, option in held if fact.application in with_jobs]
-
-
-def holding(obj: Object) -> list[str]:
-    """The sync options of an object that hold a sync open."""
-    return [option for option in obj.sync_options if option in _HOLDING]
 
 
 def _recreated(obj: Object) -> Iterator[ObjectFinding]:
@@ -84,14 +66,9 @@ def _run_again(obj: Object) -> Iterator[ObjectFinding]:
             yield about(obj, "SP522", _SYNC_OPTIONS, message, f"Remove {option}.")
 
 
-def _holding(fact: Fact, option: str) -> ObjectFinding:
-    message = f"{option} would hold the sync of the Jobs of this Application."
-    return about(fact, "SP535", _SYNC_OPTIONS, message, f"Remove {option}.")
-
-
 def _application(obj: Object) -> Iterator[ObjectFinding]:
     for index, option in enumerate(application_options(obj.body)):
-        if option in _HOLDING:
+        if option in HOLDING:
             path = ("spec", "syncPolicy", "syncOptions", index)
             message = f"{option} would hold every sync of this Application."
             yield about(obj, "SP535", path, message, f"Remove {option}.")

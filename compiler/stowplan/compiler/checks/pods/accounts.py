@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator
 
-from stowplan.compiler.checks.facts.world import World
 from stowplan.compiler.checks.objects.finding import Made, ObjectFinding, about
-from stowplan.compiler.checks.objects.object import Objects, is_plain
+from stowplan.compiler.checks.objects.object import Objects
 from stowplan.compiler.checks.objects.pods import Pod, account_of
 from stowplan.library.delivery.reporter import NAME as REPORTER
 from stowplan.library.values.names import DataCubeNames, SampleJobNames, SampleSetNames
 from stowplan.schema.diagnostics import FieldPath
-from stowplan.schema.kinds.table import TRAINING_KINDS
 from stowplan.schema.platform.platform import Platform
 
 _CODE = "SP616"
@@ -29,31 +27,22 @@ def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
     ]
 
 
-def check_emitted(world: World, platform: Platform) -> list[ObjectFinding]:
-    """Accounts that are part of this output, whatever they are called: long names are cut, so `check` misses them."""
-    own = {fact.id for fact in world.of_kind("ServiceAccount") if fact.authored and not _is_ours(fact.id.name)}
-    found = []
-    for each in world.references_to(own):
-        training = each.owner.spec is not None and each.owner.spec.kind in TRAINING_KINDS
-        if each.path[-1] in ("serviceAccountName", "serviceAccount") and (training or is_plain(each.owner, platform)):
-            found.append(_forbidden(each.owner, each.path, each.target.name))
-    return found
-
-
 def _check(obj: Made, pod: Pod, allowed: list[str]) -> Iterator[ObjectFinding]:
     path, name = account_of(pod)
-    if _is_ours(name):
-        yield _forbidden(obj, path, name)
+    if is_ours(name):
+        yield forbidden(obj, path, name)
     elif allowed and name not in ("", _DEFAULT, *allowed):
         message = f'Found the service account "{name}"; the platform allows {", ".join((_DEFAULT, *allowed))}.'
         hint = "Use one of them, or add it to `policy.serviceAccounts` in the platform file."
         yield about(obj, _CODE, path, message, hint)
 
 
-def _is_ours(name: str) -> bool:
+def is_ours(name: str) -> bool:
+    """Whether an account of this name belongs to an agent of Stowplan."""
     return name.startswith(_PREFIX) or name.endswith(_ENDINGS)
 
 
-def _forbidden(obj: Made, path: FieldPath, name: str) -> ObjectFinding:
+def forbidden(obj: Made, path: FieldPath, name: str) -> ObjectFinding:
+    """The finding about a pod that names the account of an agent at `path`."""
     message = f'The service account "{name}" is that of an agent of Stowplan, whose rights the pod would have.'
     return about(obj, _CODE, path, message, "Make an account of your own, or use the one called default.")

@@ -1,12 +1,13 @@
 """What a user's pod asks for beyond the level that the platform file sets."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from stowplan.compiler.checks.facts.facts import Excess
 from stowplan.compiler.checks.objects.object import Object
 from stowplan.compiler.checks.objects.pods import Pod
 from stowplan.compiler.checks.pods.security import Violation, baseline_violations, violations
 from stowplan.library.manifest import Json
+from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.platform import Platform
 from stowplan.schema.platform.pod_grants import PodGrant
@@ -14,6 +15,14 @@ from stowplan.schema.platform.pod_grants import PodGrant
 _NETWORK: PodGrant = "hostNetwork"
 _PORTS: PodGrant = "hostPorts"
 _NODE: PodGrant = "nodeName"
+
+
+class Excess(NamedTuple):
+    """A field of a user's pod that the platform does not allow; message and hint of its finding."""
+
+    path: FieldPath
+    message: str
+    hint: str
 
 
 def excess_of(obj: Object, pod: Pod, platform: Platform) -> tuple[Excess, ...]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stowplan.compiler.checks.across_specs import dangling, volumes
+from stowplan.compiler.checks.across_specs import dangling_references, unmatched_selectors, volumes
 from stowplan.compiler.checks.per_spec import selectors
 from stowplan.library.manifest import ExternalReference, Json
 from stowplan.schema.diagnostics import Severity
@@ -16,6 +16,7 @@ from tests.unit.compiler.checks.given import (
     config_map,
     fields,
     foreign,
+    graph,
     job,
     objects,
     output,
@@ -25,7 +26,6 @@ from tests.unit.compiler.checks.given import (
     stateful_set,
     texts,
     volume,
-    world,
 )
 
 POD = "spec.template.spec"
@@ -89,21 +89,21 @@ DANGLING = [
 
 @pytest.mark.parametrize(("made", "path", "target"), DANGLING, ids=[path for _, path, _ in DANGLING])
 def test_a_reference_leads_to_an_object_or_is_dangling(made: Json, path: str, target: Json) -> None:
-    assert dangling.check(world(made, target)) == []
-    found = dangling.check(world(made))
+    assert dangling_references.check(graph(made, target)) == []
+    found = dangling_references.check(graph(made))
     assert fields(found) == [("SP506", path)]
     assert "nothing compiles to it" in texts(found)
 
 
 def test_a_claim_and_its_volume_need_each_other() -> None:
-    assert dangling.check(world(claim(), volume())) == []
-    assert fields(dangling.check(world(claim()))) == [("SP506", "spec.volumeName")]
-    assert fields(dangling.check(world(volume()))) == [("SP506", "spec.claimRef.name")]
+    assert dangling_references.check(graph(claim(), volume())) == []
+    assert fields(dangling_references.check(graph(claim()))) == [("SP506", "spec.volumeName")]
+    assert fields(dangling_references.check(graph(volume()))) == [("SP506", "spec.claimRef.name")]
 
 
 def test_a_binding_needs_its_role_and_its_accounts() -> None:
-    assert dangling.check(world(role_binding(), role(), ACCOUNT)) == []
-    assert fields(dangling.check(world(role_binding()))) == [
+    assert dangling_references.check(graph(role_binding(), role(), ACCOUNT)) == []
+    assert fields(dangling_references.check(graph(role_binding()))) == [
         ("SP506", "roleRef.name"),
         ("SP506", "subjects[0].name"),
     ]
@@ -111,7 +111,7 @@ def test_a_binding_needs_its_role_and_its_accounts() -> None:
 
 def test_the_object_must_be_in_the_same_namespace() -> None:
     elsewhere = changed(ACCOUNT, "metadata.namespace", "other")
-    assert len(dangling.check(world(with_pod(serviceAccountName="agent"), elsewhere))) == 1
+    assert len(dangling_references.check(graph(with_pod(serviceAccountName="agent"), elsewhere))) == 1
 
 
 @pytest.mark.parametrize(
@@ -128,50 +128,50 @@ def test_the_object_must_be_in_the_same_namespace() -> None:
     ],
 )
 def test_what_needs_no_object_in_the_output(made: Json) -> None:
-    assert dangling.check(world(made)) == []
+    assert dangling_references.check(graph(made)) == []
 
 
 def test_what_a_unit_lists_as_external_counts_as_existing() -> None:
     made = volumes_of(persistentVolumeClaim={"claimName": "data"})
     listed = ExternalReference("PersistentVolumeClaim", "ml", "data")
-    assert dangling.check(world(output(made, externals=[listed]))) == []
+    assert dangling_references.check(graph(output(made, externals=[listed]))) == []
 
 
 def test_claims_of_a_template_are_made_by_the_stateful_set() -> None:
     made = stateful_set(serviceName="", volumeClaimTemplates=[{"metadata": {"name": "v"}}])
     mounted = [{"name": "v", "persistentVolumeClaim": {"claimName": "v"}}]
-    assert dangling.check(world(changed(made, f"{POD}.volumes", mounted))) == []
+    assert dangling_references.check(graph(changed(made, f"{POD}.volumes", mounted))) == []
 
 
 def test_a_key_that_the_config_map_lacks() -> None:
     env = [{"name": "A", "valueFrom": {"configMapKeyRef": {"name": "settings", "key": "sise"}}}]
-    found = dangling.check(world(with_container(env=env), config_map(size="1")))
+    found = dangling_references.check(graph(with_container(env=env), config_map(size="1")))
     assert fields(found) == [("SP506", f"{POD}.containers[0].env[0].valueFrom.configMapKeyRef.key")]
     assert 'Did you mean "size"?' in texts(found)
     projected = volumes_of(configMap={"name": "settings", "items": [{"key": "size", "path": "a"}]})
-    assert dangling.check(world(projected, config_map(size="1"))) == []
-    assert len(dangling.check(world(projected, config_map()))) == 1
+    assert dangling_references.check(graph(projected, config_map(size="1"))) == []
+    assert len(dangling_references.check(graph(projected, config_map()))) == 1
 
 
 def test_a_pod_number_beyond_the_replicas() -> None:
     cache = stateful_set(serviceName="", replicas=2)
-    assert dangling.check(world(beside("cache-1"), cache)) == []
-    found = dangling.check(world(beside("cache-2"), cache))
+    assert dangling_references.check(graph(beside("cache-1"), cache)) == []
+    found = dangling_references.check(graph(beside("cache-2"), cache))
     assert "has 2 pods, so there is none with the number 2" in texts(found)
 
 
 def test_a_label_without_value_names_no_pod() -> None:
     empty = changed(beside("cache-0"), TERM.replace("[0]", ".0"), {"matchLabels": {POD_NAME: None}})
-    assert dangling.check(world(empty)) == []
+    assert dangling_references.check(graph(empty)) == []
 
 
 def test_in_a_foreign_object_a_dangling_reference_is_a_warning() -> None:
-    found = dangling.check(world(foreign(with_pod(serviceAccountName="agent"))))
+    found = dangling_references.check(graph(foreign(with_pod(serviceAccountName="agent"))))
     assert [each.found.severity for each in found] == [Severity.WARNING]
 
 
 def test_the_hint_names_the_nearest_object() -> None:
-    found = dangling.check(world(with_pod(serviceAccountName="agnet"), ACCOUNT))
+    found = dangling_references.check(graph(with_pod(serviceAccountName="agnet"), ACCOUNT))
     assert 'Did you mean "agent"?' in texts(found)
 
 
@@ -188,18 +188,18 @@ POLICY = body("NetworkPolicy", "a", api="networking.k8s.io/v1", spec={"podSelect
     ],
 )
 def test_a_selector_matches_a_pod_or_is_found(made: Json, path: str) -> None:
-    assert selectors.check_pods(world(made, stateful_set())) == []
+    assert unmatched_selectors.check(graph(made, stateful_set())) == []
     other = changed(stateful_set(), "metadata.namespace", "other")
-    assert fields(selectors.check_pods(world(made, other))) == [("SP506", path)]
-    assert selectors.check_pods(world(foreign(made))) == []
+    assert fields(unmatched_selectors.check(graph(made, other))) == [("SP506", path)]
+    assert unmatched_selectors.check(graph(foreign(made))) == []
 
 
 def test_a_required_affinity_matches_a_pod_or_is_found() -> None:
     near = changed(beside("cache-0"), TERM.replace("[0]", ".0"), {"matchLabels": {"app": "cache"}})
     cache = stateful_set(selector={"matchLabels": {"app": "cache"}})
     cache = changed(cache, "spec.template.metadata.labels", {"app": "cache"})
-    assert selectors.check_pods(world(near, cache)) == []
-    assert fields(selectors.check_pods(world(near))) == [("SP506", TERM)]
+    assert unmatched_selectors.check(graph(near, cache)) == []
+    assert fields(unmatched_selectors.check(graph(near))) == [("SP506", TERM)]
 
 
 @pytest.mark.parametrize(
@@ -217,13 +217,13 @@ def test_a_required_affinity_matches_a_pod_or_is_found() -> None:
 )
 def test_expressions_of_a_selector(rule: Json, *, matches: bool) -> None:
     policy = changed(POLICY, "spec.podSelector", {"matchExpressions": [rule]})
-    assert (selectors.check_pods(world(policy, stateful_set())) == []) is matches
+    assert (unmatched_selectors.check(graph(policy, stateful_set())) == []) is matches
 
 
 def test_labels_that_only_the_cluster_sets_are_taken_to_match() -> None:
-    assert selectors.check_pods(world(beside("cache-0"), stateful_set())) == []
+    assert unmatched_selectors.check(graph(beside("cache-0"), stateful_set())) == []
     by_job = service(selector={"batch.kubernetes.io/job-name": "work"})
-    assert selectors.check_pods(world(by_job, job())) == []
+    assert unmatched_selectors.check(graph(by_job, job())) == []
 
 
 def test_a_workload_selects_its_own_pods() -> None:
@@ -234,9 +234,9 @@ def test_a_workload_selects_its_own_pods() -> None:
 
 def test_a_claim_that_fits_its_volume() -> None:
     smaller = claim(resources={"requests": {"storage": "1Ti"}}, accessModes=["ReadWriteMany"])
-    assert volumes.check(world(claim(), volume())) == []
-    assert volumes.check(world(smaller, volume())) == []
-    assert volumes.check(world(claim())) == []
+    assert volumes.check(graph(claim(), volume())) == []
+    assert volumes.check(graph(smaller, volume())) == []
+    assert volumes.check(graph(claim())) == []
 
 
 @pytest.mark.parametrize(
@@ -255,17 +255,17 @@ def test_a_claim_that_fits_its_volume() -> None:
     ],
 )
 def test_a_claim_that_would_never_be_bound(made: Json, path: str, text: str) -> None:
-    found = volumes.check(world(made, volume()))
+    found = volumes.check(graph(made, volume()))
     assert fields(found) == [("SP515", path)]
     assert text in texts(found)
 
 
 def test_sizes_are_compared_as_amounts() -> None:
     asked = claim(resources={"requests": {"storage": "10240Ti"}})
-    assert volumes.check(world(asked, volume())) == []
+    assert volumes.check(graph(asked, volume())) == []
 
 
 def test_two_volumes_with_one_handle() -> None:
     twin = volume("ml.other", csi={"driver": "csi.example.com", "volumeHandle": "ml.data"})
     foreign_driver = volume("ml.third", csi={"driver": "csi.other.com", "volumeHandle": "ml.data"})
-    assert fields(volumes.check(world(volume(), twin, foreign_driver))) == [("SP515", "spec.csi.volumeHandle")]
+    assert fields(volumes.check(graph(volume(), twin, foreign_driver))) == [("SP515", "spec.csi.volumeHandle")]

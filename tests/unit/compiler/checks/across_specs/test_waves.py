@@ -4,10 +4,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stowplan.compiler.checks.across_specs import waves
+from stowplan.compiler.checks.across_specs.missing_definitions import Definition
 from stowplan.compiler.kubernetes.fields import identity
 from stowplan.library.manifest import Json
 from tests.sync_model import plan
-from tests.unit.compiler.checks.given import annotated, body, changed, definition, output, world
+from tests.unit.compiler.checks.given import annotated, body, changed, definition, graph, output
 
 HOOKS = ("", "", "", "PreSync", "PostSync", "Sync,PostSync", "Skip")
 
@@ -35,7 +36,7 @@ def objects(draw: st.DrawFn) -> list[Json]:
 @given(made=objects())
 def test_the_same_holds_as_the_model_of_the_sync(made: list[Json]) -> None:
     expected = {identity(hold.task.body) for hold in plan(made).holds if hold.next_step}
-    known = world(*(output(each, folder="all") for each in made))
-    defined = {fact.id: kind for part in known.parts for fact, kind in part.definitions}
+    known = graph(*(output(each, folder="all") for each in made))
+    defined = {each.owner.id: each.kind for each in known.facts(Definition)}
     (members,) = known.applications.values()
-    assert {fact.id for fact in waves.holds(members, defined)} == expected
+    assert {each.id for each in waves.awaited(members, defined)} == expected

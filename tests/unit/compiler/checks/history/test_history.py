@@ -20,6 +20,7 @@ from tests.unit.compiler.checks.given import (
     config_map,
     definition,
     fields,
+    graph,
     job,
     objects,
     output,
@@ -28,7 +29,6 @@ from tests.unit.compiler.checks.given import (
     stateful_set,
     texts,
     volume,
-    world,
 )
 
 
@@ -221,8 +221,8 @@ def test_a_committed_object_that_was_mangled_is_no_crash() -> None:
     for mangled in ({}, {"spec": 3}, {"spec": None}, {"spec": {"resources": {"requests": {"storage": None}}}}):
         old = {identity(claim()): mangled}
         immutability.check(objects(claim()), old)
-        removals.check(world(), old, Severity.WARNING)
-        reruns.check(world(), [], old, Severity.WARNING)
+        removals.check(graph(), old, Severity.WARNING)
+        reruns.check(graph(), [], old, Severity.WARNING)
 
 
 def test_an_amount_that_was_mangled_is_no_crash() -> None:
@@ -239,15 +239,15 @@ def labelled(made: Json) -> Json:
 
 def test_a_volume_and_a_claim_that_left() -> None:
     old = earlier(labelled(claim()), labelled(volume()), job())
-    found = removals.check(world(), old, Severity.WARNING)
+    found = removals.check(graph(), old, Severity.WARNING)
     assert [each.object.kind for each in found] == ["PersistentVolumeClaim"]
     assert "It and PersistentVolume ml.data are no longer compiled" in texts(found)
     assert {(each.found.code, each.found.severity, each.spec) for each in found} == {("SP541", Severity.WARNING, SPEC)}
-    assert removals.check(world(claim(), volume()), old, Severity.WARNING) == []
+    assert removals.check(graph(claim(), volume()), old, Severity.WARNING) == []
 
 
 def test_a_removal_can_be_an_error_with_a_way_to_confirm_it() -> None:
-    found = removals.check(world(), earlier(claim()), Severity.ERROR)
+    found = removals.check(graph(), earlier(claim()), Severity.ERROR)
     assert [each.found.severity for each in found] == [Severity.ERROR]
     assert found[0].spec is None
     assert "To confirm the removal, delete their files" in texts(found)
@@ -268,7 +268,7 @@ OLD, NEW = "abcdefg2", "hijklmn3"
 
 def rerun(*new: Json, old: dict[ObjectId, Json], severity: Severity = Severity.WARNING) -> list[ObjectFinding]:
     made = [output(each, run=True) for each in new]
-    return reruns.check(world(*made), [tuple(reruns.new_runs(SPEC, objects(*made), old))], old, severity)
+    return reruns.check(graph(*made), [tuple(reruns.new_runs(SPEC, objects(*made), old))], old, severity)
 
 
 def test_a_job_under_another_hash_replaces_the_run() -> None:

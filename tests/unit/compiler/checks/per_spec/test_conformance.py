@@ -21,6 +21,7 @@ from tests.unit.compiler.checks.given import (
     definition,
     fields,
     foreign,
+    graph,
     job,
     objects,
     output,
@@ -29,7 +30,6 @@ from tests.unit.compiler.checks.given import (
     stateful_set,
     texts,
     volume,
-    world,
 )
 
 SAMPLE_SET = body(
@@ -217,6 +217,6 @@ def test_a_large_crd_is_an_error_of_ours_and_a_warning_to_others() -> None:
 def test_one_identity_twice_is_found_whatever_the_version() -> None:
     twin = changed(job(), "apiVersion", "batch/v2")
     other = foreign(job("another"))
-    found = duplicates.check(world(job(), foreign(twin), other))
+    found = duplicates.check(graph(job(), foreign(twin), other))
     assert fields(found) == [("SP503", "metadata.name")]
     assert f"{SPEC} and extensions/a.py" in texts(found)

@@ -1,0 +1,25 @@
+"""Can the repo server of Argo CD read the folder of each Application?"""
+
+from stowplan.compiler.checks.objects.finding import ObjectFinding, about
+from stowplan.compiler.checks.objects.object_graph import ObjectGraph
+from stowplan.compiler.checks.objects.summary import ObjectSummary
+
+_LARGE = 8_000_000
+"""Bytes of JSON. The limit is for YAML, which is larger."""
+
+
+def check(graph: ObjectGraph) -> list[ObjectFinding]:
+    """One finding for each folder that is too large, at the first object of the folder."""
+    sizes = [(members, sum(each.size for each in members)) for members in graph.applications.values()]
+    return [_too_large(members, size) for members, size in sizes if size > _LARGE]
+
+
+def _too_large(members: list[ObjectSummary], size: int) -> ObjectFinding:
+    """The repo server refuses folders above 10 MB (`reposerver.max.combined.directory.manifests.size`)."""
+    first = min(members, key=lambda each: each.path)
+    message = (
+        f"The folder {first.application}/ has about {size / 1e6:.0f} MB; Argo CD reads at most 10 MB for an"
+        " Application."
+    )
+    hint = "Raise reposerver.max.combined.directory.manifests.size, or spread the specs over more namespaces."
+    return about(first, "SP532", (), message, hint)

@@ -1,0 +1,160 @@
+"""Does every reference lead to an object of the output, or to one that is known to come from elsewhere?"""
+
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from stowplan.compiler.checks.objects.finding import ObjectFinding, about, milder
+from stowplan.compiler.checks.objects.object import Object, Objects, SpecObjects
+from stowplan.compiler.checks.objects.object_graph import ObjectGraph
+from stowplan.compiler.checks.objects.references import REFERRING, references_of
+from stowplan.compiler.checks.objects.summary import ObjectSummary
+from stowplan.compiler.kubernetes.fields import mapping
+from stowplan.library.manifest import ExternalReference
+from stowplan.schema.diagnostics import FieldPath, did_you_mean
+from stowplan.schema.meta import ObjectId
+
+_CODE = "SP506"
+_BUILT_IN_ROLES = frozenset({"admin", "cluster-admin", "edit", "view"})
+_IN_EVERY_NAMESPACE = frozenset({("ServiceAccount", "default"), ("ConfigMap", "kube-root-ca.crt")})
+
+
+class Reference(NamedTuple):
+    """A field of `owner` that names another object.
+
+    `key` is the key of a ConfigMap that the field needs, or empty. `ordinal` is the number of the StatefulSet's pod
+    that a pod affinity asks for.
+    """
+
+    owner: ObjectSummary
+    target: ObjectId
+    path: FieldPath
+    key: str
+    ordinal: int | None
+
+
+class ConfigMapKeys(NamedTuple):
+    """The keys of a ConfigMap."""
+
+    id: ObjectId
+    keys: tuple[str, ...]
+
+
+class Replicas(NamedTuple):
+    """The number of pods of a StatefulSet."""
+
+    id: ObjectId
+    number: int
+
+
+class External(NamedTuple):
+    """An object that is known to come from elsewhere."""
+
+    kind: str
+    namespace: str
+    name: str
+
+
+FACTS = (Reference, ConfigMapKeys, Replicas, External)
+
+
+def collect(found: SpecObjects) -> Iterator[Reference | ConfigMapKeys | Replicas | External]:
+    """The references of a spec, without those to an object of the same spec that need no further check."""
+    keys = {obj.id: _keys(obj) for obj in found.objects.of_kind("ConfigMap")}
+    replicas = {obj.id: _replicas(obj) for obj in found.objects.of_kind("StatefulSet")}
+    yield from (ConfigMapKeys(*each) for each in keys.items())
+    yield from (Replicas(*each) for each in replicas.items())
+    yield from (External(*each) for each in sorted(_externals(found.objects)))
+    own = {obj.id: obj.summary for obj in found.objects} if found.spec else {}
+    for reference in _references(found.objects):
+        target = own.get(reference.target)
+        settled = target is not None and not _is_early(reference.owner, target)
+        if not settled or any(_missing(reference, keys, replicas)):
+            yield reference
+
+
+def check(graph: ObjectGraph) -> list[ObjectFinding]:
+    """References to claims, volumes, Services, ServiceAccounts, ConfigMaps and their keys, Roles and cache pods.
+
+    References to Secrets are not checked, because Secrets are not in Git. Objects that a unit lists as external count
+    as existing, and so do the objects of every cluster. In an object of a user or an extension, it is a warning.
+    """
+    given = {(each.kind, each.namespace, each.name) for each in graph.facts(External)}
+    keys = {each.id: each.keys for each in graph.facts(ConfigMapKeys)}
+    replicas = {each.id: each.number for each in graph.facts(Replicas)}
+    found: list[ObjectFinding] = []
+    for reference in graph.facts(Reference):
+        owner, target = reference.owner, reference.target
+        if target[1:] in given or _is_in_every_cluster(target):
+            continue
+        if not graph.exists(target):
+            message = f"{target} is named here, but nothing compiles to it."
+            hint = _nearest(target, graph)
+            found.append(about(owner, _CODE, reference.path, message, hint, severity=milder(owner)))
+        elif graph.find(target):
+            for message, hint in _missing(reference, keys, replicas):
+                found.append(about(owner, _CODE, reference.path, message, hint, severity=milder(owner)))
+    return found
+
+
+def references_to(graph: ObjectGraph, targets: Collection[ObjectId]) -> Iterator[Reference]:
+    """The collected references that lead to one of `targets`."""
+    return (each for each in graph.facts(Reference) if each.target in targets)
+
+
+def _references(objects: Objects) -> Iterator[Reference]:
+    for obj in objects:
+        if obj.pods or obj.kind[1] in REFERRING:
+            for each in references_of(obj.id, obj.body, obj.pods):
+                yield Reference(obj.summary, *each)
+
+
+def _externals(objects: Objects) -> set[tuple[str, str, str]]:
+    found = set[tuple[str, str, str]]()
+    last: tuple[ExternalReference, ...] = ()
+    for obj in objects:
+        # All objects of a unit share one tuple.
+        if obj.output.externals is not last:
+            last = obj.output.externals
+            found.update((each.kind, each.namespace, each.name) for each in last)
+    return found
+
+
+def _keys(config_map: Object) -> tuple[str, ...]:
+    return (*mapping(config_map.body, "data"), *mapping(config_map.body, "binaryData"))
+
+
+def _replicas(stateful_set: Object) -> int:
+    replicas = mapping(stateful_set.body, "spec").get("replicas")
+    return 1 if replicas is None else int(replicas)
+
+
+def _is_early(owner: ObjectSummary, target: ObjectSummary) -> bool:
+    """Whether one Application applies the owner in a wave before that of the target."""
+    return owner.application == target.application and owner.wave < target.wave
+
+
+def _is_in_every_cluster(target: ObjectId) -> bool:
+    if (target.kind, target.name) in _IN_EVERY_NAMESPACE:
+        return True
+    if target.kind == "ClusterRole":
+        return target.name in _BUILT_IN_ROLES or target.name.startswith("system:")
+    return target.kind == "PriorityClass" and target.name.startswith("system-")
+
+
+def _missing(
+    reference: Reference, keys: dict[ObjectId, tuple[str, ...]], replicas: dict[ObjectId, int]
+) -> Iterator[tuple[str, str]]:
+    """Message and hint for a key or a pod that the target of a reference does not have."""
+    target = reference.target
+    known, number = keys.get(target, ()), replicas.get(target, 1)
+    if reference.key and reference.key not in known:
+        yield f'{target} has no key "{reference.key}".', did_you_mean(reference.key, known)
+    if reference.ordinal is not None and reference.ordinal >= number:
+        message = f"{target} has {number} pods, so there is none with the number {reference.ordinal}."
+        yield message, f"Ask for a pod from 0 to {number - 1}."
+
+
+def _nearest(target: ObjectId, graph: ObjectGraph) -> str:
+    ids = [other.id for other in graph.of_kind(target.kind)]
+    names = [other.name for other in ids if other.namespace == target.namespace]
+    return did_you_mean(target.name, names) if names else f"No {target.kind} is compiled for this namespace."

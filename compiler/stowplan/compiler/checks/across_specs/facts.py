@@ -1,0 +1,58 @@
+"""What the checks across specs know of one spec, without the bodies of its objects."""
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from stowplan.compiler.checks.across_specs.registry import CHECKS
+from stowplan.compiler.checks.objects.object import Object, SpecObjects
+from stowplan.compiler.checks.objects.object_graph import ObjectGraph
+from stowplan.compiler.checks.objects.summary import ObjectSummary
+from stowplan.compiler.checks.objects.template_fields import Template, templates_of
+from stowplan.schema.kinds.table import TRAINING_KINDS
+from stowplan.schema.meta import ObjectId
+from stowplan.schema.platform.platform import Platform
+
+FACT_TYPES: tuple[type, ...] = tuple(kind for check in CHECKS for kind in check.facts)
+
+if TYPE_CHECKING:
+    Collected = tuple[tuple[Any, ...], ...]
+else:
+    Collected = tuple[tuple(tuple[kind, ...] for kind in FACT_TYPES)]
+"""For each of `FACT_TYPES`, a tuple of facts. At run time the type is precise, so that a decoder can use it."""
+
+
+class Facts(NamedTuple):
+    """Summaries and facts of one spec, or of the objects that belong to no spec.
+
+    `collected` is about sound objects only. `templates` are the pods of a training job, by the object that holds them.
+    """
+
+    objects: tuple[ObjectSummary, ...] = ()
+    templates: tuple[tuple[ObjectId, tuple[Template, ...]], ...] = ()
+    collected: Collected = tuple(() for _ in FACT_TYPES)
+
+
+def facts_of(found: SpecObjects, unsound: Sequence[Object] = ()) -> Facts:
+    """The facts of the objects of one spec; `unsound` are its objects that do not fit their schemas."""
+    collected: dict[type, list[tuple[Any, ...]]] = {kind: [] for kind in FACT_TYPES}
+    for check in CHECKS:
+        for fact in check.collect(found):
+            collected[type(fact)].append(fact)
+    sound = found.objects
+    trains = found.spec is not None and found.spec.kind in TRAINING_KINDS
+    return Facts(
+        (*(obj.summary for obj in sound), *(obj.unsound_summary for obj in unsound)),
+        tuple((obj.id, templates_of(obj)) for obj in (*sound, *unsound) if obj.pods) if trains else (),
+        tuple(tuple(facts) for facts in collected.values()),
+    )
+
+
+def graph_of(parts: Iterable[Facts], platform: Platform) -> ObjectGraph:
+    """All objects of a run, from the facts of each spec."""
+    known = tuple(parts)
+    facts = {
+        kind: tuple(chain.from_iterable(part.collected[index] for part in known))
+        for index, kind in enumerate(FACT_TYPES)
+    }
+    return ObjectGraph(chain.from_iterable(part.objects for part in known), facts, platform)

@@ -1,0 +1,19 @@
+"""Can each object be a file of its own?"""
+
+from dataclasses import replace
+
+from stowplan.compiler.checks.objects.finding import ObjectFinding
+from stowplan.compiler.checks.objects.object_graph import ObjectGraph
+from stowplan.compiler.output import paths
+
+
+def check(graph: ObjectGraph) -> list[ObjectFinding]:
+    """Objects whose paths are unsafe or clash.
+
+    The check looks at one object of each identity, because `duplicates` reports the others.
+    """
+    objects = {each.id: each for each in graph}
+    return [
+        ObjectFinding(each.id, replace(found, path=("metadata", "name")), each.spec, each.source)
+        for each, found in paths.problems([*objects.values()])
+    ]

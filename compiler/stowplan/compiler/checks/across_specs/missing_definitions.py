@@ -1,0 +1,67 @@
+"""Can Argo CD try each custom resource before the CRD of its kind is installed?"""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from stowplan.compiler.checks.objects.finding import ObjectFinding, about
+from stowplan.compiler.checks.objects.object import SpecObjects
+from stowplan.compiler.checks.objects.object_graph import ObjectGraph
+from stowplan.compiler.checks.objects.summary import ObjectSummary
+from stowplan.compiler.checks.per_spec import crds
+from stowplan.compiler.checks.per_spec.custom_resources import defines
+from stowplan.compiler.kubernetes.schemas import known_kinds
+from stowplan.library.values import labels
+from stowplan.schema.diagnostics import FieldPath
+
+_ARGOCD = "argoproj.io"
+_SKIP_DRY_RUN = "SkipDryRunOnMissingResource=true"
+
+
+class CustomResource(NamedTuple):
+    """An object that Argo CD can try only if the CRD of its kind is installed."""
+
+    owner: ObjectSummary
+
+
+class Definition(NamedTuple):
+    """A CRD, and the group and kind that it defines."""
+
+    owner: ObjectSummary
+    kind: tuple[str, str]
+
+
+FACTS = (CustomResource, Definition)
+
+
+def collect(found: SpecObjects) -> Iterator[CustomResource | Definition]:
+    """The CRDs, and the custom resources without the option that skips the try."""
+    known = _built_in(found.platform.kubernetes_version)
+    for obj in found.objects:
+        if obj.kind not in known and _SKIP_DRY_RUN not in obj.sync_options:
+            yield CustomResource(obj.summary)
+    for obj in found.objects.of_kind(crds.KIND):
+        yield Definition(obj.summary, defines(obj.body))
+
+
+def check(graph: ObjectGraph) -> list[ObjectFinding]:
+    """Argo CD tries every object before it applies one, and a try fails while the CRD of the kind is missing.
+
+    Argo CD does not try kinds whose CRD is in the same Application.
+    """
+    defined = {(each.owner.application, each.kind) for each in graph.facts(Definition)}
+    owners = [each.owner for each in graph.facts(CustomResource)]
+    return [_missing(owner) for owner in owners if (owner.application, owner.kind) not in defined]
+
+
+def _missing(owner: ObjectSummary) -> ObjectFinding:
+    path: FieldPath = ("metadata", "annotations", labels.SYNC_OPTIONS)
+    message = f"The kind {owner.id.kind} comes from a CRD; the sync fails while that is missing."
+    return about(owner, "SP527", path, message, f'Set the annotation {labels.SYNC_OPTIONS}: "{_SKIP_DRY_RUN}".')
+
+
+@cache
+def _built_in(kubernetes: str) -> frozenset[tuple[str, str]]:
+    """Group and kind of the objects that every cluster with Argo CD knows."""
+    kinds = {(kind.group, kind.kind) for kind in known_kinds(kubernetes)}
+    return frozenset(kinds | {(_ARGOCD, "AppProject"), (_ARGOCD, "Application")})

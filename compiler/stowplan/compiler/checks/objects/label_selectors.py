@@ -1,0 +1,59 @@
+"""Label selectors in the form of `metav1.LabelSelector`, and the pods that they select."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from stowplan.compiler.kubernetes.fields import items, mapping
+from stowplan.library.manifest import Json
+from stowplan.library.values import labels
+
+_SET_BY_CONTROLLERS = frozenset(
+    {
+        "apps.kubernetes.io/pod-index",
+        "batch.kubernetes.io/controller-uid",
+        "batch.kubernetes.io/job-completion-index",
+        "batch.kubernetes.io/job-name",
+        "controller-revision-hash",
+        "controller-uid",
+        "job-name",
+        "pod-template-hash",
+        labels.POD_NAME,
+    }
+)
+"""Labels that pods get in the cluster only; a selector that asks for one of them is taken to match."""
+
+
+def any_matches(selector: Json, pods: Iterable[Json]) -> bool:
+    """Whether a selector matches the labels of at least one of these pods."""
+    return any(matches(selector, pod) for pod in pods)
+
+
+def matches(selector: Json, pod: Json) -> bool:
+    """Whether a selector matches the labels of a pod."""
+    for key, value in mapping(selector, "matchLabels").items():
+        if pod.get(key) != value and key not in _SET_BY_CONTROLLERS:
+            return False
+    return all(_expression(rule, pod) for rule in items(selector, "matchExpressions"))
+
+
+def required_labels(selector: Json) -> dict[str, str]:
+    """The labels of `matchLabels` that a compiled pod must have."""
+    asked = mapping(selector, "matchLabels")
+    return {key: value for key, value in asked.items() if key not in _SET_BY_CONTROLLERS}
+
+
+def _expression(rule: Json, pod: Json) -> bool:
+    key, values = str(rule.get("key")), rule.get("values") or []
+    match rule.get("operator"):
+        case "In":
+            return _has(pod, key, values)
+        case "NotIn":
+            return pod.get(key) not in values
+        case "Exists":
+            return key in pod or key in _SET_BY_CONTROLLERS
+        case _:
+            return key not in pod
+
+
+def _has(pod: Json, key: str, values: list[Any]) -> bool:
+    return key in _SET_BY_CONTROLLERS or pod.get(key) in values

@@ -1,0 +1,25 @@
+"""A cache can keep the facts of specs as msgpack."""
+
+import pytest
+
+from stowplan.compiler.checks import local
+from stowplan.compiler.checks.across_specs.facts import FACT_TYPES, Facts
+from tests.repositories import EXAMPLES
+from tests.unit.compiler.checks.test_slices import compiled
+
+
+def test_each_fact_type_belongs_to_one_check() -> None:
+    assert len(set(FACT_TYPES)) == len(FACT_TYPES)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_facts_are_the_same_after_msgpack(name: str) -> None:
+    msgspec = pytest.importorskip("msgspec")
+    program, outputs = compiled(EXAMPLES[name])
+    known = local.definitions(outputs, program.platform.kubernetes_version)
+    for part in local.check(outputs, program.platform, known, {}):
+        encoded = msgspec.msgpack.encode(part.facts)
+        decoded = msgspec.msgpack.decode(encoded, type=Facts)
+        assert decoded == part.facts
+        types = [type(fact) for facts in decoded.collected for fact in facts]
+        assert types == [type(fact) for facts in part.facts.collected for fact in facts]
