@@ -10,7 +10,8 @@ from stowplan.compiler.checks.objects.pod_shapes import remembered
 from stowplan.compiler.checks.objects.pods import Pod
 from stowplan.compiler.checks.objects.summary import ObjectSummary
 from stowplan.compiler.checks.pods.excess import Excess, excess_of
-from stowplan.compiler.checks.pods.security import Violation, baseline_violations, violations
+from stowplan.compiler.checks.pods.security import baseline_violations, violations
+from stowplan.compiler.checks.pods.violation import Violation
 from stowplan.schema.diagnostics import FieldPath, Severity, dotted
 from stowplan.schema.platform.platform import Platform
 

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from stowplan.compiler.checks.objects.object import Object
 from stowplan.compiler.checks.objects.pods import Pod
-from stowplan.compiler.checks.pods.security import Violation, baseline_violations, violations
+from stowplan.compiler.checks.pods.security import baseline_violations, violations
+from stowplan.compiler.checks.pods.violation import Violation
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.meta import SpecId

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from stowplan.compiler.checks.objects.pods import Pod, pods_anywhere
-from stowplan.compiler.checks.pods.security import Violation, baseline_violations, violations
+from stowplan.compiler.checks.pods.security import baseline_violations, violations
+from stowplan.compiler.checks.pods.violation import Violation
 from stowplan.compiler.diff.change import Danger, Pair, Risk
 from stowplan.compiler.diff.fields import Nothing
 from stowplan.compiler.diff.risks.pods import Pods
