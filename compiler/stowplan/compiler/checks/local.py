@@ -1,4 +1,7 @@
-"""All that can be said of one spec's objects without those of others."""
+"""The checks of each spec alone. They may run for some of the specs, or in another process.
+
+A new check is a module in `per_spec` or `pods` and a line in `_findings`.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -32,10 +35,10 @@ from stowplan.schema.platform.platform import Platform
 
 
 class Checked(NamedTuple):
-    """What was found in the objects of one spec, or in those that no spec made.
+    """The result of the checks of one spec; with `spec` None, of the objects that belong to no spec.
 
-    Findings and facts depend on these objects and the platform alone, so they hold as long as both stay as they are.
-    `changes` depends on the last run as well.
+    Findings and facts depend on the objects of the spec and on the platform only, so a cache can hold them. `changes`
+    depends on the last run as well.
     """
 
     spec: SpecId | None
@@ -45,7 +48,7 @@ class Checked(NamedTuple):
 
 
 def definitions(outputs: Iterable[Output], kubernetes: str) -> Definitions:
-    """The CRDs among outputs by which custom resources are checked: those that fit their own schema."""
+    """The CRDs of users and extensions that fit their own schema: custom resources are checked by them."""
     candidates = [read(output) for output in outputs if output.manifest.body.get("kind") == crds.KIND]
     foreign = [obj for obj in candidates if not custom_resources.is_own(obj.body)]
     return Definitions(obj for obj in foreign if not conformance.check([obj], kubernetes))
@@ -54,10 +57,10 @@ def definitions(outputs: Iterable[Output], kubernetes: str) -> Definitions:
 def check(
     outputs: Sequence[Output], platform: Platform, known: Definitions, previous: Mapping[ObjectId, Json]
 ) -> list[Checked]:
-    """One result for each spec in the order of the outputs, which hold all of a spec or none.
+    """One result for each spec, in the order of the outputs. The outputs of a spec must be complete.
 
-    `previous` holds at least what the last run wrote of these objects. An object that does not fit its schema is only
-    looked at by the checks that need no schema.
+    `previous` holds at least what the last run wrote of these objects. Only the checks that need no schema look at an
+    object that does not fit its schema.
     """
     groups: dict[SpecId | None, list[Object]] = {}
     for output in outputs:
@@ -72,25 +75,15 @@ def _checked(
     known: Definitions,
     previous: Mapping[ObjectId, Json],
 ) -> Checked:
-    kubernetes = platform.kubernetes_version
-    wrong = conformance.check(objects, kubernetes)
-    ids = {found.object for found in wrong}
-    fit, unfit = objects, list[Object]()
-    if ids:
-        fit, unfit = [each for each in objects if each.id not in ids], [each for each in objects if each.id in ids]
-    sound = Objects(fit)
-    findings = (
-        *wrong,
-        *_shape(sound, known),
-        *argocd_annotations.check(sound),
-        *protection.check(sound),
-        *_security(sound, platform),
-    )
-    facts = facts_of(SpecObjects(spec, sound, platform), unfit)
-    return Checked(spec, findings, facts, changes_of(spec, sound, previous))
+    unfit = conformance.check(objects, platform.kubernetes_version)
+    ids = {found.object for found in unfit}
+    sound = Objects([each for each in objects if each.id not in ids])
+    unsound = [each for each in objects if each.id in ids]
+    facts = facts_of(SpecObjects(spec, sound, platform), unsound)
+    return Checked(spec, (*unfit, *_findings(sound, platform, known)), facts, changes_of(spec, sound, previous))
 
 
-def _shape(objects: Objects, known: Definitions) -> list[ObjectFinding]:
+def _findings(objects: Objects, platform: Platform, known: Definitions) -> list[ObjectFinding]:
     return [
         *custom_resources.check(objects, known),
         *crds.check(objects),
@@ -99,11 +92,8 @@ def _shape(objects: Objects, known: Definitions) -> list[ObjectFinding]:
         *cluster_fields.check(objects),
         *ownership.check(objects),
         *selectors.check(objects),
-    ]
-
-
-def _security(objects: Objects, platform: Platform) -> list[ObjectFinding]:
-    return [
+        *argocd_annotations.check(objects),
+        *protection.check(objects),
         *system_objects.check(objects, platform),
         *accounts.check(objects, platform),
         *priority_classes.check(objects, platform),
@@ -112,7 +102,6 @@ def _security(objects: Objects, platform: Platform) -> list[ObjectFinding]:
         *literal_secrets.check(objects, platform),
         *rbac.check(objects),
         *security.check(objects, allow_root=platform.juicefs.task_user == 0),
-        # The tag `latest` was reported where it stands, in the platform file.
-        *(images.check(objects) if platform.images.tag != "latest" else ()),
-        *(images.check_digests(objects) if platform.images.require_digests else ()),
+        *images.check(objects, platform),
+        *images.check_digests(objects, platform),
     ]

@@ -1,8 +1,4 @@
-"""The check stage: findings about the compiled objects, placed in the user's files.
-
-`local` checks the objects of each spec alone; it may run for some of the specs, or in another process. `conclude`
-checks the objects of all specs together.
-"""
+"""The end of the check stage, after `local` has checked the objects of each spec alone."""
 
 from collections.abc import Mapping, Sequence
 
@@ -25,7 +21,7 @@ def conclude(
     *,
     elsewhere: DocumentOf | None = None,
 ) -> None:
-    """Add to `report` the findings of `local` in all specs, those between specs and those about the last run.
+    """Add to `report` the findings in each spec, between specs and about the last run, at their places in the files.
 
     `previous` holds at least the objects that the last run wrote and this one does not. `elsewhere` gives the
     documents of specs that are not in the program.

@@ -7,6 +7,7 @@ import pytest
 from stowplan.compiler.checks.per_spec import rbac, secrets
 from stowplan.compiler.checks.pods import images
 from stowplan.library.manifest import Json
+from stowplan.schema.platform.platform import Platform
 from tests.unit.compiler.checks.given import (
     body,
     changed,
@@ -23,6 +24,7 @@ from tests.unit.compiler.checks.given import (
 
 CONTAINER = "spec.template.spec.containers.0"
 SECRET_VARIABLE = "STOWPLAN_VOLUME_METAURL"
+PLATFORM = Platform.model_validate({"images": {"tag": "1.0"}})
 
 
 @pytest.mark.parametrize("field", ["data", "stringData"])
@@ -123,17 +125,19 @@ def test_a_binding_of_one_account() -> None:
 @pytest.mark.parametrize("image", ["agent", "agent:latest", "host:5000/agent", "host/agent:"])
 def test_an_image_that_may_be_another_one_tomorrow(image: str) -> None:
     made = changed(job(), f"{CONTAINER}.image", image)
-    assert fields(images.check(objects(made))) == [("SP607", "spec.template.spec.containers[0].image")]
-    assert images.check(objects(foreign(made))) == []
+    assert fields(images.check(objects(made), PLATFORM)) == [("SP607", "spec.template.spec.containers[0].image")]
+    assert images.check(objects(foreign(made)), PLATFORM) == []
 
 
 @pytest.mark.parametrize("image", ["agent:1.0", "host:5000/agent:1.0", f"agent@sha256:{'a' * 64}", "a:latest@sha256:b"])
 def test_an_image_that_is_pinned(image: str) -> None:
-    assert images.check(objects(output(changed(job(), f"{CONTAINER}.image", image)))) == []
+    assert images.check(objects(output(changed(job(), f"{CONTAINER}.image", image))), PLATFORM) == []
 
 
 def test_an_image_with_a_tag_lacks_a_digest() -> None:
     """Each image is reported once, where it is first used."""
     pinned = changed(job("pinned"), f"{CONTAINER}.image", f"local/agent@sha256:{'0' * 64}")
-    found = images.check_digests(objects(job("a"), job("b"), pinned))
+    made = objects(job("a"), job("b"), pinned)
+    assert images.check_digests(made, PLATFORM) == []
+    found = images.check_digests(made, Platform.model_validate({"images": {"requireDigests": True}}))
     assert fields(found) == [("SP608", "spec.template.spec.containers[0].image")]

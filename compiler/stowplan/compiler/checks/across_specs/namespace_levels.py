@@ -48,7 +48,7 @@ def collect(found: SpecObjects) -> Iterator[UserPod | NamespaceLevel]:
     """The pods of training jobs and plain objects that break a level, and the levels of Namespaces."""
     for obj in found.objects.with_pods:
         for pod in obj.users_pods(found.platform):
-            baseline, restricted = remembered(_forbidden, pod) if obj.brought_pods else ("", "")
+            baseline, restricted = remembered(_forbidden, pod) if obj.training_pods else ("", "")
             excess = excess_of(obj, pod, found.platform)
             if baseline or restricted or excess:
                 yield UserPod(obj.summary, pod.spec_path, baseline, restricted, excess)

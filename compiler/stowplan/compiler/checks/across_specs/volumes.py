@@ -1,4 +1,4 @@
-"""Does each claim fit the volume it names, and is each volume its own?"""
+"""Does each claim fit the volume that it names, and does each volume have a handle of its own?"""
 
 from collections import Counter
 from collections.abc import Iterator

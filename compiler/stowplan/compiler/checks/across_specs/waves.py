@@ -1,10 +1,10 @@
-"""Would any wave of a sync wait, or come too early?"""
+"""Would a sync wait for an object before its last step, or apply an object too early?"""
 
 from collections.abc import Hashable, Iterator, Sequence
 
 from stowplan.compiler.checks.across_specs.dangling_references import Reference
 from stowplan.compiler.checks.across_specs.missing_definitions import Definition
-from stowplan.compiler.checks.objects.finding import ObjectFinding, about, milder
+from stowplan.compiler.checks.objects.finding import ObjectFinding, about, warning_if_foreign
 from stowplan.compiler.checks.objects.object_graph import ObjectGraph
 from stowplan.compiler.checks.objects.summary import ObjectSummary
 from stowplan.library.values import labels
@@ -74,7 +74,7 @@ def _waiting(own: ObjectSummary, last: ObjectSummary) -> ObjectFinding:
     else:
         message = f"The object is in wave {own.wave}, but {later}: the sync would wait until this one is healthy."
         code = "SP524"
-    return about(own, code, _WAVE, message, f"Move it to wave {last.wave}.", severity=milder(own))
+    return about(own, code, _WAVE, message, f"Move it to wave {last.wave}.", severity=warning_if_foreign(own))
 
 
 def _too_early(graph: ObjectGraph) -> Iterator[ObjectFinding]:

@@ -1,7 +1,6 @@
-"""What became of a spec since the last run: small values for the checks across specs, like its facts.
+"""The changes of one spec since the last run, without the bodies of its objects.
 
-They are no part of the facts, since those of a spec stay as they are until it is compiled anew, while a change is over
-with the next run.
+They are separate from the facts, because a cache can hold facts, but changes concern one run only.
 """
 
 from collections.abc import Mapping
@@ -17,9 +16,10 @@ from stowplan.schema.meta import ObjectId, SpecId
 
 
 class Changes(NamedTuple):
-    """The changes of one spec's objects, or of those that no spec made: findings, edits of the spec and new runs.
+    """The changes of the objects of one spec: edits of the spec, findings and new runs.
 
-    A finding's own edits are not known before all specs are: see `history`.
+    With `spec` None, they concern the objects that belong to no spec. `history` adds to each finding the edits that
+    caused it, because these depend on other specs too.
     """
 
     spec: SpecId | None = None
@@ -29,7 +29,7 @@ class Changes(NamedTuple):
 
 
 def changes_of(spec: SpecId | None, objects: Objects, previous: Mapping[ObjectId, Json]) -> Changes:
-    """What changed in the objects of a spec. `previous` holds at least those of them that the last run wrote."""
+    """The changes of a spec. `previous` holds at least its objects that the last run wrote."""
     edits = edits_of(spec, objects, previous) if spec and previous else Edits()
     runs = tuple(reruns.new_runs(spec, objects, previous)) if spec else ()
     return Changes(spec, edits, tuple(immutability.check(objects, previous)), runs)

@@ -1,4 +1,4 @@
-"""What was edited in a spec since the last run: the difference of its custom resources."""
+"""The edits of a spec since the last run, found by comparing its custom resources."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -14,26 +14,26 @@ _REFERENCE: FieldPath = ("spec", "sampleSetRef", "name")
 
 
 class Edits(NamedTuple):
-    """The fields of a spec that differ from the last run, as paths in its document, sorted by the order of keys.
+    """The fields of a spec that differ from the last run, as paths in its document, sorted by key.
 
-    `dataset` is the one that it refers to, where nothing of the spec itself was edited.
+    If the spec itself was not edited, `dataset` is the dataset that it refers to.
     """
 
     fields: tuple[FieldPath, ...] = ()
     dataset: SpecId | None = None
 
     def given(self, datasets: frozenset[SpecId]) -> tuple[FieldPath, ...]:
-        """The fields, or the reference to the dataset where that is among those that were edited."""
+        """The edited fields, or the reference to the dataset if that is one of the edited `datasets`."""
         return (_REFERENCE,) if self.dataset in datasets else self.fields
 
 
 def is_dataset(spec: SpecId) -> bool:
-    """Whether an edit of this spec is one of all that refer to it."""
+    """Whether other specs refer to this one, so that an edit of it is an edit of them too."""
     return spec.kind == _DATASET
 
 
 def custom_resource(spec: SpecId, objects: Objects) -> Object | None:
-    """The custom resource that was compiled from a spec: that of its kind, namespace and name."""
+    """The custom resource of a spec: the object with its kind, namespace and name."""
     for obj in objects.of_kind(spec.kind):
         if obj.id[2:] == spec[1:]:
             return obj
@@ -41,7 +41,7 @@ def custom_resource(spec: SpecId, objects: Objects) -> Object | None:
 
 
 def edits_of(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) -> Edits:
-    """What was edited in a spec; nothing in one that is new."""
+    """The edits of a spec; a new spec has none."""
     obj = custom_resource(spec, objects)
     if obj is None or obj.id not in previous:
         return Edits()
@@ -52,7 +52,7 @@ def edits_of(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) 
 
 
 def _differences(path: FieldPath, before: Any, after: Any) -> Iterator[FieldPath]:
-    """The deepest fields that differ; a list as a whole where items came or went."""
+    """The deepest fields that differ; if the length of a list differs, the whole list."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in sorted(before.keys() | after.keys()):
             yield from _differences((*path, key), before.get(key), after.get(key))

@@ -1,4 +1,4 @@
-"""The fields that Kubernetes lets nobody change once an object exists."""
+"""The fields of existing objects that Kubernetes does not let anybody change."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field
@@ -15,9 +15,9 @@ _RBAC = "rbac.authorization.k8s.io"
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """What may not change in an object: all fields below `below` but `mutable`, and those in `fields`.
+    """The fixed fields of an object: all fields below `below` except `mutable`, and those in `fields`.
 
-    Those in `once`, by their last name, may be given where there was none.
+    A field whose last name is in `once` may be added if it had no value.
     """
 
     below: str = ""
@@ -25,7 +25,7 @@ class Fixed:
     fields: tuple[tuple[str, ...], ...] = ()
     once: frozenset[str] = frozenset()
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    """What a missing field means, by its last name."""
+    """The value of a missing field, by its last name."""
 
     def changes(self, old: Json, new: Json) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
         """Each fixed field that differs: its path, its old and its new value."""
@@ -115,14 +115,14 @@ _TABLE: dict[tuple[str, str], Fixed] = {
     ),
     ("storage.k8s.io", "VolumeAttributesClass"): _fixed("driverName", "parameters"),
 }
-"""By group and kind; kinds that are not here are not looked at. Tried field by field on real API servers."""
+"""By group and kind; other kinds have no fixed fields. Each field was tried on real API servers."""
 
 _DATA = ("data", "stringData", "binaryData", "immutable")
 _KINDS_OF_DATA = {("", "ConfigMap"), ("", "Secret")}
 
 
 def fixed(kind: tuple[str, str], old: Json) -> Fixed:
-    """What may not change in an object of the kind (its group and name) that was `old` before."""
+    """The fixed fields of an object of this kind (group and kind), whose body was `old` before."""
     found = _TABLE.get(kind, Fixed())
     if kind in _KINDS_OF_DATA and old.get("immutable"):
         return Fixed(fields=(*found.fields, *_split(*_DATA)), defaults=found.defaults)

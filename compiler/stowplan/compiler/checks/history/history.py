@@ -1,4 +1,4 @@
-"""What became of the objects that were written before?"""
+"""Does a change since the last run break Kubernetes' rules, lose data, or start a run again?"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ _NOTHING = Edits()
 
 
 def check(graph: ObjectGraph, changes: Sequence[Changes], previous: Mapping[ObjectId, Json]) -> list[ObjectFinding]:
-    """Fields that nobody may change, data that left, runs that start anew; each at the edit that is its cause."""
+    """Changed fields that are fixed, removed data and restarted runs, each at the edit that caused it."""
     changes = [each for each in changes if each.edits != _NOTHING or each.findings or each.runs]
     datasets = frozenset(each.spec for each in changes if each.spec and each.edits.fields and is_dataset(each.spec))
     edits = {each.spec: each.edits.given(datasets) for each in changes}
@@ -27,7 +27,7 @@ def check(graph: ObjectGraph, changes: Sequence[Changes], previous: Mapping[Obje
         for found in each.findings
     ]
     moved += removals.check(graph, previous, _severity(graph.platform.policy.removal))
-    renamed = removals.named_anew(graph, previous)
+    renamed = removals.renamed(graph, previous)
     started = reruns.check(graph, (each.runs for each in changes), previous, _severity(graph.platform.policy.rerun))
     return [
         *(_with_reason(found) if found.spec in renamed else found for found in moved),

@@ -1,4 +1,4 @@
-"""Did a field change that Kubernetes does not let change?"""
+"""Did a field change that Kubernetes does not let anybody change?"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -25,11 +25,11 @@ _HINTS = {
 
 
 _MADE_FROM: dict[str, FieldPath] = {"nodePublishSecretRef": ("spec", "secretRef")}
-"""What fields of ours are made from, where that is one field of a spec."""
+"""Fields of objects that come from one field of a spec, with the path of the latter."""
 
 
 def check(objects: Objects, previous: Mapping[ObjectId, Json]) -> list[ObjectFinding]:
-    """Each object against the one of the same identity that was written before."""
+    """Compare each object with the one that the last run wrote with the same identity."""
     found: list[ObjectFinding] = []
     for obj in objects if previous else ():
         old = previous.get(obj.id)
@@ -39,7 +39,7 @@ def check(objects: Objects, previous: Mapping[ObjectId, Json]) -> list[ObjectFin
 
 
 def causes(found: ObjectFinding, fields: tuple[FieldPath, ...]) -> tuple[FieldPath, ...]:
-    """The edited `fields` of the spec that changed this one: those it is made from, or the only one there is."""
+    """The edited `fields` of the spec that caused a finding: the origin of the field, or the only edited field."""
     made_from = [origin for part, origin in _MADE_FROM.items() if part in found.found.path]
     own = tuple(field for field in fields if any(field[: len(origin)] == origin for origin in made_from))
     return own or (fields if len(fields) == 1 else ())
@@ -76,7 +76,7 @@ def _elastic(own: ObjectId, path: tuple[str, ...], new: Json) -> bool:
 
 
 def _first_difference(path: FieldPath, before: Any, after: Any) -> tuple[FieldPath, Any, Any]:
-    """The deepest field that differs, the first one in the order of keys."""
+    """The deepest field that differs, the first by key: its path, old and new value."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in sorted(before.keys() | after.keys()):
             if before.get(key) != after.get(key):
@@ -89,7 +89,7 @@ def _first_difference(path: FieldPath, before: Any, after: Any) -> tuple[FieldPa
 
 
 def _resized(own: ObjectId, old: Json, new: Json) -> Iterator[tuple[FieldPath, str]]:
-    """A claim can only grow, and only where its class lets it: the admission plugin PersistentVolumeClaimResize."""
+    """A claim can only grow, if its class allows that (admission plugin PersistentVolumeClaimResize)."""
     if own.kind != "PersistentVolumeClaim":
         return
     path = ("spec", "resources", "requests", "storage")
@@ -101,7 +101,7 @@ def _resized(own: ObjectId, old: Json, new: Json) -> Iterator[tuple[FieldPath, s
 
 
 def _dropped_versions(own: ObjectId, old: Json, new: Json) -> Iterator[tuple[FieldPath, str]]:
-    """Objects may be stored in a version that once was the stored one; the API server refuses to forget it."""
+    """The API server refuses to drop a version that objects may be stored in."""
     if own.kind != "CustomResourceDefinition":
         return
     present = {version.get("name") for version in items(new, "spec", "versions")}
@@ -116,11 +116,11 @@ _STRATEGIES = {
     ("apps", "Deployment"): ("strategy", {"rollingUpdate"}),
     ("apps", "StatefulSet"): ("updateStrategy", {"rollingUpdate", "type"}),
 }
-"""The field of the strategy, and what of it must be written so that the server fills in no `rollingUpdate`."""
+"""The field of the strategy, and the keys in it that keep the server from filling in `rollingUpdate`."""
 
 
 def _strategy(obj: Object, old: Json) -> Iterator[ObjectFinding]:
-    """No other strategy may have a `rollingUpdate`; one that the server filled in, no apply takes away."""
+    """Only RollingUpdate may have a `rollingUpdate`. If the server filled it in, no apply removes it."""
     name, written = _STRATEGIES.get(obj.kind, ("", set[str]()))
     before, after = mapping(old, "spec", name), mapping(obj.body, "spec", name)
     kind, wanted = (strategy.get("type", _ROLLING) for strategy in (before, after))

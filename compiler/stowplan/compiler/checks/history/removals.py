@@ -1,4 +1,4 @@
-"""Did an object that holds data leave the output?"""
+"""Was an object that holds data removed from the output?"""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -14,9 +14,9 @@ _KINDS = frozenset({"PersistentVolume", "PersistentVolumeClaim"})
 
 
 def check(graph: ObjectGraph, previous: Mapping[ObjectId, Json], severity: Severity) -> list[ObjectFinding]:
-    """Claims and volumes that were written before and are not any more: one finding for each spec.
+    """Claims and volumes that the last run wrote and this one does not: one finding for each spec.
 
-    Argo CD leaves them in the cluster. A finding is about the claim where there is one.
+    Argo CD leaves them in the cluster. A finding is about the claim if there is one.
     """
     gone: dict[SpecId | ObjectId, list[ObjectId]] = {}
     for known, body in _gone(graph, previous):
@@ -29,8 +29,8 @@ def check(graph: ObjectGraph, previous: Mapping[ObjectId, Json], severity: Sever
     return found
 
 
-def named_anew(graph: ObjectGraph, previous: Mapping[ObjectId, Json]) -> frozenset[SpecId]:
-    """Specs that are still compiled, but to claims or volumes of other names."""
+def renamed(graph: ObjectGraph, previous: Mapping[ObjectId, Json]) -> frozenset[SpecId]:
+    """The specs that are still compiled, but to claims or volumes with other names."""
     gone = {spec for known, body in _gone(graph, previous) if (spec := _spec(known, body))}
     return frozenset(gone & {fact.spec for fact in graph}) if gone else frozenset()
 
@@ -52,7 +52,7 @@ def _finding(lost: Sequence[ObjectId], severity: Severity) -> Finding:
 
 
 def _spec(gone: ObjectId, body: Json) -> SpecId | None:
-    """The spec that the object was compiled from; volumes have no namespace, their claims do."""
+    """The spec that a removed object was compiled from. The namespace of a volume is that of its claim."""
     own = mapping(body, "metadata", "labels")
     namespace = gone.namespace or mapping(body, "spec", "claimRef").get("namespace", "")
     if labels.SPEC_KIND not in own or labels.SPEC_NAME not in own:

@@ -1,4 +1,4 @@
-"""Would an edit end a run and start another one?"""
+"""Would an edit delete a run and start a new one?"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -20,9 +20,9 @@ _Stem = tuple[str, str, str, str]
 
 
 class Run(NamedTuple):
-    """A Job or JobSet that the last run did not write, and its name without the hash.
+    """A Job or JobSet that the last run of the compiler did not write.
 
-    `deletes` says that it removes data, so that it must not happen again because a dataset that it refers to changed.
+    `stem` has its name without the hash. `deletes` is True if it removes data: an edit must not repeat such a run.
     """
 
     id: ObjectId
@@ -34,12 +34,12 @@ class Run(NamedTuple):
 
 
 def new_runs(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) -> Iterator[Run]:
-    """The runs of a spec that are new; none where its run annotation changed, since that says that they are meant."""
+    """The new runs of a spec; none if its run annotation changed, because then the user wants a new run."""
     runs = [obj for obj in objects.of_kind(*STARTING_KINDS) if obj.output.manifest.run and obj.id not in previous]
     if not runs:
         return
     resource = custom_resource(spec, objects)
-    if not _meant(resource, previous):
+    if not _is_requested(resource, previous):
         deletes = _deletes(resource)
         for obj in runs:
             yield Run(obj.id, spec, obj.source, _stem(obj.id, obj.labels), deletes)
@@ -48,7 +48,7 @@ def new_runs(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) 
 def check(
     graph: ObjectGraph, new: Iterable[Sequence[Run]], previous: Mapping[ObjectId, Json], severity: Severity
 ) -> list[ObjectFinding]:
-    """Jobs of a run that are now compiled under another hash: one finding for each spec. `new` are the runs by spec.
+    """Runs whose Jobs now have another hash: one finding for each spec. `new` holds the new runs of each spec.
 
     Argo CD deletes the old Jobs, also running ones, and starts the new ones.
     """
@@ -76,20 +76,20 @@ def _finding(jobs: Sequence[tuple[ObjectId, Run]], severity: Severity) -> Object
 
 
 def _stem(own: ObjectId, found: Json) -> _Stem:
-    """`found` are its labels."""
+    """The stem of an object; `found` are its labels."""
     kind, name = str(found.get(labels.SPEC_KIND, "")), str(found.get(labels.SPEC_NAME, ""))
     return own.namespace, without_hash(own.name), kind, name
 
 
 def _deletes(resource: Object | None) -> bool:
-    """Whether the run removes data."""
+    """Whether the run of a custom resource removes data."""
     own = mapping(resource.body, "spec") if resource else {}
     options = mapping(own, "syncOptions")
     return own.get("type") == "rmr" or bool(options.get("delete-src") or options.get("delete-dst"))
 
 
-def _meant(resource: Object | None, previous: Mapping[ObjectId, Json]) -> bool:
-    """Whether the run annotation of the custom resource differs from the one written before."""
+def _is_requested(resource: Object | None, previous: Mapping[ObjectId, Json]) -> bool:
+    """Whether the run annotation of the custom resource differs from that of the last run."""
     if resource is None or resource.id not in previous:
         return False
     return annotation(resource.body, RUN_ANNOTATION) != annotation(previous[resource.id], RUN_ANNOTATION)

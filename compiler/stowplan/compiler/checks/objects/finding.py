@@ -10,11 +10,11 @@ from stowplan.schema.meta import ObjectId, SpecId
 
 @dataclass(frozen=True, slots=True)
 class ObjectFinding:
-    """What is wrong with an object, or with its absence.
+    """A finding about an object of the output, or about a missing object.
 
-    `found.path` is a path inside the object. `spec` is the spec that it was compiled from, or None. `source` is the
-    user's file that it comes from, empty where that is not known. `edits` are fields of the spec that are its cause;
-    users are shown the first of them, or the name of the spec where there is none.
+    `found.path` is a path inside the object. `spec` is the spec that the object was compiled from, or None. `source`
+    is the user's file, empty if it is not known. `edits` are fields of the spec that caused the finding; the user sees
+    the first of them, or the name of the spec if there are none.
     """
 
     object: ObjectId
@@ -24,8 +24,8 @@ class ObjectFinding:
     edits: tuple[FieldPath, ...] = ()
 
 
-class Made(Protocol):
-    """An object of the output, itself or what is known of it."""
+class OutputObject(Protocol):
+    """An object of the output or its summary."""
 
     @property
     def id(self) -> ObjectId: ...
@@ -38,7 +38,7 @@ class Made(Protocol):
 
 
 def about(
-    obj: Made,
+    obj: OutputObject,
     code: str,
     path: FieldPath,
     message: str,
@@ -47,17 +47,17 @@ def about(
     severity: Severity | None = None,
     anchor: Anchor = Anchor.VALUE,
 ) -> ObjectFinding:
-    """A finding about an object of the output, with the catalogue's severity unless one is given."""
+    """A finding about an object of the output. Without `severity` it has the severity of its code."""
     found = finding(code, path, message, hint, severity=severity, anchor=anchor)
     return ObjectFinding(obj.id, found, obj.spec, obj.source)
 
 
-def about_problem(obj: Made, code: str, problem: SchemaProblem, prefix: FieldPath = ()) -> ObjectFinding:
-    """What a schema finds wrong with an object, or with the part of it at `prefix`."""
+def about_problem(obj: OutputObject, code: str, problem: SchemaProblem, prefix: FieldPath = ()) -> ObjectFinding:
+    """The finding for a problem that a schema reports, in an object or in its part at `prefix`."""
     path = (*prefix, *problem.path)
     return about(obj, code, path, problem.message, problem.hint, anchor=problem.anchor)
 
 
-def milder(obj: Made) -> Severity | None:
-    """A warning for what a user or an extension brought and may have meant; else the catalogue's severity."""
+def warning_if_foreign(obj: OutputObject) -> Severity | None:
+    """A warning for an object of a user or an extension, who may have meant it; None, the default, for ours."""
     return None if obj.authored else Severity.WARNING

@@ -1,4 +1,4 @@
-"""Objects of the output, each with what every check asks of it, found by kind."""
+"""Objects of the output, with the values that the checks read from them."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import orjson
 
-from stowplan.compiler.checks.objects.finding import Made
+from stowplan.compiler.checks.objects.finding import OutputObject
 from stowplan.compiler.checks.objects.pods import POD_KINDS, Pod, pods_of
 from stowplan.compiler.checks.objects.summary import ObjectSummary
 from stowplan.compiler.checks.objects.sync_phases import HOOK, is_awaited, phase_of
@@ -26,10 +26,10 @@ from stowplan.schema.platform.platform import Platform
 class Object:
     """One object of the output; parts that are missing or of a wrong type are empty.
 
-    `kind` is its group and kind, `source` the user's file that it comes from. `authored` says that we wrote it, rather
-    than a user or an extension of the platform, and `authored_pods` are what we wrote of the pods: all of our agents',
-    but of a training job's only the containers beside the user's. `text` is the body as JSON, for searches that need no
-    path. Read once, since some thirty checks ask the same of each of many objects.
+    `kind` is group and kind, `source` the user's file. `authored` is True for objects that Stowplan writes, False for
+    those of users and extensions. `authored_pods` are the parts of pods that Stowplan writes: the whole pods of agents,
+    and those containers of a training job that are not the user's. `json` is the body as JSON, for searches without a
+    path. All values are read once, because about thirty checks use them.
     """
 
     __slots__ = (
@@ -39,6 +39,7 @@ class Object:
         "authored_pods",
         "body",
         "id",
+        "json",
         "kind",
         "labels",
         "metadata",
@@ -47,7 +48,6 @@ class Object:
         "source",
         "spec",
         "sync_options",
-        "text",
         "wave",
     )
 
@@ -73,7 +73,7 @@ class Object:
         self.sync_options = parts(annotations[labels.SYNC_OPTIONS]) if labels.SYNC_OPTIONS in annotations else ()
         self.pods: tuple[Pod, ...] = pods_of(body) if own.kind in POD_KINDS else ()
         self.authored_pods = _authored(self.pods, output.spec) if self.pods and self.authored else ()
-        self.text: bytes = _text(body)
+        self.json: bytes = _json(body)
         self._summary: ObjectSummary | None = None
 
     @property
@@ -99,29 +99,29 @@ class Object:
             phase_of(str(self.annotations.get(HOOK) or "")),
             self.wave,
             sound and is_awaited(self.kind, self.body),
-            len(self.text) if sound else 0,
+            len(self.json) if sound else 0,
         )
 
     @property
-    def brought_pods(self) -> tuple[Pod, ...]:
-        """Pods that a user described in a training job."""
+    def training_pods(self) -> tuple[Pod, ...]:
+        """The pods of a training job, which a user described."""
         return self.pods if self.spec and self.spec.kind in TRAINING_KINDS else ()
 
     def users_pods(self, platform: Platform) -> tuple[Pod, ...]:
-        """Pods that a user described, in a training job or in a plain object."""
-        return self.pods if self.pods and is_plain(self, platform) else self.brought_pods
+        """The pods that a user described, in a training job or in a plain object."""
+        return self.pods if self.pods and is_plain(self, platform) else self.training_pods
 
 
-def is_plain(obj: Made, platform: Platform) -> bool:
-    """Whether a user wrote an object among the specs: no spec, no extension and no setting of the platform made it."""
+def is_plain(obj: OutputObject, platform: Platform) -> bool:
+    """Whether a user wrote the object itself, in a file among the specs."""
     ours = obj.spec is not None or obj.source in ("", PLATFORM_FILE)
     return not ours and all(obj.source != each.path for each in platform.extensions)
 
 
-def _text(body: Json) -> bytes:
+def _json(body: Json) -> bytes:
     try:
         return orjson.dumps(body)
-    except TypeError:  # half of a surrogate pair, or a number beyond 64 bits, in what no schema has looked at
+    except TypeError:  # half of a surrogate pair, or a number beyond 64 bits, in an object that no schema has checked
         return json.dumps(body).encode()
 
 
@@ -133,18 +133,18 @@ def _authored(pods: tuple[Pod, ...], spec: SpecId | None) -> tuple[Pod, ...]:
 
 
 def _only(pod: Pod, names: Sequence[str]) -> Pod:
-    """The pod with nothing but the containers of these names, and the one that waits for a dataset."""
+    """The pod with only the containers of these names and the one that waits for a dataset."""
     ours = [each for each in pod.containers if each[1].get("name") in names or wait_container.is_ours(each[1])]
     return Pod(pod.path, pod.spec_path, {}, {}, {}, [], tuple(ours))
 
 
 def read(output: Output) -> Object:
-    """The object of an output."""
+    """Read the object of an output."""
     return Object(output)
 
 
 class Objects:
-    """Objects that fit their schemas, so checks need not doubt the types of built-in kinds."""
+    """Objects that fit their schemas, so checks can rely on the types of built-in kinds."""
 
     def __init__(self, sound: Iterable[Object]) -> None:
         self._sound = tuple(sound)
@@ -152,8 +152,8 @@ class Objects:
         for obj in self._sound:
             self._by_kind.setdefault(obj.kind[1], []).append(obj)
         self.with_pods: list[Object] = [obj for obj in self._sound if obj.pods]
-        self.text: bytes = b"\n".join([obj.text for obj in self._sound])
-        """What all of them say: where a word is not in it, no object has to be searched for it."""
+        self.json: bytes = b"\n".join([obj.json for obj in self._sound])
+        """The JSON of all objects. If a word is not in it, no object has to be searched for the word."""
 
     def __iter__(self) -> Iterator[Object]:
         return iter(self._sound)

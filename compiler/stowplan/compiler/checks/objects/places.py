@@ -1,4 +1,4 @@
-"""Where in the user's files the objects of the output come from."""
+"""The place in the user's files for each finding about an object of the output."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
@@ -20,13 +20,13 @@ Templates = Mapping[ObjectId, tuple[Template, ...]]
 """The pod templates of training jobs by the object that holds them."""
 
 DocumentOf = Callable[[SpecId], Document | None]
-"""Gives the document of a spec, if it is there."""
+"""Returns the document of a spec; None if there is none."""
 
 
 class Places:
-    """The place of each finding. Only documents that one is placed in are looked at.
+    """The places of findings. A document is read only if a finding is placed in it.
 
-    `elsewhere` gives those of specs that are not in the program.
+    `elsewhere` gives the documents of specs that are not in the program.
     """
 
     def __init__(self, program: Program, templates: Templates, elsewhere: DocumentOf | None = None) -> None:
@@ -35,7 +35,7 @@ class Places:
         self._elsewhere = elsewhere
 
     def diagnostic(self, found: ObjectFinding) -> Diagnostic:
-        """The finding at its spec's name; in a plain object or a pod template of the user's at the very field."""
+        """The finding at the name of its spec, or at the field itself in a plain object or the user's pod template."""
         plain = self._plain.get(found.object) if found.spec is None else None
         document = plain or (self._document(found.spec) if found.spec else None)
         edits = sorted(found.edits, key=document.locate) if document else []
@@ -63,7 +63,7 @@ class Places:
         return in_template(found.found.path, templates, found.spec.kind, document.data)
 
     def _without_document(self, source: str) -> Location:
-        """For what an extension or the platform file made, and what is gone."""
+        """The place for objects of extensions and of the platform file, and for removed objects."""
         if source in ("", PLATFORM_FILE):
             document = self._program.platform_document
             return document.locate(()) if document else Location(PLATFORM_FILE, 1, 1)
@@ -79,7 +79,7 @@ class Places:
 
 
 def _plain_objects(program: Program) -> Iterator[tuple[ObjectId, Document]]:
-    """The users' own objects, by the identity that they may have in the output: some were given a namespace."""
+    """The users' plain objects by identity, with and without the default namespace that the output may give them."""
     for document in program.passed_through:
         own = identity(document.data)
         yield own, document

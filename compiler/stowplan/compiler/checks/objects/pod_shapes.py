@@ -1,6 +1,7 @@
-"""What Pod Security reads of a pod: little of it, and the same for most pods that one kind of spec compiles to.
+"""A memo for the rules of Pod Security.
 
-So what is found wrong with a shape is remembered, instead of trying thirty rules on every pod again.
+The rules read few fields of a pod, and most pods of one kind of spec agree in these fields: they have one shape. So
+the result for a shape is remembered, instead of applying thirty rules to every pod.
 """
 
 from collections.abc import Callable
@@ -13,25 +14,25 @@ from stowplan.compiler.checks.objects.pods import Pod
 from stowplan.compiler.kubernetes.fields import mapping
 from stowplan.library.manifest import Json
 
-Told = TypeVar("Told")
+Result = TypeVar("Result")
 
 _OF_POD = ("hostIPC", "hostNetwork", "hostPID", "os", "securityContext")
 _OF_CONTAINER = ("lifecycle", "livenessProbe", "ports", "readinessProbe", "securityContext", "startupProbe")
 
 
-def remembered(told: Callable[[Pod], Told], pod: Pod) -> Told:
-    """What a function tells of a pod, or has told of one of the same shape. It may look at nothing else."""
+def remembered(rules: Callable[[Pod], Result], pod: Pod) -> Result:
+    """The result of `rules` for a pod, or for an earlier pod of the same shape. `rules` may read the shape only."""
     shape = _shape_of(pod)
-    return told(pod) if shape is None else cast("Told", _of_shape(told, shape))
+    return rules(pod) if shape is None else cast("Result", _of_shape(rules, shape))
 
 
 @lru_cache(maxsize=1024)
-def _of_shape(told: Callable[[Pod], Any], shape: bytes) -> Any:
-    return told(_pod_of(shape))
+def _of_shape(rules: Callable[[Pod], Any], shape: bytes) -> Any:
+    return rules(_pod_of(shape))
 
 
 def _shape_of(pod: Pod) -> bytes | None:
-    """What the rules may look at, as a key; None for a pod with numbers or texts that JSON does not have."""
+    """The fields that the rules may read, as JSON; None for a pod with values that JSON cannot express."""
     containers = [(path, _picked(container, _OF_CONTAINER)) for path, container in pod.containers]
     volumes = [list(volume) for volume in pod.volumes]
     annotations = mapping(pod.metadata, "annotations")
@@ -42,7 +43,7 @@ def _shape_of(pod: Pod) -> bytes | None:
 
 
 def _pod_of(shape: bytes) -> Pod:
-    """A pod with what the shape has, and nothing else."""
+    """A pod with the fields of the shape only."""
     path, spec_path, annotations, spec, volumes, containers = orjson.loads(shape)
     named = [dict.fromkeys(volume, "") for volume in volumes]
     found = tuple((tuple(place), container) for place, container in containers)

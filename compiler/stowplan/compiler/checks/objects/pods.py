@@ -27,7 +27,7 @@ _CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
 
 
 class Pod(NamedTuple):
-    """A pod template, or a Pod itself; parts that are missing are empty. `path` leads to it in its object."""
+    """A pod template, or a Pod itself; missing parts are empty. `path` is its path in the object."""
 
     path: FieldPath
     spec_path: FieldPath
@@ -52,7 +52,7 @@ def pods_of(body: Json) -> tuple[Pod, ...]:
 
 
 def account_of(pod: Pod) -> tuple[FieldPath, str]:
-    """The service account that a pod names, empty where it names none, and the field that does.
+    """The field that names the service account of a pod, and the name; the name is empty if there is none.
 
     The API server reads the deprecated `serviceAccount` only if `serviceAccountName` is not given (core/v1 conversion).
     """
@@ -61,7 +61,7 @@ def account_of(pod: Pod) -> tuple[FieldPath, str]:
 
 
 def pods_anywhere(body: Json) -> tuple[Pod, ...]:
-    """The pod templates of any object, also of a kind or version that the table does not list.
+    """The pod templates of any object, also of kinds and versions that the table does not list.
 
     In an unknown kind, every mapping with a list of containers and every `template.spec` counts as the spec of a pod.
     """

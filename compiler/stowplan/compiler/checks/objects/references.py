@@ -15,11 +15,11 @@ _SCHEDULING = "scheduling.k8s.io"
 _REFERRING_VOLUMES = frozenset({"configMap", "persistentVolumeClaim", "projected"})
 
 Found = tuple[ObjectId, FieldPath, str, int | None]
-"""Target, path, key and ordinal of a reference: see `Reference`."""
+"""Target, path, key and ordinal of a reference: see `dangling_references.Reference`."""
 
 
 def references_of(own: ObjectId, body: Json, pods: Iterable[Pod]) -> list[Found]:
-    """All references of a built-in object that must lead somewhere; optional ones are left out."""
+    """All references of a built-in object that need a target; optional references are left out."""
     own_claims = _own_claims(body) if own.kind == "StatefulSet" else frozenset()
     found = [each for pod in pods for each in _pod(pod, own.namespace, own_claims)]
     fields = _FIELDS.get(own[:2])
@@ -67,7 +67,7 @@ _FIELDS: dict[tuple[str, str], Callable[[Json, str], list[Found]]] = {
     (_RBAC, "RoleBinding"): _binding,
 }
 REFERRING = frozenset(kind for _, kind in _FIELDS)
-"""Kinds that refer to others beside what their pods do."""
+"""Kinds with references outside of their pods."""
 
 
 def _own_claims(body: Json) -> frozenset[str]:
@@ -129,7 +129,7 @@ def _config_map(source: Any, namespace: str, path: FieldPath) -> list[Found]:
 
 
 def _affinity(pod: Pod, namespace: str) -> list[Found]:
-    """Required terms that ask for one pod of a StatefulSet by its name."""
+    """References from required affinity terms that ask for one pod of a StatefulSet by its name."""
     found: list[Found] = []
     field = "requiredDuringSchedulingIgnoredDuringExecution"
     for index, term in enumerate(items(pod.spec, "affinity", "podAffinity", field)):

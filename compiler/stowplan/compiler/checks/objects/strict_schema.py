@@ -1,4 +1,4 @@
-"""The schema of a CRD, as strict as the API server is with strict field validation."""
+"""The schema of a CRD as a JSON schema that is as strict as the API server with strict field validation."""
 
 from stowplan.compiler.kubernetes.list_map_keys import LIST_MAP_KEYS
 from stowplan.compiler.kubernetes.rules import FORMATS
@@ -13,7 +13,7 @@ _JUNCTORS = ("allOf", "anyOf", "oneOf")
 
 
 def strict_schema(schema: JsonSchema) -> JsonSchema:
-    """JSON schema of a structural `openAPIV3Schema` that refuses what the API server would prune.
+    """The JSON schema of a structural `openAPIV3Schema`; it refuses the fields that the API server would prune.
 
     At the root, `apiVersion`, `kind` and `metadata` are always allowed; the server checks metadata itself. CEL rules
     are left out.
@@ -42,12 +42,12 @@ def _strict(node: JsonSchema) -> JsonSchema:
 
 def _closed(node: JsonSchema) -> bool:
     """Whether the server prunes fields that the node does not name."""
-    kept = node.get(_PRESERVE) or node.get("x-kubernetes-embedded-resource") or "additionalProperties" in node
-    return node.get("type") == "object" and not kept
+    preserved = node.get(_PRESERVE) or node.get("x-kubernetes-embedded-resource") or "additionalProperties" in node
+    return node.get("type") == "object" and not preserved
 
 
 def _rules(node: JsonSchema) -> JsonSchema:
-    """The rules about the value itself. OpenAPI's exclusive bounds are flags, those of JSON schema numbers."""
+    """The rules about the value itself. Exclusive bounds are flags in OpenAPI, but numbers in JSON schema."""
     rules: JsonSchema = dict(FORMATS.get(node.get("format", ""), {}))
     rules |= {key: value for key, value in node.items() if key in _KEPT}
     for bound, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
@@ -62,7 +62,7 @@ def _rules(node: JsonSchema) -> JsonSchema:
 
 
 def _branch(node: JsonSchema) -> JsonSchema:
-    """A schema below a junctor: it only adds rules and describes no fields of its own."""
+    """A schema below `allOf` and the like, which only adds rules and describes no fields of its own."""
     branch = _rules(node)
     if "items" in node:
         branch["items"] = _branch(node["items"])

@@ -1,4 +1,4 @@
-"""Where a field of a compiled training pod stands in the pod template of the user's document."""
+"""From a field of a compiled training pod to the same field in the pod template of the user's document."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -27,8 +27,8 @@ class Template(NamedTuple):
 
 
 def templates_of(obj: Object) -> tuple[Template, ...]:
-    """The roles' pods of an object that a training job compiles to."""
-    return tuple([_template(pod, str(role)) for pod in obj.brought_pods if (role := pod.labels.get(ROLE))])
+    """The pods of the roles in an object of a training job."""
+    return tuple([_template(pod, str(role)) for pod in obj.training_pods if (role := pod.labels.get(ROLE))])
 
 
 def in_template(path: FieldPath, templates: Sequence[Template], kind: str, document: Json) -> FieldPath | None:
@@ -63,7 +63,7 @@ def _in_document(path: FieldPath, pod: Template, document: Json, kind: str) -> F
 
 
 def _entry(document: Json, role: str) -> FieldPath | None:
-    """The template of a role of an MxJob."""
+    """The path of the template of a role in an MxJob."""
     for index, entry in enumerate(items(document, "spec", "replicaSpecs")):
         if str(entry.get("mxReplicaType") or "WORKER").lower() == role:
             return ("spec", "replicaSpecs", index, "template")
@@ -78,7 +78,7 @@ def _at(document: Json, home: FieldPath) -> Json:
 
 
 def _of_role(path: FieldPath, pod: Template) -> FieldPath | None:
-    """The field as if the role's container were the only one; None for a field of one of ours."""
+    """The path as if the role's container were the only one; None for a field of a container that Stowplan adds."""
     match path:
         case ("spec", "containers" | "initContainers" as field, int(place), *rest):
             names = pod.containers if field == "containers" else pod.init_containers
@@ -88,9 +88,10 @@ def _of_role(path: FieldPath, pod: Template) -> FieldPath | None:
 
 
 def _field(path: FieldPath, pod: Template, template: Json) -> FieldPath | None:
-    """The field by its path in the template.
+    """The path of the field in the template.
 
-    A helper's containers stand behind the user's init containers, and the one that waits for a dataset before them.
+    The compiled init containers are: the one that waits for a dataset, those of the template, and in a helper's pod
+    the containers of the template.
     """
     before = int(pod.waits)
     match path:
@@ -107,7 +108,7 @@ def _field(path: FieldPath, pod: Template, template: Json) -> FieldPath | None:
 
 
 def _as_written(path: FieldPath) -> FieldPath:
-    """Up to a list that we added to, since places in it are others now."""
+    """The path, cut at a list that Stowplan adds items to, because indices in such a list differ."""
     match path:
         case ("spec", "containers" | "initContainers", int(), str(field), *_) if field in MERGE_KEYS:
             return path[:4]

@@ -1,4 +1,4 @@
-"""Does Argo CD understand each annotation and option, and does it do with the object what is meant?"""
+"""Does Argo CD know each annotation and option, and is the object safe with it?"""
 
 import re
 from collections.abc import Iterator
@@ -61,20 +61,20 @@ _KNOWN = {
         *_words({"IncludeMutationWebhook": _BOTH, "ServerSideDiff": _BOTH}),
     ),
 }
-"""Values that Argo CD knows (2.14 to 3.5), by annotation. It ignores any other without a word."""
+"""Values that Argo CD knows (2.14 to 3.5), by annotation. It ignores any other value silently."""
 _OURS = frozenset({*_KNOWN, labels.SYNC_WAVE})
 
 
 def check(objects: Objects) -> list[ObjectFinding]:
     """Waves, hooks, delete policies, sync and compare options, links; `generateName` without a hook."""
-    linked = _LINK.encode() in objects.text
+    linked = _LINK.encode() in objects.json
     found: list[ObjectFinding] = [each for obj in objects for each in _links(obj)] if linked else []
     for obj in objects:
         if obj.spec:
             found += _of_a_spec(obj)
-        for key, text in obj.annotations.items():
-            if key in _OURS and text is not None and not _is_known(key, text):
-                found += _annotation(obj, key, text)
+        for key, given in obj.annotations.items():
+            if key in _OURS and given is not None and not _is_known(key, given):
+                found += _annotation(obj, key, given)
     found += [each for obj in objects.of_kind("Application") for each in _application(obj)]
     return found + [_generated(obj) for obj in objects if "generateName" in obj.metadata and not _is_hook(obj)]
 
@@ -84,15 +84,15 @@ def _links(obj: Object) -> Iterator[ObjectFinding]:
     places = [(_ANNOTATIONS, obj.annotations)]
     places += [((*pod.path, *_ANNOTATIONS), mapping(pod.metadata, "annotations")) for pod in obj.pods]
     for path, annotations in places:
-        for key, text in annotations.items():
-            if key.startswith(_LINK) and not _WEB_ADDRESS.fullmatch(str(text)):
+        for key, given in annotations.items():
+            if key.startswith(_LINK) and not _WEB_ADDRESS.fullmatch(str(given)):
                 message = "Argo CD would show a link to something else than a web address."
                 hint = "Give a URL that begins with https:// or http://, with `Title | ` before it if you like."
                 yield _at_annotation(obj, "SP609", (*path, key), message, hint)
 
 
 def _of_a_spec(obj: Object) -> Iterator[ObjectFinding]:
-    """Annotations of a user by which Argo CD would delete what a spec compiles to."""
+    """A user's annotations that let Argo CD delete an object of a spec."""
     kind = obj.kind[1]
     for option in obj.sync_options:
         if option in _RECREATING and _is_custom_resource(obj):
@@ -106,7 +106,7 @@ def _of_a_spec(obj: Object) -> Iterator[ObjectFinding]:
 
 
 def _at_annotation(obj: Object, code: str, path: FieldPath, message: str, hint: str) -> ObjectFinding:
-    """A finding at the annotation itself, if it is one of the spec: its custom resource has the same ones."""
+    """A finding at the annotation itself in a custom resource, which has the same annotations as its spec."""
     found = about(obj, code, path, message, hint)
     return replace(found, edits=(path,)) if _is_custom_resource(obj) else found
 
@@ -116,19 +116,19 @@ def _is_custom_resource(obj: Object) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _is_known(key: str, text: str) -> bool:
+def _is_known(key: str, given: str) -> bool:
     if key == labels.SYNC_WAVE:
-        return text.removeprefix("-").removeprefix("+").isdecimal()
-    return all(value in _KNOWN[key] for value in parts(text))
+        return given.removeprefix("-").removeprefix("+").isdecimal()
+    return all(value in _KNOWN[key] for value in parts(given))
 
 
-def _annotation(obj: Object, key: str, text: str) -> Iterator[ObjectFinding]:
+def _annotation(obj: Object, key: str, given: str) -> Iterator[ObjectFinding]:
     path = (*_ANNOTATIONS, key)
     if key == labels.SYNC_WAVE:
-        message = f'Found the sync wave "{text}"; allowed is a whole number in quotes.'
+        message = f'Found the sync wave "{given}"; allowed is a whole number in quotes.'
         yield about(obj, "SP520", path, message, 'Write it as "-1", "0" or "1".')
         return
-    for value in parts(text):
+    for value in parts(given):
         if value not in _KNOWN[key]:
             yield _unknown(obj, path, value, _KNOWN[key])
 

@@ -1,4 +1,4 @@
-"""Is there anything in the output that only the cluster or Argo CD may write?"""
+"""Does an object hold fields that only the cluster or Argo CD may write?"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -18,20 +18,20 @@ _METADATA = frozenset(SET_BY_CLUSTER)
 _TRACKED = frozenset(_ANNOTATIONS)
 _INSTANCE = "app.kubernetes.io/instance"
 _FREE = frozenset({"openAPIV3Schema"})
-"""Fields below which a null is a value like others."""
+"""Fields that may contain nulls."""
 
 
 def check(objects: Objects) -> list[ObjectFinding]:
-    """`status`, what the API server fills into metadata, what Argo CD tracks objects by, and nulls anywhere.
+    """`status`, the metadata that the API server fills in, the marks that Argo CD tracks objects by, and nulls.
 
-    With server-side apply each of them is a claim to own the field; a null removes what somebody else wrote.
+    With server-side apply each of these fields is a claim to own it; a null removes the value of another writer.
     """
-    # Most objects hold no null; searching their text is ten times faster than walking through them.
-    nulls = b"null" in objects.text
+    # Most objects hold no null; a search in their JSON is ten times faster than a walk through their fields.
+    nulls = b"null" in objects.json
     found: list[ObjectFinding] = []
     for obj in objects:
         clean = _METADATA.isdisjoint(obj.metadata) and _TRACKED.isdisjoint(obj.annotations)
-        if not clean or "status" in obj.body or _INSTANCE in obj.labels or (nulls and b"null" in obj.text):
+        if not clean or "status" in obj.body or _INSTANCE in obj.labels or (nulls and b"null" in obj.json):
             found += _check(obj)
     return found
 

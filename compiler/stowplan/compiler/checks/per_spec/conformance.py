@@ -14,7 +14,7 @@ _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
 
 def check(objects: Sequence[Object], kubernetes: str) -> list[ObjectFinding]:
-    """Built-in kinds by their schema of that minor version; of other kinds only the metadata."""
+    """Built-in kinds by their schema in that minor version of Kubernetes; of other kinds, only the metadata."""
     found: list[ObjectFinding] = []
     scopes = _scopes(kubernetes)
     for obj in objects:
@@ -27,13 +27,13 @@ def check(objects: Sequence[Object], kubernetes: str) -> list[ObjectFinding]:
             found += [about_problem(obj, _CODE, problem) for problem in problems] if problems else ()
             namespaced = scopes[obj.kind]
             found += () if namespaced is bool(obj.id.namespace) else _scope(obj, namespaced=namespaced)
-        if len(obj.text) > _ANNOTATIONS_LIMIT or not obj.metadata.get("name"):
+        if len(obj.json) > _ANNOTATIONS_LIMIT or not obj.metadata.get("name"):
             found += _annotations(obj) or _nameless(obj)
     return found
 
 
 def _annotations(obj: Object) -> list[ObjectFinding]:
-    """At most 256 KiB in all."""
+    """All annotations of an object have at most 256 KiB together."""
     size = sum(len(f"{key}{value}".encode(errors="surrogatepass")) for key, value in obj.annotations.items())
     if size <= _ANNOTATIONS_LIMIT:
         return []
@@ -48,7 +48,7 @@ def _nameless(obj: Object) -> list[ObjectFinding]:
 
 
 def _scope(obj: Object, *, namespaced: bool) -> list[ObjectFinding]:
-    """A namespace where the kind has one, and none where it has none: the API server refuses anything else."""
+    """A kind with namespaces needs one, any other kind has none; else the API server refuses the object."""
     path, kind = ("metadata", "namespace"), obj.kind[1]
     if namespaced:
         return [about(obj, _CODE, path, f"A {kind} needs a namespace.", "Add the namespace.")]
@@ -57,7 +57,7 @@ def _scope(obj: Object, *, namespaced: bool) -> list[ObjectFinding]:
 
 
 def _kind(obj: Object, kubernetes: str) -> list[ObjectFinding]:
-    """A kind that a built-in group does not have, in that version or at all."""
+    """A kind that a built-in group does not have, or not in that version."""
     body = obj.body
     api_version, kind = str(body.get("apiVersion")), str(body.get("kind"))
     served = _served(kubernetes)

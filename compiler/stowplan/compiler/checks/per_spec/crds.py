@@ -1,6 +1,6 @@
-"""Will the API server take each CustomResourceDefinition?"""
+"""Will the API server accept each CustomResourceDefinition?"""
 
-from stowplan.compiler.checks.objects.finding import ObjectFinding, about, milder
+from stowplan.compiler.checks.objects.finding import ObjectFinding, about, warning_if_foreign
 from stowplan.compiler.checks.objects.object import Object, Objects
 from stowplan.compiler.kubernetes.fields import items, mapping
 from stowplan.schema.export import structural
@@ -9,7 +9,7 @@ KIND = "CustomResourceDefinition"
 
 
 def check(objects: Objects) -> list[ObjectFinding]:
-    """The structural rules over the schema of every version, and the size of the whole."""
+    """The structural rules for the schema of every version, and the size of the CRD."""
     return [found for obj in objects.of_kind(KIND) for found in (*_structure(obj), *_size(obj))]
 
 
@@ -24,8 +24,8 @@ def _structure(obj: Object) -> list[ObjectFinding]:
 
 
 def _size(obj: Object) -> list[ObjectFinding]:
-    """A warning where the CRD is not ours: Argo CD with server-side apply can still write it."""
+    """For a CRD that is not ours it is a warning: Argo CD with server-side apply can still write it."""
     return [
-        about(obj, "SP551", path, f"The CRD {message}.", "Shorten the descriptions.", severity=milder(obj))
+        about(obj, "SP551", path, f"The CRD {message}.", "Shorten the descriptions.", severity=warning_if_foreign(obj))
         for path, message in structural.size_problems(obj.body)
     ]

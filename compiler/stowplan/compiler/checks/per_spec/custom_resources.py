@@ -23,16 +23,16 @@ Kind = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A CRD: whether its objects have a namespace, and the schema of each version that is served."""
+    """A CRD: whether its objects have a namespace, and the schema of each served version."""
 
     namespaced: bool
     schemas: Mapping[str, Any]
 
 
 class Definitions:
-    """The CRDs by which custom resources are checked: our own, and others that are part of the output.
+    """The CRDs that custom resources are checked by: our own, and the CRDs in the output.
 
-    Our own are known also where another repository brings them, and hold whatever the output says.
+    Our own are always known, also if another repository installs them, and take precedence over those in the output.
     """
 
     def __init__(self, foreign: Iterable[Object] = ()) -> None:
@@ -41,7 +41,7 @@ class Definitions:
         self._checkers: dict[tuple[Kind, str], Checker] = {}
 
     def checker(self, kind: Kind, version: str) -> Checker:
-        """The compiled schema of a known kind. One that cannot be compiled is a `ValueError`."""
+        """The compiled schema of a known kind. Raises `ValueError` if the schema cannot be compiled."""
         if kind in _own():
             return _own_checker(kind, version)
         if (kind, version) not in self._checkers:
@@ -50,7 +50,7 @@ class Definitions:
 
 
 def check(objects: Objects, definitions: Definitions) -> list[ObjectFinding]:
-    """Each custom resource by the schema of its version, as the API server does with strict field validation."""
+    """Check custom resources by the schema of their version, as the API server does with strict field validation."""
     found: list[ObjectFinding] = []
     for obj in objects:
         if obj.kind in definitions.known:

@@ -1,4 +1,4 @@
-"""Could a string of a volume or storage class reach the shell that mounts it, or a directory of the node's system?"""
+"""Could a volume or a storage class inject shell code into its mount, or use a system directory of the node?"""
 
 from collections.abc import Iterator
 
@@ -24,10 +24,9 @@ _SECRETS = (
 
 
 def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
-    """Mount options of all volumes and storage classes, and whatever else of a volume the JuiceFS driver uses.
+    """Mount options of all volumes and storage classes, and the other fields of a volume that the JuiceFS driver uses.
 
-    Datasets have no others: this is for volumes that users pass through, for those in users' pod templates, and for
-    those of constructs.
+    Volumes of datasets are safe. The check is for volumes in plain objects, in users' pod templates and of constructs.
     """
     drivers = (_JUICEFS, platform.juicefs.csi_driver)
     found: list[ObjectFinding] = []
@@ -39,7 +38,7 @@ def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
         found += _options(obj, mapping(obj.body, "spec"), ("spec", "mountOptions"))
         if mapping(obj.body, *_CSI).get("driver") in drivers:
             found += _of_juicefs(obj, platform)
-    if b'"volumeAttributes"' in objects.text:
+    if b'"volumeAttributes"' in objects.json:
         for obj in objects.with_pods:
             for csi, path in _in_pods(obj):
                 if csi.get("driver") in drivers:
@@ -48,7 +47,7 @@ def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
 
 
 def _in_pods(obj: Object) -> Iterator[tuple[Json, FieldPath]]:
-    """The volumes that pod templates describe themselves, with their paths."""
+    """The CSI fields of the volumes that are written in pod templates, with their paths."""
     for pod in obj.pods:
         for index, volume in enumerate(pod.volumes):
             yield mapping(volume, "csi"), (*pod.spec_path, "volumes", index, "csi")
@@ -95,7 +94,7 @@ def _directories(obj: Object, option: str, path: FieldPath, platform: Platform) 
 
 
 def _secrets(obj: Object, platform: Platform) -> Iterator[ObjectFinding]:
-    """A Secret of another namespace than that of the claim which the volume is for."""
+    """Secrets outside of the namespace of the claim that the volume is for."""
     home = mapping(obj.body, "spec", "claimRef").get("namespace")
     pairs = {(each.spec_namespace, each.secret_namespace) for each in platform.policy.cross_namespace_secrets}
     for key in _SECRETS:

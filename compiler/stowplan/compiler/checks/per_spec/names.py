@@ -1,4 +1,4 @@
-"""Will the API server and the controllers take each name?"""
+"""Will the API server and the controllers accept each name?"""
 
 import re
 from dataclasses import dataclass
@@ -62,26 +62,26 @@ _KINDS_OF_DATA = (("", "ConfigMap"), ("", "Secret"))
 
 
 def check(objects: Objects) -> list[ObjectFinding]:
-    """Names of objects, containers, volumes, ports and keys; with the room that controllers need for their suffixes."""
+    """Names of objects, containers, volumes, ports and keys; they are short enough for the suffixes of controllers."""
     found = []
     for obj in objects:
-        for text, rule, home, place in _names(obj):
-            if not _fits(text, rule):
-                found.append(_broken(obj, (*home, *place), text, rule))
+        for name, rule, home, place in _names(obj):
+            if not _fits(name, rule):
+                found.append(_broken(obj, (*home, *place), name, rule))
     return found
 
 
 @lru_cache(maxsize=10_000)
-def _fits(text: str, rule: Rule) -> bool:
-    return len(text) <= rule.limit and rule.pattern.fullmatch(text) is not None
+def _fits(name: str, rule: Rule) -> bool:
+    return len(name) <= rule.limit and rule.pattern.fullmatch(name) is not None
 
 
-def _broken(obj: Object, path: FieldPath, text: str, rule: Rule) -> ObjectFinding:
-    anchor = Anchor.KEY if path[-1] == text else Anchor.VALUE
-    if len(text) > rule.limit:
-        message = f'The name "{text}" has {len(text)} characters; at most {rule.limit} are allowed here.'
+def _broken(obj: Object, path: FieldPath, name: str, rule: Rule) -> ObjectFinding:
+    anchor = Anchor.KEY if path[-1] == name else Anchor.VALUE
+    if len(name) > rule.limit:
+        message = f'The name "{name}" has {len(name)} characters; at most {rule.limit} are allowed here.'
         return about(obj, "SP504", path, message, "Give it a shorter name.", anchor=anchor)
-    message = f'The name "{text}" is not allowed here; allowed are {rule.words}.'
+    message = f'The name "{name}" is not allowed here; allowed are {rule.words}.'
     return about(obj, "SP514", path, message, "Give it a name of that form.", anchor=anchor)
 
 
@@ -110,7 +110,7 @@ def _names(obj: Object) -> list[_Name]:
 
 
 def _indexed_pods(obj: Object) -> list[_Name]:
-    """Pods of an Indexed Job have `<name>-<index>` as host name."""
+    """Each pod of an Indexed Job has the host name `<name>-<index>`."""
     spec = mapping(obj.body, "spec")
     if obj.kind[0] != "batch" or spec.get("completionMode") != "Indexed":
         return []

@@ -1,6 +1,6 @@
-"""Does the output hold fields that somebody else writes?
+"""Does the output hold fields that a controller or the API server writes?
 
-Argo CD applies by force: a field that stands in Git is taken from whoever else writes it, again and again.
+Argo CD applies by force: at every sync it overwrites a field that is in Git, whoever else writes it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ _JOB_LABELS = ("batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-na
 
 @dataclass(frozen=True, slots=True)
 class Owned:
-    """A field and who writes it. `allowed` are values that only Git may set."""
+    """A field, and the component that writes it. `allowed` are the values that Git may set."""
 
     path: tuple[str, ...]
     owner: str
@@ -50,11 +50,11 @@ _OWNED: dict[tuple[str, str], tuple[Owned, ...]] = {
         *(Owned((*_JOB_TEMPLATE, label), "the job controller") for label in _JOB_LABELS),
     ),
 }
-"""By group and kind, for Kubernetes 1.34 to 1.37. Finalizers are owned by whoever acts on them: see `_finalizers`."""
+"""By group and kind, for Kubernetes 1.34 to 1.37. `_finalizers` checks finalizers."""
 
 
 def _by_home(fields: Iterable[Owned]) -> list[tuple[tuple[str, ...], frozenset[str], list[Owned]]]:
-    """Fields of the same mapping together: its path and their names."""
+    """The fields grouped by their mapping: path of the mapping, names of its fields, fields."""
     grouped = [(home, list(group)) for home, group in groupby(fields, key=lambda owned: owned.path[:-1])]
     return [(home, frozenset(owned.path[-1] for owned in group), group) for home, group in grouped]
 
@@ -99,7 +99,7 @@ def _finalizers(obj: Object) -> Iterator[ObjectFinding]:
 
 
 def _queued(obj: Object) -> Iterator[ObjectFinding]:
-    """Kueue suspends what has a queue, and starts it; a value from Git would stop it at each sync."""
+    """Kueue suspends and starts objects with a queue; a value from Git would stop them at each sync."""
     queue = obj.labels[QUEUE]
     if queue and obj.kind in _QUEUED and "suspend" in mapping(obj.body, "spec"):
         message = f'The queue "{queue}" makes Kueue the writer of this field; Argo CD would take it over.'

@@ -1,8 +1,8 @@
-"""Could Argo CD delete, replace or run again what it must not?"""
+"""Could Argo CD delete or replace data, or run a Job again?"""
 
 from collections.abc import Iterator
 
-from stowplan.compiler.checks.objects.finding import ObjectFinding, about, milder
+from stowplan.compiler.checks.objects.finding import ObjectFinding, about, warning_if_foreign
 from stowplan.compiler.checks.objects.object import Object, Objects
 from stowplan.compiler.checks.per_spec.argocd_annotations import HOOK, application_options
 from stowplan.compiler.kubernetes.fields import mapping
@@ -18,9 +18,9 @@ HOLDING = frozenset({"PruneLast=true", "Prune=confirm"})
 
 
 def check(objects: Objects) -> list[ObjectFinding]:
-    """Claims, volumes, CRDs and Namespaces are never pruned, deleted or replaced; Jobs never run by themselves again.
+    """Claims, volumes, CRDs and Namespaces are never pruned, deleted or replaced, and a Job runs once only.
 
-    And no Application holds its syncs open.
+    No Application has an option that holds its syncs.
     """
     found = [each for obj in objects.of_kind(*_PROTECTED) for each in (*_recreated(obj), *_unprotected(obj))]
     found += [each for obj in objects.of_kind("PersistentVolume") for each in _reclaimed(obj)]
@@ -43,7 +43,7 @@ def _unprotected(obj: Object) -> Iterator[ObjectFinding]:
     if missing:
         message = f"Nothing keeps Argo CD from removing the {obj.kind[1]}: {missing} is missing."
         hint = f"Add {missing} to the annotation {labels.SYNC_OPTIONS}."
-        yield about(obj, "SP530", _SYNC_OPTIONS, message, hint, severity=milder(obj))
+        yield about(obj, "SP530", _SYNC_OPTIONS, message, hint, severity=warning_if_foreign(obj))
 
 
 def _reclaimed(obj: Object) -> Iterator[ObjectFinding]:
@@ -51,7 +51,7 @@ def _reclaimed(obj: Object) -> Iterator[ObjectFinding]:
     if policy != "Retain":
         path = ("spec", "persistentVolumeReclaimPolicy")
         message = f"Found {policy}; with it the data goes when the claim goes."
-        yield about(obj, "SP530", path, message, "Set it to Retain.", severity=milder(obj))
+        yield about(obj, "SP530", path, message, "Set it to Retain.", severity=warning_if_foreign(obj))
 
 
 def _run_again(obj: Object) -> Iterator[ObjectFinding]:

@@ -1,4 +1,4 @@
-"""Does any role grant more than the agents need?"""
+"""Does a role grant more than the agents need?"""
 
 from collections.abc import Iterator
 
@@ -16,10 +16,10 @@ _SUPERUSERS = frozenset({"admin", "cluster-admin", "edit"})
 
 
 def check(objects: Objects) -> list[ObjectFinding]:
-    """Roles and bindings that we write; those of users and extensions are their own responsibility.
+    """Roles and bindings that Stowplan writes; users and extensions are responsible for their own.
 
-    Refused are wildcards, secrets without names, verbs by which a right grants itself more (`escalate`, `bind`,
-    `impersonate`), ways into other pods and nodes, roles over the whole cluster and bindings to superusers.
+    The check refuses wildcards, Secrets without names, verbs that lead to more rights (`escalate`, `bind`,
+    `impersonate`), access to other pods and nodes, cluster-wide bindings and bindings to superusers.
     """
     found: list[ObjectFinding] = []
     for obj in objects.of_kind("Role", "ClusterRole"):

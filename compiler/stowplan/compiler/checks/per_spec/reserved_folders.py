@@ -1,4 +1,4 @@
-"""Does each object of a user lie apart from what Stowplan writes for Argo CD?"""
+"""Does an object of a user land in a folder that Stowplan writes for Argo CD?"""
 
 from collections.abc import Iterable
 
@@ -9,9 +9,9 @@ from stowplan.compiler.output import paths
 
 
 def check(objects: Iterable[Object]) -> list[ObjectFinding]:
-    """SP507 for plain objects, and objects of extensions, in a namespace that is named like one of our folders.
+    """Plain objects and objects of extensions in a namespace that has the name of one of our folders.
 
-    The root Application would sync what lies in `argocd/`, and two Applications would share the folder.
+    The root Application would sync the objects in `argocd/`, and two Applications would share the folder.
     """
     return [_reserved(obj) for obj in objects if obj.spec is None and _is_reserved(obj)]
 

@@ -1,4 +1,4 @@
-"""Does any secret value stand in the open?"""
+"""Is a secret value written in plain text?"""
 
 import re
 from collections.abc import Iterator
@@ -13,11 +13,11 @@ from stowplan.schema.diagnostics import FieldPath
 _CODE = "SP603"
 _SECRET_ENV = frozenset({*VOLUME_SECRET_ENV.values(), *SOURCE_SECRET_ENV.values()})
 _PREFIXED = r"(?<![A-Za-z0-9])(?:gh[oprsu]_[A-Za-z0-9]{36}|github_pat_\w{22,}|glpat-[\w=-]{20}|hf_[A-Za-z0-9]{30})"
-"""Access tokens of GitHub, GitLab and Hugging Face, by the prefixes that these give them for being found."""
+"""Access tokens of GitHub, GitLab and Hugging Face, which have prefixes so that scanners find them."""
 
 _MARKS = (b"@", b"PRIVATE KEY", b"ghp_", b"gho_", b"ghr_", b"ghs_", b"ghu_", b"github_pat_", b"glpat-", b"hf_")
 _SUSPECT = re.compile(rb"://[^\s/:@]*:[^\s/:@]+@|-----BEGIN [A-Z ]*PRIVATE KEY-----|" + _PREFIXED.encode())
-"""A text of JSON in which one of the patterns may be found."""
+"""JSON that may hold one of the patterns."""
 _PATTERNS = (
     (re.compile(r"://[^\s/:@]*:[^\s/:@]+@"), "an address with a password"),
     (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"), "a private key"),
@@ -26,11 +26,11 @@ _PATTERNS = (
 
 
 def check(objects: Objects) -> list[ObjectFinding]:
-    """Secrets with data, secret variables with a literal value, and texts that look like a password or a key.
+    """Secrets with data, secret variables with a literal value, and strings that look like a password or a key.
 
-    Custom resources hold the user's own words and are judged where the user wrote them. No message shows a value.
+    Custom resources repeat the user's spec, whose own checks report such strings. No message shows a value.
     """
-    suspected = _may_hold(objects.text)
+    suspected = _may_hold(objects.json)
     found: list[ObjectFinding] = []
     for obj in objects:
         if obj.kind == ("", "Secret"):
@@ -39,14 +39,14 @@ def check(objects: Objects) -> list[ObjectFinding]:
         if obj.pods:
             found += _variables(obj)
         written_by_user = obj.spec is not None and obj.kind[1] == obj.spec.kind
-        if suspected and not written_by_user and _may_hold(obj.text) and _SUSPECT.search(obj.text):
-            found += _texts(obj, obj.body, ())
+        if suspected and not written_by_user and _may_hold(obj.json) and _SUSPECT.search(obj.json):
+            found += _strings(obj, obj.body, ())
     return found
 
 
-def _may_hold(text: bytes) -> bool:
-    """Whether one of the patterns may be found: each of them needs some letters that most texts lack."""
-    return any(mark in text for mark in _MARKS)
+def _may_hold(json: bytes) -> bool:
+    """Whether JSON may hold one of the patterns: each pattern needs letters that most objects do not have."""
+    return any(mark in json for mark in _MARKS)
 
 
 def _values(obj: Object) -> Iterator[ObjectFinding]:
@@ -67,10 +67,10 @@ def _variables(obj: Object) -> Iterator[ObjectFinding]:
                     yield about(obj, _CODE, (*path, "env", index, "value"), message, hint)
 
 
-def _texts(obj: Object, node: Any, path: FieldPath) -> Iterator[ObjectFinding]:
+def _strings(obj: Object, node: Any, path: FieldPath) -> Iterator[ObjectFinding]:
     if isinstance(node, dict | list):
         for key, value in node.items() if isinstance(node, dict) else enumerate(node):
-            yield from _texts(obj, value, (*path, key))
+            yield from _strings(obj, value, (*path, key))
     elif isinstance(node, str):
         for pattern, what in _PATTERNS:
             if pattern.search(node):

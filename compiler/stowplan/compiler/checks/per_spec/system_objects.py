@@ -1,4 +1,4 @@
-"""Does a spec put objects into a namespace of the system that is not its own?"""
+"""Does a spec put objects into a system namespace other than its own?"""
 
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about
 from stowplan.compiler.checks.objects.object import Object, Objects
@@ -7,7 +7,7 @@ from stowplan.schema.platform.platform import Platform
 
 
 def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
-    """The first object of a spec in each such namespace. The namespace of the spec itself is checked by `resolve`."""
+    """The first object of a spec in each such namespace. `resolve` checks the namespace of the spec itself."""
     first: dict[str, Object] = {}
     for obj in objects:
         if obj.spec and obj.id.namespace not in ("", obj.spec.namespace):

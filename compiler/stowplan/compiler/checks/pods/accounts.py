@@ -1,8 +1,8 @@
-"""Service accounts that pods of users run as: never those of Stowplan's agents, whose rights are theirs alone."""
+"""Do pods of users run as a service account that is for Stowplan's agents only?"""
 
 from collections.abc import Iterator
 
-from stowplan.compiler.checks.objects.finding import Made, ObjectFinding, about
+from stowplan.compiler.checks.objects.finding import ObjectFinding, OutputObject, about
 from stowplan.compiler.checks.objects.object import Objects
 from stowplan.compiler.checks.objects.pods import Pod, account_of
 from stowplan.library.delivery.reporter import NAME as REPORTER
@@ -14,11 +14,11 @@ _CODE = "SP616"
 _DEFAULT = "default"
 _PREFIX = f"{REPORTER.partition('-')[0]}-"  # stowplan-
 _ENDINGS = (SampleSetNames("", "", "namespaced").base, SampleJobNames("").base, DataCubeNames("").base)
-"""How the names of our accounts begin or end; accounts from other repositories are known by nothing else."""
+"""Prefix and endings of the names of our accounts. Nothing else marks the accounts of other repositories."""
 
 
 def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
-    """Accounts by their names, and by `policy.serviceAccounts` if the platform lists any."""
+    """Accounts of agents, by their names, and accounts outside `policy.serviceAccounts` if the platform lists any."""
     return [
         found
         for obj in objects.with_pods
@@ -27,7 +27,7 @@ def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
     ]
 
 
-def _check(obj: Made, pod: Pod, allowed: list[str]) -> Iterator[ObjectFinding]:
+def _check(obj: OutputObject, pod: Pod, allowed: list[str]) -> Iterator[ObjectFinding]:
     path, name = account_of(pod)
     if is_ours(name):
         yield forbidden(obj, path, name)
@@ -42,7 +42,7 @@ def is_ours(name: str) -> bool:
     return name.startswith(_PREFIX) or name.endswith(_ENDINGS)
 
 
-def forbidden(obj: Made, path: FieldPath, name: str) -> ObjectFinding:
+def forbidden(obj: OutputObject, path: FieldPath, name: str) -> ObjectFinding:
     """The finding about a pod that names the account of an agent at `path`."""
     message = f'The service account "{name}" is that of an agent of Stowplan, whose rights the pod would have.'
     return about(obj, _CODE, path, message, "Make an account of your own, or use the one called default.")

@@ -67,7 +67,7 @@ def _host_ports(pod: Pod) -> Iterator[Violation]:
 
 
 def _hosts(pod: Pod) -> Iterator[Violation]:
-    """Probes and lifecycle handlers may call the pod only (since the policy of 1.34)."""
+    """Probes and lifecycle handlers may call only their own pod (since the policy of Kubernetes 1.34)."""
     for path, container in pod.containers:
         handlers = [(field,) for field in _PROBES] + [("lifecycle", "postStart"), ("lifecycle", "preStop")]
         for keys in handlers:

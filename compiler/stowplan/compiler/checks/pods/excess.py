@@ -1,4 +1,4 @@
-"""What a user's pod asks for beyond the level that the platform file sets."""
+"""Fields of a user's pod that exceed the level of the platform file."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -27,7 +27,7 @@ class Excess(NamedTuple):
 
 
 def excess_of(obj: Object, pod: Pod, platform: Platform) -> tuple[Excess, ...]:
-    """The first field for each entry of `policy.allow` that is missing, and for each rule that has no such entry."""
+    """The first field for each missing entry of `policy.allow`, and for each rule that no entry can waive."""
     policy = platform.policy
     if policy.pod_security_level == "privileged":
         return ()
@@ -39,7 +39,7 @@ def excess_of(obj: Object, pod: Pod, platform: Platform) -> tuple[Excess, ...]:
 
 
 def _violations(pod: Pod, level: str) -> Iterator[Violation]:
-    """On the network of the node every port is one of the node, so that grant holds for the pod's host ports too."""
+    """The violations of a level, and `nodeName`. Host ports of a pod on the network of its node are not reported."""
     on_host = bool(pod.spec.get(_NETWORK))
     found = violations(pod) if level == "restricted" else baseline_violations(pod)
     yield from (each for each in found if not (on_host and each.grant == _PORTS))
@@ -49,7 +49,7 @@ def _violations(pod: Pod, level: str) -> Iterator[Violation]:
 
 
 def _without_devices(pod: Pod, spec: SpecId | None, platform: Platform) -> Pod:
-    """The pod without the directories of nodes that `accelerators` of the platform file gives to MxJobs."""
+    """The pod without the host directories that `accelerators` of the platform file gives to MxJobs."""
     if spec is None or spec.kind != "MxJob" or not platform.accelerators:
         return pod
     given = [volume.host_path for each in platform.accelerators.values() for volume in each.volumes]

@@ -1,13 +1,17 @@
-"""Will each agent's image be the same tomorrow?"""
+"""Does each image of an agent have a fixed version?"""
 
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about
 from stowplan.compiler.checks.objects.object import Objects
+from stowplan.schema.platform.platform import Platform
 
 
-def check(objects: Objects) -> list[ObjectFinding]:
-    """Images of our pods without a tag or digest, or with the tag `latest`, which only an extension can give them."""
-    found = []
-    for obj in objects.with_pods:
+def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
+    """Images of our pods without a tag or digest, or with the tag `latest`.
+
+    If the platform file sets the tag `latest`, that is reported there.
+    """
+    found: list[ObjectFinding] = []
+    for obj in objects.with_pods if platform.images.tag != "latest" else ():
         for pod in obj.authored_pods:
             for path, container in pod.containers:
                 image = str(container.get("image", ""))
@@ -18,10 +22,10 @@ def check(objects: Objects) -> list[ObjectFinding]:
     return found
 
 
-def check_digests(objects: Objects) -> list[ObjectFinding]:
-    """The first use of each image of our pods without a digest, for platforms with `images.requireDigests`."""
+def check_digests(objects: Objects, platform: Platform) -> list[ObjectFinding]:
+    """If the platform has `images.requireDigests`: the first use of each image of our pods without a digest."""
     first: dict[str, ObjectFinding] = {}
-    for obj in objects.with_pods:
+    for obj in objects.with_pods if platform.images.require_digests else ():
         for pod in obj.authored_pods:
             for path, container in pod.containers:
                 image = str(container.get("image", ""))
@@ -35,7 +39,7 @@ def check_digests(objects: Objects) -> list[ObjectFinding]:
 
 
 def _pinned(image: str) -> bool:
-    """Whether a digest or a tag other than `latest` follows the name. A port is part of the registry, not a tag."""
+    """Whether a digest or a tag other than `latest` follows the name. A port belongs to the registry, it is no tag."""
     if "@sha256:" in image:
         return True
     _, colon, tag = image.rpartition("/")[2].partition(":")

@@ -1,4 +1,4 @@
-"""Passwords and tokens that a user's pod has as literal values, in variables and in arguments."""
+"""Does a user's pod have a password or token as a literal value, in a variable or an argument?"""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from stowplan.schema.platform.platform import Platform
 _LOST = "what is committed to Git is no secret any more."
 _HINT = "Take it from a Secret by `valueFrom.secretKeyRef`, and revoke this one."
 _OF_TOKENIZERS = re.compile(r"(^|[-_])(bos|cls|eos|image|mask|pad|sep|special|stop|unk|video)[-_]token$", re.IGNORECASE)
-"""Variables and flags of language models: their tokens are pieces of text."""
+"""Variables and flags of language models, whose tokens are parts of words."""
 
 _NO_SECRET = re.compile(r"true|false|yes|no|on|off|none|null|\d{1,4}|<[^<>]*>|\[\w+\]|", re.IGNORECASE)
 """Switches, numbers such as a count of tokens, and placeholders. `HF_HUB_DISABLE_IMPLICIT_TOKEN` is 0 or 1."""
@@ -25,11 +25,11 @@ _FLAG = re.compile(
 )
 _ARGUMENT = re.compile(rf"(?<!\S){_FLAG.pattern}(?:=|\s+)(\S+)", re.IGNORECASE)
 _REFERENCE = re.compile(r"[\"']?[$/@-]")
-"""How the value of a flag begins that is a variable, a file or another flag."""
+"""The begin of a value that is a variable, a file or another flag."""
 
 
 def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
-    """SP603 for each literal secret in the containers of users' pods. No message shows a value."""
+    """One finding for each literal secret in the containers of users' pods. No message shows a value."""
     found: list[ObjectFinding] = []
     for obj in objects.with_pods:
         for pod in obj.users_pods(platform):

@@ -1,4 +1,4 @@
-"""Priority classes that users' jobs name: never those of the cluster's own components."""
+"""Do users' jobs name a priority class that is for components of the cluster?"""
 
 from collections.abc import Iterator
 
@@ -12,11 +12,11 @@ from stowplan.schema.platform.platform import Platform
 _CODE = "SP617"
 _FIELD = "priorityClassName"
 _OF_THE_CLUSTER = "system-"
-"""Prefix that Kubernetes keeps for its own classes: they evict everything else."""
+"""Prefix that Kubernetes reserves for its own classes, whose pods evict all others."""
 
 
 def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
-    """Pods and pod groups of users against `system-*`, and against `policy.priorityClasses` if it lists any."""
+    """Pods and pod groups of users with a class `system-*`, or outside `policy.priorityClasses` if it lists any."""
     allowed = platform.policy.priority_classes
     found = []
     for obj in (*objects.with_pods, *objects.of_kind("PodGroup")):
@@ -32,7 +32,7 @@ def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
 
 
 def _named(obj: Object, platform: Platform) -> Iterator[tuple[FieldPath, str]]:
-    """The fields of an object that name a class, with their values."""
+    """The paths of fields that name a class, with their values."""
     for pod in obj.users_pods(platform):
         if name := pod.spec.get(_FIELD):
             yield (*pod.spec_path, _FIELD), str(name)
