@@ -11,6 +11,7 @@ import yaml
 
 from stowplan.schema.juicefs.option_forms import MOUNT_FORMS, SYNC_FORMS
 from stowplan.schema.juicefs.options import MountOptions, SyncOptions
+from tests.hostile.datasets import DATASET, codes
 from tests.repositories import compiled
 
 ATTACK = "/a'&touch${IFS}/tmp/pwned;#"
@@ -18,25 +19,11 @@ ATTACK = "/a'&touch${IFS}/tmp/pwned;#"
 
 STRINGS = ["metrics", "cache-dir", "cache-expire", "cache-scan-interval", "cache-mode", "backup-meta", "sub-dir"]
 
-DATASET = """\
-apiVersion: batch.paddlepaddle.org/v1alpha1
-kind: SampleSet
-metadata: {name: data, namespace: ml}
-spec:
-  partitions: 1
-  noSync: true
-  secretRef: {name: volume}
-"""
-
 PLATFORM = """\
 kind: Platform
 images: {registry: registry.example.com/ml, tag: "1"}
 passThrough: [{kind: PersistentVolume}, {group: storage.k8s.io, kind: StorageClass, clusterScoped: true}]
 """
-
-
-def codes(folder: Path, text: str) -> set[str]:
-    return {found.code for found in compiled(folder, {"data.yaml": text}).errors}
 
 
 def with_options(**options: Any) -> str:

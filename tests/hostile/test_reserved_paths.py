@@ -4,17 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.repositories import compiled
+from tests.hostile.datasets import DATASET, codes
 
-DATASET = """\
-apiVersion: batch.paddlepaddle.org/v1alpha1
-kind: SampleSet
-metadata: {name: data, namespace: ml}
-spec:
-  partitions: 1
-  noSync: true
-  secretRef: {name: volume}
-"""
 CLAIM = """\
 apiVersion: batch.paddlepaddle.org/v1alpha1
 kind: SampleSet
@@ -29,10 +20,6 @@ TASKS = [
     "type: warmup, warmupOptions: {file: 'PATH'}",
     "type: sync, secretRef: {name: a}, syncOptions: {source: s3://b.example.com/a/, destination: 'PATH'}",
 ]
-
-
-def codes(folder: Path, text: str) -> set[str]:
-    return {found.code for found in compiled(folder, {"data.yaml": text}).errors}
 
 
 def task(spec: str) -> str:
