@@ -16,11 +16,8 @@ from tests.agents.cache.conftest import NewMounts
 from tests.agents.cache.task_agent import Dataset, files, warmup_fields
 from tests.agents.cache.test_tasks import cached, fill
 from tests.agents.cache.volume import FORGETS
-from tests.agents.kills import Kills
+from tests.agents.kills import KILLS, Kills
 from tests.agents.waiting import until
-
-KILLS = int(os.environ.get("STOWPLAN_KILLS", "50"))
-"""SIGKILLs for each task."""
 
 
 def kill_again_and_again(

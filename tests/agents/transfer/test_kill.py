@@ -1,6 +1,5 @@
 """Transfers that are killed at any moment, again and again, and then left to finish."""
 
-import os
 import random
 import time
 from collections.abc import Callable
@@ -10,15 +9,12 @@ from typing import Any
 
 import pytest
 
-from tests.agents.kills import Kills
+from tests.agents.kills import KILLS, Kills
 from tests.agents.transfer.agent import Cube, Transfer, files
 from tests.agents.transfer.faults import Fault, Proxy
 from tests.agents.transfer.server import Storage
 from tests.agents.transfer.test_download import large
 from tests.agents.waiting import until
-
-ROUNDS = int(os.environ.get("STOWPLAN_KILLS", "50"))
-"""SIGKILLs for each flow."""
 
 Sides = tuple[dict[str, Any], dict[str, Any]]
 
@@ -55,8 +51,8 @@ class Source:
 def kill_again_and_again(cube: Transfer, proxy: Proxy, sides: Sides, source: Source) -> Kills:
     """SIGKILL at a random time after the first request."""
     proxy.rule = lambda request: None if request.is_listing else Fault(seconds=0.03)
-    kills = Kills(ROUNDS)
-    for number in range(ROUNDS):
+    kills = Kills(KILLS)
+    for number in range(KILLS):
         source.change()
         before = len(proxy.requests)
         with cube.started(*sides, f"run-{number}") as process:

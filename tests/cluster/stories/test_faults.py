@@ -4,7 +4,6 @@ The reporter and the await agents are real processes; nodes, kubelets and users'
 """
 
 import json
-import os
 import random
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from tests.agents.kills import KILLS
 from tests.cluster import nodes
 from tests.cluster.client import Manifest, ref, wait_for
 from tests.cluster.control_plane import Cluster
@@ -26,7 +26,6 @@ from tests.cluster.stories.telling import health_of, masked
 
 SECONDS = 60
 """That may pass from the moment at which the API shows a cause."""
-KILLS = int(os.environ.get("STOWPLAN_KILLS", "50"))
 LOST = "node-lost"
 PLAYED = "kwok.stowplan.dev/node"
 """Label of the nodes that KWOK plays."""

@@ -8,15 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.kills import Kills
+from tests.agents.kills import KILLS, Kills
 from tests.agents.transfer.faults import Fault, Proxy
 from tests.agents.transfer.git.agent import Cube, tree
 from tests.agents.transfer.git.author import Author
 from tests.agents.transfer.git.server import Forge
 from tests.agents.waiting import until
-
-ROUNDS = int(os.environ.get("STOWPLAN_KILLS", "50"))
-"""SIGKILLs for each flow."""
 
 ATTRIBUTES = {".gitattributes": b"*.big filter=lfs diff=lfs merge=lfs -text\n"}
 
@@ -40,15 +37,15 @@ def sound(cube: Cube) -> None:
 def test_download_survives_kills(cube: Cube, writer: Author) -> None:
     chance = random.Random(7)  # noqa: S311 - content of a test
     trees: list[dict[str, bytes]] = []
-    now, kills = dict(ATTRIBUTES), Kills(ROUNDS)
-    for number in range(ROUNDS):
+    now, kills = dict(ATTRIBUTES), Kills(KILLS)
+    for number in range(KILLS):
         if number % 3 == 0:
             fresh = changed(chance)
             big = {name: data for name, data in fresh.items() if name.endswith(".big")}
             writer.commit({**ATTRIBUTES, **fresh, **writer.lfs(big)})
             now = {**now, **fresh}
             trees.append(now)
-        if number == ROUNDS // 3 and not cube.clone.exists():
+        if number == KILLS // 3 and not cube.clone.exists():
             assert cube.download().code == 0
         kill_at_random(cube, kills, number, upload=False)
         if not cube.clone.exists():
@@ -70,11 +67,11 @@ def test_upload_survives_kills(cube: Cube, writer: Author, forge: Forge) -> None
     chance = random.Random(8)  # noqa: S311 - content of a test
     writer.commit({"a": b"1"})
     assert cube.download().code == 0
-    clone, kills = Author(cube.clone, forge), Kills(ROUNDS)
+    clone, kills = Author(cube.clone, forge), Kills(KILLS)
     clone.git("lfs", "install", "--local", "--skip-repo")
     commits = [clone.head]
     ever: dict[str, bytes] = {}
-    for number in range(ROUNDS):
+    for number in range(KILLS):
         if number % 2 == 0:
             fresh = {**ATTRIBUTES, **changed(chance)}
             for name, data in fresh.items():
