@@ -65,7 +65,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_the_user_is_told(
+def test_the_command_prints_what_the_snapshot_holds(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -76,7 +76,7 @@ def test_what_the_user_is_told(
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if _command(name).startswith("validate")])
-def test_a_second_look_tells_the_same(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_run_prints_the_same(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With excerpts of the source, and from what is remembered alone, if nothing is unusual in the repository."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FORCE_COLOR", "1")
@@ -87,7 +87,7 @@ def test_a_second_look_tells_the_same(name: str, tmp_path: Path, monkeypatch: py
         assert _run(_command(name)) == told
 
 
-def test_every_code_is_told_in_a_case() -> None:
+def test_every_code_has_a_case() -> None:
     told = {code for name in NAMES for code in _codes(Output.snapshot(name).read_text())}
     assert told == set(CATALOGUE)
 

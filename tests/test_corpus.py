@@ -150,7 +150,7 @@ def test_cubes_keep_their_place_in_the_claim(cubes: Result) -> None:
 
 
 @pytest.mark.parametrize("name", WITH_PLACEHOLDERS)
-def test_each_placeholder_is_told(name: str, tmp_path: Path) -> None:
+def test_each_placeholder_is_reported(name: str, tmp_path: Path) -> None:
     document = yaml.safe_load(CORPUS[name])
     placeholders = PLACEHOLDER.findall(json.dumps(document))
     found = compiled(tmp_path, {"raw.yaml": CORPUS[name]}).errors

@@ -71,7 +71,7 @@ def test_servers_open_the_ports_of_the_job(result: Result) -> None:
     assert "command" not in server
 
 
-def test_the_master_has_an_etcd_beside_it(result: Result) -> None:
+def test_the_pod_of_the_master_runs_an_etcd(result: Result) -> None:
     job = _object(result, "Job", "examplejob-trainingjob-master")
     etcd, master = job["spec"]["template"]["spec"]["initContainers"]
     assert (etcd["name"], etcd["restartPolicy"], etcd["startupProbe"]["tcpSocket"]) == (
@@ -84,7 +84,7 @@ def test_the_master_has_an_etcd_beside_it(result: Result) -> None:
 
 
 @pytest.mark.parametrize("role", ["master", "pserver", "trainer"])
-def test_all_are_told_what_the_old_operator_told(result: Result, role: str) -> None:
+def test_all_pods_get_the_variables_of_the_old_operator(result: Result, role: str) -> None:
     """Save the passes, which the document has where the old operator did not look."""
     env = {each["name"]: each.get("value") for each in _helper(result, role)["env"]}
     expected = {

@@ -108,7 +108,7 @@ def test_names_and_labels_fit(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_no_secret_stands_in_the_open(name: str) -> None:
+def test_no_secret_is_written_in_plain_text(name: str) -> None:
     assert of_kind(name, "Secret") == []
     for container in our_containers(name):
         moves = container["name"] == "transfer"

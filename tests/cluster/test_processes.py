@@ -39,7 +39,7 @@ def test_program_dies_when_its_starter_is_killed(tmp_path: Path) -> None:
     wait_for(lambda: not _is_sleeping(pid), what="its end")
 
 
-def test_program_that_ends_early_is_told_with_its_log(tmp_path: Path) -> None:
+def test_program_that_ends_early_is_reported_with_its_log(tmp_path: Path) -> None:
     process = Processes(tmp_path).start(SHELL, ["-c", "echo out of luck; exit 3"])
     with pytest.raises(StartError, match=r"ended with 3:\nout of luck"):
         process.await_ready(lambda: False, 30)

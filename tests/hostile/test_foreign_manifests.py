@@ -132,7 +132,7 @@ def test_check_refuses_a_foreign_entry(attacked: str) -> None:
 
 
 @pytest.mark.parametrize("attacked", FEW, indirect=True)
-def test_programs_are_told_that_the_output_differs(attacked: str) -> None:
+def test_machine_formats_report_that_the_output_differs(attacked: str) -> None:
     found = run("synth", "--check", "--format", "json")
     assert (found.exit_code, json.loads(found.stdout)["upToDate"]) == (1, False), attacked
 

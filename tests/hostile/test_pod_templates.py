@@ -114,7 +114,7 @@ def test_every_grant_has_an_offender() -> None:
 @pytest.mark.parametrize("jobs", ENGINES)
 @pytest.mark.parametrize("namespace", ["ml", "default"])
 @pytest.mark.parametrize("policy", [{}, {"podSecurity": "ignore"}])
-def test_each_offender_is_told_its_grant(jobs: str, namespace: str, policy: Json, tmp_path: Path) -> None:
+def test_each_finding_names_its_grant(jobs: str, namespace: str, policy: Json, tmp_path: Path) -> None:
     specs = offenders(namespace)
     found = errors(compile_all(tmp_path, specs, {"engines": {"jobs": jobs}, "policy": policy}))
     names = [spec["metadata"]["name"] for spec in specs]

@@ -83,7 +83,7 @@ def test_an_edit_without_its_output_is_held_back(repo: StarterRepository) -> Non
     assert {"-  completions: 2", "+  completions: 3"} <= set(done.stdout.splitlines())
 
 
-def test_a_mistake_is_held_back_and_told(repo: StarterRepository) -> None:
+def test_a_mistake_stops_the_commit_and_is_reported(repo: StarterRepository) -> None:
     line = repo.edit(SPEC, "replicas: 2", "replica: 2")
     done = commit(repo)
     assert (done.returncode, results(done.stdout)) == (1, {"Failed"})

@@ -87,7 +87,7 @@ def test_pod_that_starts_before_the_mount(node: Mount, tmp_path: Path) -> None:
         wait_for(agent.said(message="Measured", files=1), what="a measurement")
 
 
-def test_end_without_a_mount_at_work(agent: Runtime) -> None:
+def test_runtime_ends_while_mount_is_broken(agent: Runtime) -> None:
     assert agent.end() == 143
     assert agent.events()[-1]["message"] == "Ended"
 

@@ -309,7 +309,7 @@ def test_markers_that_are_broken(dataset: Dataset, mounts: NewMounts) -> None:
     assert json.loads((node.path / ".stowplan/complete.json").read_text(encoding="utf-8"))["run"] == "sync-abc"
 
 
-def test_progress_is_told_while_a_sync_goes_on(held: Dataset, gate: Gate) -> None:
+def test_progress_is_reported_while_a_sync_runs(held: Dataset, gate: Gate) -> None:
     def shows(line: str) -> bool:
         event = json.loads(line)
         total, files, size = (event.get(name, 0) for name in ("filesTotal", "filesDone", "bytesDone"))

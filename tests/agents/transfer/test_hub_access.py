@@ -64,7 +64,7 @@ def test_private(filled: HubCube, token: str | None, reader: bool, code: int, pa
     assert ended.last["reason"] == ("RepositoryNotFound" if code else "Succeeded")
 
 
-def test_token_that_is_none(filled: HubCube) -> None:
+def test_invalid_token_is_refused(filled: HubCube) -> None:
     ended = filled.with_options(environment={"TOKEN": "hf_of-another-hub"}).download()
     assert (ended.code, ended.last["reason"]) == (3, "AccessDenied")
     assert "Invalid credentials" in ended.last["message"]
@@ -182,7 +182,7 @@ def test_secrets_stay_secret(filled: HubCube, hub_proxy: Proxy, told: Told, flow
 
 
 @pytest.mark.parametrize("flow", ["download", "upload"])
-def test_signed_addresses_are_not_told(filled: HubCube, storage_proxy: Proxy, told: Told, flow: str) -> None:
+def test_signed_addresses_are_not_logged(filled: HubCube, storage_proxy: Proxy, told: Told, flow: str) -> None:
     """A storage that repeats the URL that it was asked for, and refuses it."""
     url = f"{storage_proxy.url}/x?X-Amz-Credential=CANARY1&X-Amz-Signature=CANARY2&token=CANARY3"
     body = f"<Error><Message>No: {url.replace('&', '&amp;')} {url}</Message></Error>".encode()

@@ -138,7 +138,7 @@ def test_redirects_end(cube: Cube, writer: Author, proxy: Proxy) -> None:
     assert proxy.count("GET", OID) == 6
 
 
-def test_content_that_is_wrong_is_neither_kept_nor_told(
+def test_wrong_content_is_neither_stored_nor_logged(
     cube: Cube, writer: Author, proxy: Proxy, metadata: Metadata
 ) -> None:
     """A host that the spec lists, which answers with something else than the object."""

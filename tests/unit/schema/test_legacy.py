@@ -57,13 +57,13 @@ def test_keys_are_taken_in_any_case(model: type[CustomResource], given: Any, can
         None,
     ],
 )
-def test_other_keys_stay(spec: Any) -> None:
+def test_other_keys_are_unchanged(spec: Any) -> None:
     """Those of the user, those of Kubernetes, and those that stand twice."""
     data, found = read(spec)
     assert (data["spec"], found) == (spec, [])
 
 
-def test_keys_of_kinds_with_a_schema_stay() -> None:
+def test_keys_of_kinds_with_a_schema_are_unchanged() -> None:
     data, found = read({"Worker": {}}, PaddleJob)
     assert (data["spec"], found) == ({"Worker": {}}, [])
 
@@ -75,7 +75,7 @@ def test_a_version_that_was_never_served_is_taken() -> None:
 
 
 @pytest.mark.parametrize("version", ["paddlepaddle.org/v1alpha1", "paddlepaddle.org/v2", None, 1])
-def test_other_versions_stay(version: Any) -> None:
+def test_other_versions_are_unchanged(version: Any) -> None:
     data, found = read({}, apiVersion=version)
     assert (data["apiVersion"], found) == (version, [])
 
@@ -132,7 +132,7 @@ def test_devices_are_found_in_templates() -> None:
     assert told(found) == [("SP212", OLD_GPU)]
 
 
-def test_variables_called_like_a_device_stay() -> None:
+def test_variables_named_like_a_device_are_unchanged() -> None:
     spec = {"trainer": {"envs": {OLD_GPU: "1"}}}
     assert read(spec)[0]["spec"] == spec
 
@@ -144,7 +144,7 @@ def test_the_document_itself_stays_as_it_is() -> None:
     assert given == before
 
 
-def test_a_device_behind_two_aliases_is_told_of_once() -> None:
+def test_a_device_behind_two_aliases_is_reported_once() -> None:
     limits = {OLD_GPU: 1}
     given = {"trainer": {"resources": {"limits": limits}}, "pserver": {"resources": {"limits": limits}}}
     data, found = read(given)

@@ -114,7 +114,7 @@ def test_token_is_in_no_child_no_file_no_log_and_no_report(  # noqa: PLR0917 - f
     assert proxy.requests
 
 
-def test_addresses_that_open_a_door_are_not_told(
+def test_addresses_with_credentials_are_not_logged(
     cube: Cube, writer: Author, proxy: Proxy, forge: Forge, told: Told
 ) -> None:
     """Git LFS quotes the URL of an object where its server refuses it, and somebody may have put a password there."""

@@ -109,7 +109,7 @@ def test_a_job_that_is_suspended_late_is_left_alone() -> None:
     assert closed_for(given(RUNNING), 20).saw("worker", SUSPENDED).decide() is None
 
 
-def test_time_does_not_count_before_the_server_has_told_of_every_job() -> None:
+def test_time_does_not_count_before_the_server_has_listed_every_job() -> None:
     known = group(["master", "worker"], [1000], TIMEOUT).saw("master", RUNNING)
     assert closed_for(closed_for(known, 20).saw("worker", RUNNING), 1).decide() is None
 

@@ -21,7 +21,7 @@ def made() -> tuple[Cache[Job], list[Key]]:
     return Cache(partial(workloads.job, namespace=NAMESPACE), heard.append), heard
 
 
-def test_only_changes_are_told() -> None:
+def test_only_changes_are_reported() -> None:
     cache, heard = made()
     worker = job("PaddleJob", "worker")
     cache.put(worker)

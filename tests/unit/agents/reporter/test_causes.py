@@ -104,7 +104,7 @@ def test_last_words_of_an_agent() -> None:
     assert found.message.endswith("ended with exit code 3: no access")
 
 
-def test_await_and_sidecars_that_were_told_to_end_explain_nothing() -> None:
+def test_await_and_sidecars_that_were_stopped_explain_nothing() -> None:
     manifest = pod(JOB, **ended(1))
     manifest["status"]["containerStatuses"][0]["name"] = "await"
     manifest["spec"]["initContainers"] = [{"name": "server", "restartPolicy": "Always"}]

@@ -151,7 +151,7 @@ def test_image_that_is_missing_stalls() -> None:
     assert (status["phase"], told(status, "Stalled")) == ("Creating", ("True", "ImagePullFailed"))
 
 
-def test_no_room_is_told_and_stalls_nothing() -> None:
+def test_a_full_cluster_is_reported_and_stalls_nothing() -> None:
     work = trainers()
     waits: Manifest = {"phase": "Pending", "conditions": conditions(2, "-PodScheduled", reason="Unschedulable")}
     status = judge(work, pod(work, 0, **waits))

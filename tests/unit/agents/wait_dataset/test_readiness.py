@@ -54,7 +54,7 @@ def test_the_marker_of_the_sync_makes_it_synced(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "\x00"])
-def test_half_a_marker_is_none(tmp_path: Path, content: str) -> None:
+def test_a_truncated_marker_does_not_count(tmp_path: Path, content: str) -> None:
     put(tmp_path, COMPLETE_FILE, content)
     assert look(tmp_path, "synced").state == "waiting"
 
@@ -85,7 +85,7 @@ def test_a_failed_sync_is_told_until_one_succeeds(tmp_path: Path) -> None:
     assert look(tmp_path, "synced").state == "ready"
 
 
-def test_a_failed_warmup_is_told(tmp_path: Path) -> None:
+def test_a_failed_warmup_is_reported(tmp_path: Path) -> None:
     complete(tmp_path)
     warm(tmp_path, 0)
     warm(tmp_path, 1, failed=True)
@@ -98,7 +98,7 @@ def test_a_mount_that_is_not_there_is_broken(tmp_path: Path) -> None:
     assert look(tmp_path / "none", "mounted") == View("broken", "its mount cannot be read (No such file or directory)")
 
 
-def test_a_right_that_is_missing_is_told(tmp_path: Path) -> None:
+def test_a_missing_right_is_reported(tmp_path: Path) -> None:
     complete(tmp_path)
     (tmp_path / ".stowplan").chmod(0)
     tmp_path.chmod(0)

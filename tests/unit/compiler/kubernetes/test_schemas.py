@@ -59,7 +59,7 @@ def test_a_missing_field_is_reported_at_its_own_path() -> None:
     assert text == 'The field "name" is missing; it is required. Add "name".'
 
 
-def test_a_quoted_number_is_told_to_lose_its_quotes() -> None:
+def test_the_hint_for_a_quoted_number_is_to_remove_the_quotes() -> None:
     assert only(problems(job(backoffLimit="3"))) == (
         "spec.backoffLimit",
         "type",

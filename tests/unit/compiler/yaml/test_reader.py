@@ -383,7 +383,7 @@ def test_a_key_that_is_no_string_is_refused_and_dropped(key: str, message: str, 
     assert documents[0].root.data == {"a": 1}
 
 
-def test_an_unquoted_template_is_told_to_be_quoted() -> None:
+def test_the_hint_for_an_unquoted_template_is_to_quote_it() -> None:
     assert brief("a: {{ .Values.x }}") == ["SP103 1:5 a"]
 
 

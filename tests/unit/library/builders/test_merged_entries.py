@@ -16,7 +16,7 @@ def _compile(folder: Path, spec: str) -> Result:
     return compiled(folder, {"a.yaml": _JOB.format(spec=spec)})
 
 
-def test_last_one_stays(tmp_path: Path) -> None:
+def test_the_last_of_equal_entries_is_kept(tmp_path: Path) -> None:
     lists = (
         "env: [{name: A, value: '1'}, {name: A, value: '2'}]",
         "ports: [{containerPort: 1}, {containerPort: 1, protocol: TCP, name: one}]",

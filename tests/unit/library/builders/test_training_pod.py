@@ -65,7 +65,7 @@ def test_a_fixed_variable_wins_and_a_default_gives_way() -> None:
     assert found == [{"name": "RANK", "value": "0"}, {"name": "SIZE", "value": "9"}]
 
 
-def test_only_the_first_container_is_told_of_the_group() -> None:
+def test_only_the_first_container_gets_the_variables_of_the_group() -> None:
     given = pod()
     given["spec"]["containers"].append({"name": "logs", "image": "logs:1"})
     assert template(given, mounts=(MOUNT,))["spec"]["containers"][1] == {"name": "logs", "image": "logs:1"}

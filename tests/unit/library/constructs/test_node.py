@@ -35,7 +35,7 @@ def test_the_home_folder_need_not_be_writable() -> None:
     assert run(PROGRAM, HOME="/dev/null/nowhere").stdout == "done\n"
 
 
-def test_a_node_of_the_user_s_is_used(tmp_path: Path) -> None:
+def test_the_users_node_is_used(tmp_path: Path) -> None:
     witness = tmp_path / "witness"
     node = tmp_path / "node"
     node.write_text(f'#!/bin/sh\n: > {witness}\nexec {os.environ["JSII_NODE"]} "$@"\n')
@@ -44,7 +44,7 @@ def test_a_node_of_the_user_s_is_used(tmp_path: Path) -> None:
     assert witness.exists()
 
 
-def test_the_warnings_about_a_node_of_the_user_s_stay() -> None:
+def test_jsii_warnings_about_the_users_node_are_kept() -> None:
     program = "import os, stowplan.library.constructs; print([key for key in os.environ if 'SILENCE' in key])"
     assert run(program, JSII_NODE=os.environ["JSII_NODE"]).stdout == "[]\n"
     assert "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION" in run(program).stdout

@@ -111,7 +111,7 @@ def test_the_queue_of_a_run_cannot_change(jobs: str) -> None:
         assert run(group(), jobs, gang, queue="a") != run(group(), jobs, gang, queue="b")
 
 
-def test_what_await_is_told_is_part_of_the_run_where_there_is_one() -> None:
+def test_the_configuration_of_await_is_part_of_the_run() -> None:
     """Its ConfigMap cannot change either, and has the hash in its name."""
     assert run(group(), helperTimeoutSeconds=10) != run(group(), helperTimeoutSeconds=20)
     assert run(group(servers=0), helperTimeoutSeconds=10) == run(group(servers=0), helperTimeoutSeconds=20)

@@ -208,7 +208,7 @@ def test_a_strategy_that_leaves_its_defaults_behind(made: Json, path: str, value
     assert after(written, changed(made, path, value)) == []
 
 
-def test_a_version_in_which_objects_are_stored_stays() -> None:
+def test_crd_storage_version_cannot_be_removed() -> None:
     renamed = changed(definition(), "spec.versions.0.name", "v2")
     assert fields(after(definition(), renamed)) == [("SP540", "spec.versions")]
 

@@ -80,7 +80,7 @@ def test_variables_resolve_in_their_order_and_the_token_is_in_no_url() -> None:
     assert names.index("REF_OF") < names.index("REF")
 
 
-def test_the_agent_is_told_variables_and_no_values() -> None:
+def test_the_agents_configuration_names_variables_and_holds_no_values() -> None:
     text = body(compiled(SPEC), "ConfigMap")["data"]["config.json"]
     source = json.loads(text)["source"]
     assert source == {

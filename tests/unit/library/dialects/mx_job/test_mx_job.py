@@ -43,7 +43,7 @@ def judged(job: Json) -> list[tuple[str, list[int]]]:
 
 
 @pytest.mark.parametrize("engine", ["core", "jobset"])
-def test_every_process_is_told_where_the_scheduler_is(engine: str) -> None:
+def test_every_process_gets_the_address_of_the_scheduler(engine: str) -> None:
     result = lowered(mx_job(), engines={"jobs": engine})
     uris = set()
     for role, job in jobs(result).items():
@@ -170,7 +170,7 @@ def test_the_container_that_trains_need_not_be_the_first() -> None:
     assert [each["name"] for each in mine["env"]][-1] == "DMLC_USE_KUBERNETES"
 
 
-def test_labels_by_which_pods_were_found_stay() -> None:
+def test_legacy_pod_labels_are_kept() -> None:
     for role, job in jobs(lowered(mx_job())).items():
         found = job["template"]["metadata"]["labels"]
         assert (found["mxnet.mlkube.io"], found["job_type"]) == ("", role.upper())

@@ -100,7 +100,7 @@ def test_an_entrypoint_is_run_in_the_workspace(entrypoint: str | None, workspace
         ({"limits": {GPU: 0, "cpu": 8}}, "8", "0"),
     ],
 )
-def test_trainers_are_told_their_devices_or_cpus(resources: Any, count: str, uses_gpu: str) -> None:
+def test_trainers_get_the_number_of_their_devices_or_cpus(resources: Any, count: str, uses_gpu: str) -> None:
     """Rounded up; a limit alone counts as a request, as it does in Kubernetes."""
     told = variables(lowered(training_job(local_job=True, trainer={"resources": resources})))
     assert (told["PADDLE_INIT_TRAINER_COUNT"], told["PADDLE_INIT_USE_GPU"]) == (count, uses_gpu)
@@ -159,7 +159,7 @@ def test_what_is_no_address_of_an_etcd(given: str) -> None:
     assert codes(lowered(training_job(**TOLERANT, master={"etcd-endpoint": given}))) == ["SP206"]
 
 
-def test_an_elastic_job_is_told_its_bounds_alone() -> None:
+def test_an_elastic_job_gets_only_its_bounds() -> None:
     elastic: dict[str, Any] = {"fault_tolerant": True, "pserver": {"min-instance": 1}}
     result = lowered(training_job(**elastic, trainer={"min-instance": 2, "max-instance": 6}), **KUEUE)
     sized = {"TRAINERS", "PADDLE_TRAINER_IPS", "PADDLE_INIT_NUM_GRADIENT_SERVERS"}
