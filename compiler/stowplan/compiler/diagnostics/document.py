@@ -1,6 +1,6 @@
 """YAML documents: plain data, and the positions of its values."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any
 
@@ -56,13 +56,13 @@ class Node:
 class Unplaced:
     """The plain value of a document whose nodes nobody has asked for yet.
 
-    `nodes` makes them for all documents of the `text`, of which this is the one at `index`.
+    `nodes` reads them for all documents of `text`, by their index; this document has `index`.
     """
 
     data: Data
     text: str
     index: int
-    nodes: Callable[[str], Sequence[Node]]
+    nodes: Callable[[str], Mapping[int, Node]]
 
 
 @dataclass(frozen=True, slots=True)

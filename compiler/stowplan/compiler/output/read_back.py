@@ -9,7 +9,6 @@ from typing import Any
 
 import yaml
 
-from stowplan.compiler.yaml import fast_reader
 from stowplan.compiler.yaml.emitter import emit
 from stowplan.library.manifest import Json, Manifest
 
@@ -18,9 +17,6 @@ _DEEPEST = 100
 
 def reread(content: bytes, stem: str) -> Manifest | None:
     """The manifest of a run in one of our files, or None where it is none."""
-    body: Any = _plain(content)
-    if body is not None:
-        return Manifest(body, stem, run=True) if _is_object(body) else None
     try:
         if not _is_simple(yaml.parse(content, Loader=yaml.CSafeLoader)):
             return None
@@ -28,26 +24,6 @@ def reread(content: bytes, stem: str) -> Manifest | None:
         return Manifest(body, stem, run=True) if _is_object(body) else None
     except (yaml.YAMLError, ValueError):
         return None
-
-
-def _plain(content: bytes) -> Any:
-    """What is in a file in which nothing is unusual, which is read in a third of the time; None of another one.
-
-    That it is what our emitter writes for it says that the other way would lead to the same.
-    """
-    try:
-        text = content.decode()
-        documents = fast_reader.documents(text, 1)
-        body = documents[0][1] if documents else None
-        return body if body and _without_header(text) == emit(body) else None
-    except (TypeError, ValueError):
-        return None
-
-
-def _without_header(text: str) -> str:
-    while text.startswith("#"):
-        text = text.partition("\n")[2]
-    return text
 
 
 def _is_simple(events: Iterable[yaml.Event]) -> bool:

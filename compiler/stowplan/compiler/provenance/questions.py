@@ -8,7 +8,7 @@ from stowplan.compiler.provenance.experiment import Input, key_of
 from stowplan.compiler.provenance.leaves import leaves, pointer, steps
 from stowplan.compiler.provenance.lines import paths_on
 from stowplan.compiler.provenance.source_map import Entry, SourceMap
-from stowplan.compiler.yaml.fast_reader import nodes
+from stowplan.compiler.yaml.reader import nodes
 from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.frozen import dataclass
 
@@ -30,7 +30,7 @@ def below(found: SourceMap, output: Output, place: str) -> list[Entry]:
 
 def on_line(found: SourceMap, output: Output, line: int) -> list[Entry]:
     """Return the entries of the values on a line of an output file, counted from 1, and of all values below them."""
-    (root,) = nodes(render(output).decode())
+    root = nodes(render(output).decode())[0]
     places = [tuple(map(str, path)) for path in paths_on(root, line)]
     return [
         each

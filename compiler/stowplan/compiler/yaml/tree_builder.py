@@ -7,6 +7,7 @@ alias are shared, not copied: nothing may change the data below a node.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import yaml
 
@@ -27,13 +28,12 @@ _MERGE = "<<"
 _TAGS = "!!str, !!int, !!float, !!bool, !!null, !!timestamp, !!map, !!seq and !!merge"
 
 
-@dataclass(frozen=True, slots=True)
-class _Built:
-    """A finished node, the number of values in it, and how many collections nest in it."""
+class _Anchored(NamedTuple):
+    """A finished node with an anchor, the number of values in it, and how many collections nest in it."""
 
     node: Node
-    size: int = 1
-    height: int = 0
+    size: int
+    height: int
 
 
 @dataclass(slots=True)
@@ -81,7 +81,7 @@ class TreeBuilder:
         self.stopped = False
         self._place = place
         self._open: list[_List | _Mapping] = []
-        self._anchors: dict[str, _Built | _List | _Mapping] = {}
+        self._anchors: dict[str, _Anchored | _List | _Mapping] = {}
         self._count = 0
         self._root: Node | None = None
         self._alias_failed = False
@@ -108,20 +108,21 @@ class TreeBuilder:
 
     def _scalar(self, event: yaml.ScalarEvent, mark: Mark) -> None:
         parent = self._open[-1] if self._open else None
-        if isinstance(parent, _Mapping) and parent.entry is None and _merges(event):
+        key = isinstance(parent, _Mapping) and parent.entry is None
+        text = event.value
+        if isinstance(parent, _Mapping) and key and _merges(event):
             self._begin_merge(parent, mark)
             return
-        if event.implicit[0] and event.tag is None:
-            self._look_closely(event.value, mark, parent)
-        built = _Built(Node(self._value(event, mark), mark, self._key_mark(mark)))
+        if event.tag is None and event.implicit[0] and not text.isascii():
+            self._look_closely(text, mark, key=key)
+        node = Node(self._value(event, mark), mark, self._key_mark(mark))
         if event.anchor is not None:
-            self._anchors[event.anchor] = built
-        self._put(built, event.value)
+            self._anchors[event.anchor] = _Anchored(node, 1, 0)
+        self._put(node, 1, 0, text)
 
-    def _look_closely(self, text: str, mark: Mark, parent: _List | _Mapping | None) -> None:
-        """Refuse an unquoted text with a character that was meant to be a quote or a blank."""
-        key = isinstance(parent, _Mapping) and parent.entry is None
-        character = None if text.isascii() else lookalikes.stray(text, key=key)
+    def _look_closely(self, text: str, mark: Mark, *, key: bool) -> None:
+        """Refuse an unquoted string with a character that was meant to be a quote or a blank."""
+        character = lookalikes.stray(text, key=key)
         if character is not None:
             self.found.append((mark, lookalikes.problem(character, (*self._path(), text) if key else self._path())))
 
@@ -143,11 +144,11 @@ class TreeBuilder:
     def _alias(self, name: str, mark: Mark) -> None:
         target = self._anchors.get(name)
         spelled = f"*{name}"
-        if isinstance(target, _Built):
+        if isinstance(target, _Anchored):
             if self._counts_too_many(target.size - 1, mark) or self._is_too_deep(target.height, mark):
                 return
             node = Node(target.node.data, mark, self._key_mark(mark), target.node.children)
-            self._put(_Built(node, target.size, target.height), spelled)
+            self._put(node, target.size, target.height, spelled)
             return
         if target is None:
             message = f"The alias {shown(spelled)} names no anchor above it in this document."
@@ -157,7 +158,7 @@ class TreeBuilder:
             message = f"The alias {shown(spelled)} stands inside its own anchor, so it never ends."
             self._find("SP107", mark, message, "Write out what is meant.")
         self._alias_failed = True
-        self._put(_Built(Node(None, mark, self._key_mark(mark))), spelled)
+        self._put(Node(None, mark, self._key_mark(mark)), 1, 0, spelled)
 
     def _start(self, event: yaml.CollectionStartEvent, mark: Mark) -> None:
         if self._is_too_deep(1, mark):
@@ -181,25 +182,26 @@ class TreeBuilder:
             self._merge(opened)
             data = {key: child.data for key, child in opened.children.items()}
         self._open.pop()
-        built = _Built(Node(data, opened.mark, opened.key_mark, opened.children), opened.size, opened.height)
+        node = Node(data, opened.mark, opened.key_mark, opened.children)
         if opened.anchor is not None and self._anchors[opened.anchor] is opened:
-            self._anchors[opened.anchor] = built
-        self._put(built, "")
+            self._anchors[opened.anchor] = _Anchored(node, opened.size, opened.height)
+        self._put(node, opened.size, opened.height, "")
 
-    def _put(self, built: _Built, spelled: str) -> None:
+    def _put(self, node: Node, size: int, height: int, spelled: str) -> None:
         """Give a finished node to the collection around it; `spelled` is how a key is written."""
         if not self._open:
-            self._root = built.node
+            self._root = node
             return
         parent = self._open[-1]
-        parent.size += built.size
-        parent.height = max(parent.height, built.height + 1)
+        parent.size += size
+        if height >= parent.height:
+            parent.height = height + 1
         if isinstance(parent, _List):
-            parent.children.append(built.node)
+            parent.children.append(node)
         elif parent.entry is None:
-            self._put_key(parent, built.node, spelled)
+            self._put_key(parent, node, spelled)
         else:
-            self._put_value(parent, built.node)
+            self._put_value(parent, node)
 
     def _put_key(self, parent: _Mapping, node: Node, spelled: str) -> None:
         parent.entry = node.mark
