@@ -17,9 +17,6 @@ _AROUND = re.compile(f"^(?:- *)?([{_BLANKS}])|:([{_BLANKS}])|([{_BLANKS}])$")
 _OPENING, _CLOSING = "\u201c\u201e\u201f\u00ab\u2018\u201a", "\u201d\u201c\u00bb\u2019\u2018"
 _DOUBLE = re.compile("[\u201c-\u201f]")
 
-SIGNS = f"{_BLANKS}{_OPENING}{_CLOSING}\u201c-\u201f"
-"""All characters of which `stray` may give one, as in the brackets of a regular expression."""
-
 _IN_STRUCTURE = re.compile(f"^[ ]*(?:- +)*(?:[^\\s#'\"]+:|-)?[ ]*([{_BLANKS}])", re.MULTILINE)
 """A blank of another kind where a line is indented, or where a key or the sign of a list item ends."""
 

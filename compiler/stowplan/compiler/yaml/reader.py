@@ -15,7 +15,8 @@ from stowplan.compiler.diagnostics.document import Document, Node, Unplaced
 from stowplan.compiler.diagnostics.locations import Lines, Location, Mark
 from stowplan.compiler.diagnostics.report import Diagnostic, Report, diagnose_at
 from stowplan.compiler.yaml import lookalikes
-from stowplan.compiler.yaml.tree_builder import TreeBuilder, named, shown
+from stowplan.compiler.yaml.tree_builder import TreeBuilder
+from stowplan.compiler.yaml.wording import named, shown
 from stowplan.schema.diagnostics import Finding, Severity, finding
 
 MAX_DOCUMENTS = 1_000

@@ -22,8 +22,8 @@ WORDS: Mapping[str, Scalar] = {
     **dict.fromkeys([".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"], math.inf),
     **dict.fromkeys(["-.inf", "-.Inf", "-.INF"], -math.inf),
 }
-NUMBER_START = frozenset("+-.0123456789")
-"""What begins with another character, and is none of the words, is a text."""
+_NUMBER_START = frozenset("+-.0123456789")
+"""A scalar that begins with another character, and is none of the words, is a string."""
 
 _INTEGER = re.compile(
     r"([-+]?)(?:0[xX](?P<x>[0-9a-fA-F]+)|0[bB](?P<b>[01]+)|0[oO]?(?P<o>[0-7]+)|(?P<d>0|[1-9][0-9]{0,19}))"
@@ -61,7 +61,7 @@ def tagged(text: str, tag: str) -> tuple[Scalar, bool]:
 def _resolve(text: str) -> Scalar:
     if text in WORDS:
         return WORDS[text]
-    if text[0] not in NUMBER_START:
+    if text[0] not in _NUMBER_START:
         return text
     if text[0] == ".":  # Go's ParseFloat, which knows underscores between digits only
         number = float(text) if _LEADING_DOT.fullmatch(text) else math.inf

@@ -6,14 +6,14 @@ alias are shared, not copied: nothing may change the data below a node.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import yaml
 
 from stowplan.compiler.diagnostics.document import Data, Node
 from stowplan.compiler.diagnostics.locations import Mark
 from stowplan.compiler.yaml import lookalikes, scalars
+from stowplan.compiler.yaml.open_collections import Anchored, OpenList, OpenMapping
+from stowplan.compiler.yaml.wording import named, shown
 from stowplan.schema.diagnostics import FieldPath, Finding, Severity, finding
 
 MAX_DEPTH = 64
@@ -28,48 +28,6 @@ _MERGE = "<<"
 _TAGS = "!!str, !!int, !!float, !!bool, !!null, !!timestamp, !!map, !!seq and !!merge"
 
 
-class _Anchored(NamedTuple):
-    """A finished node with an anchor, the number of values in it, and how many collections nest in it."""
-
-    node: Node
-    size: int
-    height: int
-
-
-@dataclass(slots=True)
-class _List:
-    """A list whose end has not come yet."""
-
-    mark: Mark
-    key_mark: Mark
-    anchor: str | None
-    size: int = 1
-    height: int = 1
-    children: list[Node] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class _Mapping:
-    """A mapping whose end has not come yet.
-
-    `entry` is the mark of the key whose value comes next, or None while a key comes next; `key` is None for a merge
-    key and for one that was refused. `before_merge` are the keys written before the merge key.
-    """
-
-    mark: Mark
-    key_mark: Mark
-    anchor: str | None
-    size: int = 1
-    height: int = 1
-    children: dict[str, Node] = field(default_factory=dict)
-    entry: Mark | None = None
-    key: str | None = None
-    merging: bool = False
-    merge_mark: Mark | None = None
-    merged: list[dict[str, Node]] = field(default_factory=list)
-    before_merge: frozenset[str] = frozenset()
-
-
 class TreeBuilder:
     """Takes the events of one document in order; `place` gives the position where an event begins.
 
@@ -80,8 +38,8 @@ class TreeBuilder:
         self.found: list[tuple[Mark, Finding]] = []
         self.stopped = False
         self._place = place
-        self._open: list[_List | _Mapping] = []
-        self._anchors: dict[str, _Anchored | _List | _Mapping] = {}
+        self._open: list[OpenList | OpenMapping] = []
+        self._anchors: dict[str, Anchored | OpenList | OpenMapping] = {}
         self._count = 0
         self._root: Node | None = None
         self._alias_failed = False
@@ -108,16 +66,16 @@ class TreeBuilder:
 
     def _scalar(self, event: yaml.ScalarEvent, mark: Mark) -> None:
         parent = self._open[-1] if self._open else None
-        key = isinstance(parent, _Mapping) and parent.entry is None
+        key = isinstance(parent, OpenMapping) and parent.entry is None
         text = event.value
-        if isinstance(parent, _Mapping) and key and _merges(event):
+        if isinstance(parent, OpenMapping) and key and _merges(event):
             self._begin_merge(parent, mark)
             return
         if event.tag is None and event.implicit[0] and not text.isascii():
             self._look_closely(text, mark, key=key)
         node = Node(self._value(event, mark), mark, self._key_mark(mark))
         if event.anchor is not None:
-            self._anchors[event.anchor] = _Anchored(node, 1, 0)
+            self._anchors[event.anchor] = Anchored(node, 1, 0)
         self._put(node, 1, 0, text)
 
     def _look_closely(self, text: str, mark: Mark, *, key: bool) -> None:
@@ -144,7 +102,7 @@ class TreeBuilder:
     def _alias(self, name: str, mark: Mark) -> None:
         target = self._anchors.get(name)
         spelled = f"*{name}"
-        if isinstance(target, _Anchored):
+        if isinstance(target, Anchored):
             if self._counts_too_many(target.size - 1, mark) or self._is_too_deep(target.height, mark):
                 return
             node = Node(target.node.data, mark, self._key_mark(mark), target.node.children)
@@ -164,7 +122,9 @@ class TreeBuilder:
         if self._is_too_deep(1, mark):
             return
         kind, what, tag = (
-            (_List, "a list", "seq") if isinstance(event, yaml.SequenceStartEvent) else (_Mapping, "a mapping", "map")
+            (OpenList, "a list", "seq")
+            if isinstance(event, yaml.SequenceStartEvent)
+            else (OpenMapping, "a mapping", "map")
         )
         if event.tag not in {None, "!", scalars.TAG + tag}:
             self._refuse_tag(str(event.tag), what, mark)
@@ -176,7 +136,7 @@ class TreeBuilder:
     def _end(self) -> None:
         opened = self._open[-1]
         data: Data
-        if isinstance(opened, _List):
+        if isinstance(opened, OpenList):
             data = [child.data for child in opened.children]
         else:
             self._merge(opened)
@@ -184,7 +144,7 @@ class TreeBuilder:
         self._open.pop()
         node = Node(data, opened.mark, opened.key_mark, opened.children)
         if opened.anchor is not None and self._anchors[opened.anchor] is opened:
-            self._anchors[opened.anchor] = _Anchored(node, opened.size, opened.height)
+            self._anchors[opened.anchor] = Anchored(node, opened.size, opened.height)
         self._put(node, opened.size, opened.height, "")
 
     def _put(self, node: Node, size: int, height: int, spelled: str) -> None:
@@ -196,14 +156,14 @@ class TreeBuilder:
         parent.size += size
         if height >= parent.height:
             parent.height = height + 1
-        if isinstance(parent, _List):
+        if isinstance(parent, OpenList):
             parent.children.append(node)
         elif parent.entry is None:
             self._put_key(parent, node, spelled)
         else:
             self._put_value(parent, node)
 
-    def _put_key(self, parent: _Mapping, node: Node, spelled: str) -> None:
+    def _put_key(self, parent: OpenMapping, node: Node, spelled: str) -> None:
         parent.entry = node.mark
         if not isinstance(node.data, str):
             self._refuse_key(node, spelled)
@@ -213,14 +173,14 @@ class TreeBuilder:
         if earlier is not None:
             self._refuse_duplicate(node.data, node.mark, earlier.key_mark, "Remove one of the two.")
 
-    def _put_value(self, parent: _Mapping, node: Node) -> None:
+    def _put_value(self, parent: OpenMapping, node: Node) -> None:
         if parent.merging:
             parent.merged = self._mergeable(node)
         elif parent.key is not None:
             parent.children[parent.key] = node
         parent.entry, parent.key, parent.merging = None, None, False
 
-    def _begin_merge(self, parent: _Mapping, mark: Mark) -> None:
+    def _begin_merge(self, parent: OpenMapping, mark: Mark) -> None:
         if parent.merge_mark is not None:
             self._refuse_duplicate(_MERGE, mark, parent.merge_mark, 'Merge several mappings with "<<: [*a, *b]".')
         parent.entry, parent.merging = mark, True
@@ -235,7 +195,7 @@ class TreeBuilder:
         self._find("SP110", node.mark, message, 'Name an anchored mapping: "<<: *defaults".')
         return []
 
-    def _merge(self, mapping: _Mapping) -> None:
+    def _merge(self, mapping: OpenMapping) -> None:
         """Add what is not there yet; of several sources the first wins.
 
         YAML lets the written key win wherever it stands. Go lets the later one win; where a key comes before the merge
@@ -258,7 +218,7 @@ class TreeBuilder:
     def _key_mark(self, mark: Mark) -> Mark:
         """The mark of the key that a value at `mark` belongs to; its own for list items, keys and the root."""
         parent = self._open[-1] if self._open else None
-        return (parent.entry or mark) if isinstance(parent, _Mapping) else mark
+        return (parent.entry or mark) if isinstance(parent, OpenMapping) else mark
 
     def _counts_too_many(self, more: int, mark: Mark) -> bool:
         self._count += more
@@ -303,31 +263,8 @@ class TreeBuilder:
 
     def _path(self) -> FieldPath:
         """The path of the value or key that is being read."""
-        parts = [len(opened.children) if isinstance(opened, _List) else opened.key for opened in self._open]
+        parts = [len(opened.children) if isinstance(opened, OpenList) else opened.key for opened in self._open]
         return tuple(part for part in parts if part is not None)
-
-
-def shown(text: str) -> str:
-    """A user's text for a message: on one line, cut after 60 characters."""
-    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[:60])
-    return line if len(text) <= 60 else f"{line}…"
-
-
-def named(value: Data) -> str:
-    """What a value that should be something else is, for a message."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return f"the boolean {str(value).lower()}"
-        case int() | float():
-            return f"the number {value}"
-        case str():
-            return f'the text "{shown(value)}"'
-        case list():
-            return "a list"
-        case _:
-            return "a mapping"
 
 
 def _merges(event: yaml.ScalarEvent) -> bool:

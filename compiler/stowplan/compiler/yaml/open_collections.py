@@ -1,0 +1,49 @@
+"""Lists and mappings of a YAML document whose end has not been read yet, and nodes that an alias can name."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from stowplan.compiler.diagnostics.document import Node
+from stowplan.compiler.diagnostics.locations import Mark
+
+
+class Anchored(NamedTuple):
+    """A finished node with an anchor, the number of values in it, and how many collections nest in it."""
+
+    node: Node
+    size: int
+    height: int
+
+
+@dataclass(slots=True)
+class OpenList:
+    """A list whose end has not come yet."""
+
+    mark: Mark
+    key_mark: Mark
+    anchor: str | None
+    size: int = 1
+    height: int = 1
+    children: list[Node] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class OpenMapping:
+    """A mapping whose end has not come yet.
+
+    `entry` is the mark of the key whose value comes next, or None while a key comes next; `key` is None for a merge
+    key and for one that was refused. `before_merge` are the keys written before the merge key.
+    """
+
+    mark: Mark
+    key_mark: Mark
+    anchor: str | None
+    size: int = 1
+    height: int = 1
+    children: dict[str, Node] = field(default_factory=dict)
+    entry: Mark | None = None
+    key: str | None = None
+    merging: bool = False
+    merge_mark: Mark | None = None
+    merged: list[dict[str, Node]] = field(default_factory=list)
+    before_merge: frozenset[str] = frozenset()

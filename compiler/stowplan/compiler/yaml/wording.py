@@ -1,0 +1,26 @@
+"""How messages about YAML show what the user wrote."""
+
+from stowplan.compiler.diagnostics.document import Data
+
+
+def shown(text: str) -> str:
+    """A user's string for a message: on one line, cut after 60 characters."""
+    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[:60])
+    return line if len(text) <= 60 else f"{line}…"
+
+
+def named(value: Data) -> str:
+    """What a value that should be something else is, for a message."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return f"the boolean {str(value).lower()}"
+        case int() | float():
+            return f"the number {value}"
+        case str():
+            return f'the text "{shown(value)}"'
+        case list():
+            return "a list"
+        case _:
+            return "a mapping"
