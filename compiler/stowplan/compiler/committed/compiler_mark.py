@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from hashlib import blake2b
 
 from stowplan.compiler.model import Spec
-from stowplan.compiler.specs.digest_json import ascii_json
 from stowplan.library.dialects.shared.context import Context
+from stowplan.library.values.canonical_json import ascii_json
 from stowplan.schema.kinds.paddle_job import PaddleJob
 
 _SIZE = 16

@@ -15,8 +15,8 @@ from stowplan.compiler.kubernetes.schemas import definition_problems
 from stowplan.compiler.model import Program, Sources, Spec
 from stowplan.compiler.specs import kinds, placeholders, secret_keys
 from stowplan.compiler.specs import platform as platform_file
-from stowplan.compiler.specs.digest_json import ascii_json
 from stowplan.library.builders.pods.training_pod import MERGE_KEYS
+from stowplan.library.values.canonical_json import ascii_json
 from stowplan.library.values.names import is_dns_label, is_dns_subdomain
 from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, dotted, finding, has_errors
 from stowplan.schema.kinds.custom_resource import CustomResource
