@@ -2,10 +2,10 @@
 
 `load` reads files into documents, `validate` documents into specs, `resolve` specs into a program. The specs go on in
 batches (`batch`), which are shared out to processes: `lower` makes units of manifests of them, cdk8s renders these
-(`memory`), they are given their files (`layout`), committed runs are put back (`runs`), `check` looks at each spec, and
-`render` makes the bytes. Extensions see the units of all specs, before there are batches. What no spec makes comes last
-(`delivery`), with the checks across specs. Every stage adds to one report; after a stage that reported an error, the
-later ones have nothing sound to work on and are left out. Nothing is written here.
+(`composer_pool`), they are given their files (`layout`), committed runs are put back (`runs`), `check` looks at each
+spec, and `render` makes the bytes. Extensions see the units of all specs, before there are batches. What no spec makes
+comes last (`delivery`), with the checks across specs. Every stage adds to one report; after a stage that reported an
+error, the later ones have nothing sound to work on and are left out. Nothing is written here.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ from stowplan.compiler.incremental.cached_specs import Beside
 from stowplan.compiler.incremental.output_snapshot import Standing
 from stowplan.compiler.incremental.spec_cache import Before, Kept, KeptRest, places_of
 from stowplan.compiler.lowering import output_layout
-from stowplan.compiler.lowering.composer_pool import Memory
+from stowplan.compiler.lowering.composer_pool import ComposerPool
 from stowplan.compiler.lowering.extensions import Extensions, extend
 from stowplan.compiler.lowering.lower import lower
 from stowplan.compiler.lowering.platform_objects import Place, delivered, plain_objects, settings
@@ -113,7 +113,7 @@ def compile_repository(
     report: Report,
     recompile: Recompile = NOTHING,
     *,
-    memory: Memory | None = None,
+    memory: ComposerPool | None = None,
     before: Before = Before(),  # noqa: B008 - frozen
     keep_objects: bool = True,
     base: Base | None = None,
@@ -125,7 +125,7 @@ def compile_repository(
     """
     if memory is not None:
         return _compile(repo, out, report, recompile, memory, before=before, keep_objects=keep_objects, base=base)
-    with closing(Memory(lasting=False)) as own:
+    with closing(ComposerPool(lasting=False)) as own:
         return _compile(repo, out, report, recompile, own, before=before, keep_objects=keep_objects, base=base)
 
 
@@ -134,7 +134,7 @@ def _compile(
     out: Path,
     report: Report,
     recompile: Recompile,
-    memory: Memory,
+    memory: ComposerPool,
     *,
     before: Before,
     keep_objects: bool,
@@ -165,7 +165,7 @@ def _compile(
     _conclude(batches, setting, reading, report)
     if report.failed:
         return Compiled(reading.texts(report))
-    more = settings(program)
+    more = memory.render_outputs(settings(program))
     return Compiled(
         reading.texts(report),
         (*_outputs(batches), *more) if keep_objects else (),
@@ -179,12 +179,12 @@ def _compile(
     )
 
 
-def _read(repo: Path, report: Report, before: Before, memory: Memory | None, *, keep_objects: bool) -> Reading:
+def _read(repo: Path, report: Report, before: Before, memory: ComposerPool | None, *, keep_objects: bool) -> Reading:
     """All that is read; by several processes where nobody asks for specs later."""
     return read(repo, report, before, 1 if keep_objects else _processes(memory))
 
 
-def _processes(memory: Memory | None) -> int:
+def _processes(memory: ComposerPool | None) -> int:
     """How many may work for this one: a lasting memory serves one alone."""
     return 1 if memory and memory.lasting else worker_pool.processes()
 
@@ -202,16 +202,14 @@ def _kept(reading: Reading, batches: Sequence[Batch]) -> Kept:
     return replace(known, files=files, rest=None if reading.program.passed_through else rest)
 
 
-def _extend(program: Program, context: Context, repo: Path, memory: Memory, report: Report) -> Extensions | None:
+def _extend(program: Program, context: Context, repo: Path, memory: ComposerPool, report: Report) -> Extensions | None:
     """What extensions make of the units of all specs; None where there are no extensions."""
     if not program.platform.extensions:
         return None
     units = lower(program.specs, program, context, report)
     if report.failed:
         return Extensions(())
-    memory.send(units)
-    memory.finish()
-    extended = extend(program, units, repo)
+    extended = extend(program, memory.render(units), repo)
     report.add(*extended.diagnostics)
     return extended
 
@@ -241,7 +239,9 @@ def _rest(batches: Sequence[Batch], setting: Setting, others: Sequence[Output], 
     if known and known.places == places and not others:
         files = tuple(_same(known, setting.committed)) if setting.committed else ()
         return Batch(files=files, checked=(Checked(None, known.findings, known.objects, Changes()),))
-    return batch.finish(delivered(places, others, setting.program), setting, [None])
+    outputs = delivered(places, others, setting.program)
+    rendered = setting.memory.render_outputs(outputs) if setting.memory else outputs
+    return batch.finish(rendered, setting, [None])
 
 
 def _same(known: KeptRest, committed: Committed) -> Iterator[Rendered]:

@@ -13,7 +13,7 @@ from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.incremental import build_stamp
 from stowplan.compiler.incremental.output_snapshot import Standing
 from stowplan.compiler.incremental.spec_cache import Before, Kept
-from stowplan.compiler.lowering.composer_pool import Memory
+from stowplan.compiler.lowering.composer_pool import ComposerPool
 from stowplan.compiler.output import lock
 from stowplan.compiler.output.folder import Seen, Tree, is_temporary, scan, seen_at
 from stowplan.compiler.output.write import WriteResult, write
@@ -45,7 +45,7 @@ class Watcher:
 
     repo: Path
     out: Path
-    _memory: Memory = field(default_factory=Memory)
+    _memory: ComposerPool = field(default_factory=ComposerPool)
     _kept: Kept | None = None
     _standing: Standing | None = None
     _seen: SeenFiles = field(default_factory=SeenFiles)

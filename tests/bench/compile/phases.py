@@ -23,9 +23,9 @@ PHASES = {
     "validate": ("batches.front_end:validate", "batches.front_end:resolve_beside"),
     "lower": ("batches.front_end:context_of", "batches.batch:lower"),
     "compose": (
-        "lowering.composer_pool:Memory.prepare",
-        "lowering.composer_pool:Memory.send",
-        "lowering.composer_pool:Memory.finish",
+        "lowering.composer_pool:ComposerPool.prepare",
+        "lowering.composer_pool:ComposerPool.render",
+        "lowering.composer_pool:ComposerPool.render_outputs",
         "pipeline:extend",
     ),
     "compare": (

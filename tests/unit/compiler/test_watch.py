@@ -12,7 +12,7 @@ import pytest
 
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.generate import starter
-from stowplan.compiler.lowering.composer_pool import Memory
+from stowplan.compiler.lowering.composer_pool import ComposerPool
 from stowplan.compiler.pipeline import compile_repository
 from stowplan.compiler.watch import Watcher
 
@@ -132,7 +132,7 @@ def test_an_output_that_somebody_else_changed_is_mended(repo: Path) -> None:
 
 
 def test_a_round_equals_a_run_of_its_own(repo: Path) -> None:
-    with closing(Memory()) as memory:
+    with closing(ComposerPool()) as memory:
         for wanted in ("replicas: 2", "replicas: 3", "replicas: 3"):
             spec = repo / "specs/mnist-train.yaml"
             spec.write_text(spec.read_text().replace("replicas: 2", wanted))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from stowplan.compiler.diagnostics.report import Report
-from stowplan.compiler.lowering.composer_pool import Memory
+from stowplan.compiler.lowering.composer_pool import ComposerPool
 from stowplan.compiler.output.write import WriteResult, write
 from stowplan.compiler.pipeline import compile_repository
 from stowplan.compiler.watch import Watcher
@@ -24,8 +24,8 @@ ALL_EDITS = EDITS | OTHER_EDITS
 
 
 @pytest.fixture(scope="module")
-def memory() -> Iterator[Memory]:
-    with closing(Memory()) as lasting:
+def memory() -> Iterator[ComposerPool]:
+    with closing(ComposerPool()) as lasting:
         yield lasting
 
 
@@ -34,7 +34,7 @@ class Watched:
     """A repository that is watched, and compared with a copy that is compiled from nothing but its files."""
 
     root: Path
-    memory: Memory
+    memory: ComposerPool
     watcher: Watcher = field(init=False)
     codes: set[str] = field(default_factory=set)
 
@@ -73,7 +73,7 @@ class Watched:
 
 
 @pytest.fixture
-def watched(tmp_path: Path, memory: Memory) -> Watched:
+def watched(tmp_path: Path, memory: ComposerPool) -> Watched:
     root = tmp_path / "repo"
     root.mkdir()
     lay_out_sets_and_jobs(root)
@@ -157,7 +157,7 @@ def test_many_edits_in_a_row(watched: Watched) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_each_file_of_an_example_may_change_or_go(name: str, tmp_path: Path, memory: Memory) -> None:
+def test_each_file_of_an_example_may_change_or_go(name: str, tmp_path: Path, memory: ComposerPool) -> None:
     shutil.copytree(EXAMPLES[name], tmp_path / name)
     watched = Watched(tmp_path / name, memory)
     for path in sorted((tmp_path / name / "specs").rglob("*.yaml")):

@@ -17,7 +17,7 @@ from stowplan.compiler.committed.runs import Recompile
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.incremental.pickled_specs import Packed
 from stowplan.compiler.lowering import output_layout
-from stowplan.compiler.lowering.composer_pool import Memory
+from stowplan.compiler.lowering.composer_pool import ComposerPool
 from stowplan.compiler.lowering.lower import lower
 from stowplan.compiler.model import Output, Program, Spec
 from stowplan.compiler.output.content_spool import Spool
@@ -48,7 +48,7 @@ class Setting:
     keep_objects: bool
     committed: Committed | None = None
     recompile: Recompile = Recompile()
-    memory: Memory | None = None
+    memory: ComposerPool | None = None
     units: Mapping[SpecId, Unit] | None = None
     spool: Spool | None = None
 
@@ -82,12 +82,9 @@ def compile_specs(part: Packed | Sequence[Spec], setting: Setting) -> Batch:
     if report.failed:
         return Batch(lowered)
     if setting.memory is not None and setting.units is None:
-        setting.memory.send(units)
+        units = setting.memory.render(units)
     outputs = output_layout.of_specs(units, specs, compiler_mark.marks(specs, setting.context))
-    batch = finish(outputs, setting, [spec.id for spec in specs], lowered)
-    if setting.memory is not None:
-        setting.memory.finish()
-    return batch
+    return finish(outputs, setting, [spec.id for spec in specs], lowered)
 
 
 def warm_up(examples: Sequence[Spec], setting: Setting) -> None:

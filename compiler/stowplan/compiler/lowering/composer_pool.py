@@ -1,71 +1,74 @@
-"""What renders units, and what it rendered before."""
+"""cdk8s renders what the compiler has built: the Node.js process of each compiler process."""
 
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from stowplan.compiler.model import Output
 from stowplan.compiler.repository.temporary_folder import TemporaryFolder
+from stowplan.library.composition.tree import ChartSource, chart_of
 from stowplan.library.manifest import Unit
-from stowplan.schema.meta import SpecId
 
 if TYPE_CHECKING:
-    from stowplan.library.composition import Composer
+    from stowplan.library.composition.composer import Composer
 
 
-class Memory:
-    """The Node of each process that composes; it starts with the first unit.
+class ComposerPool:
+    """Starts one Node.js process for each process that renders, when it first renders.
 
-    A lasting one serves a process that compiles again and again: it knows the units that it has sent before. A unit is
-    rendered as it is given, so a known one is not sent again.
+    `lasting` says that the pool serves several runs of one process, which then does not share its work out.
     """
 
     def __init__(self, *, lasting: bool = True) -> None:
-        self._known: dict[SpecId, Unit] | None = {} if lasting else None
+        self.lasting = lasting
         self._packages: TemporaryFolder | None = None
         self._composer: Composer | None = None
 
-    @property
-    def lasting(self) -> bool:
-        """Whether it serves this very process, and no other one."""
-        return self._known is not None
-
     def prepare(self) -> None:
-        """What processes that are forked from this one share."""
+        """Unpack the script of Node and its packages. Processes forked later share them."""
         if self._packages is None:
-            from stowplan.library.composition import unpack  # noqa: PLC0415 - start-up time
+            from stowplan.library.composition.packages import unpack  # noqa: PLC0415 - start-up time
 
             self._packages = TemporaryFolder("stowplan-npm-")
             unpack(self._packages.path)
 
     def start(self) -> None:
-        """Start Node before there is a unit, in a process that will wait for one."""
+        """Start Node before there is anything to render."""
         self._started()
 
-    def send(self, units: Sequence[Unit]) -> None:
-        """Have units rendered, while other work goes on. Raises what the composer raises."""
-        fresh = [unit for unit in units if self._known is None or self._known.get(unit.spec) != unit]
-        if fresh:
-            self._started().send(fresh)
-        if self._known is not None:
-            self._known |= {unit.spec: unit for unit in fresh}
+    def render(self, units: Sequence[Unit]) -> list[Unit]:
+        """The units with the bodies that cdk8s rendered, a chart for each. Raises what `Composer.render` raises."""
+        rendered = self._started().render([chart_of(unit) for unit in units]) if units else []
+        return [replace(unit, manifests=found) for unit, found in zip(units, rendered, strict=True)]
 
-    def finish(self) -> None:
-        """Wait until all units are rendered. Raises what the composer raises."""
-        if self._composer is not None:
-            self._composer.finish()
+    def render_outputs(self, outputs: Sequence[Output]) -> list[Output]:
+        """Outputs that belong to no spec, with the bodies that cdk8s rendered. Raises what `Composer.render` raises.
+
+        Each output is a chart of its own, since two objects with one name cannot be in one chart; the check stage
+        reports such objects later.
+        """
+        rendered = self._started().render([_chart_of_output(output) for output in outputs]) if outputs else []
+        return [replace(output, manifest=found) for output, (found,) in zip(outputs, rendered, strict=True)]
 
     def _started(self) -> "Composer":
         if self._composer is None:
-            from stowplan.library.composition import Composer  # noqa: PLC0415 - start-up time
+            from stowplan.library.composition.composer import Composer  # noqa: PLC0415 - start-up time
 
             self.prepare()
             self._composer = Composer(self._packages.path if self._packages else Path())
         return self._composer
 
     def close(self) -> None:
-        """End what runs, and remove what was unpacked."""
+        """End Node, and remove what was unpacked."""
         if self._composer is not None:
             self._composer.close()
         if self._packages is not None:
             self._packages.remove()
         self._composer = self._packages = None
+
+
+def _chart_of_output(output: Output) -> ChartSource:
+    """The chart of one output. Its id is `platform` and the folders of the file, with dots in between."""
+    path = PurePosixPath(output.path)
+    return ChartSource(".".join(("platform", *path.parent.parts)), path.stem, (path.stem,), (output.manifest,))

@@ -1,10 +1,5 @@
-"""Specs as cdk8s charts, rendered by Stowplan's own Node process.
+"""cdk8s in a Node.js process of our own.
 
-They are the constructs that `stowplan.library.constructs` builds through jsii. jsii calls Node for every object and
-every field; here Node gets each spec as two lines of JSON, and reports whether cdk8s renders equal objects.
+`stowplan.library.constructs` builds the same constructs through jsii, which asks Node about every object and every
+field. Here many charts go to Node in one request, and their rendered objects come back in one response.
 """
-
-from stowplan.library.composition.composer import Composer
-from stowplan.library.composition.packages import unpack
-
-__all__ = ["Composer", "unpack"]

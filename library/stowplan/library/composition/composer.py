@@ -1,13 +1,11 @@
-"""Node process that renders specs."""
+"""The Node.js process that renders charts with cdk8s."""
 
 import subprocess
-import sys
-from collections import deque
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import suppress
+from itertools import compress
 from pathlib import Path
-from queue import SimpleQueue
-from threading import Thread
+from threading import Timer
 from types import TracebackType
 from typing import IO, Any, Self
 
@@ -16,63 +14,57 @@ import orjson
 from stowplan.library.composition import node
 from stowplan.library.composition.crossing import crosses
 from stowplan.library.composition.packages import SCRIPT
-from stowplan.library.composition.tree import chart_id, child_id, object_id
-from stowplan.library.manifest import Unit
+from stowplan.library.composition.tree import ChartSource
+from stowplan.library.manifest import Json, Manifest
 
 _LIMITS = ("--max-semi-space-size=4",)
-"""Size in MiB of Node's young generation. The default takes more memory and is no faster."""
-_PIPE = 1 << 20
-"""Size of a pipe in bytes: the default maximum of Linux."""
+"""MiB of new objects before Node collects garbage. By default it takes more memory and is no faster."""
+
+PATIENCE = 600
+"""Seconds in which Node must respond to one request. A request of 50 specs takes about 0.02 s."""
 
 
 class Composer:
-    """Node process that renders units by cdk8s, each in an App and a chart of its own. It starts at once.
+    """A Node.js process that renders charts with cdk8s. It starts at once and serves until `close`.
 
-    One App for all units would be quadratic: cdk8s walks the whole App for each chart. Node compares the rendered
-    objects with those it got, since a construct tree is another view of the same manifests. A difference is a bug of
-    Stowplan and raises `RuntimeError`. A manifest that cdk8s cannot carry is skipped: Kubernetes would refuse it too,
-    and the check stage reports it. `packages` is a folder that `unpack` has filled.
+    The protocol is one line of JSON for a request and one for its response; `compose.js` describes both. `packages` is
+    a folder that `unpack` has filled.
     """
 
-    def __init__(self, packages: Path) -> None:
+    def __init__(self, packages: Path, patience: float = PATIENCE) -> None:
+        self._patience = patience
         self._process = subprocess.Popen(  # noqa: S603 - the bundled Node, or the user's own
             [node.program(), *_LIMITS, str(packages / SCRIPT)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
-        _widen(self._pipe)
-        self._awaited: deque[Unit] = deque()
-        self._answers: SimpleQueue[bytes] = SimpleQueue()
-        # Node blocks if its output is not read.
-        self._reader = Thread(target=_read, args=(self._process.stdout, self._answers), daemon=True)
-        self._reader.start()
 
-    def send(self, units: Iterable[Unit]) -> None:
-        """Send units to Node, and check the results that have arrived. Raises `RuntimeError` for a difference."""
-        for unit in units:
-            self._awaited.append(unit)
-            self._pipe.write(_request(unit))
-        self._pipe.flush()
-        while not self._answers.empty():
-            self._compare(self._answers.get())
+    def render(self, charts: Sequence[ChartSource]) -> list[tuple[Manifest, ...]]:
+        """The manifests of each chart, in their order, with the bodies that cdk8s rendered.
 
-    def finish(self) -> None:
-        """Wait until all units are rendered. Raises `RuntimeError` for a difference."""
-        while self._awaited:
-            self._compare(self._answers.get())
+        A manifest that cannot be carried (see `crossing`) stays out of its chart and comes back as it is: Kubernetes
+        refuses what is in it, and the check stage reports that. Raises `RuntimeError` if cdk8s refuses a chart, or if
+        Node ends, hangs or responds with anything else: these are bugs of Stowplan or of its installation.
+        """
+        carried = [[crosses(manifest.body) for manifest in chart.manifests] for chart in charts]
+        request = [_request(chart, mask) for chart, mask in zip(charts, carried, strict=True)]
+        response = _read(self._exchange(orjson.dumps(request)), len(charts))
+        return [_rendered(*parts) for parts in zip(charts, carried, response, strict=True)]
 
-    @property
-    def _pipe(self) -> IO[bytes]:
-        if self._process.stdin is None:
-            raise RuntimeError("Node was started without a pipe")
-        return self._process.stdin
-
-    def _compare(self, answer: bytes) -> None:
-        if not answer:
-            raise RuntimeError(f"Node ended with {self._process.wait()}")
-        unit = self._awaited.popleft()
-        if answer != b"\n":
-            _look_closely(unit, orjson.loads(answer))
+    def _exchange(self, request: bytes) -> bytes:
+        """The response to one request. Both are lines; the request has no end of line yet."""
+        watchdog = Timer(self._patience, self._process.kill)
+        watchdog.start()
+        try:
+            with suppress(BrokenPipeError):  # The empty response below says it.
+                _open(self._process.stdin).write(request + b"\n")
+                _open(self._process.stdin).flush()
+            response = _open(self._process.stdout).readline()
+        finally:
+            watchdog.cancel()
+        if not response.endswith(b"\n"):
+            raise RuntimeError(f"Node ended with {self._process.wait()} instead of rendering charts")
+        return response
 
     def __enter__(self) -> Self:
         return self
@@ -83,51 +75,43 @@ class Composer:
         self.close()
 
     def close(self) -> None:
-        """End Node at once."""
+        """End Node, whatever it is doing."""
         self._process.kill()
         self._process.wait()
-        self._reader.join()
         for pipe in (self._process.stdin, self._process.stdout):
-            with suppress(OSError):  # requests that are not sent yet are dropped
-                if pipe:
-                    pipe.close()
+            with suppress(OSError):  # A part of a request may still be in the buffer.
+                _open(pipe).close()
 
 
-def _read(pipe: IO[bytes], answers: "SimpleQueue[bytes]") -> None:
-    """Read all answers, then an empty one when Node has ended."""
-    for line in pipe:
-        answers.put(line)
-    answers.put(b"")
+def _open(pipe: IO[bytes] | None) -> IO[bytes]:
+    if pipe is None:
+        raise RuntimeError("Node was started without a pipe")
+    return pipe
 
 
-def _widen(pipe: IO[bytes]) -> None:
-    """Enlarge a pipe to hold a whole batch if allowed, so that the sender need not wait for Node's start."""
-    if sys.platform == "linux":
-        import fcntl  # noqa: PLC0415 - elsewhere there is none, or it cannot do this
-
-        with suppress(OSError):
-            fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, _PIPE)
-
-
-def _request(unit: Unit) -> bytes:
-    """Return the two lines of a request."""
-    head = {
-        "chart": chart_id(unit.spec),
-        "name": unit.spec.name,
-        "ids": [child_id(manifest, unit.spec) for manifest in unit.manifests],
+def _request(chart: ChartSource, carried: Sequence[bool]) -> Json:
+    return {
+        "chart": chart.id,
+        "name": chart.name,
+        "ids": list(compress(chart.child_ids, carried)),
+        "objects": [manifest.body for manifest in compress(chart.manifests, carried)],
     }
-    objects = [manifest.body for manifest in unit.manifests]
-    return b"%b\n%b\n" % (orjson.dumps(head), orjson.dumps(objects, option=orjson.OPT_SORT_KEYS))
 
 
-def _look_closely(unit: Unit, rendered: Any) -> None:
-    """Compare what cdk8s can carry by value, since the bytes differ."""
-    carried = [manifest for manifest in unit.manifests if crosses(manifest.body)]
-    if not isinstance(rendered, list):
-        if len(carried) == len(unit.manifests):
-            raise RuntimeError(f"cdk8s refused {unit.spec}: {rendered}")
-        return
-    bodies = {object_id(body): body for body in rendered}
-    for manifest in carried:
-        if bodies.get(manifest.id) != manifest.body:
-            raise RuntimeError(f"cdk8s rendered {manifest.id} otherwise than it was built")
+def _rendered(chart: ChartSource, carried: Sequence[bool], objects: Any) -> tuple[Manifest, ...]:
+    if not isinstance(objects, list) or len(objects) != sum(carried):
+        raise RuntimeError(f"cdk8s refused {chart.name} in {chart.id}: {objects}")
+    bodies = iter(objects)
+    parts = zip(chart.manifests, carried, strict=True)
+    return tuple(Manifest(next(bodies), each.stem, each.run) if mask else each for each, mask in parts)
+
+
+def _read(response: bytes, number: int) -> list[Any]:
+    """The list in a response. Raises `RuntimeError` if it is no list of `number` items."""
+    try:
+        found = orjson.loads(response)
+    except orjson.JSONDecodeError as error:
+        raise RuntimeError(f"Node responded with something other than JSON: {error}") from error
+    if not isinstance(found, list) or len(found) != number:
+        raise RuntimeError(f"Node did not respond with {number} charts")
+    return found

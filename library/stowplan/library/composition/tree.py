@@ -1,27 +1,47 @@
-"""Names of a spec's constructs, and identity of the rendered objects."""
+"""The construct tree: ids of charts and objects, and what a chart is made from."""
 
-from stowplan.library.manifest import Json, Manifest, group_of
+from stowplan.library.manifest import Json, Manifest, Unit, group_of
+from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import ObjectId, SpecId
 
 
+@dataclass(frozen=True, slots=True)
+class ChartSource:
+    """What a chart is made from: its id, the name of the one construct in it, and the manifests in that construct.
+
+    `child_ids` are the construct ids of the manifests, in the same order.
+    """
+
+    id: str
+    name: str
+    child_ids: tuple[str, ...]
+    manifests: tuple[Manifest, ...]
+
+
 def chart_id(spec: SpecId) -> str:
-    """Return the id of a spec's chart: `<namespace>.<kind>-<name>`. It is unique, since a namespace holds no dot."""
+    """The id of a spec's chart: `<namespace>.<kind>-<name>`. No two specs share one: a namespace holds no dot."""
     return f"{spec.namespace}.{spec.kind.lower()}-{spec.name}"
 
 
 def child_id(manifest: Manifest, spec: SpecId) -> str:
-    """Return an object's id in its spec: `<kind in lower case>-<stem>`, with `@<namespace>` outside of the spec's own.
+    """The id of an object in its spec: `<kind in lower case>-<stem>`, with `@<namespace>` outside the spec's own.
 
-    It holds no content hash, so the tree does not change with the content.
+    It holds no content hash, so that the tree stays the same when one changes.
     """
     own = manifest.namespace in ("", spec.namespace)
     return f"{manifest.kind.lower()}-{manifest.stem}{'' if own else f'@{manifest.namespace}'}"
 
 
 def object_id(body: Json) -> ObjectId:
-    """Return the identity of a rendered object. Parts that are missing or no strings are empty."""
+    """The identity of a rendered object. A part that is absent or no string is empty."""
     metadata = body.get("metadata")
     fields = metadata if isinstance(metadata, dict) else {}
     parts = (body.get("apiVersion"), body.get("kind"), fields.get("namespace"), fields.get("name"))
     version, kind, namespace, name = (part if isinstance(part, str) else "" for part in parts)
     return ObjectId(group_of(version), kind, namespace, name)
+
+
+def chart_of(unit: Unit) -> ChartSource:
+    """The chart of a spec."""
+    ids = tuple(child_id(manifest, unit.spec) for manifest in unit.manifests)
+    return ChartSource(chart_id(unit.spec), unit.spec.name, ids, unit.manifests)

@@ -11,7 +11,7 @@ from stowplan.compiler import pipeline
 from stowplan.compiler.batches import batch, worker_pool
 from stowplan.compiler.committed.runs import Recompile
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
-from stowplan.compiler.lowering.composer_pool import Memory
+from stowplan.compiler.lowering.composer_pool import ComposerPool
 from stowplan.compiler.output.render import Rendered
 from stowplan.compiler.output.write import write
 from stowplan.compiler.pipeline import compile_repository, validate_repository
@@ -66,7 +66,7 @@ def test_what_serves_the_next_run_stays_in_its_process(tmp_path: Path, monkeypat
     divide(monkeypatch, 2, 3)
     repo = EXAMPLES["two-tier-cache"]
     alone = compiled(repo, tmp_path)
-    with closing(Memory()) as memory:
+    with closing(ComposerPool()) as memory:
         nodes = []
         for _ in range(2):
             found = compile_repository(repo, tmp_path, Report(), memory=memory)

@@ -11,7 +11,7 @@ import pytest
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.incremental import spec_cache_file
 from stowplan.compiler.incremental.spec_cache import Before, Kept
-from stowplan.compiler.lowering.composer_pool import Memory
+from stowplan.compiler.lowering.composer_pool import ComposerPool
 from stowplan.compiler.output.write import write
 from stowplan.compiler.pipeline import Compiled, compile_repository, validate_repository
 from tests.fresh_process import append
@@ -24,7 +24,7 @@ class Repository:
     """A repository, and what the last run that wrote its output left, and one that wrote nothing."""
 
     root: Path
-    memory: Memory
+    memory: ComposerPool
     kept: Kept | None = None
     validated: Kept | None = None
 
@@ -80,13 +80,13 @@ def same(part: Compiled, whole: Compiled, said: list[Diagnostic]) -> None:
 
 
 @pytest.fixture(scope="module")
-def memory() -> Iterator[Memory]:
-    with closing(Memory()) as lasting:
+def memory() -> Iterator[ComposerPool]:
+    with closing(ComposerPool()) as lasting:
         yield lasting
 
 
 @pytest.fixture
-def repository(tmp_path: Path, memory: Memory) -> Repository:
+def repository(tmp_path: Path, memory: ComposerPool) -> Repository:
     lay_out_sets_and_jobs(tmp_path)
     made = Repository(tmp_path, memory)
     made.write()
@@ -150,7 +150,7 @@ EXTENDED = [name for name, path in EXAMPLES.items() if "\nextensions:" in (path 
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES.keys() - EXTENDED))
-def test_each_file_of_an_example_may_change_or_go(name: str, tmp_path: Path, memory: Memory) -> None:
+def test_each_file_of_an_example_may_change_or_go(name: str, tmp_path: Path, memory: ComposerPool) -> None:
     shutil.copytree(EXAMPLES[name], tmp_path / name)
     repository = Repository(tmp_path / name, memory)
     repository.write()
@@ -200,7 +200,7 @@ def test_two_runs_that_wrote_at_once_leave_nothing(repository: Repository, tmp_p
 
 
 @pytest.mark.parametrize("name", EXTENDED)
-def test_extensions_have_no_part_in_validation(name: str, tmp_path: Path, memory: Memory) -> None:
+def test_extensions_have_no_part_in_validation(name: str, tmp_path: Path, memory: ComposerPool) -> None:
     shutil.copytree(EXAMPLES[name], tmp_path / name)
     repository = Repository(tmp_path / name, memory)
     repository.validated = repository.validate()[0].kept
@@ -211,7 +211,7 @@ def test_extensions_have_no_part_in_validation(name: str, tmp_path: Path, memory
         repository.compare_validation()
 
 
-def test_what_no_spec_makes_may_be_nothing(tmp_path: Path, memory: Memory) -> None:
+def test_what_no_spec_makes_may_be_nothing(tmp_path: Path, memory: ComposerPool) -> None:
     lay_out(tmp_path, {"a.yaml": SET.replace("NAME", "a").replace("namespace: ml", "namespace: default")})
     (tmp_path / "stowplan.yaml").write_text("argocd: {crds: external}\nnamespaces: {emit: false}\nreporter: false\n")
     repository = Repository(tmp_path, memory)
@@ -232,7 +232,7 @@ def test_findings_of_the_output_are_none_of_validation(repository: Repository) -
 
 
 @pytest.mark.parametrize("name", EXTENDED)
-def test_nothing_is_kept_of_what_extensions_looked_at(name: str, memory: Memory) -> None:
+def test_nothing_is_kept_of_what_extensions_looked_at(name: str, memory: ComposerPool) -> None:
     report = Report()
     compiled = compile_repository(EXAMPLES[name], EXAMPLES[name] / "no-output", report, memory=memory)
     assert not report.failed

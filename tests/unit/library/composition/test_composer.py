@@ -1,25 +1,30 @@
-"""Units rendered by a Node of our own."""
+"""Charts rendered by the Node.js process of the compiler."""
 
 import json
 import shutil
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cdk8s import App
 
-from stowplan.library.composition import Composer, node, unpack
-from stowplan.library.composition.tree import chart_id, child_id
+from stowplan.library.composition import node
+from stowplan.library.composition.composer import Composer
+from stowplan.library.composition.crossing import crosses
+from stowplan.library.composition.packages import SCRIPT, unpack
+from stowplan.library.composition.tree import chart_of
 from stowplan.library.constructs import SpecChart
-from stowplan.library.manifest import Unit
+from stowplan.library.manifest import Json, Unit
 from stowplan.schema.meta import SpecId
+from tests.repositories import example
 from tests.unit.library.constructs.units import body, unit
 
 BUILT = """
 const { build } = require('./compose.js');
-const chart = build(...JSON.parse(require('fs').readFileSync(0)));
+const chart = build(JSON.parse(require('fs').readFileSync(0)));
 const paths = chart.node.root.node.findAll().map((each) => each.node.path);
 console.log(JSON.stringify({ paths, objects: chart.toJson() }));
 """
@@ -44,20 +49,24 @@ def started(packages: Path) -> Iterator[Composer]:
         yield found
 
 
-def render(started: Composer, *units: Unit) -> None:
-    started.send(units)
-    started.finish()
+def render(started: Composer, *units: Unit) -> list[list[Json]]:
+    """The bodies of each unit as cdk8s rendered them."""
+    rendered = started.render([chart_of(each) for each in units])
+    return [[manifest.body for manifest in manifests] for manifests in rendered]
+
+
+def bodies(one: Unit) -> list[Json]:
+    return [manifest.body for manifest in one.manifests]
 
 
 def built(one: Unit, packages: Path) -> Any:
     """What the script makes of a unit: paths of the tree and objects."""
-    ids = [child_id(each, one.spec) for each in one.manifests]
-    objects = [each.body for each in one.manifests]
-    request = {"chart": chart_id(one.spec), "name": one.spec.name, "ids": ids}
+    chart = chart_of(one)
+    request = {"chart": chart.id, "name": chart.name, "ids": chart.child_ids, "objects": bodies(one)}
     ended = subprocess.run(
         [node.program(), "-e", BUILT],
         cwd=packages,
-        input=json.dumps([request, objects]),
+        input=json.dumps(request),
         capture_output=True,
         text=True,
         check=True,
@@ -66,58 +75,88 @@ def built(one: Unit, packages: Path) -> Any:
     return json.loads(ended.stdout)
 
 
-def test_tree_and_objects_are_those_of_the_constructs_in_python(packages: Path) -> None:
+def of_example(name: str) -> list[Unit]:
+    """The units of an example as the compiler builds them."""
+    units: dict[SpecId, Unit] = {}
+    for output in example(name).outputs:
+        if output.spec:
+            known = units.get(output.spec, Unit(output.spec, ()))
+            units[output.spec] = replace(known, manifests=(*known.manifests, output.manifest))
+    return list(units.values())
+
+
+def compare_trees(one: Unit, packages: Path) -> None:
+    """Hold that the script builds the tree and the objects of the public constructs."""
     app = App()
-    chart = SpecChart(app, ODD)
-    found = built(ODD, packages)
+    chart = SpecChart(app, one)
+    found = built(one, packages)
     assert found["paths"] == [construct.node.path for construct in app.node.find_all()]
-    assert len(found["paths"]) == 3 + len(ODD.manifests)
-    assert found["objects"] == chart.to_json() == [each.body for each in ODD.manifests]
+    assert len(found["paths"]) == 3 + len(one.manifests)
+    assert found["objects"] == chart.to_json() == bodies(one)
 
 
-def test_many_units_are_rendered_as_they_are(started: Composer) -> None:
-    """More than pipes hold."""
-    text = {"data": {"text": "x" * 10_000}}
-    many = [unit(body(**text), body("Job"), spec=SpecId("SampleSet", "vision", f"d{n}")) for n in range(100)]
-    render(started, *many)
-    render(started, many[0])
+def test_odd_objects_have_the_tree_of_the_public_constructs(packages: Path) -> None:
+    compare_trees(ODD, packages)
 
 
-def test_a_unit_may_be_larger_than_what_is_read_at_a_time(started: Composer) -> None:
-    """Neither lines nor characters end where a read does."""
+@pytest.mark.parametrize("name", ["datacube", "trainingjob", "two-tier-cache"])
+def test_specs_have_the_tree_of_the_public_constructs(name: str, packages: Path) -> None:
+    for one in of_example(name):
+        compare_trees(one, packages)
+
+
+def test_rendered_bodies_equal_the_built_ones(started: Composer) -> None:
+    assert render(started, ODD) == [bodies(ODD)]
+
+
+def test_stem_and_run_of_a_rendered_manifest_stay(started: Composer) -> None:
+    one = unit(body("Job"))
+    run = replace(one, manifests=tuple(replace(each, stem="other", run=True) for each in one.manifests))
+    ((manifest,),) = started.render([chart_of(run)])
+    assert (manifest.stem, manifest.run) == ("other", True)
+
+
+@pytest.mark.parametrize("name", ["kitchen-sink", "trainingjob"])
+def test_every_object_of_the_examples_can_be_carried(name: str) -> None:
+    assert [each.path for each in example(name).outputs if not crosses(each.manifest.body)] == []
+
+
+def test_requests_and_responses_may_be_larger_than_pipes(started: Composer) -> None:
+    data = {"data": {"text": "x" * 10_000}}
+    many = [unit(body(**data), body("Job"), spec=SpecId("SampleSet", "vision", f"d{n}")) for n in range(100)]
+    assert render(started, *many) == [bodies(each) for each in many]
+    assert render(started, many[0]) == [bodies(many[0])]
+
+
+def test_characters_may_be_split_between_two_reads(started: Composer) -> None:
     texts = [{"data": {"text": "é\u2028\U0001f600x" * number}} for number in (100_000, 1, 30_000, 7)]
-    render(started, *(unit(body(**text), spec=SpecId("SampleSet", "vision", f"d{n}")) for n, text in enumerate(texts)))
-
-
-def test_nobody_waits_for_the_other_where_answers_are_long(started: Composer) -> None:
-    """More than pipes hold, both ways: what cdk8s cannot carry comes back whole."""
-    one = unit(body(data={"text": "x" * 10_000, "size": 1.0}))
-    render(started, *[one] * 500)
+    many = [unit(body(**text), spec=SpecId("SampleSet", "vision", f"d{n}")) for n, text in enumerate(texts)]
+    assert render(started, *many) == [bodies(each) for each in many]
 
 
 @pytest.mark.parametrize("number", [2**60, 1.0])
-def test_a_manifest_that_cannot_be_carried_passes_by(started: Composer, number: float) -> None:
-    render(started, unit(body("Job"), body(data={"size": number}), body("Service")))
+def test_a_manifest_that_cannot_be_carried_comes_back_as_it_is(started: Composer, number: float) -> None:
+    one = unit(body("Job"), body(data={"size": number}), body("Service"))
+    assert repr(render(started, one)) == repr([bodies(one)])
 
 
-def test_numbers_are_compared_as_numbers(started: Composer) -> None:
-    """JavaScript writes the same number in other characters."""
-    render(started, unit(body(data={"small": 1.5e-7, "large": 123456789012345680.5e10 + 0.5})))
+def test_numbers_stay(started: Composer) -> None:
+    one = unit(body(data={"small": 1.5e-7, "large": 2**53 - 1, "negative": -1, "half": 0.5}))
+    assert repr(render(started, one)) == repr([bodies(one)])
 
 
-def test_an_empty_text_and_empty_maps_stay(started: Composer) -> None:
-    render(started, unit(body(data={}, other=[], text="", metadata={"labels": {}, "finalizers": []})))
+def test_empty_strings_and_empty_maps_stay(started: Composer) -> None:
+    one = unit(body(data={}, other=[], text="", metadata={"labels": {}, "finalizers": []}))
+    assert render(started, one) == [bodies(one)]
 
 
-def test_what_cdk8s_changes_is_a_bug_of_ours(packages: Path, tmp_path: Path) -> None:
-    """As a cdk8s that forgets something would."""
+def test_what_cdk8s_renders_is_what_comes_back(packages: Path, tmp_path: Path) -> None:
+    """A cdk8s that ignores patches shows that nothing is compared or replaced."""
     shutil.copytree(packages, tmp_path, dirs_exist_ok=True)
     with (tmp_path / "node_modules" / "cdk8s" / "lib" / "api-object.js").open("a") as script:
         script.write("\nexports.ApiObject.prototype.addJsonPatch = () => {};\n")
     with Composer(tmp_path) as started:
-        render(started, unit(body("Job")))
-        with pytest.raises(RuntimeError, match="rendered ConfigMap vision/flowers otherwise"):
-            render(started, unit(body(data={"a": "b"})))
+        assert render(started, unit(body(data={"a": "b"}))) == [[body()]]
 
 
 def test_packages_further_up_are_not_taken(tmp_path: Path) -> None:
@@ -129,22 +168,39 @@ def test_packages_further_up_are_not_taken(tmp_path: Path) -> None:
     folder = tmp_path / "packages"
     unpack(folder)
     with Composer(folder) as started:
-        render(started, unit(body(data={"a": "b"})))
+        assert render(started, unit(body(data={"a": "b"}))) == [[body(data={"a": "b"})]]
 
 
-def test_what_cdk8s_refuses_is_a_bug_of_ours(started: Composer) -> None:
-    with pytest.raises(RuntimeError, match=r"refused SampleSet vision/flowers: .*already a Construct with name"):
+def test_a_refusal_of_cdk8s_is_an_internal_error(started: Composer) -> None:
+    with pytest.raises(RuntimeError, match=r"refused flowers in vision\.sampleset-flowers: .*already a Construct"):
         render(started, unit(body("Job"), body("Job")))
 
 
-def test_a_node_that_dies_is_told(started: Composer) -> None:
+@pytest.mark.parametrize("size", [1, 1_000_000])
+def test_a_node_that_dies_is_an_internal_error(started: Composer, size: int) -> None:
     started._process.kill()
-    with pytest.raises((RuntimeError, BrokenPipeError)):
+    with pytest.raises(RuntimeError, match="Node ended with -9"):
+        render(started, unit(body(data={"text": "x" * size})))
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ("process.exit(3)", "Node ended with 3"),
+        ("process.stdin.on('data', () => process.stdout.write('hello\\n'))", "other than JSON"),
+        ("process.stdin.on('data', () => process.stdout.write('[]\\n'))", "did not respond with 1 charts"),
+        ("process.stdin.on('data', () => process.stdout.write('[[]]\\n'))", r"refused flowers .*: \[\]"),
+        ("process.stdin.on('data', () => {})", "Node ended with -9"),
+    ],
+    ids=["dies", "no JSON", "too few charts", "too few objects", "hangs"],
+)
+def test_a_node_that_responds_with_nonsense_is_an_internal_error(script: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / SCRIPT).write_text(script)
+    with Composer(tmp_path, patience=5) as started, pytest.raises(RuntimeError, match=message):
         render(started, unit(body("Job")))
 
 
-def test_nothing_stays_behind(packages: Path) -> None:
+def test_node_ends_with_its_composer(packages: Path) -> None:
     with Composer(packages) as found:
         assert found._process.poll() is None
     assert found._process.returncode is not None
-    assert not found._reader.is_alive()
