@@ -184,7 +184,7 @@ def _finalizers(metadata: dict[str, Any]) -> list[Finding]:
         finding(
             "SP211",
             ("metadata", "finalizers", index),
-            f'"{name}" belongs to the old operator, which nobody runs any more, so it was left out.',
+            f'"{name}" belongs to the old operator, which is obsolete, so it was left out.',
             "Remove it here; on a live object, remove it before the old operator goes.",
         )
         for index, name in old

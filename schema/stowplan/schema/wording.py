@@ -13,7 +13,7 @@ from stowplan.schema.diagnostics import nearest
 _SHOWN = 60
 _WHOLE_NUMBER = re.compile(r"[-+]?[0-9]+")
 
-ANY_TEXT, WHOLE_NUMBER, TRUE_OR_FALSE = "a text", "a whole number", "true or false"
+ANY_TEXT, WHOLE_NUMBER, TRUE_OR_FALSE = "a string", "a whole number", "true or false"
 A_LIST, A_MAPPING = "a list", "a mapping"
 
 TYPES = {
@@ -31,8 +31,8 @@ LIMITS = {
     "exclusiveMaximum": ("a number below {}", ""),
     "minimum": ("a number of at least {}", ""),
     "maximum": ("a number of at most {}", ""),
-    "minLength": ("a text of at least {}", "character"),
-    "maxLength": ("a text of at most {}", "character"),
+    "minLength": ("a string of at least {}", "character"),
+    "maxLength": ("a string of at most {}", "character"),
     "minItems": ("a list of at least {}", "item"),
     "maxItems": ("a list of at most {}", "item"),
 }
@@ -43,7 +43,7 @@ def describe(value: Any) -> str:
     """Format a value for messages: scalars with their (shortened) value; only the type of mappings and lists."""
     match value:
         case str():
-            return f'the text "{value}"' if len(value) <= _SHOWN else f'the text "{value[:_SHOWN]}…"'
+            return f'the string "{value}"' if len(value) <= _SHOWN else f'the string "{value[:_SHOWN]}…"'
         case bool():
             return "true" if value else "false"
         case int() | float():
@@ -58,7 +58,7 @@ def describe_size(value: Any) -> str:
     """Describe the length of a value: characters of a string, items of a list."""
     match value:
         case str() if len(value) > _SHOWN:
-            return f"a text of {counted(len(value), 'character')}"
+            return f"a string of {counted(len(value), 'character')}"
         case list():
             return f"a list of {counted(len(value), 'item')}" if value else "an empty list"
         case _:
@@ -83,7 +83,7 @@ def beyond(value: Any, keyword: str, limit: Any) -> tuple[str, str]:
 
 def wrong_form(value: Any, pattern: str) -> tuple[str, str]:
     """Message and hint for a string that does not match a pattern."""
-    return found_but(describe(value), f"a text of the form {pattern}")
+    return found_but(describe(value), f"a string of the form {pattern}")
 
 
 def mistyped(value: Any, allowed: str, fields: Sequence[str] = ()) -> tuple[str, str]:

@@ -221,7 +221,7 @@ def test_claim_that_is_too_small(repo: HubCube) -> None:
     entries["a.bin"] = type(entries["a.bin"])(1 << 60, "0" * 40, entries["a.bin"].sha256, lfs=True)
     ended = repo.download()
     assert (ended.code, ended.last["reason"]) == (5, "NoSpace")
-    assert "bytes are to be fetched, but the claim has room for" in ended.last["message"]
+    assert "bytes are to be fetched, but the claim has space for" in ended.last["message"]
     assert files(repo.data) == {}
 
 

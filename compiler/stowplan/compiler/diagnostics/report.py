@@ -70,7 +70,7 @@ class Report:
         rest = self._rest.get(alike)
         more = (each.more or 1) + (rest.more if rest else 0)
         place = min(each.location, rest.location) if rest else each.location
-        message = f"{more:,} more of {each.code} in this file are not told one by one."
+        message = f"{more:,} more of {each.code} in this file are not listed."
         self._rest[alike] = Diagnostic(each.code, each.severity, place, "", message, "Correct the others first.", more)
 
     def add_findings(self, document: Document, findings: Iterable[Finding]) -> None:

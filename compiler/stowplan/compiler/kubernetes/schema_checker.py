@@ -79,7 +79,7 @@ class Checker:
                 return []
             errors = list(self._explaining.iter_errors(value))
         except UnicodeEncodeError:
-            message = "A text holds half of a surrogate pair, which UTF-8 cannot write."
+            message = "A string holds half of a surrogate pair, which UTF-8 cannot write."
             return [SchemaProblem((), "type", message, "Remove the character.")]
         meant = {path for error in errors for path in self._meant(error)}
         found = {p for error in errors for p in self._explain(error)}

@@ -19,7 +19,7 @@ from stowplan.schema.frozen import dataclass
 from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.legacy import modernise
 
-_BY_HAND = "Rewrite it by hand: it is behind an alias, or where an edit could change what stands beside it."
+_BY_HAND = "Rewrite it by hand: it is behind an alias, or an edit could change a neighbouring value."
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,7 @@ def _nothing_found(files: Files, number: int, finder: SpecFinder) -> Finding:
     more = finder.number_passed_over - len(names)
     others = f" Passed over: {', '.join(names)}{f' and {more} more' if more else ''}." if names else ""
     if not os.path.lexists(files.repo / SPECS):
-        message = f"There is no folder {SPECS} beside the platform file, so there is nothing to compile."
+        message = f"There is no folder {SPECS} next to the platform file, so there is nothing to compile."
     elif number:
         message = f"There is no document in the {counted(number, 'file')} ending in .yaml or .yml below {SPECS}."
     else:

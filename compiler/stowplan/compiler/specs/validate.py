@@ -150,7 +150,7 @@ def _foreign(document: Document, platform: Platform) -> list[Finding]:
     if not isinstance(kind, str) or not isinstance(version, str):
         return [_nameless(data, "apiVersion" if isinstance(kind, str) else "kind")]
     if kind == "Platform":
-        message = f"A Platform stands among the specs; the platform file is {PLATFORM_FILE} beside the specs folder."
+        message = f"A Platform is among the specs; the platform file is {PLATFORM_FILE} next to the specs folder."
         return [finding("SP113", ("kind",), message, "Move it there.")]
     if kinds.allowed(platform, version, kind):
         return [*_plain(data), *_of_the_system(data, platform)]

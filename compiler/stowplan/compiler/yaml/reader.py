@@ -35,7 +35,7 @@ _NOTHING_MORE = re.compile(r"\s*(?:\Z|---|\.\.\.)")
 
 _TAB_IN_INDENT = re.compile(" *(\t)")
 
-_TAB = ("A tab stands where YAML wants spaces.", "Indent with spaces only.")
+_TAB = ("YAML requires spaces here, but this is a tab.", "Indent with spaces only.")
 _DIRECTIVE_PROBLEM = ('A line that begins with "%" is a directive; this one cannot be used.', "Remove the line.")
 _QUOTE = ("The quote that opens here is never closed.", "Close it; double a single quote that is part of the text.")
 _ESCAPE = ("A backslash in double quotes begins an escape, and YAML knows none like this.", "Use single quotes.")
@@ -43,7 +43,7 @@ _FLOW_OPEN = 'The list or mapping that opens here is never closed, or a "," is m
 _FLOW = 'The list or mapping that opens at {} is not closed here, or a "," is missing.'
 _TEMPLATE = ("A template begins here; specs are plain YAML.", "Let the template engine write the file first.")
 _CONFLICT = (
-    "A Git merge conflict was left in: a mark of it stands here.",
+    "This is a marker of an unresolved Git merge conflict.",
     "Keep one side, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>.",
 )
 _NAME = (
@@ -53,7 +53,7 @@ _NAME = (
 
 _PROBLEMS: dict[str, tuple[str, str]] = {
     "mapping values are not allowed in this context": (
-        'A ":" stands where no key can end.',
+        'A ":" is in a place where no key can end.',
         'Line the key up with those above it, or put text that holds ": " in quotes.',
     ),
     "did not find expected key": (
@@ -71,8 +71,8 @@ _PROBLEMS: dict[str, tuple[str, str]] = {
         "Begin the list on a line of its own below the key.",
     ),
     "did not find expected comment or line break": (
-        'Only a comment may follow on this line; the text of "|" or ">" begins on the next one.',
-        'Begin the text on the next line, indented; put text that begins with "|" or ">" in quotes.',
+        'Only a comment may follow on this line; the string of "|" or ">" begins on the next one.',
+        'Begin the string on the next line, indented; put a string that begins with "|" or ">" in quotes.',
     ),
     "did not find expected <document start>": (
         "The document has ended, and no other begins here.",

@@ -113,7 +113,7 @@ class TreeBuilder:
             hint = f"Set the anchor first with {shown(f'&{name}')}, or put text in quotes."
             self._find("SP101", mark, message, hint)
         else:
-            message = f"The alias {shown(spelled)} stands inside its own anchor, so it never ends."
+            message = f"The alias {shown(spelled)} lies inside of its own anchor, so it never ends."
             self._find("SP107", mark, message, "Write out what is meant.")
         self._alias_failed = True
         self._put(Node(None, mark, self._key_mark(mark)), 1, 0, spelled)
@@ -209,7 +209,7 @@ class TreeBuilder:
 
     def _warn_of_order(self, key: str, merge: Mark, written: Mark) -> None:
         message = (
-            f'The merge brings the key "{shown(key)}", which stands at {_at(written)} already. The written value counts'
+            f'The merge brings the key "{shown(key)}", which is already at {_at(written)}. The written value counts'
             " here; kubectl takes the merged one."
         )
         hint = 'Put "<<" first in its mapping, where both agree.'
@@ -223,7 +223,7 @@ class TreeBuilder:
     def _counts_too_many(self, more: int, mark: Mark) -> bool:
         self._count += more
         if self._count > MAX_NODES:
-            message = f"The document holds more than {MAX_NODES:,} values, an alias counted as all it stands for."
+            message = f"The document holds more than {MAX_NODES:,} values, counting the values that aliases repeat."
             self._find("SP107", mark, message, "Split the document, or use fewer aliases.")
             self.stopped = True
         return self.stopped
@@ -248,7 +248,7 @@ class TreeBuilder:
         self._find("SP103", node.mark, message, hint)
 
     def _refuse_duplicate(self, key: str, mark: Mark, earlier: Mark, hint: str) -> None:
-        message = f'The key "{shown(key)}" stands here and at {_at(earlier)}; a mapping holds each key once.'
+        message = f'The key "{shown(key)}" is here and at {_at(earlier)}; a mapping holds each key once.'
         self._find("SP102", mark, message, hint)
 
     def _refuse_tag(self, tag: str, what: str, mark: Mark) -> None:

@@ -19,7 +19,7 @@ def named(value: Data) -> str:
         case int() | float():
             return f"the number {value}"
         case str():
-            return f'the text "{shown(value)}"'
+            return f'the string "{shown(value)}"'
         case list():
             return "a list"
         case _:

@@ -41,7 +41,7 @@ def findings(model: DataCube) -> list[Finding]:
     for path, definition, value in embedded(model):
         key = _REQUIRED.get(definition)
         if key and not isinstance(value.get(key), str):
-            found.append(finding("SP213", (*path, key), f"`{key}` must be given, as a text.", _HINT))
+            found.append(finding("SP213", (*path, key), f"`{key}` must be given, as a string.", _HINT))
         found += _below(value, _FIELDS.get(definition, {}), path)
     return found
 

@@ -35,7 +35,7 @@ class Problem:
 def problem(expression: str) -> Problem | None:
     """Return the problem of an expression; None if it is valid. A time zone is refused, as by Kubernetes since 1.29."""
     if expression.startswith(("TZ=", "CRON_TZ=")):
-        return Problem("A time zone cannot stand in the schedule.", "Write it into `timeZone`.")
+        return Problem("The schedule cannot contain a time zone.", "Write it into `timeZone`.")
     if expression.startswith("@"):
         return _problem_of_word(expression)
     fields = expression.split()

@@ -36,10 +36,10 @@ DURATION = _form(
 MODE = _form(r"[0-7]{1,5}", "an octal file mode, such as 0600")
 SIZE = _form(r"[0-9]+(\.[0-9]+)?[BKMGTPEbkmgtpe]?", "a size, such as 10M or 1G")
 WORD = _form(r"[A-Za-z0-9][A-Za-z0-9._-]*", "a word of letters, digits and . _ -")
-KEY = _form(r"[\w./@%+:=,-]+", "a text of letters, digits and . _ / @ % + : = , -")
+KEY = _form(r"[\w./@%+:=,-]+", "a string of letters, digits and . _ / @ % + : = , -")
 PATTERN = _form(
     r"[\w./@%+:=,*?\[\]^!\\-]+",
-    "a text of letters, digits and . _ / @ % + : = , - with the signs * ? [ ] ^ ! \\ of a pattern",
+    "a string of letters, digits and . _ / @ % + : = , - with the signs * ? [ ] ^ ! \\ of a pattern",
 )
 """Pattern for `juicefs sync`, which is started without a shell. The signs of a pattern are special only to JuiceFS."""
 

@@ -234,7 +234,7 @@ def test_a_mistake_is_told_at_its_place(repo: Path) -> None:
     result = run("validate")
     assert result.exit_code == 1
     assert result.stdout.splitlines() == [
-        f'{BEFORE}error SP203: Found the text "two"; allowed is a whole number.',
+        f'{BEFORE}error SP203: Found the string "two"; allowed is a whole number.',
         "  at spec.partitions",
         "  help: Give a whole number.",
         "1 error, 0 warnings, 0 infos",
@@ -259,7 +259,7 @@ def test_json_for_programs(repo: Path) -> None:
                 "line": 6,
                 "column": 15,
                 "fieldPath": "spec.partitions",
-                "message": 'Found the text "two"; allowed is a whole number.',
+                "message": 'Found the string "two"; allowed is a whole number.',
                 "hint": "Give a whole number.",
             }
         ],

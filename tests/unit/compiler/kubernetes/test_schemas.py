@@ -63,7 +63,7 @@ def test_the_hint_for_a_quoted_number_is_to_remove_the_quotes() -> None:
     assert only(problems(job(backoffLimit="3"))) == (
         "spec.backoffLimit",
         "type",
-        'Found the text "3"; allowed is a whole number. Write it without quotes.',
+        'Found the string "3"; allowed is a whole number. Write it without quotes.',
     )
 
 
@@ -126,7 +126,7 @@ def test_a_port_reference_is_not_a_list() -> None:
         ({"effect": "NoSchedule"}, "operator", "without a key it must be Exists"),
         ({"key": "a", "tolerationSeconds": 3}, "effect", "with tolerationSeconds it must be NoExecute"),
         ({"key": "a", "efect": "NoSchedule"}, "efect", 'Did you mean "effect"?'),
-        ({"key": 5}, "key", "allowed is a text"),
+        ({"key": 5}, "key", "allowed is a string"),
     ],
 )
 def test_a_toleration_that_the_server_would_refuse(toleration: dict[str, Any], path: str, part: str) -> None:

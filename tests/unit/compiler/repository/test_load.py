@@ -158,7 +158,7 @@ def test_the_working_directory_and_a_relative_path_change_nothing(repo: Path, mo
 
 def test_a_byte_order_mark_of_utf_8_does_not_count_as_a_column(repo: Path) -> None:
     sources, diagnostics = run(write(repo, {"specs/a.yaml": b"\xef\xbb\xbfa: 1\na: 2"}))
-    assert diagnostics == ['SP102 specs/a.yaml:2:1 The key "a" stands here and at 1:1; a mapping holds each key once.']
+    assert diagnostics == ['SP102 specs/a.yaml:2:1 The key "a" is here and at 1:1; a mapping holds each key once.']
     assert sources.texts["specs/a.yaml"] == "a: 1\na: 2"
 
 

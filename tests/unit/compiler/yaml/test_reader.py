@@ -354,7 +354,7 @@ COLLECTION_HINT = 'Put text that begins with "{" or "[" in quotes; let a templat
 def test_a_duplicate_key_names_both_places_however_it_is_written(second: str, column: int) -> None:
     documents, diagnostics = read(f"k: &k a\nm:\n  a: 1\n  {second}: 2\n", "f")
     assert [(d.code, str(d.location), d.field_path) for d in diagnostics] == [("SP102", f"f:4:{column}", "m.a")]
-    assert diagnostics[0].message == 'The key "a" stands here and at 3:3; a mapping holds each key once.'
+    assert diagnostics[0].message == 'The key "a" is here and at 3:3; a mapping holds each key once.'
     assert documents[0].root.data["m"] == {"a": 2}
 
 
@@ -393,8 +393,8 @@ def test_a_key_that_looks_like_a_date_is_a_string() -> None:
 
 # What cannot be parsed.
 
-TAB = "A tab stands where YAML wants spaces."
-COLON = 'A ":" stands where no key can end.'
+TAB = "YAML requires spaces here, but this is a tab."
+COLON = 'A ":" is in a place where no key can end.'
 NEXT_KEY = "The next key of the mapping above was expected here."
 QUOTE = "The quote that opens here is never closed."
 ESCAPE = "A backslash in double quotes begins an escape, and YAML knows none like this."
@@ -500,9 +500,9 @@ def test_documents_keep_their_number_in_the_file() -> None:
         ("- 1", "a list"),
         ("3", "the number 3"),
         ("yes", "the boolean true"),
-        ("kind:SampleSet", 'the text "kind:SampleSet"'),
-        ('"a\\nb"', 'the text "a\\nb"'),
-        ("x" * 100, f'the text "{"x" * 60}…"'),
+        ("kind:SampleSet", 'the string "kind:SampleSet"'),
+        ('"a\\nb"', 'the string "a\\nb"'),
+        ("x" * 100, f'the string "{"x" * 60}…"'),
     ],
 )
 def test_a_document_must_be_a_mapping(text: str, what: str) -> None:

@@ -49,7 +49,7 @@ def _check(obj: Object, old: Json) -> Iterator[ObjectFinding]:
     new, own = obj.body, obj.id
     for path, before, after in _changes(own, old, new):
         change = "" if own.kind == "Secret" else f" from {describe(before)} to {describe(after)}"
-        message = f"The field changed{change}, but Kubernetes lets nobody change it in a {own.kind}."
+        message = f"The field changed{change}, but it is immutable in a {own.kind}."
         yield about(obj, _CODE, path, message, _hint(own.kind))
     for path, message in (*_resized(own, old, new), *_dropped_versions(own, old, new)):
         yield about(obj, _CODE, path, message, _hint(own.kind))

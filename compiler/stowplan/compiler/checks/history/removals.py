@@ -45,7 +45,7 @@ def _finding(lost: Sequence[ObjectId], severity: Severity) -> Finding:
     others = [str(other) for other in sorted(lost)[:-1]]
     what = f"It and {' and '.join(others)} are" if others else "It is"
     message = f"{what} no longer compiled. Argo CD leaves what holds data in the cluster."
-    hint = "Bring the spec back, or delete the objects by hand once nobody needs the data."
+    hint = "Bring the spec back, or delete the objects by hand once the data is not needed any more."
     if severity is Severity.ERROR:
         hint += " To confirm the removal, delete their files from the output."
     return finding("SP541", (), message, hint, severity=severity)

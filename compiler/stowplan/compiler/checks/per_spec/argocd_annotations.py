@@ -138,7 +138,7 @@ def _is_hook(obj: Object) -> bool:
 
 
 def _generated(obj: Object) -> ObjectFinding:
-    message = "The object has generateName, so each sync would create another one."
+    message = "The object has generateName, so each sync would create a new object."
     return about(obj, "SP528", ("metadata", "generateName"), message, "Give it a name instead.")
 
 

@@ -52,7 +52,7 @@ def _may_hold(json: bytes) -> bool:
 def _values(obj: Object) -> Iterator[ObjectFinding]:
     for field in ("data", "stringData"):
         if mapping(obj.body, field):
-            message = "The Secret has values. Whatever stands in Git can be read by everybody who reads Git."
+            message = "The Secret has values, and everybody with access to the Git repository can read them."
             hint = "Write an ExternalSecret or SealedSecret, or create the Secret by other means."
             yield about(obj, _CODE, (field,), message, hint)
 

@@ -16,7 +16,7 @@ def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
             for path, container in pod.containers:
                 image = str(container.get("image", ""))
                 if not _pinned(image):
-                    message = f'The image "{image}" has no fixed version, so a pod may run another one tomorrow.'
+                    message = f'The image "{image}" has no fixed version, so a pod may run another version tomorrow.'
                     hint = "Give it a tag or a digest where an extension sets it."
                     found.append(about(obj, "SP607", (*path, "image"), message, hint))
     return found

@@ -27,7 +27,7 @@ def _data(pair: Pair) -> Iterator[Risk]:
     before, after = pair.before or {}, pair.after or {}
     if pair.kind in ("PersistentVolume", "PersistentVolumeClaim"):
         if pair.action in (Action.REMOVED, Action.REPLACED):
-            yield Risk(Danger.DATA, "Nothing here stands for its data any more; Argo CD leaves it in the cluster.")
+            yield Risk(Danger.DATA, "The output does not contain its data any more; Argo CD leaves it in the cluster.")
         policy = "persistentVolumeReclaimPolicy"
         if mapping(before, "spec").get(policy) == "Retain" != mapping(after, "spec").get(policy, "Retain"):
             yield Risk(Danger.DATA, "The volume is deleted with its claim from now on.")
@@ -83,7 +83,7 @@ def _immutable(pair: Pair) -> Iterator[Risk]:
         return
     own = identity(pair.after)
     for path, _, _ in fixed((own.group, own.kind), pair.before).changes(pair.before, pair.after):
-        yield Risk(Danger.IMMUTABLE, f"Kubernetes lets nobody change {'.'.join(path)}: the sync would fail.")
+        yield Risk(Danger.IMMUTABLE, f"{'.'.join(path)} is immutable: the sync would fail.")
 
 
 def _crd(pair: Pair) -> Iterator[Risk]:

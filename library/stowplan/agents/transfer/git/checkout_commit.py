@@ -96,7 +96,7 @@ class Bringing:
             message = f"{needed} bytes are needed, with the copies that Git LFS keeps, and {free} are free"
             raise AttemptError(ExitCode.CONFLICT, "NoSpace", message)
         if fresh and space.f_files and contents.files > space.f_favail:
-            message = f"The commit has {contents.files} files, and the claim has room for {space.f_favail}"
+            message = f"The commit has {contents.files} files, and the claim has space for {space.f_favail}"
             raise AttemptError(ExitCode.CONFLICT, "NoSpace", message)
 
     def _fetched(self, wanted: Wanted, ref: str | None) -> tuple[Wanted, str]:

@@ -57,7 +57,7 @@ class Repository:
         inside = self.directory
         whole = is_directory(self.path) and is_directory(inside) and (inside / "HEAD").is_file()
         if not whole:
-            message = f"{self.path} is there, but is no Git repository of its own: {address.url} has no room"
+            message = f"{self.path} exists, but is no Git repository, so {address.url} cannot be cloned there"
             raise AttemptError(ExitCode.CONFLICT, "NotARepository", message)
         gitdir.check(inside)
         foreign = gitdir.unknown(key for key, _ in self.settings())

@@ -111,7 +111,7 @@ class Download:
         wanted, room = sum(each.size for each in self.wanted), free.f_bavail * free.f_frsize
         # Some network file systems report no size at all.
         if free.f_blocks and wanted > room + here:
-            message = f"{wanted} bytes are to be fetched, but the claim has room for {room}"
+            message = f"{wanted} bytes are to be fetched, but the claim has space for {room}"
             raise AttemptError(ExitCode.CONFLICT, "NoSpace", message)
 
     def _ended(self, error: Exception | None) -> None:

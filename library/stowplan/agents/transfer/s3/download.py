@@ -149,10 +149,10 @@ class Download:
         here = sum(each.stat().st_blocks * 512 for each in self.fetcher.folder.iterdir())
         # Some network file systems report no size at all.
         if free.f_blocks and wanted > free.f_bavail * free.f_frsize + here:
-            message = f"{wanted} bytes are to be fetched, but the claim has room for {free.f_bavail * free.f_frsize}"
+            message = f"{wanted} bytes are to be fetched, but the claim has space for {free.f_bavail * free.f_frsize}"
             raise AttemptError(ExitCode.CONFLICT, "NoSpace", message)
         if free.f_files and self.wanted > free.f_favail:
-            message = f"{self.wanted} files are to be fetched, but the claim has room for {free.f_favail}"
+            message = f"{self.wanted} files are to be fetched, but the claim has space for {free.f_favail}"
             raise AttemptError(ExitCode.CONFLICT, "NoSpace", message)
 
     def _begin(self, index: int, entry: Entry) -> None:

@@ -203,7 +203,7 @@ def _bad_value(index: int, name: str, values: list[str], flag: Flag) -> Finding:
 def _unknown(kind: SideType, index: int, name: str) -> Finding:
     tool = TOOLS[kind]
     if not name.startswith("-"):
-        message = f"A text stands where a flag of {tool} belongs."
+        message = f"This is no flag of {tool}."
         return finding("SP496", (*BASE, index), message, "Remove it; source and sink say what is copied.")
     message = f"{name} of {tool} has no field here that takes its place."
     slip = get_close_matches(name, [*FLAGS[tool], *_SHORT_OF[tool]], n=1, cutoff=0.85)

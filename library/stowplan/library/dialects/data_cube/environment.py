@@ -99,10 +99,10 @@ def _clashes(variables: Sequence[Variable], *, certificates: bool) -> Iterator[F
         elif other is not each and (each.option or other.option):
             message = f"The variable {each.name} would be {_word(each)} and {_word(other)}."
             if each.option == other.option:
-                message = f"The option `{each.option}` stands here twice."
+                message = f"The option `{each.option}` occurs twice."
             yield finding("SP492", (*each.path, "name"), message, "Remove one of them.")
         elif other is not each:
-            message = f"The variable {each.name} stands here twice; the last one counts."
+            message = f"The variable {each.name} occurs twice; the last one counts."
             yield finding("SP436", (*each.path, "name"), message, "Remove the other one.")
 
 
@@ -149,11 +149,11 @@ def _dangling(variables: Sequence[Variable]) -> Iterator[Finding]:
     for each in variables:
         for name in variable_references.references(each.value):
             if name in uncertain & _remaining(each):
-                message = f"$({name}) may be missing (`optional: true`), and then would stand in the value as it is."
+                message = f"$({name}) may be missing (`optional: true`), and would then stay in the value unreplaced."
                 yield finding("SP493", (*each.path, "value"), message, f"Remove `optional` from {name}.")
             elif name not in names | PROVIDED | OF_THE_KUBELET:
-                message = f"$({name}) refers to no variable, so it would stand in the value as it is."
-                hint = f"{_meant(name, names)} Write $$({name}) for the text itself."
+                message = f"$({name}) refers to no variable, so it would stay in the value unreplaced."
+                hint = f"{_meant(name, names)} Write $$({name}) for the string itself."
                 yield finding("SP493", (*each.path, "value"), message, hint)
 
 

@@ -135,7 +135,7 @@ def _form(name: str, variable: Json, option: Option, side: Side, path: FieldPath
         message = f"`{name}` has no effect on a {side}."
         yield finding("SP406", (*path, "name"), message, "Remove it.", anchor=Anchor.VALUE)
     if option.literal and "valueFrom" in variable:
-        message = f"`{name}` decides what is compiled, so it must stand here."
+        message = f"`{name}` decides what is compiled, so its value must be here."
         yield finding("SP494", (*path, "valueFrom"), message, "Write it as `value`.")
     value = str(variable.get("value") or "")
     if option.literal and references(value):

@@ -29,7 +29,7 @@ def _address(cube: Cube) -> Iterator[Finding]:
         if isinstance(cube.git, Unusable):
             yield finding("SP603" if cube.git.secret else "SP495", path, cube.git.message, cube.git.hint)
         elif option_env("token") in references(cube.git.url):
-            message = "The token stands in the address itself, which Git writes into the repository's configuration."
+            message = "The token is part of the address, which Git writes into the repository's configuration."
             hint = "Remove it there; the agent authenticates with the option `token`."
             yield finding("SP495", path, message, hint)
     if reference.type == "s3" and (uri := options.literal(reference, "s3-uri")):

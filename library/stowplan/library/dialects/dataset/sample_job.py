@@ -165,7 +165,7 @@ def _warmup(model: SampleJob, _: DataTask) -> list[Finding]:
     if options.file:
         found += dataset_path.one(options.file, (*base, "file"))
         if options.paths:
-            message = "`paths` has no effect beside `file`, which lists the paths."
+            message = "`paths` has no effect together with `file`, which lists the paths."
             found.append(finding("SP406", (*base, "paths"), message, "Remove one of the two.", anchor=Anchor.KEY))
     if options.partitions is not None:
         message = "`partitions` has no effect: the dataset's number is used."

@@ -57,7 +57,7 @@ def _roles(entries: list[MxReplicaSpec]) -> Iterator[Finding]:
             message = f'Found "{role}"; allowed are {", ".join(ROLES)}.'
             yield finding("SP204", path, message, did_you_mean(role, ROLES))
         elif role in seen:
-            message = f"{role} stands twice; the old operator would have mixed both up."
+            message = f"{role} occurs twice; the old operator would have confused the two."
             yield finding("SP475", path, message, "Put all pods of a role into one entry.")
         seen.add(role)
 

@@ -20,7 +20,7 @@ def block(spec: SpecId, length: int, given: str | None, ports: HostPorts) -> tup
         return _chosen(given, length)
     slots = (ports.last - ports.first + 1) // length
     if slots < 1:
-        message = f"The platform's range {ports.first}-{ports.last} has no room for {length} ports."
+        message = f"The platform's range {ports.first}-{ports.last} is too small for {length} ports."
         return range(0), [finding("SP439", ("spec", "intranet"), message, "Widen `paddle.hostPorts`.")]
     digest = hashlib.sha256(f"{spec.namespace}/{spec.name}".encode()).digest()
     first = ports.first + length * (int.from_bytes(digest[:8]) % slots)

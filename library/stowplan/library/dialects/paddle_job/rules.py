@@ -86,7 +86,7 @@ def _words(model: PaddleJob) -> Iterator[Finding]:
         yield finding("SP430", path, message, did_you_mean(policy, [*_KEEPS[1:], *_CLEANS]))
     intranet = model.spec.intranet
     if intranet == "PodIP":
-        message = "Addresses are DNS names, not addresses of pods, which nobody knows before they run."
+        message = "Addresses are DNS names, not addresses of pods, which are unknown before the pods run."
         yield finding("SP432", ("spec", "intranet"), message, "Nothing to do: names are resolved to the same pods.")
     elif intranet and intranet not in _INTRANETS:
         message = f'"{intranet}" is no network; the job is compiled as with PodIP, as the old operator took it.'

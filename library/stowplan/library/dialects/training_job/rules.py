@@ -61,7 +61,7 @@ def _framework(model: TrainingJob) -> Iterator[Finding]:
     work = model.spec.frame_work
     if work is None:
         if model.spec.local_job and model.spec.is_nccl:
-            yield _without_effect(("spec", "is_nccl"), "`is_nccl` has no effect beside `local_job`.")
+            yield _without_effect(("spec", "is_nccl"), "`is_nccl` has no effect together with `local_job`.")
         return
     if work.name and work.name not in FRAMEWORKS:
         message = f'"{work.name}" is no framework; the job is compiled as one of paddle.'
@@ -73,7 +73,7 @@ def _framework(model: TrainingJob) -> Iterator[Finding]:
         yield finding("SP204", ("spec", "frame_work", "type"), message, hint)
     for key, value in (("local_job", model.spec.local_job), ("is_nccl", model.spec.is_nccl)):
         if value is not None:
-            message = f"`{key}` has no effect beside `frame_work`, whose type decides."
+            message = f"`{key}` has no effect together with `frame_work`, whose type decides."
             yield _without_effect(("spec", key), message)
 
 

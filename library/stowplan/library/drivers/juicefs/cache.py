@@ -93,10 +93,10 @@ def _precedence(dataset: CachedDataset) -> list[Finding]:
         ("cache-size", dataset.options.cache_size, has_sizes),
     ):
         if value and overruled:
-            message = f'"{key}" has no effect beside `cache.levels`, which takes precedence.'
+            message = f'"{key}" has no effect together with `cache.levels`, which takes precedence.'
             found.append(finding("SP406", (*MOUNT, key), message, "Remove one of the two.", anchor=Anchor.KEY))
     if dataset.options.cache_dir and not has_directories and not _directories_of_option(dataset, ()):
-        message = "The directory is used as it stands; the old operator appended the dataset's name to it."
+        message = "The directory is used unchanged; the old operator appended the dataset's name to it."
         if dataset.names.profile == "upstream":
             hint = "An adopted volume keeps the old directory: write here what it has, or re-create the volume."
             found.append(finding("SP411", (*MOUNT, "cache-dir"), message, hint, severity=Severity.WARNING))

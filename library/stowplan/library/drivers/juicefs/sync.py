@@ -112,7 +112,7 @@ def _ignored(options: SyncOptions) -> Iterator[Finding]:
 
 _OPTION = (
     "it begins with `-` and holds a `=`, like an option",
-    "Write `?` in the place of the `=`, which stands for any one character.",
+    "Write `?` in the place of the `=`; it matches any one character.",
 )
 _BROKEN = (
     r"a set such as `[0-9]` is not closed, or it ends in `\`",

@@ -157,7 +157,7 @@ class Relay:
         with self._lock:
             self._room -= count
             if self._room < 0:
-                message = "The server sends more than there is room for, so the transfer was ended"
+                message = "The server sends more than fits, so the transfer was ended"
                 self.failure = self.failure or AttemptError(ExitCode.CONFLICT, "TooLarge", message)
                 raise OSError(message)
 
