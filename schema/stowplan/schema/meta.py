@@ -148,7 +148,7 @@ class SecretReference(Model):
     name: str | None = Field(default=None, description="Name of the Secret.")
     namespace: str | None = Field(
         default=None,
-        description="Namespace of the Secret. Without it, the namespace of this object; another one only where the platform lists the two in `policy.crossNamespaceSecrets`.",
+        description="Namespace of the Secret. Without it, the namespace of this object. Another namespace is allowed only if the platform lists the pair in `policy.crossNamespaceSecrets`.",
     )
 
 

@@ -33,7 +33,7 @@ class AwaitConfig(Model):
     task: Literal["await"] = Field(default="await", description="What to do.")
     namespace: DnsLabel = Field(description="Namespace of the deciding Jobs and of the pod.")
     jobs: list[Stem] = Field(
-        description="Stems of the deciding Jobs: each is named `<stem>-<hash>`, with the hash of the own run. A long stem stands here shortened, so that the name is exact.",
+        description="Stems of the deciding Jobs: each is named `<stem>-<hash>`, with the hash of the own run. A long stem is already shortened here, so that the name is exact.",
         min_length=1,
     )
     ports: list[Port] = Field(description="Ports that the helpers in this pod listen on; empty to watch none.")

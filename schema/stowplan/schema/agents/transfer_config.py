@@ -36,7 +36,7 @@ option.
 LOCK_DIRECTORY = f"{STATE_DIRECTORY}/locks"
 
 HOST_PATTERN = r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$"
-HOSTS = "Hosts besides the one of the address that content may come from or go to, as `host` or `host:port`, where a server's answers or redirects lead there. The stores of huggingface.co, github.com, gitlab.com and bitbucket.org are known."
+HOSTS = "Further hosts, as `host` or `host:port`, to which a server's answers and redirects may lead for content. The stores of huggingface.co, github.com, gitlab.com and bitbucket.org are always allowed."
 
 EnvName = Annotated[str, Field(pattern=r"^[A-Za-z_.-][A-Za-z0-9_.-]*$")]
 
@@ -117,7 +117,7 @@ class GitEndpoint(Model):
         default=None,
         description="Variable with the password; sent to the URL's own host only. Empty values count as not given.",
     )
-    username: str | None = Field(default=None, description="User name beside the token; null for `oauth2`.")
+    username: str | None = Field(default=None, description="User name for the token; null for `oauth2`.")
     username_env: EnvName | None = Field(default=None, description="Variable with the user name; replaces `username`.")
     ref_env: EnvName | None = Field(
         default=None, description="Variable with the branch, tag or commit; null for the remote's HEAD."

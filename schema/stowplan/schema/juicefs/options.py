@@ -87,10 +87,10 @@ class MountOptions(Model):
         default=None, alias="io-retries", description="Tries after a network error. JuiceFS default 10."
     )
     max_uploads: int | None = Field(
-        default=None, alias="max-uploads", description="Uploads at one time. JuiceFS default 20."
+        default=None, alias="max-uploads", description="Number of parallel uploads. JuiceFS default 20."
     )
     max_downloads: int | None = Field(
-        default=None, alias="max-downloads", description="Downloads at one time. Needs JuiceFS 1.4."
+        default=None, alias="max-downloads", description="Number of parallel downloads. Needs JuiceFS 1.4."
     )
     buffer_size: int | None = Field(
         default=None,
@@ -119,7 +119,7 @@ class MountOptions(Model):
     cache_dir: str | None = Field(
         default=None,
         alias="cache-dir",
-        description="Absolute host directories of the cache, joined by `:`, none of them one of the system. `cache.levels` takes precedence.",
+        description="Absolute host directories of the cache, joined by `:`. System directories are refused. `cache.levels` takes precedence.",
     )
     cache_size: int | None = Field(
         default=None,
@@ -232,9 +232,9 @@ class SyncOptions(Model):
     )
     start: str | None = Field(default=None, description="First key to copy.")
     end: str | None = Field(default=None, description="Last key to copy.")
-    threads: int | None = Field(default=None, description="Copies at one time. JuiceFS default 10.")
+    threads: int | None = Field(default=None, description="Number of parallel copies. JuiceFS default 10.")
     list_threads: int | None = Field(
-        default=None, alias="list-threads", description="Listings at one time. JuiceFS default 1."
+        default=None, alias="list-threads", description="Number of parallel listings. JuiceFS default 1."
     )
     list_depth: int | None = Field(default=None, alias="list-depth", description="Directory depth of parallel listing.")
     http_port: int | None = Field(
@@ -249,7 +249,7 @@ class SyncOptions(Model):
     perms: bool | None = Field(default=None, description="Keep permissions.")
     dirs: bool | None = Field(default=None, description="Copy directories too, also empty ones.")
     links: bool | None = Field(default=None, description="Copy symbolic links as links.")
-    dry: bool | None = Field(default=None, description="Copy nothing, only say what would be copied.")
+    dry: bool | None = Field(default=None, description="Copy nothing; only list the files that would be copied.")
     delete_src: bool | None = Field(
         default=None, alias="delete-src", description="Delete files at the source after they were copied."
     )
@@ -288,7 +288,7 @@ class SyncOptions(Model):
         alias="min-age",
         description="Leave out files younger than this, such as `10m`. Needs JuiceFS 1.2.",
     )
-    limit: int | None = Field(default=None, description="Copy at most so many objects.")
+    limit: int | None = Field(default=None, description="Maximum number of objects to copy.")
     manager: str | None = Field(default=None, description="No effect: one pod runs the sync.")
     worker: str | None = Field(default=None, description="No effect: one pod runs the sync.")
     bwlimit: int | None = Field(default=None, description="Bandwidth limit in Mbit/s. 0 means no limit.")

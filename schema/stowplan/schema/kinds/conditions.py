@@ -54,7 +54,7 @@ class TaskAttempt(AttemptReport):
     partition: Int32 = Field(description="Number of the cache node, from 0; 0 where the task has one Job.", ge=0)
     state: Literal["waiting", "running", "succeeded", "failed"] | None = Field(
         default=None,
-        description="How it stands. `waiting` is for another task, or for a lock. A failure may be tried again by the Job: `exitCode` tells whether that can help.",
+        description="State of the task. `waiting` is for another task, or for a lock. The Job may retry a failure: `exitCode` tells whether a retry can help.",
     )
     reason: str | None = Field(default=None, description="One word that says why.")
     started_at: str | None = Field(default=None, description="When the attempt began, RFC 3339.")

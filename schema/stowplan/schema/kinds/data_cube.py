@@ -30,11 +30,11 @@ class ClaimReference(Model):
     name: str | None = Field(default=None, description="Name of the claim. Must be given.")
     sub_path: str | None = Field(
         default=None,
-        description="Path in the claim, without `/` at its beginning and without `..`. Of a sink: a directory, made where it is missing. Of a source: a file or directory; for Git, the directory that holds the repository's. Without it, the root.",
+        description="Path in the claim, without `/` at its beginning and without `..`. For a sink: a directory, which is created if it is missing. For a source: a file or directory; for Git, the parent of the repository's directory. Without it, the root.",
     )
     read_only: bool | None = Field(
         default=None,
-        description="Mount a source read-only. No state is kept in it then, so a Job that is made again compares once more.",
+        description="Mount a source read-only. The agent then stores no state in it, so a recreated Job compares all files again.",
     )
     template: ClaimTemplate | None = Field(
         default=None,
@@ -54,16 +54,16 @@ class S3Settings(Model):
 
     kind: Literal["auto", "file", "prefix"] | None = Field(
         default=None,
-        description="Whether `s3-uri` names one object or all below it. Without it, the agent looks; where both are there it must be given.",
+        description="Whether `s3-uri` names one object or all objects below it. Without it, the agent checks; if both exist, the field is required.",
     )
     path_style: bool | None = Field(
-        default=None, description="Bucket in the path of requests. Without it, true where `s3-endpoint` is given."
+        default=None, description="Put the bucket into the path of requests. Default: true if `s3-endpoint` is given."
     )
     anonymous: bool | None = Field(default=None, description="Use no credentials, for public buckets.")
-    create_bucket: bool | None = Field(default=None, description="Make the bucket of a sink where there is none.")
+    create_bucket: bool | None = Field(default=None, description="Create the bucket of a sink if it is missing.")
     verify_parts: bool | None = Field(
         default=None,
-        description="Compute the ETags of objects of a source that were uploaded in parts, where the store keeps no SHA or CRC-32 of them. Without it, length and unchanged ETag count: a processor takes about 500 MB in a second.",
+        description="Verify the ETags of objects of a source that were uploaded in parts, if the store has no SHA or CRC-32 for them. A core verifies about 500 MB per second. Without it, only the length and an unchanged ETag are checked.",
     )
 
 
@@ -101,14 +101,14 @@ class DataReference(Model):
     type: SideType = Field(description="`git`, `huggingface`, `s3` or `pvc`. Exactly one side is `pvc`.")
     options: list[EnvVar] | None = Field(
         default=None,
-        description="Where the data is and how to get at it. Each is an environment variable of the agent: `name` with `value` or `valueFrom`. `$(TOKEN)` in a value stands for the option `token`.",
+        description="Location of the data, and access to it. Each option is an environment variable of the agent: `name` with `value` or `valueFrom`. `$(TOKEN)` in a value is replaced by the option `token`.",
     )
     pvc: ClaimReference | None = Field(default=None, description="The claim. Must be given for `pvc`.")
     s3: S3Settings | None = Field(default=None, description="How the store is used, for `s3`.")
     huggingface: HuggingFaceSettings | None = Field(default=None, description="Which files, for `huggingface`.")
     git: GitSettings | None = Field(default=None, description="How much of the repository, for `git`.")
     ca_bundle: CaBundle | None = Field(
-        default=None, description="Certificates to trust, for a remote side with an authority of its own."
+        default=None, description="Certificates to trust, for a remote side with a private certificate authority."
     )
 
     @cached_property
@@ -124,15 +124,15 @@ class ExecutorOptions(Model):
         default=None, description="True also deletes in the claim what the source does not have. Only from `s3`."
     )
     allow_empty: bool | None = Field(
-        default=None, description="With `sync`: delete everything where the source is empty, instead of failing."
+        default=None, description="With `sync`: delete everything if the source is empty, instead of failing."
     )
     max_delete: int | None = Field(
         default=None,
         ge=0,
-        description="With `sync`: most files to delete; where more would go, none does and it fails.",
+        description="With `sync`: maximum number of files to delete. If more would be deleted, the transfer fails without deleting any.",
     )
     backoff_limit: Int32 | None = Field(
-        default=None, ge=0, description="How often a failed attempt is followed by another. Default 0."
+        default=None, ge=0, description="Number of retries after a failed attempt. Default 0."
     )
     active_deadline_seconds: Int32 | None = Field(
         default=None, ge=1, description="Seconds for each attempt. Without it, no limit."
@@ -140,18 +140,18 @@ class ExecutorOptions(Model):
     total_deadline_seconds: int | None = Field(
         default=None,
         ge=1,
-        description="Seconds for all attempts, waiting for nodes and claims included. Without it, what `backoffLimit` and `activeDeadlineSeconds` need and an hour; seven days where the latter is not given.",
+        description="Seconds for all attempts, including the wait for nodes and claims. Default: the time that `backoffLimit` and `activeDeadlineSeconds` need, plus one hour; seven days without `activeDeadlineSeconds`.",
     )
     extra_args: list[str] | None = Field(
         default=None,
-        description="Flags of the old tools: huggingface-cli, rclone and git. Those with a field of their own are understood, and what only concerned the old tool is left out.",
+        description="Flags of the old tools: huggingface-cli, rclone and git. Flags that a field replaces are understood, and flags that only concern the old tool are left out.",
     )
-    parallelism: int | None = Field(default=None, ge=1, le=256, description="Requests at one time. Default 8.")
+    parallelism: int | None = Field(default=None, ge=1, le=256, description="Number of parallel requests. Default 8.")
     part_size: str | None = Field(
         default=None, max_length=32, description="Size of the parts of a large file, such as `16Mi`, the default."
     )
     request_retries: int | None = Field(
-        default=None, ge=0, le=100, description="How often one request is sent again. Default 5."
+        default=None, ge=0, le=100, description="Number of retries of one request. Default 5."
     )
 
 

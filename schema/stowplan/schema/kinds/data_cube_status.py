@@ -16,7 +16,7 @@ class PodName(Model):
 class CubePod(Model):
     """The pod of the newest attempt."""
 
-    reference: PodName | None = Field(default=None, description="Which pod it is.")
+    reference: PodName | None = Field(default=None, description="Name and uid of the pod.")
     phase: str | None = Field(default=None, description="Phase of the pod, such as `Running`.")
     status: str | None = Field(default=None, description="Its state in a word, such as `Completed`.")
 
@@ -30,7 +30,7 @@ class DataCubeStatus(Model):
         default=None, description="What was copied, such as the commit of a Git or Hugging Face repository."
     )
     pod: CubePod | None = Field(default=None, description="The pod of the newest attempt.")
-    attempt: Attempt | None = Field(default=None, description="The newest attempt, in its agent's words.")
+    attempt: Attempt | None = Field(default=None, description="The newest attempt, reported by its agent.")
     conditions: Conditions | None = Field(
         default=None, description="`Initialized`, then `Complete` or `Failed`; wait for the last two."
     )

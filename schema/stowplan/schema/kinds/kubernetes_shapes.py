@@ -85,7 +85,7 @@ def _key(what: str) -> dict[str, Any]:
 ENV_VAR = _object(
     ("name",),
     name=_text("Name of the option or variable."),
-    value=_text("Its value. `$(NAME)` stands for another variable, `$$(NAME)` for the text itself."),
+    value=_text("Its value. `$(NAME)` is replaced by another variable, `$$(NAME)` by the string `$(NAME)`."),
     valueFrom=_object(secretKeyRef=_key("Secret"), configMapKeyRef=_key("ConfigMap"))
     | {"description": "Where the value comes from."},
 )

@@ -69,7 +69,7 @@ class DatasetWait(Model):
     timeout_seconds: Int32 | None = Field(
         default=None,
         ge=1,
-        description="Seconds after which a pod gives up, so that the job fails. What the pod has reserved is held that long. Default 86400, a day.",
+        description="Seconds after which a pod gives up, so that the job fails. The pod occupies its resources that long. Default 86400, a day.",
     )
 
 
@@ -92,7 +92,7 @@ class PaddleJobSpec(Model):
 
     clean_pod_policy: str | None = Field(
         default=None,
-        description="`Never`, `Always`, `OnFailure` or `OnCompletion`. Pods are always kept with their Job: removed ones would train again.",
+        description="`Never`, `Always`, `OnFailure` or `OnCompletion`. Pods always stay as long as their Job: removed ones would train again.",
     )
     scheduling_policy: SchedulingPolicy | None = Field(default=None, description="How the pods are scheduled together.")
     intranet: str | None = Field(

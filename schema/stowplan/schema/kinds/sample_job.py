@@ -20,12 +20,12 @@ class WarmupOptions(Model):
     )
     file: str | None = Field(
         default=None,
-        description="A file of the dataset that lists the paths to load, one a line. Replaces `paths`.",
+        description="A file of the dataset that lists the paths to load, one per line. Replaces `paths`.",
     )
     threads: int | None = Field(default=None, description="Downloads at one time on each node. JuiceFS default 50.")
     strategy_name: Literal["random", "sequence"] | None = Field(
         default=None,
-        description="How files are dealt out to the nodes: `sequence` in turn (the default), `random` by a seeded hash.",
+        description="How files are distributed over the nodes: `sequence` in turn (the default), `random` by a seeded hash.",
     )
     partitions: Int32 | None = Field(default=None, ge=1, description="No effect: the dataset's `partitions` is used.")
 
@@ -34,7 +34,7 @@ class RmrOptions(Model):
     """What is removed from the dataset."""
 
     paths: list[str] | None = Field(
-        default=None, min_length=1, description="Paths of the dataset to remove, with all that is below."
+        default=None, min_length=1, description="Paths of the dataset to remove, with everything below them."
     )
 
 
@@ -63,7 +63,7 @@ class SampleJobSpec(Model):
     )
     terminate: bool | None = Field(
         default=None,
-        description="True suspends the task: its running pods end. With `schedule`, no new run starts and one that is going on ends by itself.",
+        description="True suspends the task: its running pods end. With `schedule`, no new run starts, and a running one ends by itself.",
     )
     schedule: str | None = Field(
         default=None,
@@ -86,11 +86,11 @@ class SampleJobStatus(Model):
     job_name: str | None = Field(
         default=None, description="The run: name of its Job, of the first partition's if there are several."
     )
-    counts: AttemptCounts | None = Field(default=None, description="How many partitions are in which state.")
+    counts: AttemptCounts | None = Field(default=None, description="Number of partitions in each state.")
     start_time: str | None = Field(default=None, description="When the newest run began, RFC 3339.")
     completion_time: str | None = Field(default=None, description="When it ended, RFC 3339.")
     attempts: TaskAttempts | None = Field(
-        default=None, description="The newest attempts, one entry for each partition, in their agents' words."
+        default=None, description="The newest attempts, one entry per partition, reported by their agents."
     )
     conditions: Conditions | None = Field(default=None, description="Standard conditions.")
     observed_generation: int | None = Field(default=None, description="Generation of the spec that was observed.")

@@ -33,12 +33,12 @@ class CacheLevel(Model):
     """One tier of the cache."""
 
     medium_type: Literal["MEM", "SSD", "HDD"] | None = Field(
-        default=None, description="What the tier is made of. For readers only: it changes nothing."
+        default=None, description="Medium of the tier. It is a note for readers and has no effect."
     )
     path: str | None = Field(
         default=None,
         min_length=1,
-        description="Absolute host directories of this tier, joined by `:`, none of them one of the system. The platform may narrow them to a list, `juicefs.cacheDirectories`.",
+        description="Absolute host directories of this tier, joined by `:`. System directories are refused. The platform may allow only the directories of a list, `juicefs.cacheDirectories`.",
     )
     cache_size: int | None = Field(
         default=None,
@@ -100,22 +100,22 @@ class SampleSetSpec(Model):
     partitions: Int32 | None = Field(
         default=None,
         ge=1,
-        description="Number of nodes that cache the dataset. Must be given, but for the driver `pvc`.",
+        description="Number of nodes that cache the dataset. Required unless `csi.driver` is `pvc`.",
     )
     source: Source | None = Field(
-        default=None, description="Where the samples come from. Must be given unless `noSync` is true."
+        default=None, description="Where the samples come from. Required unless `noSync` is true."
     )
     secret_ref: SecretReference | None = Field(
         default=None,
-        description="Secret of the JuiceFS volume with the keys `name`, `metaurl`, `storage` and `bucket`. Must be given, but for the driver `pvc`, where it is that of the source.",
+        description="Secret of the JuiceFS volume with the keys `name`, `metaurl`, `storage` and `bucket`. Required unless `csi.driver` is `pvc`, for which it is the Secret of the source.",
     )
     no_sync: bool | None = Field(
         default=None,
-        description="True when the samples are in the volume already, so that nothing is copied.",
+        description="True if the samples are already in the volume, so that no sync copies them.",
     )
     warmup_after_sync: bool | None = Field(
         default=None,
-        description="Whether the samples are loaded into the caches of all nodes once they were synced. Without it, the platform's `juicefs.warmupAfterSync` decides.",
+        description="Load the samples into the caches of all nodes after the sync. Without it, the platform's `juicefs.warmupAfterSync` decides.",
     )
     csi: Csi | None = Field(default=None, description="The storage driver and its options.")
     cache: Cache | None = Field(default=None, description="How samples are cached on each node.")

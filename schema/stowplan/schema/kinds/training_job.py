@@ -52,7 +52,7 @@ class JobRole(Model):
         default=None, description="Environment variables. They take precedence over those of the job."
     )
     grace_period_seconds: int | None = Field(
-        default=None, alias="grace_period_seconds", description="Seconds between the request to end and the end."
+        default=None, alias="grace_period_seconds", description="Seconds between SIGTERM and SIGKILL when a pod ends."
     )
     pre_stop_cmd: list[str] | None = Field(
         default=None, alias="pre_stop_cmd", description="Command that is run in the container before it ends."
@@ -75,7 +75,7 @@ class MasterRole(JobRole):
     etcd_endpoint: str | None = Field(
         default=None,
         alias="etcd-endpoint",
-        description="An etcd of your own, such as `http://etcd:2379`. Without it, one runs beside the master.",
+        description="An etcd of your own, such as `http://etcd:2379`. Without it, one runs in the pod of the master.",
     )
 
 
@@ -124,10 +124,12 @@ class TrainingJobSpec(Model):
         description="Tasks are dealt out by a master, so trainers may fail or come later.",
     )
     local_job: bool | None = Field(
-        default=None, alias="local_job", description="A single trainer. Not read beside `frame_work`."
+        default=None, alias="local_job", description="A single trainer. Ignored if `frame_work` is given."
     )
     is_nccl: bool | None = Field(
-        default=None, alias="is_nccl", description="Trainers without parameter servers. Not read beside `frame_work`."
+        default=None,
+        alias="is_nccl",
+        description="Trainers without parameter servers. Ignored if `frame_work` is given.",
     )
     frame_work: FrameWork | None = Field(default=None, alias="frame_work", description="What kind of training it is.")
     passes: int | None = Field(default=None, description="Passes over the data. Default 1.")

@@ -9,10 +9,10 @@ from stowplan.schema.meta import Model
 class ScaleRecord(Model):
     """One change of the number of trainers."""
 
-    scale_timestamp: str | None = Field(default=None, description="When it was, RFC 3339.")
-    additional: int | None = Field(default=None, description="Trainers that came; negative for those that went.")
-    status: str | None = Field(default=None, description="`True`, `False` or `Unknown`: whether it was done.")
-    reason: str | None = Field(default=None, description="Why.")
+    scale_timestamp: str | None = Field(default=None, description="Time of the change, RFC 3339.")
+    additional: int | None = Field(default=None, description="Number of added trainers; negative for removed ones.")
+    status: str | None = Field(default=None, description="`True`, `False` or `Unknown`: whether the change was made.")
+    reason: str | None = Field(default=None, description="Reason of the change.")
 
 
 class ScaleRecords(Model):
@@ -45,7 +45,7 @@ class TrainingJobStatus(Model):
     trainers: str | None = Field(default=None, description="Trainers that run and that are wanted, such as `2/6`.")
     pservers: str | None = Field(default=None, description="Parameter servers that run and that are wanted.")
     fulfillment: str | None = Field(
-        default=None, description="Where between its smallest and largest size the job runs, such as `50%`."
+        default=None, description="Present size of the job between its minimum and maximum, such as `50%`."
     )
     scale_records: ScaleRecords | None = Field(
         default=None, alias="scale_records", description="Changes of the number of trainers."

@@ -61,16 +61,16 @@ class Paddle(Model):
     elastic_servers: list[Annotated[str, Field(max_length=253)]] = Field(
         default_factory=list,
         max_length=16,
-        description="Endpoints of the etcd that elastic Paddle jobs meet at, such as `etcd.ml:2379`. Paddle takes one, so jobs get the first.",
+        description="Endpoints of the etcd for the rendezvous of elastic Paddle jobs, such as `etcd.ml:2379`. Paddle takes one, so jobs get the first.",
     )
     elastic_launcher: Literal["legacy", "modern"] = Field(
         default="legacy",
-        description="Whose variables elastic Paddle jobs get: those of the launcher of Paddle 2.1 and 2.2, which later releases still bring, or those of the launcher since 2.3.",
+        description="Launcher whose variables elastic Paddle jobs get: that of Paddle 2.1 and 2.2, which later releases still contain, or that since 2.3.",
     )
     etcd_image: str = Field(
         default="quay.io/coreos/etcd:v3.5.15",
         max_length=512,
-        description="Image of the etcd beside the master of fault-tolerant TrainingJobs.",
+        description="Image of the etcd in the pod of the master of fault-tolerant TrainingJobs.",
     )
     host_ports: HostPorts = Field(
         default=HostPorts(), description="Ports that jobs with `intranet: Host` take their blocks from."
@@ -108,5 +108,5 @@ class Mxnet(Model):
 
     success: Literal["scheduler", "worker"] = Field(
         default="scheduler",
-        description="Whose success is that of a distributed job. The old operator looked at the scheduler.",
+        description="Role whose success is that of a distributed job. The old operator used the scheduler.",
     )

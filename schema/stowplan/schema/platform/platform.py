@@ -55,8 +55,8 @@ class Amounts(Model):
 class Resources(Model):
     """Requests and limits of one container."""
 
-    requests: Amounts = Field(description="What is reserved.")
-    limits: Amounts = Field(description="What may be used at most.")
+    requests: Amounts = Field(description="Reserved amounts.")
+    limits: Amounts = Field(description="Maximum amounts.")
 
 
 class AgentResources(Model):
@@ -102,11 +102,11 @@ class JuiceFS(Model):
     )
     cache_directories: list[Annotated[str, Field(max_length=4096)]] = Field(
         default_factory=list,
-        description="Directories of nodes, such as `/data`, that hold all caches: a SampleSet may use them and what is below. Without any, all but those of the system, such as `/etc` or `/var/lib/kubelet`. A cache in `memory` uses none.",
+        description="Directories of nodes, such as `/data`, that hold all caches: a SampleSet may use them and the directories below. Without any, all except system directories such as `/etc` or `/var/lib/kubelet`. A cache in `memory` uses none.",
         max_length=64,
     )
     warmup_after_sync: bool = Field(
-        default=True, description="Load a dataset into the caches of its nodes once it was synced."
+        default=True, description="Load a dataset into the caches of its nodes after the sync."
     )
     warmup_threshold: int = Field(
         default=95,
@@ -121,7 +121,7 @@ class JuiceFS(Model):
     task_deadline_seconds: int = Field(
         default=86400,
         gt=0,
-        description="Seconds after which a warmup, a clear or a scheduled task is given up, waiting for its node included. A warmup that follows a sync has no limit.",
+        description="Seconds after which a warmup, a clear or a scheduled task is given up, including the wait for its node. A warmup that follows a sync has no limit.",
     )
 
 
@@ -179,18 +179,18 @@ class Policy(Model):
 
     unknown_fields: Literal["error", "warn"] = Field(
         default="error",
-        description="What an unknown field of a spec is. `warn` drops it, as the old API server did.",
+        description="Severity of an unknown field in a spec. `warn` drops the field, as the old API server did.",
     )
     rerun: Literal["warn", "error"] = Field(
         default="warn",
-        description="What it is when an edit replaces a run. `error` asks for a new value of the annotation `stowplan.dev/run`.",
+        description="Severity of an edit that replaces a run. `error` requires a new value of the annotation `stowplan.dev/run`.",
     )
     removal: Literal["warn", "error"] = Field(
-        default="warn", description="What it is when a claim or volume leaves the output."
+        default="warn", description="Severity of the removal of a claim or volume from the output."
     )
     pod_security: Literal["ignore", "warn", "error"] = Field(
         default="error",
-        description="What it is when the cluster would refuse a training pod because of the Pod Security level of a Namespace in the output. `podSecurityLevel` holds whatever is chosen here.",
+        description="Severity of a training pod that the cluster would refuse because of the Pod Security level of a Namespace in the output. `podSecurityLevel` applies in any case.",
     )
     pod_security_level: PodLevel = Field(
         default="baseline",
@@ -227,7 +227,7 @@ class Policy(Model):
     )
     executor_env: list[Annotated[str, Field(pattern=ENV_PATTERN, max_length=128)]] = Field(
         default_factory=list,
-        description="Names of variables that `executor.env` of a DataCube may set beyond those of proxies, `HF_*`, `AWS_*` and the locale, such as `RUST_LOG`; `RUST_*` stands for all that begin so. A variable such as `LD_PRELOAD` runs foreign code in the agent.",
+        description="Names of variables that `executor.env` of a DataCube may set beyond those of proxies, `HF_*`, `AWS_*` and the locale, such as `RUST_LOG`; `RUST_*` allows all names that begin with `RUST_`. A variable such as `LD_PRELOAD` runs foreign code in the agent.",
         max_length=64,
     )
 
@@ -323,7 +323,7 @@ class Platform(Model):
     )
     reporter: bool = Field(
         default=True,
-        description="Whether a small Deployment in each namespace of specs reports on them: phases, counts, conditions and reasons, also what no agent can tell, such as a lost node. It may read Jobs, JobSets, StatefulSets, pods and our own kinds there, and write nothing but their status. Without it, training jobs have no status, and agents report their own phases.",
+        description="Whether a small Deployment in each namespace of specs reports on them: phases, counts, conditions and reasons, also problems that no agent can report, such as a lost node. It may read Jobs, JobSets, StatefulSets, pods and Stowplan's kinds there, and write only the status of the latter. Without it, training jobs have no status, and agents report their own phases.",
     )
     images: Images = Field(default=Images(), description="Where the agent images are.")
     resources: AgentResources = Field(default=AgentResources(), description="Requests and limits of the agents.")
@@ -345,6 +345,6 @@ class Platform(Model):
     )
     pass_through: list[GroupKind] = Field(
         default_factory=list,
-        description="Kinds of plain Kubernetes objects that may stand among the specs and are written unchanged.",
+        description="Kinds of plain Kubernetes objects that may be among the specs and are written unchanged.",
         max_length=64,
     )
