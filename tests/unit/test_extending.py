@@ -1,4 +1,4 @@
-"""Adding a kind, an engine, a driver or a framework takes new modules and the few edits that are counted here.
+"""Adding a kind, engine, driver, remote or framework takes new modules and the few edits that are counted here.
 
 Each test copies the source, adds a toy to the copy, and compiles a spec with it by the copy's own command.
 """
@@ -236,6 +236,97 @@ def test_a_driver_is_a_module_and_its_name(source: Source) -> None:
     claim = out / "ml" / "sampleset-words" / "persistentvolumeclaim-words.yaml"
     assert "storageClassName: toy" in claim.read_text()
     assert source.edited == {kind}
+
+
+ENDPOINT = '''
+    """What the agent reads of a toy store."""
+
+    from typing import Literal
+
+    from pydantic import Field
+
+    from stowplan.schema.meta import Model
+
+
+    class ToyEndpoint(Model):
+        """A path in a toy store."""
+
+        type: Literal["toy"] = Field(default="toy", description="What it is.")
+        path_env: str = Field(description="Variable with the path.", max_length=64)
+'''
+
+REMOTE = '''
+    """The toy store as a side of a DataCube."""
+
+    from stowplan.schema.agents.toy_endpoint import ToyEndpoint
+
+
+    def endpoint(cube):
+        return ToyEndpoint(pathEnv="TOY_PATH")
+'''
+
+TRANSFER = '''
+    """The engine of toy stores."""
+
+
+    class ToyEngine:
+        def __init__(self, settings):
+            self.settings = settings
+'''
+
+CASE = """
+        case ToyEndpoint():
+            from stowplan.agents.transfer.toy import ToyEngine
+
+            return ToyEngine(settings)
+"""
+
+ENGINE_OF_TRANSFER = """
+from types import SimpleNamespace
+
+from stowplan.agents.transfer.registry import engine
+from stowplan.schema.agents.toy_endpoint import ToyEndpoint
+
+made = engine(SimpleNamespace(remote=ToyEndpoint(pathEnv="TOY_PATH")))
+assert type(made).__name__ == "ToyEngine"
+"""
+
+DATA_CUBE = """
+apiVersion: tensorstack.dev/v1beta1
+kind: DataCube
+metadata: {name: words, namespace: ml}
+spec:
+  source: {type: toy, options: [{name: toy-path, value: words}]}
+  sink: {type: pvc, pvc: {name: words}}
+"""
+
+
+def test_a_remote_is_three_modules_in_five_tables(source: Source) -> None:
+    kind = "schema/stowplan/schema/kinds/data_cube.py"
+    endpoints = "schema/stowplan/schema/agents/transfer_config.py"
+    options = "library/stowplan/library/dialects/data_cube/options.py"
+    remotes = "library/stowplan/library/dialects/data_cube/config.py"
+    engines = "library/stowplan/agents/transfer/registry.py"
+    of_endpoint = "from stowplan.schema.agents.toy_endpoint import ToyEndpoint\n"
+    source.add("schema/stowplan/schema/agents/toy_endpoint.py", ENDPOINT)
+    source.add("library/stowplan/library/dialects/data_cube/toy.py", REMOTE)
+    source.add("library/stowplan/agents/transfer/toy.py", TRANSFER)
+    source.insert(kind, 'Literal["git", "huggingface", "s3"', ', "toy"')
+    source.insert(endpoints, "from stowplan.schema.meta import Model\n", of_endpoint)
+    source.insert(endpoints, "RemoteEndpoint = Annotated[", "ToyEndpoint | ")
+    source.insert(endpoints, "\nEndpoint = Annotated[", "ToyEndpoint | ")
+    source.insert(options, '    "pvc": {},\n', '    "toy": {"toy-path": Option(required=True)},\n')
+    source.insert(remotes, "import options, paths", ", toy")
+    source.insert(remotes, '    "git": _git,\n', '    "toy": toy.endpoint,\n')
+    source.insert(engines, "import GitEndpoint, HuggingFaceEndpoint, S3Endpoint\n", of_endpoint)
+    source.insert(engines, "match settings.remote:", CASE.rstrip())
+    assert source.edited == {kind, endpoints, options, remotes, engines}
+
+    source.generate()
+    source.run("-c", ENGINE_OF_TRANSFER)
+    out = source.synth("", DATA_CUBE)
+    (config,) = (out / "ml" / "datacube-words").glob("configmap-*.yaml")
+    assert "TOY_PATH" in config.read_text()
 
 
 FRAMEWORK = '''

@@ -14,7 +14,7 @@ from stowplan.schema.kinds.data_cube import SideType
 BASE: FieldPath = ("spec", "executor", "options", "extraArgs")
 
 TOOLS: Mapping[SideType, str] = {"git": "git", "huggingface": "huggingface-cli", "s3": "rclone"}
-"""By type of the remote side."""
+"""The tool that the old system ran, by type of the remote side. A type without a tool takes no flags."""
 
 _MEBIBYTES = {"": 1 / 1024, "k": 1 / 1024, "m": 1, "g": 1024}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)([kmg]?)(?:i?b?)", re.IGNORECASE)
@@ -154,7 +154,7 @@ def understood(kind: SideType, arguments: list[str]) -> tuple[Arguments, list[Fi
         if flag is None:
             found.append(_unknown(kind, index, name))
         elif not flag.setting:
-            message = f"{name} only concerned {TOOLS[kind]}, which is not used any more."
+            message = f"{name} only concerned {TOOLS.get(kind, kind)}, which is not used any more."
             found.append(finding("SP406", (*BASE, index), message, "Remove it."))
         else:
             read = [flag.read(value) for value in values]
@@ -168,13 +168,13 @@ def understood(kind: SideType, arguments: list[str]) -> tuple[Arguments, list[Fi
 
 def _flags(kind: SideType, arguments: list[str]) -> Iterator[tuple[int, str, Flag | None, list[str]]]:
     """Place, name, meaning and values of each flag; values stand behind it or after its `=`."""
-    tool = TOOLS[kind]
+    tool = TOOLS.get(kind, kind)
     index = 0
     while index < len(arguments):
         place = index
         name, equals, value = arguments[index].partition("=")
         index += 1
-        flag = FLAGS[tool].get(_SHORT_OF[tool].get(name, name))
+        flag = FLAGS.get(tool, {}).get(_SHORT_OF.get(tool, {}).get(name, name))
         values = [value] if equals else []
         if name.startswith("-") and not equals:
             taken = _behind(arguments[index:], flag.takes if flag else 1)
@@ -201,11 +201,11 @@ def _bad_value(index: int, name: str, values: list[str], flag: Flag) -> Finding:
 
 
 def _unknown(kind: SideType, index: int, name: str) -> Finding:
-    tool = TOOLS[kind]
+    tool = TOOLS.get(kind, kind)
     if not name.startswith("-"):
         message = f"This is no flag of {tool}."
         return finding("SP496", (*BASE, index), message, "Remove it; source and sink say what is copied.")
     message = f"{name} of {tool} has no field here that takes its place."
-    slip = get_close_matches(name, [*FLAGS[tool], *_SHORT_OF[tool]], n=1, cutoff=0.85)
+    slip = get_close_matches(name, [*FLAGS.get(tool, {}), *_SHORT_OF.get(tool, {})], n=1, cutoff=0.85)
     hint = _REFUSED.get(name) or (f'Did you mean "{slip[0]}"?' if slip else "Remove it, if the copy may do without.")
     return finding("SP496", (*BASE, index), message, hint)

@@ -55,6 +55,9 @@ OPTIONS: Mapping[SideType, Mapping[str, Option]] = {
 }
 """By type. `repo-type`, `revision`, `s3-region` and `s3-session-token` are new, the others are the old system's."""
 
+REMOTE_TYPES = tuple(each for each in OPTIONS if each != "pvc")
+"""The types of the side that is no claim."""
+
 REPO_TYPES = ("model", "dataset", "space")
 _REPO = re.compile(r"[\w.-]{1,96}(/[\w.-]{1,96})?", re.ASCII)
 _VARIABLES_ONLY = re.compile(r"(\$\([^)]*\))+")

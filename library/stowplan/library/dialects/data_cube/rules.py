@@ -10,8 +10,6 @@ from stowplan.schema.agents.transfer_config import NO_REF
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, finding
 from stowplan.schema.kinds.data_cube import DataCube, DataReference
 
-REMOTE_TYPES = ("git", "huggingface", "s3")
-
 
 def sides(model: DataCube) -> list[Finding]:
     """Exactly one side is a claim."""
@@ -20,7 +18,11 @@ def sides(model: DataCube) -> list[Finding]:
         return []
     what = "Both sides are claims" if "pvc" in types else f"{types[0]} and {types[1]} are both remote"
     message = f"{what}; exactly one of source and sink is a claim (`pvc`)."
-    hint = "Copy in two steps, over a claim." if "pvc" not in types else f"Choose one of {', '.join(REMOTE_TYPES)}."
+    hint = (
+        "Copy in two steps, over a claim."
+        if "pvc" not in types
+        else f"Choose one of {', '.join(options.REMOTE_TYPES)}."
+    )
     return [finding("SP490", ("spec", "sink", "type"), message, hint)]
 
 
