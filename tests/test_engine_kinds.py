@@ -66,7 +66,7 @@ def checkers() -> dict[tuple[str, str], Checker]:
 
 def _checkers() -> Iterator[tuple[tuple[str, str], Checker]]:
     for path in sorted(FOLDER.glob("*.yaml")):
-        definition: Json = yaml.safe_load(path.read_text())
+        definition: Json = yaml.load(path.read_text(), yaml.CSafeLoader)
         spec = mapping(definition, "spec")
         for version in items(definition, "spec", "versions"):
             schema = mapping(version, "schema", "openAPIV3Schema")
