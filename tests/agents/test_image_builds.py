@@ -25,10 +25,9 @@ from tests.agents.transfer.agent import files
 from tests.agents.transfer.git.author import author
 from tests.agents.transfer.git.server import TOKEN
 from tests.agents.transfer.git.server import serving as git_server
-from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, Storage, new_bucket, serving
-from tests.cluster.binaries import Missing, obtain
+from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, Storage, needed, new_bucket, serving
 from tests.cluster.client import wait_for
-from tests.cluster.tools import JUICEFS, VERSITYGW
+from tests.cluster.tools import JUICEFS
 
 pytestmark = pytest.mark.xdist_group("images")
 
@@ -84,10 +83,7 @@ def builder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Builder]:
 @pytest.fixture(scope="module")
 def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """URL of a running server."""
-    found = obtain(VERSITYGW)
-    if isinstance(found, Missing):
-        pytest.skip(str(found))
-    with serving(found.paths["versitygw"], tmp_path_factory.mktemp("s3")) as url:
+    with serving(needed(), tmp_path_factory.mktemp("s3")) as url:
         yield url
 
 

@@ -9,9 +9,9 @@ import pytest
 from tests.agents.cache.redis_server import PASSWORD, Redis, program, running
 from tests.agents.cache.task_agent import Dataset
 from tests.agents.cache.volume import Mount, Store, Volume, sweep, why_not
-from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, new_bucket, serving
+from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, needed, new_bucket, serving
 from tests.cluster.binaries import Missing, obtain
-from tests.cluster.tools import JUICEFS, VERSITYGW
+from tests.cluster.tools import JUICEFS
 
 NewVolume = Callable[[Store], Volume]
 NewMounts = Callable[..., list[Mount]]
@@ -44,10 +44,7 @@ def redis(redis_program: Path, tmp_path: Path) -> Iterator[Redis]:
 @pytest.fixture(scope="session")
 def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """URL of an S3 server."""
-    found = obtain(VERSITYGW)
-    if isinstance(found, Missing):
-        pytest.skip(str(found))
-    with serving(found.paths["versitygw"], tmp_path_factory.mktemp("s3")) as url:
+    with serving(needed(), tmp_path_factory.mktemp("s3")) as url:
         yield url
 
 

@@ -10,10 +10,8 @@ from tests.agents.transfer.faults import Proxy, proxied
 from tests.agents.transfer.hub_agent import HubCube
 from tests.agents.transfer.hub_base import TOKEN, Hub
 from tests.agents.transfer.hub_server import running
-from tests.agents.transfer.server import Storage, new_bucket, serving
+from tests.agents.transfer.server import Storage, needed, new_bucket, serving
 from tests.agents.transfer.told import Told, listening
-from tests.cluster.binaries import Missing, obtain
-from tests.cluster.tools import VERSITYGW
 
 
 @pytest.fixture(scope="session")
@@ -25,11 +23,8 @@ def s3_server(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.fixture(scope="session")
 def program() -> Path:
-    """The server itself; the tests are skipped on machines that can neither build it nor have it."""
-    found = obtain(VERSITYGW)
-    if isinstance(found, Missing):
-        pytest.skip(str(found))
-    return found.paths["versitygw"]
+    """The server itself."""
+    return needed()
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import obstore
+import pytest
 from obstore.store import S3Store
 
 from stowplan.agents.attempt.network import Network
@@ -18,8 +19,10 @@ from stowplan.agents.transfer.s3.protocol.endpoint import Bucket
 from stowplan.agents.transfer.s3.protocol.failure import of_any
 from stowplan.agents.transfer.s3.protocol.rest_client import Wire
 from stowplan.agents.transfer.s3.protocol.signing import Credentials
+from tests.cluster.binaries import Missing, obtain
 from tests.cluster.certificates import Pair
 from tests.cluster.processes import Processes, free_port, listens
+from tests.cluster.tools import VERSITYGW
 
 ACCESS_KEY = "AKCANARY0123456789AB"
 SECRET_KEY = "sk/CANARY+wJalrXUtnFEMI=K7MDENG&bPxRfi"
@@ -94,6 +97,14 @@ def new_bucket(endpoint: str, authorities: Path | None = None) -> Storage:
     with storage.wire() as wire:
         wire.call("PUT")
     return storage
+
+
+def needed() -> Path:
+    """The server itself. The test is skipped on machines that neither have it nor can build it."""
+    found = obtain(VERSITYGW)
+    if isinstance(found, Missing):
+        pytest.skip(str(found))
+    return found.paths["versitygw"]
 
 
 @contextmanager

@@ -8,12 +8,10 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from tests.agents.relay import Relay, relay
-from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, Storage, new_bucket, serving
-from tests.cluster.binaries import Missing, obtain
+from tests.agents.transfer.server import ACCESS_KEY, SECRET_KEY, Storage, needed, new_bucket, serving
 from tests.cluster.client import Manifest, ref
 from tests.cluster.stories.conftest import Begin, Compile
 from tests.cluster.stories.story import Story
-from tests.cluster.tools import VERSITYGW
 
 CUBE = """\
 kind: Platform
@@ -69,10 +67,7 @@ spec:
 @pytest.fixture(scope="module")
 def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """URL of an S3 server."""
-    found = obtain(VERSITYGW)
-    if isinstance(found, Missing):
-        pytest.skip(str(found))
-    with serving(found.paths["versitygw"], tmp_path_factory.mktemp("s3")) as url:
+    with serving(needed(), tmp_path_factory.mktemp("s3")) as url:
         yield url
 
 
