@@ -335,7 +335,7 @@ def test_a_second_merge_key_is_a_duplicate() -> None:
 @pytest.mark.parametrize("text", ["a: &x [*x]", "a: &x {b: *x}", "a: &x {<<: *x}", "a: &x\n- - b: [*x]"])
 def test_an_anchor_that_holds_itself_is_refused(text: str) -> None:
     documents, diagnostics = read(text, "f")
-    assert "inside its own anchor" in diagnostics[0].message
+    assert "inside of its own anchor" in diagnostics[0].message
     assert (documents, diagnostics[0].code) == ([], "SP107")
 
 
@@ -400,7 +400,7 @@ QUOTE = "The quote that opens here is never closed."
 ESCAPE = "A backslash in double quotes begins an escape, and YAML knows none like this."
 NAME = 'A "*", "&" or "!" must be followed by a name.'
 DIRECTIVE = 'A line that begins with "%" is a directive; this one cannot be used.'
-HEADER = 'Only a comment may follow on this line; the text of "|" or ">" begins on the next one.'
+HEADER = 'Only a comment may follow on this line; the string of "|" or ">" begins on the next one.'
 
 
 @pytest.mark.parametrize(
