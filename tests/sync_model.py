@@ -11,8 +11,9 @@ from itertools import groupby, zip_longest
 from typing import Any
 
 from stowplan.compiler.checks.objects.sync_phases import HOOK, PHASES, is_awaited, phase_of
-from stowplan.compiler.kubernetes.fields import annotation, mapping, sync_options, wave_of
+from stowplan.compiler.kubernetes.fields import annotation, mapping, parts, wave_from
 from stowplan.library.manifest import Json, group_of
+from stowplan.library.values import labels
 from stowplan.schema.frozen import dataclass
 
 KINDS = (
@@ -165,8 +166,17 @@ def _phase(body: Json) -> str:
     return PHASES[index] if index >= 0 else ""
 
 
+def sync_options(body: Json) -> tuple[str, ...]:
+    """The sync options in the annotation of an object."""
+    return parts(annotation(body, labels.SYNC_OPTIONS))
+
+
+def _wave(body: Json) -> int:
+    return wave_from(annotation(body, labels.SYNC_WAVE))
+
+
 def _task(body: Json) -> Task:
-    return Task(body, _phase(body), wave_of(body))
+    return Task(body, _phase(body), _wave(body))
 
 
 def _last_wave(tasks: Sequence[Task]) -> int:
@@ -175,7 +185,7 @@ def _last_wave(tasks: Sequence[Task]) -> int:
 
 def _prunes(bodies: Iterable[Json], last_wave: int, *, prune_last: bool) -> list[Task]:
     """Prune tasks: waves mirrored, so that what was applied last goes first; `PruneLast` ones after everything."""
-    tasks = [Task(body, "Sync", wave_of(body), prune=True) for body in bodies]
+    tasks = [Task(body, "Sync", _wave(body), prune=True) for body in bodies]
     tasks = [task for task in tasks if "Prune=false" not in sync_options(task.body)]
     waves = sorted({task.wave for task in tasks})
     mirrored = dict(zip(waves, reversed(waves), strict=True))

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable
 
-from stowplan.compiler.kubernetes.fields import sync_options
 from tests.cluster.client import Client, Manifest, true_conditions, wait_for
-from tests.sync_model import plan
+from tests.sync_model import plan, sync_options
 
 
 def apply(client: Client, manifests: Iterable[Manifest]) -> list[Manifest]:

@@ -5,7 +5,6 @@ from functools import lru_cache
 from typing import Any
 
 from stowplan.library.manifest import Json, group_of
-from stowplan.library.values import labels
 from stowplan.schema.meta import ObjectId
 
 _WAVE = re.compile(r"[+-]?[0-9]+")
@@ -49,15 +48,6 @@ def annotation(body: Json, key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def options(body: Json, key: str) -> list[str]:
-    """The parts of a comma-separated annotation of Argo CD, which ignores blanks around them."""
-    return list(parts(annotation(body, key)))
-
-
-def sync_options(body: Json) -> list[str]:
-    return options(body, labels.SYNC_OPTIONS)
-
-
 def parts(text: Any) -> tuple[str, ...]:
     """The parts of a comma-separated text, without blanks around them; none of anything else."""
     return _parts(text) if isinstance(text, str) and text else ()
@@ -68,11 +58,6 @@ def _parts(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def wave_of(body: Json) -> int:
-    """The sync wave; 0 where it is missing or no integer, as Argo CD reads it."""
-    return wave_from(annotation(body, labels.SYNC_WAVE))
-
-
 def wave_from(text: Any) -> int:
-    """The sync wave that the value of its annotation stands for."""
+    """The sync wave of an annotation value; 0 if it is missing or no integer, as Argo CD reads it."""
     return int(text) if isinstance(text, str) and text and _WAVE.fullmatch(text) else 0

@@ -1,9 +1,10 @@
-"""A cache can keep the facts of specs as msgpack."""
+"""A cache can store the results of specs as msgpack."""
 
 import pytest
 
 from stowplan.compiler.checks import local
-from stowplan.compiler.checks.across_specs.facts import FACT_TYPES, Facts
+from stowplan.compiler.checks.across_specs.facts import FACT_TYPES
+from stowplan.compiler.checks.local import Checked
 from tests.repositories import EXAMPLES
 from tests.unit.compiler.checks.test_slices import compiled
 
@@ -13,13 +14,13 @@ def test_each_fact_type_belongs_to_one_check() -> None:
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_facts_are_the_same_after_msgpack(name: str) -> None:
+def test_results_of_a_spec_are_the_same_after_msgpack(name: str) -> None:
     msgspec = pytest.importorskip("msgspec")
     program, outputs = compiled(EXAMPLES[name])
     known = local.definitions(outputs, program.platform.kubernetes_version)
     for part in local.check(outputs, program.platform, known, {}):
-        encoded = msgspec.msgpack.encode(part.facts)
-        decoded = msgspec.msgpack.decode(encoded, type=Facts)
-        assert decoded == part.facts
-        types = [type(fact) for facts in decoded.collected for fact in facts]
+        encoded = msgspec.msgpack.encode(part)
+        decoded = msgspec.msgpack.decode(encoded, type=Checked)
+        assert decoded == part
+        types = [type(fact) for facts in decoded.facts.collected for fact in facts]
         assert types == [type(fact) for facts in part.facts.collected for fact in facts]
