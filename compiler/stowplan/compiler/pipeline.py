@@ -17,10 +17,10 @@ from pathlib import Path
 from stowplan.compiler.batches import batch, worker_pool
 from stowplan.compiler.batches.batch import Batch, Setting
 from stowplan.compiler.batches.front_end import Reading, read
-from stowplan.compiler.checks import local, stage
+from stowplan.compiler.checks import spec_stage, stage
 from stowplan.compiler.checks.across_specs.facts import Facts
 from stowplan.compiler.checks.history.changes import Changes
-from stowplan.compiler.checks.local import Checked
+from stowplan.compiler.checks.spec_stage import Checked
 from stowplan.compiler.committed import runs
 from stowplan.compiler.committed.last_output import Committed
 from stowplan.compiler.committed.objects import lost_inventory
@@ -94,7 +94,7 @@ def validate_repository(
     reading = _read(repo, report, before, None, keep_objects=keep_objects)
     program, beside = reading.program, reading.beside
     plain = plain_objects(program)
-    definitions = local.definitions(plain, program.platform.kubernetes_version)
+    definitions = spec_stage.definitions(plain, program.platform.kubernetes_version)
     setting = Setting(program, reading.context, definitions, keep_objects)
     batches = _batches(setting, plain, reading, report)
     _conclude(batches, setting, reading, report)
@@ -152,7 +152,7 @@ def _compile(
     setting = Setting(
         program,
         reading.context,
-        local.definitions(others, program.platform.kubernetes_version),
+        spec_stage.definitions(others, program.platform.kubernetes_version),
         keep_objects,
         Committed.of(found, tree, [each.id for each in reading.facts], base),
         recompile,

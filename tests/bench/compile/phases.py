@@ -40,7 +40,7 @@ PHASES = {
         "committed.runs:starts",
         "batches.batch:previous",
     ),
-    "check": ("checks.local:definitions", "checks.local:check", "checks.stage:conclude"),
+    "check": ("checks.spec_stage:definitions", "checks.spec_stage:check", "checks.stage:conclude"),
     "deliver": ("lowering.output_layout:of_specs", "pipeline:plain_objects", "pipeline:delivered", "pipeline:settings"),
     "render": ("output.render:Renderings.of", "output.render:Renderings.all"),
     "write": ("output.write:write",),

@@ -7,9 +7,9 @@ it are files, and what the checks across specs need to know.
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
-from stowplan.compiler.checks import local
-from stowplan.compiler.checks.local import Checked
+from stowplan.compiler.checks import spec_stage
 from stowplan.compiler.checks.per_spec.custom_resources import Definitions
+from stowplan.compiler.checks.spec_stage import Checked
 from stowplan.compiler.committed import compiler_mark, runs
 from stowplan.compiler.committed.last_output import Committed
 from stowplan.compiler.committed.objects import previous
@@ -101,14 +101,14 @@ def finish(
     """The outputs of `specs`, checked by themselves and rendered; None stands for what no spec makes."""
     platform, committed = setting.program.platform, setting.committed
     if committed is None:
-        checked = local.check(outputs, platform, setting.definitions, {})
+        checked = spec_stage.check(outputs, platform, setting.definitions, {})
         return Batch(lowered, tuple(outputs) if setting.keep_objects else (), checked=tuple(checked))
     own, renderings = Inventory(committed.entries(specs)), Renderings()
     kept = runs.keep(outputs, own, committed.tree, setting.recompile, renderings, base=committed.base)
     written = previous(kept.outputs, own, committed.tree, renderings)
     before = {**committed.strays, **written}
     meant = runs.without_recompiled(before, Inventory((*own.entries, *committed.gone)), setting.recompile)
-    checked = local.check(kept.outputs, platform, setting.definitions, meant)
+    checked = spec_stage.check(kept.outputs, platform, setting.definitions, meant)
     present = {output.id for output in kept.outputs}
     files = [] if _wrong(checked) else renderings.all(kept.outputs, committed.tree)
     return Batch(

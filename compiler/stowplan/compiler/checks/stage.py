@@ -1,12 +1,12 @@
-"""The end of the check stage, after `local` has checked the objects of each spec alone."""
+"""The end of the check stage, after `spec_stage` has checked the objects of each spec alone."""
 
 from collections.abc import Mapping, Sequence
 
 from stowplan.compiler.checks.across_specs.facts import graph_of
 from stowplan.compiler.checks.across_specs.registry import CHECKS
 from stowplan.compiler.checks.history import history
-from stowplan.compiler.checks.local import Checked
 from stowplan.compiler.checks.objects.places import DocumentOf, Places
+from stowplan.compiler.checks.spec_stage import Checked
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.model import Program
 from stowplan.library.manifest import Json

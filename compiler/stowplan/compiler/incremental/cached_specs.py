@@ -5,8 +5,8 @@ from dataclasses import replace
 from functools import cached_property
 
 from stowplan.compiler.checks.history.changes import Changes
-from stowplan.compiler.checks.local import Checked
 from stowplan.compiler.checks.objects.summary import ObjectSummary
+from stowplan.compiler.checks.spec_stage import Checked
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.incremental.pickled_specs import Texts

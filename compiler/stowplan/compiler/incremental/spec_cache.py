@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stowplan.compiler.checks.across_specs.facts import Facts
-from stowplan.compiler.checks.local import Checked
 from stowplan.compiler.checks.objects.finding import ObjectFinding
+from stowplan.compiler.checks.spec_stage import Checked
 from stowplan.compiler.diagnostics.report import Diagnostic
 from stowplan.compiler.incremental.output_snapshot import Standing
 from stowplan.compiler.lowering.platform_objects import Place

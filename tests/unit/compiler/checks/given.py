@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
-from stowplan.compiler.checks import local, stage
+from stowplan.compiler.checks import spec_stage, stage
 from stowplan.compiler.checks.across_specs.facts import facts_of, graph_of
 from stowplan.compiler.checks.objects.finding import ObjectFinding
 from stowplan.compiler.checks.objects.object import Object, Objects, SpecObjects, read
@@ -165,8 +165,8 @@ def graph(*made: Json | Output) -> ObjectGraph:
 
 def check(outputs: Sequence[Output], program: Program, previous: Mapping[ObjectId, Json], report: Report) -> None:
     """Run the check stage; `previous` holds the objects of the committed output."""
-    known = local.definitions(outputs, program.platform.kubernetes_version)
-    stage.conclude(local.check(outputs, program.platform, known, previous), program, previous, report)
+    known = spec_stage.definitions(outputs, program.platform.kubernetes_version)
+    stage.conclude(spec_stage.check(outputs, program.platform, known, previous), program, previous, report)
 
 
 def _read(made: Iterable[Json | Output]) -> list[Object]:

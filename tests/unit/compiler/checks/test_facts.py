@@ -2,9 +2,9 @@
 
 import pytest
 
-from stowplan.compiler.checks import local
+from stowplan.compiler.checks import spec_stage
 from stowplan.compiler.checks.across_specs.facts import FACT_TYPES
-from stowplan.compiler.checks.local import Checked
+from stowplan.compiler.checks.spec_stage import Checked
 from tests.repositories import EXAMPLES
 from tests.unit.compiler.checks.test_slices import compiled
 
@@ -17,8 +17,8 @@ def test_each_fact_type_belongs_to_one_check() -> None:
 def test_results_of_a_spec_are_the_same_after_msgpack(name: str) -> None:
     msgspec = pytest.importorskip("msgspec")
     program, outputs = compiled(EXAMPLES[name])
-    known = local.definitions(outputs, program.platform.kubernetes_version)
-    for part in local.check(outputs, program.platform, known, {}):
+    known = spec_stage.definitions(outputs, program.platform.kubernetes_version)
+    for part in spec_stage.check(outputs, program.platform, known, {}):
         encoded = msgspec.msgpack.encode(part)
         decoded = msgspec.msgpack.decode(encoded, type=Checked)
         assert decoded == part

@@ -9,13 +9,13 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from stowplan.compiler.checks import local, stage
+from stowplan.compiler.checks import spec_stage, stage
 from stowplan.compiler.checks.across_specs.facts import Facts, facts_of, graph_of
 from stowplan.compiler.checks.across_specs.registry import CHECKS
-from stowplan.compiler.checks.local import Checked
 from stowplan.compiler.checks.objects.finding import ObjectFinding
 from stowplan.compiler.checks.objects.object import Objects, SpecObjects, read
 from stowplan.compiler.checks.per_spec import conformance
+from stowplan.compiler.checks.spec_stage import Checked
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.model import Output, Program
 from stowplan.compiler.repository.load import load
@@ -92,11 +92,11 @@ def slices(outputs: Sequence[Output], size: int) -> Iterator[list[Output]]:
 def checked_in_slices(
     outputs: Sequence[Output], program: Program, previous: Mapping[ObjectId, Json], size: int
 ) -> list[Checked]:
-    known = local.definitions(outputs, program.platform.kubernetes_version)
+    known = spec_stage.definitions(outputs, program.platform.kubernetes_version)
     parts = []
     for some in slices(outputs, size):
         own = {each.id: previous[each.id] for each in some if each.id in previous}
-        part: list[Checked] = pickle.loads(pickle.dumps(local.check(some, program.platform, known, own)))  # noqa: S301
+        part: list[Checked] = pickle.loads(pickle.dumps(spec_stage.check(some, program.platform, known, own)))  # noqa: S301
         parts += part
     return parts
 
