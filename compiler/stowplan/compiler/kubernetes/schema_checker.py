@@ -1,12 +1,11 @@
 """What is wrong with plain data by a JSON schema, in our own words."""
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any
 
 import jsonschema_rs
 
-from stowplan.compiler.kubernetes.list_map_keys import LIST_MAP_KEYS, keyed_lists, may_repeat, repeated
+from stowplan.compiler.kubernetes.list_map_keys import LIST_MAP_KEYS, UniqueKeys
 from stowplan.schema.diagnostics import Anchor, FieldPath, did_you_mean, nearest
 from stowplan.schema.frozen import dataclass
 from stowplan.schema.wording import (
@@ -47,37 +46,23 @@ class SchemaProblem:
         return Anchor.KEY if self.keyword in ("additionalProperties", "propertyNames") else Anchor.VALUE
 
 
-class _UniqueKeys:
-    """The rule of a list that server-side apply merges by key: no two items have the same key."""
-
-    def __init__(self, _parent: JsonSchema, keys: list[str], _path: list[str | int]) -> None:
-        self._keys = keys
-
-    def validate(self, items: Any) -> None:
-        key = repeated(items, self._keys) if isinstance(items, list) else None
-        if key is not None:
-            raise ValueError(" and ".join(f'{name} "{value}"' for name, value in zip(self._keys, key, strict=True)))
-
-
 class Checker:
     """A compiled schema. Build once, use often: building costs milliseconds, checking microseconds."""
 
     def __init__(self, schema: JsonSchema) -> None:
         self._schema = schema
-        self._validator = _validator(schema, {})
-        self._keyed = keyed_lists(schema)
-
-    @cached_property
-    def _explaining(self) -> jsonschema_rs.Draft202012Validator:
-        """With the rule of lists with keys: slow, so only asked where something may be wrong."""
-        return _validator(self._schema, {LIST_MAP_KEYS: _UniqueKeys})
+        # The linear-time engine for patterns: the server's are RE2, which has no look-around either.
+        options = jsonschema_rs.RegexOptions()
+        self._validator = jsonschema_rs.Draft202012Validator(
+            schema, validate_formats=True, pattern_options=options, keywords={LIST_MAP_KEYS: UniqueKeys}
+        )
 
     def problems(self, value: Any) -> list[SchemaProblem]:
         """All problems of plain data, sorted by path; empty where it fits."""
         try:
-            if self._validator.is_valid(value) and not may_repeat(value, self._keyed):
+            if self._validator.is_valid(value):
                 return []
-            errors = list(self._explaining.iter_errors(value))
+            errors = list(self._validator.iter_errors(value))
         except UnicodeEncodeError:
             message = "A string holds half of a surrogate pair, which UTF-8 cannot write."
             return [SchemaProblem((), "type", message, "Remove the character.")]
@@ -125,12 +110,6 @@ class Checker:
         for part in schema_path:
             node = node[part]
         return node if isinstance(node, dict) else {}
-
-
-def _validator(schema: JsonSchema, keywords: dict[str, type]) -> jsonschema_rs.Draft202012Validator:
-    # The linear-time engine for patterns: the server's are RE2, which has no look-around either.
-    options = jsonschema_rs.RegexOptions()
-    return jsonschema_rs.Draft202012Validator(schema, validate_formats=True, pattern_options=options, keywords=keywords)
 
 
 def _wording(
