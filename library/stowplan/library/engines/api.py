@@ -6,7 +6,7 @@ from typing import Protocol
 from stowplan.library.engines.gang.api import GangEngine
 from stowplan.library.engines.kinds import EngineKind
 from stowplan.library.ir.data import Site
-from stowplan.library.ir.training import Hosts, TrainingGroup
+from stowplan.library.ir.training import Environments, Hosts, TrainingGroup
 from stowplan.library.manifest import Json, Manifest
 
 
@@ -21,14 +21,24 @@ class JobEngine(Protocol):
         """DNS names of the pods, by role."""
         ...
 
-    def pods(self, group: TrainingGroup, gang: GangEngine, site: Site, run: str) -> Mapping[str, Json]:
-        """The finished pod templates, by role."""
+    def pods(
+        self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site, run: str
+    ) -> Mapping[str, Json]:
+        """The finished pod templates, by role. `environments` have the names of the pods of this run."""
         ...
 
-    def run(self, group: TrainingGroup, gang: GangEngine, site: Site) -> str:
-        """The hash of the run: over everything that cannot change in place, and the user's run annotation."""
+    def run(self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site) -> str:
+        """The hash of the run: over everything that cannot change in place, and the user's run annotation.
+
+        `environments` have the names of the pods of `BLANK_RUN`.
+        """
         ...
 
-    def manifests(self, group: TrainingGroup, gang: GangEngine, site: Site) -> list[Manifest]:
-        """All objects of one run, the gang's among them; their names end in the run's hash."""
+    def manifests(
+        self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site
+    ) -> list[Manifest]:
+        """All objects of one run, the gang's among them; their names end in the run's hash.
+
+        `environments` have the names of the pods of `BLANK_RUN`.
+        """
         ...

@@ -8,7 +8,7 @@ from stowplan.library.engines.api import JobEngine
 from stowplan.library.engines.gang.api import GangEngine
 from stowplan.library.engines.kinds import JOB, EngineKind
 from stowplan.library.ir.data import Site
-from stowplan.library.ir.training import Hosts, TrainingGroup
+from stowplan.library.ir.training import Environments, Hosts, TrainingGroup, with_hosts
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import names
 
@@ -23,21 +23,26 @@ class CoreEngine:
         """All pods are found through one Service."""
         return indexed.hosts(group, group.roles, run)
 
-    def pods(self, group: TrainingGroup, gang: GangEngine, site: Site, run: str) -> Mapping[str, Json]:
+    def pods(
+        self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site, run: str
+    ) -> Mapping[str, Json]:
         """Templates of the deciders as they are, of the helpers with await as their main container."""
-        return indexed.pods(group, gang, site, run, self.hosts(group, run))
+        return indexed.pods(group, environments, gang, site, run)
 
-    def run(self, group: TrainingGroup, gang: GangEngine, site: Site) -> str:
-        """One hash for all roles, since the host names of one stand in the variables of the others."""
-        pods = self.pods(group, gang, site, names.BLANK_RUN)
+    def run(self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site) -> str:
+        """One hash for all roles, since the variables of each role hold the host names of the others."""
+        pods = self.pods(group, environments, gang, site, names.BLANK_RUN)
         fixed = [indexed.fixed(group, role, pods[role.name], gang) for role in group.roles]
         marks = gang.workload(group, site).hashed
         return names.content_hash(fixed, marks, await_pod.configurations(group, site), group.run)
 
-    def manifests(self, group: TrainingGroup, gang: GangEngine, site: Site) -> list[Manifest]:
+    def manifests(
+        self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site
+    ) -> list[Manifest]:
         """Service, await agents' needs, the gang's objects, and the Jobs."""
-        run = self.run(group, gang, site)
-        pods = self.pods(group, gang, site, run)
+        run = self.run(group, environments, gang, site)
+        own = with_hosts(environments, self.hosts(group, names.BLANK_RUN), self.hosts(group, run))
+        pods = self.pods(group, own, gang, site, run)
         marks = gang.workload(group, site)
         return [
             indexed.service(group, run),

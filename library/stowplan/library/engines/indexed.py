@@ -1,6 +1,6 @@
 """Roles as Indexed Jobs of their own, whichever engine makes them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from stowplan.library.builders import indexed_job
 from stowplan.library.builders.job import MUTABLE
@@ -9,7 +9,7 @@ from stowplan.library.builders.pods import await_pod, training_pod
 from stowplan.library.builders.service import pod_names_service
 from stowplan.library.engines.gang.api import GangEngine, WorkloadMarks, marked
 from stowplan.library.ir.data import Site
-from stowplan.library.ir.training import Hosts, Role, TrainingGroup
+from stowplan.library.ir.training import Environments, Hosts, Role, TrainingGroup
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels
 
@@ -23,16 +23,13 @@ def hosts(group: TrainingGroup, roles: Sequence[Role], run: str) -> dict[str, Ho
     return {role.name: Hosts(f"{group.names.job(role.name, run)}-", after) for role in roles}
 
 
-def pods(
-    group: TrainingGroup, gang: GangEngine, site: Site, run: str, everyone: Mapping[str, Hosts]
-) -> dict[str, Json]:
+def pods(group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site, run: str) -> dict[str, Json]:
     """The templates of all roles: of a decider as it is, of a helper with await as its main container."""
     templates = {}
     subdomain = group.names.service(run)
-    variables = group.framework.environments(group, everyone)
     for role in group.roles:
         restart = role.restart if role.decides else "Never"
-        own = variables[role.name]
+        own = environments[role.name]
         template = training_pod.template(group, role, own, run=run, subdomain=subdomain, restart=restart)
         if not role.decides:
             template = await_pod.with_await(template, group, role, site, run)

@@ -14,7 +14,7 @@ from stowplan.library.engines.api import JobEngine
 from stowplan.library.engines.gang.api import GangEngine, WorkloadMarks, marked
 from stowplan.library.engines.kinds import JOB, EngineKind
 from stowplan.library.ir.data import Site
-from stowplan.library.ir.training import Environment, Hosts, Role, TrainingGroup
+from stowplan.library.ir.training import Environment, Environments, Hosts, Role, TrainingGroup, with_hosts
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import names
 from stowplan.library.values.labels import SYNC_OPTIONS, role_selector, standard
@@ -44,27 +44,30 @@ class JobSetEngine:
         inside = {role.name: Hosts(f"{own}-{role.name}-0-", after) for role in _members(group)}
         return inside | indexed.hosts(group, _apart(group), run)
 
-    def pods(self, group: TrainingGroup, gang: GangEngine, site: Site, run: str) -> Mapping[str, Json]:
+    def pods(
+        self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site, run: str
+    ) -> Mapping[str, Json]:
         """Templates of all roles. A helper that fails is started again, as a sidecar is, unless rules say more."""
-        hosts = self.hosts(group, run)
         if group.elastic:
-            return indexed.pods(group, gang, site, run, hosts)
-        variables = group.framework.environments(group, hosts)
-        templates = {role.name: _template(group, role, run, variables[role.name]) for role in group.roles}
+            return indexed.pods(group, environments, gang, site, run)
+        templates = {role.name: _template(group, role, run, environments[role.name]) for role in group.roles}
         return {role.name: marked(templates[role.name], gang.pod(group, role, site, run)) for role in group.roles}
 
-    def run(self, group: TrainingGroup, gang: GangEngine, site: Site) -> str:
+    def run(self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site) -> str:
         """Nothing of a JobSet but `suspend` may change in place."""
-        pods = self.pods(group, gang, site, names.BLANK_RUN)
+        pods = self.pods(group, environments, gang, site, names.BLANK_RUN)
         spec = _spec(group, pods, names.BLANK_RUN) if _members(group) else {}
         apart = [indexed.fixed(group, role, pods[role.name], gang) for role in _apart(group)]
         told = await_pod.configurations(group, site) if apart else []
         return names.content_hash(spec, apart, told, gang.workload(group, site).hashed, group.run)
 
-    def manifests(self, group: TrainingGroup, gang: GangEngine, site: Site) -> list[Manifest]:
+    def manifests(
+        self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site
+    ) -> list[Manifest]:
         """The gang's objects and the JobSet; for an elastic job also what its separate Job needs."""
-        run = self.run(group, gang, site)
-        pods = self.pods(group, gang, site, run)
+        run = self.run(group, environments, gang, site)
+        own = with_hosts(environments, self.hosts(group, names.BLANK_RUN), self.hosts(group, run))
+        pods = self.pods(group, own, gang, site, run)
         marks = gang.workload(group, site)
         job_sets = [_job_set(group, pods, marks, run)] if _members(group) else []
         apart = [indexed.job(group, role, pods[role.name], marks, run) for role in _apart(group)]

@@ -107,6 +107,29 @@ class Environment(NamedTuple):
     defaults: tuple[Json, ...] = ()
 
 
+Environments = Mapping[str, Environment]
+"""By role."""
+
+
+def with_hosts(environments: Environments, old: Mapping[str, Hosts], new: Mapping[str, Hosts]) -> Environments:
+    """The same variables for pods with other names: the framework is asked once, for names without a run's hash.
+
+    `old` are the names in `environments`, by role, and `new` are those of the same roles.
+    """
+    names = {old[role].before: new[role].before for role in old} | {old[role].after: new[role].after for role in old}
+
+    def renamed(variable: Json) -> Json:
+        value = variable.get("value", "")
+        for name, other in names.items():
+            value = value.replace(name, other)
+        return {**variable, "value": value} if value else variable
+
+    return {
+        role: Environment(tuple(map(renamed, each.fixed)), tuple(map(renamed, each.defaults)))
+        for role, each in environments.items()
+    }
+
+
 class Framework(Protocol):
     """Training framework: translates a group into variables, by which its processes connect to each other."""
 

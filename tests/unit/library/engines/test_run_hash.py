@@ -12,8 +12,8 @@ from stowplan.library.builders.job import MUTABLE
 from stowplan.library.engines.gang.registry import GANG_ENGINES
 from stowplan.library.engines.registry import JOB_ENGINES
 from stowplan.library.frameworks.paddle import Elastic, Paddle
-from stowplan.library.ir.training import Role, TrainingGroup
-from stowplan.library.values.names import TrainingNames
+from stowplan.library.ir.training import Role, TrainingGroup, with_hosts
+from stowplan.library.values.names import BLANK_RUN, TrainingNames
 from stowplan.schema.platform.platform import KUBERNETES_VERSIONS
 from tests.unit.specs import ORIGIN, site
 
@@ -34,18 +34,22 @@ TEMPLATE: dict[str, Any] = {"spec": {"containers": [{"name": "paddle", "image": 
 ELASTIC = Paddle(elastic=Elastic("ml-train", ("etcd:2379",), ("train-size", "np")))
 
 
-def group(*, minimum: int | None = None, worker: dict[str, Any] | None = None, servers: int = 1) -> TrainingGroup:
+def group(
+    *, minimum: int | None = None, worker: dict[str, Any] | None = None, servers: int = 1, name: str = "train"
+) -> TrainingGroup:
     fields: dict[str, Any] = {"size": 4, "template": TEMPLATE, "decides": True, "ports": (36000,), **(worker or {})}
     roles = [Role("worker", **fields)]
     if servers:
         roles.insert(0, Role("ps", servers, TEMPLATE, decides=False, ports=(36000,)))
     framework = Paddle() if minimum is None else ELASTIC
-    return TrainingGroup(ORIGIN, TrainingNames("train", "paddlejob"), framework, tuple(roles), minimum=minimum)
+    return TrainingGroup(ORIGIN, TrainingNames(name, "paddlejob"), framework, tuple(roles), minimum=minimum)
 
 
 def run(given: TrainingGroup, jobs: str = "core", gang: str = "none", **engines: Any) -> str:
     platform = site(engines={"jobs": jobs, "gang": gang, **engines})
-    return JOB_ENGINES[jobs].run(given, GANG_ENGINES[gang], platform)
+    engine = JOB_ENGINES[jobs]
+    environments = given.framework.environments(given, engine.hosts(given, BLANK_RUN))
+    return engine.run(given, environments, GANG_ENGINES[gang], platform)
 
 
 @pytest.mark.parametrize("version", KUBERNETES_VERSIONS)
@@ -137,3 +141,15 @@ def test_what_else_renames(jobs: str, edit: Callable[[TrainingGroup], TrainingGr
 def test_where_the_spec_lies_is_no_part_of_its_run(jobs: str) -> None:
     moved = group()._replace(origin=replace(ORIGIN, source="specs/elsewhere.yaml"))
     assert run(group(), jobs) == run(moved, jobs)
+
+
+@pytest.mark.parametrize("name", ["train", f"train-{BLANK_RUN}", f"a.{BLANK_RUN}-{BLANK_RUN}", "a" * 80])
+@pytest.mark.parametrize("minimum", [None, 2])
+@pytest.mark.parametrize("jobs", JOB_ENGINES)
+def test_variables_with_other_hosts_equal_those_that_the_framework_makes(
+    jobs: str, minimum: int | None, name: str
+) -> None:
+    given, engine = group(minimum=minimum, name=name), JOB_ENGINES[jobs]
+    blank, hosts = engine.hosts(given, BLANK_RUN), engine.hosts(given, "abcdefgh")
+    renamed = with_hosts(given.framework.environments(given, blank), blank, hosts)
+    assert renamed == given.framework.environments(given, hosts)

@@ -6,10 +6,10 @@ from stowplan.library.dialects.mx_job import rules
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.dialects.training.accelerators import equipped
 from stowplan.library.dialects.training.group_rules import group_findings
-from stowplan.library.dialects.training.unit import unit
+from stowplan.library.dialects.training.unit import environments, unit
 from stowplan.library.frameworks.mxnet import SCHEDULER, Mxnet
 from stowplan.library.ir.data import Origin
-from stowplan.library.ir.training import Role, TrainingGroup
+from stowplan.library.ir.training import Environments, Role, TrainingGroup
 from stowplan.library.manifest import Json, Unit
 from stowplan.library.values.names import TrainingNames
 from stowplan.schema.diagnostics import FieldPath, Finding, has_errors
@@ -38,10 +38,11 @@ def lower(model: MxJob, context: Context) -> Lowered:
     if has_errors(found):
         return Lowered(Unit(spec, ()), tuple(found))
     group = _group(model, spec, context)
-    found += _findings(model, group, context)
+    variables = environments(group, context)
+    found += _findings(model, group, variables, context)
     if has_errors(found):
         return Lowered(Unit(spec, ()), tuple(found))
-    return Lowered(unit(model, group, context), tuple(found))
+    return Lowered(unit(model, group, variables, context), tuple(found))
 
 
 def _group(model: MxJob, spec: SpecId, context: Context) -> TrainingGroup:
@@ -97,12 +98,13 @@ def _labelled(template: Json, role: str) -> Json:
     return {**template, "metadata": {**metadata, "labels": labels}}
 
 
-def _findings(model: MxJob, group: TrainingGroup, context: Context) -> list[Finding]:
+def _findings(model: MxJob, group: TrainingGroup, variables: Environments, context: Context) -> list[Finding]:
     places: dict[str, FieldPath] = {
         rules.role_of(entry).lower(): ("spec", "replicaSpecs", index) for index, entry in _entries(model)
     }
     return group_findings(
         group,
+        variables,
         context,
         size_path=lambda role: (*places[role.name], "replicas"),
         template_path=lambda role: (*places[role.name], "template"),

@@ -7,10 +7,10 @@ from stowplan.library.dialects.dataset import mount as dataset_mount
 from stowplan.library.dialects.paddle_job import host_ports, rules
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.dialects.training.group_rules import group_findings
-from stowplan.library.dialects.training.unit import unit
+from stowplan.library.dialects.training.unit import environments, unit
 from stowplan.library.frameworks.paddle import PORTS, Elastic, Paddle
 from stowplan.library.ir.data import Origin
-from stowplan.library.ir.training import DatasetMount, GangRequest, Role, TrainingGroup
+from stowplan.library.ir.training import DatasetMount, Environments, GangRequest, Role, TrainingGroup
 from stowplan.library.manifest import Json, Manifest, Unit
 from stowplan.library.values.names import SUBDOMAIN_LIMIT, TrainingNames, shorten
 from stowplan.schema.diagnostics import Finding, has_errors
@@ -33,10 +33,11 @@ def lower(model: PaddleJob, context: Context) -> Lowered:
     if has_errors(found):
         return Lowered(Unit(spec, ()), tuple(found))
     group = _group(model, context, mounts, ports)
-    found += _group_findings(model, group, context)
+    variables = environments(group, context)
+    found += _group_findings(model, group, variables, context)
     if has_errors(found):
         return Lowered(Unit(spec, ()), tuple(found))
-    return Lowered(unit(model, group, context, beside=_size(group)), tuple(found))
+    return Lowered(unit(model, group, variables, context, beside=_size(group)), tuple(found))
 
 
 def ports_of(model: PaddleJob, context: Context) -> tuple[dict[str, range], list[Finding]]:
@@ -123,9 +124,10 @@ def _size_name(names: TrainingNames) -> str:
     return shorten(f"{names.base}-size", SUBDOMAIN_LIMIT)
 
 
-def _group_findings(model: PaddleJob, group: TrainingGroup, context: Context) -> list[Finding]:
+def _group_findings(model: PaddleJob, group: TrainingGroup, variables: Environments, context: Context) -> list[Finding]:
     found = group_findings(
         group,
+        variables,
         context,
         size_path=lambda role: ("spec", role.name, "replicas"),
         template_path=lambda role: ("spec", role.name, "template"),

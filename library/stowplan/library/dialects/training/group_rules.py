@@ -5,24 +5,25 @@ from collections.abc import Callable, Iterator
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.training import pod_template
 from stowplan.library.engines.gang.registry import GANG_ENGINES
-from stowplan.library.engines.registry import JOB_ENGINES
-from stowplan.library.ir.training import Role, TrainingGroup
-from stowplan.library.values.names import BLANK_RUN, STEM_LIMIT
+from stowplan.library.ir.training import Environments, Role, TrainingGroup
+from stowplan.library.values.names import STEM_LIMIT
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 
 
 def group_findings(
     group: TrainingGroup,
+    environments: Environments,
     context: Context,
     *,
     size_path: Callable[[Role], FieldPath],
     template_path: Callable[[Role], FieldPath] | None = None,
 ) -> list[Finding]:
-    """All of them. `size_path` leads to the number of a role's pods, `template_path` to its template, if it has one."""
-    engines = context.platform.engines
-    hosts = JOB_ENGINES[engines.jobs].hosts(group, BLANK_RUN)
-    found = [*GANG_ENGINES[engines.gang].validate(group, context.platform), *_long_names(group)]
-    environments = group.framework.environments(group, hosts)
+    """All findings. `size_path` leads to the number of a role's pods, `template_path` to its template, if it has one.
+
+    `environments` are the variables that the framework sets.
+    """
+    gang = GANG_ENGINES[context.platform.engines.gang]
+    found = [*gang.validate(group, context.platform), *_long_names(group)]
     for role in group.roles:
         environment = environments[role.name]
         found += pod_template.long_variables(environment, size_path(role))

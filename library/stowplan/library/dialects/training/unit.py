@@ -8,21 +8,31 @@ from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.training import pod_references
 from stowplan.library.engines.gang.registry import GANG_ENGINES
 from stowplan.library.engines.registry import JOB_ENGINES
-from stowplan.library.ir.training import TrainingGroup
+from stowplan.library.ir.training import Environments, TrainingGroup
 from stowplan.library.manifest import ExternalReference, Manifest, Unit
 from stowplan.library.values import quantities
+from stowplan.library.values.names import BLANK_RUN
 from stowplan.schema.meta import Model
+
+
+def environments(group: TrainingGroup, context: Context) -> Environments:
+    """The variables that the framework sets, for pods with the names of `BLANK_RUN`."""
+    hosts = JOB_ENGINES[context.platform.engines.jobs].hosts(group, BLANK_RUN)
+    return group.framework.environments(group, hosts)
 
 
 def unit(
     model: Model,
     group: TrainingGroup,
+    variables: Environments,
     context: Context,
     *,
     beside: Iterable[Manifest] = (),
     named: Iterable[ExternalReference] = (),
 ) -> Unit:
-    """All of them. `beside` are objects of the dialect's own, `named` are objects that only the spec itself names.
+    """The unit. `variables` are those of `environments`.
+
+    `beside` are objects of the dialect's own, `named` are objects that only the spec itself names.
 
     Training jobs hold no fractions but quantities.
     """
@@ -32,6 +42,6 @@ def unit(
     resource = custom_resource(model, group.origin)
     canonical = Manifest(quantities.without_fractions(resource.body), stem=resource.stem)
     roles = tuple(role._replace(template=training_pod.settled(role.template)) for role in group.roles)
-    manifests = (canonical, *beside, *engine.manifests(group._replace(roles=roles), gang, context.site))
+    manifests = (canonical, *beside, *engine.manifests(group._replace(roles=roles), variables, gang, context.site))
     externals = {reference for role in group.roles for reference in pod_references.externals(role.template, home)}
     return Unit(group.origin.spec, manifests, tuple(sorted({*externals, *gang.externals(group, context.site), *named})))

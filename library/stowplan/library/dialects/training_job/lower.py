@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.library.dialects.training.group_rules import group_findings
-from stowplan.library.dialects.training.unit import unit
+from stowplan.library.dialects.training.unit import environments, unit
 from stowplan.library.dialects.training_job import role_rules, rules
 from stowplan.library.dialects.training_job.etcd import ETCD_PORT
 from stowplan.library.dialects.training_job.pods import MASTER_PORT, framework, template
@@ -30,13 +30,14 @@ def lower(model: TrainingJob, context: Context) -> Lowered:
     if has_errors(found):
         return Lowered(Unit(spec, ()), tuple(found))
     group = _group(model, spec, context)
-    found += group_findings(group, context, size_path=lambda role: ("spec", role.name, "min-instance"))
+    variables = environments(group, context)
+    found += group_findings(group, variables, context, size_path=lambda role: ("spec", role.name, "min-instance"))
     found += role_rules.of_pods(group.roles)
     if has_errors(found):
         return Lowered(Unit(spec, ()), tuple(found))
     own = rules.own_pod_group(model, context.platform)
     named = [ExternalReference("PodGroup", spec.namespace, own)] if own else []
-    return Lowered(unit(model, group, context, named=named), tuple(found))
+    return Lowered(unit(model, group, variables, context, named=named), tuple(found))
 
 
 def _group(model: TrainingJob, spec: SpecId, context: Context) -> TrainingGroup:
