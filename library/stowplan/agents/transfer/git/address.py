@@ -54,7 +54,7 @@ class Address:
             other, _ = split(url)
         except ValueError:
             return False
-        return _plain(other.url) == _plain(self.url)
+        return _comparable(other.url) == _comparable(self.url)
 
     def below(self, url: str) -> "Address | None":
         """Return the address of a submodule, which may be relative (`../other.git`); None for another scheme."""
@@ -96,7 +96,8 @@ def _parts(url: str) -> SplitResult:
     return parts
 
 
-def _plain(url: str) -> str:
+def _comparable(url: str) -> str:
+    """The same string for all URLs of one repository."""
     parts = urlsplit(url)
     path = parts.path.rstrip("/").removesuffix(".git")
     scheme, name, port = Address(url).host

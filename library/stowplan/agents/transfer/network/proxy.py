@@ -1,12 +1,12 @@
 """HTTP proxy that the environment names for a server."""
 
-import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from stowplan.agents.attempt.failure import AttemptError
+from stowplan.agents.transfer.network.basic_auth import basic_auth
 from stowplan.schema.agents.exit_codes import ExitCode
 
 
@@ -35,6 +35,5 @@ def proxy_of(scheme: str, host: str) -> Proxy | None:
         raise AttemptError(ExitCode.BAD_SPEC, "BadProxy", message)
     headers = {}
     if parts.username is not None:
-        pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-        headers["proxy-authorization"] = f"Basic {base64.b64encode(pair.encode()).decode('ascii')}"
+        headers["proxy-authorization"] = basic_auth(unquote(parts.username), unquote(parts.password or ""))
     return Proxy(parts.netloc.rpartition("@")[2], headers)

@@ -13,7 +13,7 @@ from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.frozen import dataclass
 
 MOST_MESSAGE = 300
-"""Maximum length in characters of a server's message."""
+"""Characters of a server's message that errors quote."""
 
 _OID = re.compile(r"[0-9a-f]{64}")
 _HEADER = re.compile(r"[A-Za-z0-9-]{1,100}")
@@ -66,7 +66,7 @@ def _answer(given: dict[str, Any]) -> Answer:
     error, actions = given.get("error"), given.get("actions")
     if isinstance(error, dict):
         code = error.get("code")
-        return Answer({}, visible(str(error.get("message", ""))), code if isinstance(code, int) else 500)
+        return Answer({}, quoted(str(error.get("message", ""))), code if isinstance(code, int) else 500)
     found = actions.items() if isinstance(actions, dict) else ()
     return Answer({str(name): _action(each) for name, each in found})
 
@@ -98,6 +98,6 @@ def parsed(data: bytes) -> Any:
         return None
 
 
-def visible(text: str) -> str:
-    """Return the server's message without characters that a terminal interprets."""
-    return "".join(each if each.isprintable() else " " for each in text[:MOST_MESSAGE])
+def quoted(message: str) -> str:
+    """The beginning of a server's message, with a blank in place of each character that is not printable."""
+    return "".join(each if each.isprintable() else " " for each in message[:MOST_MESSAGE])

@@ -7,7 +7,6 @@ follows every address and header in an answer, and bypasses all proxies for addr
 
 import json
 import ssl
-from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -16,10 +15,10 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.transfer.git.address import Credentials
-from stowplan.agents.transfer.git.lfs.answers import Action, Answer, answers, parsed, visible
+from stowplan.agents.transfer.git.lfs.answers import Action, Answer, answers, parsed, quoted
 from stowplan.agents.transfer.git.program.configuration import authorities_of
 from stowplan.agents.transfer.git.program.git import Git
+from stowplan.agents.transfer.network.basic_auth import basic_auth
 from stowplan.agents.transfer.network.dialing import SlowError, at_least_speed, pin
 from stowplan.agents.transfer.network.hosts import MOST_REDIRECTS, origin
 from stowplan.agents.transfer.network.retry import ThrottledError
@@ -112,7 +111,7 @@ class LfsServer:
         for _ in range(MOST_REDIRECTS + 1):
             # User information in the address is ignored: only the spec's own credentials are sent.
             where = self._told.hosts.check(place, what)
-            place = _plain(place)
+            place = _without_user(place)
             sent = {**headers, **({"range": f"bytes={begin}-"} if begin else {})}
             sent |= {} if size is None or action.chunked else {"content-length": str(size)}
             response = self._send(method, place, where, sent, body)
@@ -142,11 +141,13 @@ class LfsServer:
         credentials = self._told.credentials if self._told.hosts.is_own(where) else None
         own = credentials if "authorization" not in headers else None
         if own and url.startswith(f"{self._url}/"):
-            headers, own = {**headers, "authorization": _basic(own)}, None
+            headers, own = {**headers, "authorization": basic_auth(own.username, own.password)}, None
         response = self._ask(method, url, headers, body)
         if response.status_code == 401 and own:
             response.close()
-            response = self._ask(method, url, {**headers, "authorization": _basic(own)}, body)
+            response = self._ask(
+                method, url, {**headers, "authorization": basic_auth(own.username, own.password)}, body
+            )
         return response
 
     def _ask(self, method: str, url: str, headers: dict[str, str], body: Iterable[bytes]) -> httpx.Response:
@@ -162,7 +163,7 @@ class LfsServer:
             found = parsed(_limited(response))
             said = str(found.get("message", "")) if isinstance(found, dict) else ""
         status, redact = response.status_code, self._git.work.redact
-        text = redact(f"{what}: {status} at {response.url} {visible(said)}".rstrip())
+        text = redact(f"{what}: {status} at {response.url} {quoted(said)}".rstrip())
         if status in (401, 403, 407):
             return AttemptError(ExitCode.AUTH, "AccessDenied", f"{text} (is there a token, and may it do this?)")
         if status in (404, 410):
@@ -204,8 +205,8 @@ def _is_json(response: httpx.Response) -> bool:
     return response.headers.get("content-type", "").partition(";")[0].strip() in (_JSON, "application/json")
 
 
-def _plain(url: str) -> str:
-    """Return the URL without user and password."""
+def _without_user(url: str) -> str:
+    """The URL without user and password."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
@@ -215,8 +216,3 @@ def _origin(url: str) -> tuple[str, str, int] | None:
         return origin(url)
     except ValueError:
         return None
-
-
-def _basic(credentials: Credentials) -> str:
-    pair = f"{credentials.username}:{credentials.password}"
-    return f"Basic {b64encode(pair.encode()).decode('ascii')}"
