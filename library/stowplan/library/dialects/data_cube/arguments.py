@@ -1,4 +1,4 @@
-"""`extraArgs`: flags of the tools that the old system ran, understood as the typed fields that took their place."""
+"""`extraArgs`: flags of the old system's tools, read as the typed fields that replace them."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -31,7 +31,7 @@ def _positive(text: str) -> int | None:
 
 
 def _size(text: str) -> int | None:
-    """A size as rclone writes it, in MiB: without a unit it is in KiB."""
+    """The MiB of a size in rclone's form; a number without a unit counts KiB."""
     found = _SIZE.fullmatch(text)
     return max(LEAST_PART, round(float(found[1]) * _MEBIBYTES[found[2].lower()])) if found else None
 
@@ -50,10 +50,10 @@ def _word(text: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """One flag: the typed field that it stands for, and how its value is read.
+    """One flag: the typed field that replaces it, and how its value is read.
 
-    `setting` is empty for a flag that only concerned the old tool. `takes` is the number of values behind it, -1 for
-    any number. `read` gives None for a value that cannot be.
+    `setting` is empty for a flag that only concerned the old tool. `takes` is the number of values after the flag, -1
+    for any number. `read` returns None for an invalid value. `instead` names the field in messages.
     """
 
     setting: str = ""
@@ -112,7 +112,7 @@ FLAGS: Mapping[str, Mapping[str, Flag]] = {
         "--quiet": _NOTHING,
     },
 }
-"""By tool: every flag that is understood. What has no typed field, and would change the outcome, is not among them."""
+"""By tool: every flag that is accepted. A flag that changes the outcome and has no typed field is refused."""
 
 _SHORT = {"-P": "--progress", "-v": "--verbose", "-vv": "--verbose", "-q": "--quiet"}
 _SHORT_OF = {
@@ -133,20 +133,20 @@ _REFUSED = {
     "--no-check-certificate": "Give the authority's certificates as `caBundle`.",
     "--dry-run": "Compile with `stowplan validate`; the agent has no dry run.",
 }
-"""What to do instead of some flags that are not understood."""
+"""Hints for some of the flags that are refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """What the flags say: values by the names of `TransferConfig` and of options; the last one of a name counts."""
+    """The settings in the flags, by name of a setting or an option. The last flag of a name counts."""
 
     settings: Mapping[str, Any] = field(default_factory=dict)
     places: Mapping[str, int] = field(default_factory=dict)
-    """Where in the list each setting stands."""
+    """Index of the flag of each setting in `extraArgs`."""
 
 
 def understood(kind: SideType, arguments: list[str]) -> tuple[Arguments, list[Finding]]:
-    """What the flags mean for a remote side of this type, and what is wrong with them."""
+    """The settings in the flags for a remote side of this type, and the findings."""
     settings: dict[str, Any] = {}
     places: dict[str, int] = {}
     found: list[Finding] = []
@@ -167,7 +167,7 @@ def understood(kind: SideType, arguments: list[str]) -> tuple[Arguments, list[Fi
 
 
 def _flags(kind: SideType, arguments: list[str]) -> Iterator[tuple[int, str, Flag | None, list[str]]]:
-    """Place, name, meaning and values of each flag; values stand behind it or after its `=`."""
+    """Index, name, meaning and values of each flag. Values follow the flag or its `=`."""
     tool = TOOLS.get(kind, kind)
     index = 0
     while index < len(arguments):
@@ -184,14 +184,14 @@ def _flags(kind: SideType, arguments: list[str]) -> Iterator[tuple[int, str, Fla
 
 
 def _behind(rest: list[str], takes: int) -> list[str]:
-    """The values that stand behind a flag, up to the next one."""
+    """The values after a flag, up to the next flag."""
     most = len(rest) if takes < 0 else takes
     end = next((index for index, text in enumerate(rest[:most]) if text.startswith("-")), most)
     return rest[: min(end, most)]
 
 
 def _bare(flag: Flag) -> str:
-    """The value of a flag that stands alone."""
+    """The value of a flag without one."""
     return "true" if flag.setting else ""
 
 

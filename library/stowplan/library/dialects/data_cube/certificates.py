@@ -22,7 +22,7 @@ def names(model: DataCube) -> list[Finding]:
 
 
 def findings(reference: DataReference, path: FieldPath) -> Iterator[Finding]:
-    """What is wrong with the certificates of one side. `path` leads to them."""
+    """Findings about the certificates of one side. `path` leads to them."""
     bundle = reference.ca_bundle
     if bundle is None:
         return

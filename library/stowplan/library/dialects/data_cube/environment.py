@@ -27,12 +27,12 @@ SECRET_NAME = re.compile(r"(^|_)(API_KEY|PASSWD|PASSWORD|SECRET|SECRET_ACCESS_KE
 _ALLOWED = re.compile(
     r"([A-Za-z0-9]+_)*PROXY|PROXY_[A-Z0-9_]+|([a-z0-9]+_)*proxy|HF_[A-Z0-9_]+|AWS_[A-Z0-9_]+|TZ|LANG|LANGUAGE|LC_[A-Z]+"
 )
-"""Names that `executor.env` may have: proxies and what their addresses are put together from, settings of the Hub and
-of AWS, time zone and locale. It is a list of what is allowed, since no list of what is not could be complete: loaders,
-interpreters, TLS libraries and Git each run code, or trust servers, by variables of their own."""
+"""Names that `executor.env` may have: proxies and the parts of their addresses, settings of the Hub and of AWS, time
+zone and locale. The list names what is allowed, since a list of dangerous names would never be complete: loaders,
+interpreters, TLS libraries and Git all have variables that make them run code or trust servers."""
 
 _FILES = frozenset({*CA_ENV, "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"})
-"""Names that `_ALLOWED` would take, or users expect, but which make the agent trust, or run, what a file says."""
+"""Names that would make the agent trust or run the content of a file, though `_ALLOWED` matches some of them."""
 
 
 class Variable(NamedTuple):
@@ -49,7 +49,7 @@ class Variable(NamedTuple):
 
     @property
     def value(self) -> str:
-        """The literal value; empty where there is none."""
+        """The literal value; empty for a variable without one."""
         return str(self.body.get("value") or "")
 
 
@@ -111,7 +111,7 @@ def _word(variable: Variable) -> str:
 
 
 def _refused(variables: Sequence[Variable], allowed: Sequence[str]) -> Iterator[Finding]:
-    """Variables of the user's own that the agent may not be given."""
+    """Variables in `executor.env` that the agent must not get."""
     for each in variables:
         known = _ALLOWED.fullmatch(each.name) and each.name not in _FILES
         if each.option or known or any(_matches(each.name, pattern) for pattern in allowed):
@@ -131,7 +131,7 @@ def _matches(name: str, pattern: str) -> bool:
 
 
 def _secrets(variables: Sequence[Variable]) -> Iterator[Finding]:
-    """Literal secrets among the user's own variables; options are judged by what they are."""
+    """Literal secrets in `executor.env`. The rules of each option cover the options."""
     for each in variables:
         value = each.value
         if each.option or not value:
@@ -179,9 +179,9 @@ def _circles(variables: Sequence[Variable]) -> list[Finding]:
 
 
 def emitted(variables: Sequence[Variable], replaced: Mapping[str, str]) -> tuple[Json, ...]:
-    """The variables of the container, the last one of each name, each behind those that it refers to.
+    """The variables of the container: the last one of each name, each after the variables that it refers to.
 
-    `replaced` are literal values that take the place of those given, or come on top. References must be sound.
+    `replaced` are literal values by name, which replace given values or add variables. All references must resolve.
     """
     last = {each.name: each for each in variables}
     for name, value in replaced.items():
@@ -192,7 +192,7 @@ def emitted(variables: Sequence[Variable], replaced: Mapping[str, str]) -> tuple
 
 
 def secret_keys(model: DataCube) -> Iterator[tuple[FieldPath, str, str]]:
-    """Where a Secret's key is asked for that must be there, the Secret's name, and the key."""
+    """Path, Secret and key of each reference to a Secret that is not optional."""
     bundles = {side: getattr(model.spec, side).ca_bundle for side in ("source", "sink")}
     places: list[tuple[FieldPath, Json]] = [
         *(((*each.path, "valueFrom"), each.body.get("valueFrom") or {}) for each in of_model(model)),
@@ -209,7 +209,7 @@ def secret_keys(model: DataCube) -> Iterator[tuple[FieldPath, str, str]]:
 
 
 def externals(variables: Sequence[Variable], namespace: str) -> set[ExternalReference]:
-    """The Secrets, with the keys that they must have, and ConfigMaps that the variables come from."""
+    """The Secrets, with their required keys, and the ConfigMaps that the variables refer to."""
     keys: dict[tuple[str, str], set[str]] = {}
     for source in [given for each in variables if (given := each.body.get("valueFrom"))]:
         for field, kind in (("secretKeyRef", "Secret"), ("configMapKeyRef", "ConfigMap")):

@@ -1,4 +1,4 @@
-"""The URL of a Git repository: what of it may be kept, and who is to authenticate."""
+"""The URL of a Git repository, without credentials, and the user who authenticates."""
 
 import re
 
@@ -11,12 +11,12 @@ _HOST = re.compile(r"(\$\([^)]+\)|[A-Za-z0-9.-])+(:\d{1,5})?|\[[0-9a-fA-F:]+\](:
 _NAME = re.compile(r"[A-Za-z0-9._~%+-]+")
 
 _NO_PASSWORDS = frozenset({"", "x-oauth-basic"})
-"""What stands in the place of a password where the token is the user name."""
+"""Passwords in URLs that have the token as user name."""
 
 
 @dataclass(frozen=True, slots=True)
 class GitUrl:
-    """A URL without user and password, and the variables or the name that they are."""
+    """A URL without user and password, the name of the user, and the variables that hold user and token."""
 
     url: str
     username: str | None = None
@@ -41,7 +41,7 @@ _SECRET = Unusable(
 
 
 def split(url: str) -> GitUrl | Unusable:
-    """A literal URL without its userinfo. One that begins with a reference is left to the agent."""
+    """A literal URL without its userinfo. The agent judges a URL that begins with a reference."""
     if url.startswith("$("):
         return GitUrl(url)
     parts = _PARTS.fullmatch(url)
@@ -67,7 +67,7 @@ def _another_scheme(url: str) -> Unusable:
 
 
 def _bad_host(host: str) -> Unusable:
-    """A `:` without a port behind it is most likely a password that holds a slash."""
+    """The reason why a host is refused. A `:` without a port is most likely a part of a password with a slash."""
     if ":" in host:
         return _SECRET
     return Unusable("The URL names no host.", "Write https://host/owner/repository.git.")

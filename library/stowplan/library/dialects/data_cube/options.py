@@ -1,4 +1,4 @@
-"""The options of a DataCube's sides: which there are, which must be given, and which must be literal."""
+"""The options of a DataCube's sides: the known ones, the required ones, and those that must be literal."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -16,9 +16,9 @@ Side = Literal["source", "sink"]
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option: the side where it acts (None for both), and what its value must be.
+    """One option: the side where it acts (None for both), and the form of its value.
 
-    A literal one decides what is compiled, so it cannot come from elsewhere. A secret one may come only from elsewhere.
+    A literal option decides what is compiled, so it must be a plain value. A secret option must be a reference.
     """
 
     side: Side | None = None
@@ -64,18 +64,18 @@ _VARIABLES_ONLY = re.compile(r"(\$\([^)]*\))+")
 
 
 def given(reference: DataReference, name: str) -> bool:
-    """Whether the option has a value: a literal that is not empty, or one from elsewhere, which may be optional."""
+    """Whether the option has a literal value that is not empty, or a reference, which may be optional."""
     variable = reference.by_name.get(name)
     return variable is not None and bool(variable.get("value") or variable.get("valueFrom"))
 
 
 def certain(reference: DataReference, name: str) -> bool:
-    """Whether the option is given, and not from a key that may be missing."""
+    """Whether the option is given, and not by an optional reference."""
     return given(reference, name) and not may_be_missing(reference.by_name[name])
 
 
 def may_be_missing(variable: Json) -> bool:
-    """Whether a variable comes from a key that is said to be optional, so that the pod starts without it."""
+    """Whether a variable has an optional reference, so that the pod starts without it."""
     source = variable.get("valueFrom")
     if not source:
         return False
@@ -83,7 +83,7 @@ def may_be_missing(variable: Json) -> bool:
 
 
 def literal(reference: DataReference, name: str) -> str:
-    """The literal value of an option; empty for one that has none."""
+    """The literal value of an option; empty for an option without one."""
     variable = reference.by_name.get(name)
     return str(variable.get("value") or "") if variable else ""
 
@@ -95,7 +95,7 @@ def files(reference: DataReference) -> list[str]:
 
 
 def path_of(reference: DataReference, name: str, base: FieldPath) -> FieldPath:
-    """Where the value of an option stands; the list of options for one that is not there."""
+    """The path of an option's value; the path of the list for an option that is not given."""
     for index, each in enumerate(reference.options or ()):
         if each.get("name") == name:
             field = "valueFrom" if "valueFrom" in each and "value" not in each else "value"
@@ -104,7 +104,7 @@ def path_of(reference: DataReference, name: str, base: FieldPath) -> FieldPath:
 
 
 def findings(reference: DataReference, side: Side, base: FieldPath) -> list[Finding]:
-    """Everything that is wrong with the options of one side."""
+    """All findings about the options of one side."""
     found = [
         problem for index, each in enumerate(reference.options or ()) for problem in _one(each, reference, side, index)
     ]
@@ -126,7 +126,7 @@ def _one(variable: Json, reference: DataReference, side: Side, index: int) -> It
 
 
 def _meant(name: str, kind: SideType) -> str:
-    """An option of another type, one of a similar name, or all there are."""
+    """A hint: the type that has the option, or options with a similar name."""
     others = [other for other, options in OPTIONS.items() if other != kind and name in options]
     if others:
         return f"It is one of {' and '.join(others)}; those of {kind} are {', '.join(OPTIONS[kind])}."
@@ -173,7 +173,7 @@ def _keys(reference: DataReference, base: FieldPath) -> Iterator[Finding]:
 
 
 def _needed(reference: DataReference, name: str, base: FieldPath, hint: str) -> Finding:
-    """An option that is not given, or comes from a key that may be missing."""
+    """A required option that is not given, or has an optional reference."""
     message = f"{reference.type} needs the option `{name}`."
     if given(reference, name):
         message = f"{reference.type} needs the option `{name}`, but its key may be missing (`optional: true`)."
@@ -216,5 +216,5 @@ def _flag(reference: DataReference, base: FieldPath) -> Iterator[Finding]:
 
 
 def env_name(reference: DataReference, name: str) -> str | None:
-    """The variable that carries an option; None where it has no value."""
+    """The variable that carries an option; None for an option without a value."""
     return option_env(name) if given(reference, name) else None

@@ -17,13 +17,13 @@ def canonical(path: str) -> str:
 
 
 def sub_path(path: str, at: FieldPath) -> list[Finding]:
-    """What is wrong with a `subPath`."""
+    """Findings about a `subPath`."""
     problem = _problem(path)
     return [finding("SP405", at, *problem)] if problem else []
 
 
 def _problem(path: str) -> tuple[str, str] | None:
-    """Message and hint of the first thing that is wrong."""
+    """Message and hint of the first rule that the path breaks."""
     length = len(path.encode())
     rules = (
         (_CONTROL.search(path), "The path holds a control character.", "Remove it."),

@@ -10,20 +10,20 @@ from stowplan.schema.diagnostics import FieldPath, Finding, finding
 
 FIRST_WAIT = 10
 LONGEST_WAIT = 360
-"""Seconds that the Job controller waits before a new attempt: the first time, and at most; each is twice the last."""
+"""Seconds that the Job controller waits before a new attempt: first and longest wait. Each wait doubles the last."""
 
 START = 3600
 """Seconds that all attempts together may wait for nodes, claims and images."""
 
 UNLIMITED = 7 * 86400
-"""Seconds for all attempts where none has a limit: a claim that is never bound must not wait for ever."""
+"""Seconds for all attempts without a deadline: the pod of a claim that is never bound must not wait for ever."""
 
 _ROOT = 0
 _NOT_OURS = frozenset({"appArmorProfile", "seLinuxOptions", "sysctls", "windowsOptions", "seLinuxChangePolicy"})
 
 
 def needed(attempts: int, attempt_seconds: int) -> int:
-    """Seconds that so many attempts and the waits between them take at most."""
+    """The most seconds that `attempts` attempts and the waits between them take."""
     waits = sum(min(FIRST_WAIT << min(i, 10), LONGEST_WAIT) for i in range(min(attempts - 1, 10)))
     return attempts * attempt_seconds + waits + max(attempts - 11, 0) * LONGEST_WAIT
 
@@ -39,7 +39,7 @@ def total_deadline(cube: Cube) -> int:
 
 
 def findings(cube: Cube) -> list[Finding]:
-    """What is wrong with deadlines, resources, user, groups and node labels."""
+    """Findings about deadlines, resources, user, groups and node labels."""
     executor = cube.executor
     return [
         *_deadlines(cube),
@@ -77,7 +77,7 @@ def _deadlines(cube: Cube) -> Iterator[Finding]:
 
 
 def _rights(security: Json) -> Iterator[Finding]:
-    """What Pod Security `restricted` does not let a pod have."""
+    """Rights that Pod Security `restricted` refuses."""
     base: FieldPath = ("spec", "executor", "securityContext")
     hint = "Remove it. Files of other users are reached by `fsGroup` or `supplementalGroups`."
     for key in sorted(_NOT_OURS & security.keys()):

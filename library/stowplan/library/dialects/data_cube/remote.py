@@ -17,7 +17,7 @@ _CONTROL = re.compile(r"[\x00-\x1f]")
 
 
 def findings(cube: Cube) -> list[Finding]:
-    """What is wrong with the side that is remote."""
+    """All findings about the remote side."""
     return [*_address(cube), *_s3(cube), *_one_sided(cube), *_without_token(cube)]
 
 

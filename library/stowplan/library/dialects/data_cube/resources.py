@@ -31,7 +31,7 @@ def merged(executor: Executor, platform: Resources) -> Resources:
 
 
 def findings(executor: Executor, resources: Resources) -> Iterator[Finding]:
-    """What is wrong with the user's resources, and with the memory limit among the merged `resources`."""
+    """Findings about the user's resources, and about the memory limit in the merged `resources`."""
     given = executor.resources or {}
     base: FieldPath = ("spec", "executor", "resources")
     limits = given.get("limits") or {}

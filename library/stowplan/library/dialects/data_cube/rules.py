@@ -27,7 +27,7 @@ def sides(model: DataCube) -> list[Finding]:
 
 
 def findings(cube: Cube) -> list[Finding]:
-    """What is wrong with the two sides and with fields that depend on each other."""
+    """Findings about the two sides, and about fields that depend on each other."""
     model = cube.model
     return [
         *options.findings(model.spec.source, "source", ("spec", "source")),
@@ -42,7 +42,7 @@ def findings(cube: Cube) -> list[Finding]:
 
 
 def _blocks(model: DataCube) -> Iterator[Finding]:
-    """Settings of another type, and certificates for a claim."""
+    """Settings for another type, and findings about certificates."""
     for side in ("source", "sink"):
         reference: DataReference = getattr(model.spec, side)
         for block in ("git", "huggingface", "s3", "pvc"):

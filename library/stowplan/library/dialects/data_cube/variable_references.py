@@ -1,7 +1,7 @@
 """References among environment variables, as Kubernetes expands them (`third_party/forked/golang/expansion`).
 
-`$(NAME)` stands for a variable that comes earlier in the list; one that does not resolve stays as it is. `$$` stands
-for one `$`, so `$$(NAME)` is the text `$(NAME)`. Nothing else means anything: no shell is involved.
+`$(NAME)` is the value of a variable earlier in the list. A reference that does not resolve is not changed. `$$` is one
+`$`, so `$$(NAME)` is the string `$(NAME)`. Nothing else has a meaning: no shell is involved.
 """
 
 from collections.abc import Collection, Mapping
@@ -9,7 +9,7 @@ from graphlib import CycleError, TopologicalSorter
 
 
 def references(text: str) -> list[str]:
-    """The names that a value refers to, in the order in which they stand there."""
+    """The names that a value refers to, in the order of the value."""
     if "$(" not in text:
         return []
     found = []
@@ -31,9 +31,9 @@ def escaped(text: str) -> str:
 
 
 def ordered(values: Mapping[str, str]) -> list[str] | None:
-    """The names so that each comes behind those that its value refers to, else by the alphabet; None for a cycle.
+    """The names, each after the names that its value refers to, else in alphabetical order; None for a cycle.
 
-    The order in which the names are given has no influence.
+    The order of `values` has no influence.
     """
     wanted = {name: known(value, values) for name, value in values.items()}
     if not any(wanted.values()):
@@ -52,12 +52,12 @@ def ordered(values: Mapping[str, str]) -> list[str] | None:
 
 
 def known(value: str, names: Collection[str]) -> set[str]:
-    """Those of `names` that a value refers to."""
+    """The names among `names` that a value refers to."""
     return {name for name in references(value) if name in names} if "$(" in value else set()
 
 
 def circle(values: Mapping[str, str]) -> list[str]:
-    """Names that refer to each other in a circle, the first one of the alphabet first and again at the end."""
+    """Names that refer to each other in a circle: the alphabetically first name, the others, and the first again."""
     for start in sorted(name for name, value in values.items() if known(value, values)):
         if path := _back_to(start, values):
             return path
@@ -65,7 +65,7 @@ def circle(values: Mapping[str, str]) -> list[str]:
 
 
 def _back_to(start: str, values: Mapping[str, str]) -> list[str]:
-    """A shortest way from a name to itself along the references; empty where there is none."""
+    """A shortest path from a name to itself along the references; empty if there is none."""
     ways = [[start]]
     seen: set[str] = set()
     for way in ways:
