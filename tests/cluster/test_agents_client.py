@@ -10,7 +10,7 @@ import pytest
 from stowplan.agents.cluster.access import Access
 from stowplan.agents.cluster.answers import Refused, Unreachable, WatchEvent
 from stowplan.agents.cluster.client import Client
-from stowplan.agents.cluster.place import Place, job
+from stowplan.agents.cluster.place import ObjectAddress, job
 from tests.cluster.client import wait_for
 from tests.cluster.control_plane import Cluster
 from tests.cluster.deciders import HASH, Deciders
@@ -53,11 +53,11 @@ def call(access: Access, what: Call[T]) -> T:
     return asyncio.run(calling())
 
 
-def worker(deciders: Deciders) -> Place:
+def worker(deciders: Deciders) -> ObjectAddress:
     return job(deciders.namespace, f"worker-{HASH}")
 
 
-async def first(client: Client, place: Place, version: str | None) -> object:
+async def first(client: Client, place: ObjectAddress, version: str | None) -> object:
     """The first item of a watch."""
     return await anext(client.watch(place, version))
 

@@ -14,7 +14,7 @@ from stowplan.agents.cluster.access import Access
 from stowplan.agents.cluster.client import Client
 from stowplan.agents.reporter import resources
 from stowplan.agents.reporter.applying import manifest
-from stowplan.agents.reporter.cache import Cache
+from stowplan.agents.reporter.cache import ObjectCache
 from stowplan.agents.reporter.rules import registry
 from stowplan.agents.reporter.watching import Watching
 from stowplan.agents.runtime.log import Log
@@ -190,7 +190,7 @@ def test_version_that_the_server_no_longer_has(site: Site) -> None:
     trust = site.cluster.trust
     access = Access(trust.server, site.folder / "token", trust.authority.certificate)
     kind = KINDS["PaddleJob"]
-    known = Cache(partial(resources.resource, namespace=site.namespace, kind=kind), lambda _: None)
+    known = ObjectCache(partial(resources.resource, namespace=site.namespace, kind=kind), lambda _: None)
 
     async def story() -> None:
         async with Client(access, "test") as client:

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 
-from stowplan.agents.attempt.outcome import Outcome
+from stowplan.agents.attempt.outcome import AttemptOutcome
 from stowplan.agents.attempt.report import StatusReporter
 from stowplan.agents.cluster.access import Access
 from stowplan.agents.runtime.log import Log
@@ -192,7 +192,7 @@ def test_custom_resource_that_comes_after_the_job(account: Deciders, tmp_path: P
     (tmp_path / "token").write_text(account.token(), encoding="ascii")
     trust = account.cluster.trust
     access = Access(trust.server, tmp_path / "token", trust.authority.certificate)
-    outcome = Outcome("run", None)
+    outcome = AttemptOutcome("run", None)
     reporter = StatusReporter(
         access,
         Target(kind="DataCube", namespace=account.namespace, name="cube"),

@@ -13,15 +13,15 @@ from typing import TypeVar
 import certifi
 import pytest
 
-from stowplan.agents.attempt.outcome import Outcome
-from stowplan.agents.attempt.program import Program
+from stowplan.agents.attempt.outcome import AttemptOutcome
+from stowplan.agents.attempt.program import AttemptProgram
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.await_group import command as await_command
 from stowplan.agents.cache.drivers.api import Extent, Pulse
 from stowplan.agents.cache.drivers.bounded_subprocess import MOST_BYTES, Answer, Asker
 from stowplan.agents.cache.runtime.figures import Figures, Record
-from stowplan.agents.cache.runtime.watch import Watch
+from stowplan.agents.cache.runtime.watch import MountWatch
 from stowplan.agents.cluster import client as client_module
 from stowplan.agents.cluster.access import Access
 from stowplan.agents.cluster.answers import Refused, Unreachable, WatchEvent
@@ -29,7 +29,7 @@ from stowplan.agents.cluster.client import Client
 from stowplan.agents.cluster.place import job
 from stowplan.agents.reporter import command as reporter_command
 from stowplan.agents.reporter import workloads
-from stowplan.agents.reporter.cache import Cache
+from stowplan.agents.reporter.cache import ObjectCache
 from stowplan.agents.reporter.watching import Watching
 from stowplan.agents.runtime.log import LONGEST, Log
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -166,9 +166,9 @@ def test_an_error_event_of_any_code_is_a_refusal(tmp_path: Path, code: str) -> N
 # What the reporter makes of it.
 
 
-def reported(body: bytes, directory: Path, method: str) -> tuple[object, Cache[workloads.Job]]:
+def reported(body: bytes, directory: Path, method: str) -> tuple[object, ObjectCache[workloads.Job]]:
     """What one list or watch of Jobs gives, and the cache after it."""
-    cache = Cache(partial(workloads.job, namespace="ml"), lambda _: None)
+    cache = ObjectCache(partial(workloads.job, namespace="ml"), lambda _: None)
 
     async def run() -> object:
         async with asyncio.timeout(20), server(200, lambda: once(body), directory) as client:
@@ -227,8 +227,8 @@ def test_a_panic_of_the_work_ends_the_attempt_in_words(
     def work() -> str:
         raise PanicError("x" * 100_000)
 
-    outcome = Outcome(None, None)
-    program = Program("transfer", outcome, Stop(), Log(stream=StringIO()), Redactor(()), None)
+    outcome = AttemptOutcome(None, None)
+    program = AttemptProgram("transfer", outcome, Stop(), Log(stream=StringIO()), Redactor(()), None)
     assert program.run(work, None) == ExitCode.TRANSIENT
     assert "PanicError" in outcome.message
     assert len(outcome.message) <= LONGEST
@@ -245,7 +245,7 @@ def test_a_panic_of_the_driver_ends_the_cache_agent(tmp_path: Path) -> None:
 
     stop = Stop()
     record = Record(Figures(0, None, 1))
-    Watch(Driver(), tmp_path, record, stop, Log(stream=StringIO()), tmp_path / "beat", 1.0).start()
+    MountWatch(Driver(), tmp_path, record, stop, Log(stream=StringIO()), tmp_path / "beat", 1.0).start()
     assert stop._event.wait(5)
     assert stop.why == "failure"
 

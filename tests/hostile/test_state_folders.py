@@ -29,7 +29,7 @@ from stowplan.agents.cache.drivers.juicefs.tasks.lock import Lock
 from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks
 from stowplan.agents.cache.drivers.juicefs.tasks.mounted_state import MountedState
 from stowplan.agents.cache.drivers.juicefs.tasks.warmup import WarmupTask
-from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskOutcome, Work
+from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskOutcome, TaskWork
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.wait_dataset import command
 from stowplan.agents.wait_dataset.readiness import look
@@ -159,8 +159,8 @@ def untouched(elsewhere: Path) -> None:
     assert SECRET in (elsewhere / "file").read_text()
 
 
-def work(run: str | None = RUN) -> Work:
-    return Work(TaskOutcome(run, None, task="sync"), Stop(), Log(), Redactor(()))
+def work(run: str | None = RUN) -> TaskWork:
+    return TaskWork(TaskOutcome(run, None, task="sync"), Stop(), Log(), Redactor(()))
 
 
 # Markers of a transfer.

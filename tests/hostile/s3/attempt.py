@@ -4,13 +4,13 @@ from typing import Any
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.network import Network
-from stowplan.agents.attempt.outcome import Outcome
+from stowplan.agents.attempt.outcome import AttemptOutcome
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
-from stowplan.agents.transfer.engine import Work
+from stowplan.agents.transfer.engine import TransferWork
 from stowplan.agents.transfer.registry import engine
-from stowplan.agents.transfer.run import Run
+from stowplan.agents.transfer.run import TransferRun
 from stowplan.agents.transfer.settings import settings
 from stowplan.schema.agents.transfer_config import TransferConfig
 from tests.agents.transfer.agent import Cube
@@ -26,6 +26,8 @@ def attempt(
     config = TransferConfig.model_validate(cube.config(source, sink))
     told = settings(config, cube.variables(), network)
     try:
-        return Run(told, engine(told), Work(Outcome(None, None), Stop(), Log(), Redactor(()))).all()
+        return TransferRun(
+            told, engine(told), TransferWork(AttemptOutcome(None, None), Stop(), Log(), Redactor(()))
+        ).all()
     except AttemptError as failure:
         return failure

@@ -9,12 +9,12 @@ import pytest
 
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError, StoppedError
-from stowplan.agents.attempt.outcome import Outcome
+from stowplan.agents.attempt.outcome import AttemptOutcome
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
-from stowplan.agents.transfer.engine import Work
-from stowplan.agents.transfer.run import Run
+from stowplan.agents.transfer.engine import TransferWork
+from stowplan.agents.transfer.run import TransferRun
 from stowplan.agents.transfer.s3.journal import WINDOW
 from stowplan.agents.transfer.s3.protocol.failure import of_any
 from stowplan.agents.transfer.settings import settings
@@ -124,13 +124,13 @@ class Careless:
     files: int
     size: int
 
-    def download(self, work: Work, directory: Path, completion: Completion) -> str:
+    def download(self, work: TransferWork, directory: Path, completion: Completion) -> str:
         completion.begin()
         self.upload(work, directory)
         work.progress.add(size=100 - self.size)
         return "All went well"
 
-    def upload(self, work: Work, directory: Path | None) -> str:  # noqa: ARG002 - as an engine is called
+    def upload(self, work: TransferWork, directory: Path | None) -> str:  # noqa: ARG002 - as an engine is called
         work.progress.files_total, work.progress.bytes_total = 3, 100
         work.progress.add(files=3 - self.files)
         return "All went well"
@@ -145,7 +145,9 @@ def test_a_run_that_left_something_out_has_no_marker(
     sides = (cube.local(), cube.remote()) if upload else (cube.remote(), cube.local())
     fields = {**cube.config(*sides), "state": cube.config(*sides)["state"] if state or not upload else None}
     told = settings(TransferConfig.model_validate(fields), {"STOWPLAN_RUN": "run-1"})
-    run = Run(told, Careless(files_, size), Work(Outcome("run-1", None), Stop(), Log(), Redactor(())))
+    run = TransferRun(
+        told, Careless(files_, size), TransferWork(AttemptOutcome("run-1", None), Stop(), Log(), Redactor(()))
+    )
     complete = cube.state / "complete.json"
     if files_ or (size and not upload):
         with pytest.raises(AttemptError, match="missing"):

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, Outcome
-from stowplan.agents.cache.runtime.phase import Situation, Task
+from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, AttemptOutcome
+from stowplan.agents.cache.runtime.phase import Situation, TaskState
 from stowplan.agents.transfer.dataset_status import DatasetStatus
 from stowplan.schema.agents.exit_codes import ExitCode
 from tests.unit.agents.reporter.given import (
@@ -28,7 +28,7 @@ def sync(**fields: Any) -> Manifest:
     return job("SampleSet", "sync", **fields)
 
 
-def seen(ready: int, *, mounted: bool, measured: bool, sync: Task) -> Situation:
+def seen(ready: int, *, mounted: bool, measured: bool, sync: TaskState) -> Situation:
     return Situation(2, ready, mounted, measured, sync)
 
 
@@ -38,16 +38,16 @@ DONE, LOST = sync(status=complete(9)), sync(status=failed(9))
 @pytest.mark.parametrize(
     ("objects", "told", "phase"),
     [
-        ([stateful_set(2, 0), runtime_pod()], seen(0, mounted=False, measured=False, sync=Task()), "Bound"),
-        ([stateful_set(2, 1), sync(), runtime_pod()], seen(1, mounted=True, measured=False, sync=Task()), "Mount"),
+        ([stateful_set(2, 0), runtime_pod()], seen(0, mounted=False, measured=False, sync=TaskState()), "Bound"),
+        ([stateful_set(2, 1), sync(), runtime_pod()], seen(1, mounted=True, measured=False, sync=TaskState()), "Mount"),
         (
             [stateful_set(2, 1), sync(), pod(sync())],
-            seen(1, mounted=True, measured=True, sync=Task("under way")),
+            seen(1, mounted=True, measured=True, sync=TaskState("under way")),
             "Syncing",
         ),
-        ([stateful_set(2, 2), LOST], seen(2, mounted=True, measured=True, sync=Task("failed")), "SyncFailed"),
-        ([stateful_set(2, 1), DONE], seen(1, mounted=True, measured=True, sync=Task("succeeded")), "PartialReady"),
-        ([stateful_set(2, 2), DONE], seen(2, mounted=True, measured=True, sync=Task("succeeded")), "Ready"),
+        ([stateful_set(2, 2), LOST], seen(2, mounted=True, measured=True, sync=TaskState("failed")), "SyncFailed"),
+        ([stateful_set(2, 1), DONE], seen(1, mounted=True, measured=True, sync=TaskState("succeeded")), "PartialReady"),
+        ([stateful_set(2, 2), DONE], seen(2, mounted=True, measured=True, sync=TaskState("succeeded")), "Ready"),
     ],
 )
 def test_caches(objects: list[Manifest], told: Situation, phase: str) -> None:
@@ -61,7 +61,7 @@ def test_caches(objects: list[Manifest], told: Situation, phase: str) -> None:
 )
 def test_claim(objects: list[Manifest], result: str, phase: str) -> None:
     status: Any = report("SampleSet", resource("SampleSet", CLAIM), *objects)
-    outcome = Outcome("run", "pod")
+    outcome = AttemptOutcome("run", "pod")
     if result != RUNNING:
         outcome.end(ExitCode.DONE if result == SUCCEEDED else ExitCode.AUTH, "Because", "because")
     assert (status["phase"], DatasetStatus("SampleSet", outcome, phase=True).fields()["phase"]) == (phase, phase)

@@ -12,7 +12,7 @@ LONGEST_MESSAGE = 32768
 
 
 @dataclass
-class Outcome:
+class AttemptOutcome:
     """Current state of the attempt."""
 
     run: str | None

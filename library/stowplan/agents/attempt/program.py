@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from stowplan.agents.attempt.failure import AttemptError, StoppedError, of_any
 from stowplan.agents.attempt.interruption import interruptible
-from stowplan.agents.attempt.outcome import Outcome
+from stowplan.agents.attempt.outcome import AttemptOutcome
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.report import StatusReporter
 from stowplan.agents.attempt.stop import Stop, Why
@@ -35,11 +35,11 @@ END_SECONDS = 8.0
 
 
 @dataclass(frozen=True)
-class Program:
+class AttemptProgram:
     """One attempt at `what`, a word such as `transfer` or `warmup`."""
 
     what: str
-    outcome: Outcome
+    outcome: AttemptOutcome
     stop: Stop
     log: Log
     redact: Redactor

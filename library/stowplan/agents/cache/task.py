@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TextIO, cast
 
-from stowplan.agents.attempt.program import Program
+from stowplan.agents.attempt.program import AttemptProgram
 from stowplan.agents.attempt.redaction import RedactedStream, Redactor
 from stowplan.agents.attempt.report import StatusReporter, reach
 from stowplan.agents.attempt.stop import Stop
@@ -16,7 +16,7 @@ from stowplan.agents.cache.drivers.juicefs.tasks.remove import RemoveTask
 from stowplan.agents.cache.drivers.juicefs.tasks.settings import TaskArguments, TaskConfig, arguments, read
 from stowplan.agents.cache.drivers.juicefs.tasks.sync import SyncTask
 from stowplan.agents.cache.drivers.juicefs.tasks.warmup import WarmupTask
-from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskOutcome, Work
+from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskOutcome, TaskWork
 from stowplan.agents.runtime.log import Log, identity
 from stowplan.agents.runtime.settings import SettingsError
 from stowplan.schema.agents import field_managers
@@ -38,13 +38,13 @@ def main(words: Sequence[str]) -> int:
         return ExitCode.BAD_SPEC
     run = os.environ.get(RUN_ENV) or None
     outcome = TaskOutcome(run, os.environ.get(POD_ENV), task=given.task, partition=given.partition)
-    work = Work(outcome, Stop(), log, redact)
+    work = TaskWork(outcome, Stop(), log, redact)
     task = _task(config, work, os.environ)
-    program = Program(given.task, outcome, work.stop, log, redact, config.soft_deadline_seconds)
+    program = AttemptProgram(given.task, outcome, work.stop, log, redact, config.soft_deadline_seconds)
     return program.run(task, _reporter(given, config, outcome, log))
 
 
-def _task(config: TaskConfig, work: Work, environment: Mapping[str, str]) -> Callable[[], str]:
+def _task(config: TaskConfig, work: TaskWork, environment: Mapping[str, str]) -> Callable[[], str]:
     if isinstance(config, SyncConfig):
         return SyncTask(config, work, environment).run
     if isinstance(config, RmrConfig):

@@ -20,7 +20,7 @@ from stowplan.agents.cluster.answers import (
     object_of,
     refusal_of,
 )
-from stowplan.agents.cluster.place import Place
+from stowplan.agents.cluster.place import ObjectAddress
 
 REQUEST_SECONDS = 15.0
 """Maximum wait in seconds for a connection, for the next bytes, and for sending."""
@@ -71,24 +71,21 @@ class Client:
         for each in (self._http, *self._retired):
             await each.aclose()
 
-    async def get(self, place: Place) -> Answer:
-        """Get the current object."""
+    async def get(self, place: ObjectAddress) -> Answer:
+        """The object as it is now."""
         return await self._call("GET", place.path)
 
-    async def merge_patch(self, place: Place, changes: Manifest, manager: str) -> Answer:
-        """Apply a JSON merge patch (RFC 7386).
-
-        With `metadata.resourceVersion`, a version that has changed is refused with 409.
-        """
+    async def merge_patch(self, place: ObjectAddress, changes: Manifest, manager: str) -> Answer:
+        """JSON merge patch (RFC 7386); with `metadata.resourceVersion` in it, 409 if the object is another version."""
         parameters = {"fieldManager": manager, "fieldValidation": "Strict"}
         return await self._call("PATCH", place.path, changes, parameters)
 
-    async def status(self, place: Place) -> Answer:
-        """Get the current object by its `/status`, the only path that a Role for reports allows."""
+    async def status(self, place: ObjectAddress) -> Answer:
+        """The object as it is now, by its `/status`: the one path that a Role for reports alone allows."""
         return await self._call("GET", f"{place.path}/status")
 
-    async def apply_status(self, place: Place, manifest: Manifest, manager: str) -> Answer:
-        """Apply the status of an object (server-side apply).
+    async def apply_status(self, place: ObjectAddress, manifest: Manifest, manager: str) -> Answer:
+        """Server-side apply of the status of an object. Fields that another manager took come back to this one.
 
         Fields that another manager took come back to this manager.
 
@@ -99,8 +96,8 @@ class Client:
         parameters = {"fieldManager": manager, "fieldValidation": "Strict", "force": "true"}
         return await self._call("PATCH", f"{place.path}/status", manifest, parameters, APPLY_PATCH)
 
-    def watch(self, place: Place, resource_version: str | None) -> AsyncIterator[WatchEvent | Trouble]:
-        """Watch one object until the server ends the watch. A trouble ends the watch too and is the last item.
+    def watch(self, place: ObjectAddress, resource_version: str | None) -> AsyncIterator[WatchEvent | Trouble]:
+        """What happens to one object, until the server ends the watch or after a trouble, which is the last item.
 
         Without a version the first event is the current object, if it exists. The field selector is required: a rule
         with `resourceNames` allows a watch only with it.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stowplan.agents.cluster.place import Place
+from stowplan.agents.cluster.place import ObjectAddress
 from stowplan.schema.kinds.table import KINDS
 
 
@@ -18,9 +18,9 @@ class Served:
         """The path of all its objects in a namespace."""
         return f"/apis/{self.api_version}/namespaces/{namespace}/{self.plural}"
 
-    def place(self, namespace: str, name: str) -> Place:
+    def place(self, namespace: str, name: str) -> ObjectAddress:
         """One object."""
-        return Place(self.collection(namespace), name)
+        return ObjectAddress(self.collection(namespace), name)
 
 
 SERVED: Mapping[str, Served] = {kind: Served(model.group_version(), model.PLURAL) for kind, model in KINDS.items()}

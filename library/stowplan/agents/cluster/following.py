@@ -8,7 +8,7 @@ from time import monotonic
 from stowplan.agents.cluster.answers import Manifest, Refused, Trouble, Unreachable, WatchEvent
 from stowplan.agents.cluster.backoff import Backoff
 from stowplan.agents.cluster.client import Client
-from stowplan.agents.cluster.place import Place
+from stowplan.agents.cluster.place import ObjectAddress
 
 STEADY_SECONDS = 5.0
 """A round of at least this many seconds resets the backoff."""
@@ -38,8 +38,8 @@ class Missing:
 News = Live | Deleted | Missing | Trouble
 
 
-async def follow(client: Client, place: Place) -> AsyncIterator[News]:
-    """Yield everything that happens to one object, without end.
+async def follow(client: Client, place: ObjectAddress) -> AsyncIterator[News]:
+    """Everything that happens to one object, without end.
 
     Each round reads the object and watches it from that version on. When the watch ends (by its time, by 410 Gone or by
     a fault), the next round reads again, so no lasting change is missed. Changes that were undone between two rounds
@@ -56,7 +56,7 @@ async def follow(client: Client, place: Place) -> AsyncIterator[News]:
         await asyncio.sleep(backoff.seconds())
 
 
-async def _round(client: Client, place: Place) -> AsyncIterator[News]:
+async def _round(client: Client, place: ObjectAddress) -> AsyncIterator[News]:
     match await client.get(place):
         case Refused(status=404, reason="NotFound"):
             yield Missing()

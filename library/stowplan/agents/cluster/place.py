@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ObjectAddress:
     """One object: the path of its collection, such as `/apis/batch/v1/namespaces/ml/jobs`, and its name."""
 
     collection: str
@@ -15,6 +15,6 @@ class Place:
         return f"{self.collection}/{self.name}"
 
 
-def job(namespace: str, name: str) -> Place:
+def job(namespace: str, name: str) -> ObjectAddress:
     """Return the place of a Job."""
-    return Place(f"/apis/batch/v1/namespaces/{namespace}/jobs", name)
+    return ObjectAddress(f"/apis/batch/v1/namespaces/{namespace}/jobs", name)

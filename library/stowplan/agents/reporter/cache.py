@@ -30,7 +30,7 @@ T = TypeVar("T", bound=Item)
 
 
 @dataclass
-class Cache(Generic[T]):
+class ObjectCache(Generic[T]):
     """The objects of one kind. `changed` hears of each custom resource whose objects are not what they were."""
 
     read: Callable[[Manifest], T | None]
@@ -94,12 +94,12 @@ class Cache(Generic[T]):
 class Caches:
     """All kinds together."""
 
-    resources: Mapping[str, Cache[Resource]]
+    resources: Mapping[str, ObjectCache[Resource]]
     """By kind."""
-    jobs: Cache[Job]
-    job_sets: Cache[JobSet]
-    sets: Cache[StatefulSet]
-    pods: Cache[Pod]
+    jobs: ObjectCache[Job]
+    job_sets: ObjectCache[JobSet]
+    sets: ObjectCache[StatefulSet]
+    pods: ObjectCache[Pod]
     mxnet_success: MxnetSuccess = "scheduler"
     """The platform's setting, which the rules of MxJobs read."""
 
@@ -126,7 +126,7 @@ class Caches:
         return all(each.complete for each in (*self.resources.values(), *self.workloads))
 
     @property
-    def workloads(self) -> tuple[Cache[Any], ...]:
+    def workloads(self) -> tuple[ObjectCache[Any], ...]:
         return self.jobs, self.job_sets, self.sets, self.pods
 
     def all_keys(self) -> list[Key]:

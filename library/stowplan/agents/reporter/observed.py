@@ -25,7 +25,7 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ObservedRun:
     """What belongs to one run: the objects whose names end in the same hash, or were due at the same minute."""
 
     name: str
@@ -38,7 +38,7 @@ class Run:
         return bool(self.jobs or self.job_sets)
 
 
-def present_run(seen: Observed) -> Run:
+def present_run(seen: Observed) -> ObservedRun:
     """The run whose objects were made last; an empty one where there is none.
 
     After an edit the objects of the old run stay for a moment beside the new ones: nothing of them counts.
@@ -51,12 +51,12 @@ def present_run(seen: Observed) -> Run:
     return of(seen, newest)
 
 
-def of(seen: Observed, run: str) -> Run:
+def of(seen: Observed, run: str) -> ObservedRun:
     """The objects of the run with that name. The cache pods of a dataset belong to none."""
     jobs = sorted((job for job in seen.jobs if job.run == run), key=_by_name)
     job_sets = [each for each in seen.job_sets if each.run == run]
     pods = sorted((pod for pod in seen.pods if pod.job and pod.run == run), key=lambda pod: (pod.index, pod.name))
-    return Run(run, jobs, job_sets, pods)
+    return ObservedRun(run, jobs, job_sets, pods)
 
 
 def _by_name(job: Job) -> tuple[int, str]:

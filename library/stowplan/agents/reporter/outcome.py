@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from stowplan.agents.reporter.causes import DEADLINE, Cause
-from stowplan.agents.reporter.observed import Run, latest
+from stowplan.agents.reporter.observed import ObservedRun, latest
 from stowplan.agents.reporter.workloads import Job, JobSet, Mark
 from stowplan.schema.agents.await_config import END_AT_ONCE
 
@@ -15,7 +15,7 @@ HELPER_LOST = "HelperLost"
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RunOutcome:
     """Where a run stands, in the words of its Jobs. `at` is empty where nobody says since when."""
 
     state: State
@@ -28,33 +28,33 @@ class Outcome:
         return self.state in ("complete", "failed")
 
 
-ABSENT = Outcome("absent", "NotStarted", "There is no Job yet")
+ABSENT = RunOutcome("absent", "NotStarted", "There is no Job yet")
 
 
-def of_job(job: Job) -> Outcome:
+def of_job(job: Job) -> RunOutcome:
     """Of one Job."""
     if failed := job.conditions.get("Failed") or job.conditions.get("FailureTarget"):
         return _failed(failed, job.name)
     if complete := job.conditions.get("Complete"):
-        return Outcome("complete", "Succeeded", f"Job {job.name} is complete", job.completed or complete.at)
+        return RunOutcome("complete", "Succeeded", f"Job {job.name} is complete", job.completed or complete.at)
     if job.suspended:
         suspended = job.conditions.get("Suspended")
-        return Outcome("suspended", "Suspended", f"Job {job.name} is suspended", suspended.at if suspended else "")
-    return Outcome("active", "Running", f"Job {job.name} is under way", job.started)
+        return RunOutcome("suspended", "Suspended", f"Job {job.name} is suspended", suspended.at if suspended else "")
+    return RunOutcome("active", "Running", f"Job {job.name} is under way", job.started)
 
 
-def of_job_set(found: JobSet) -> Outcome:
+def of_job_set(found: JobSet) -> RunOutcome:
     """Of one JobSet."""
     if failed := found.conditions.get("Failed"):
         return _failed(failed, found.name)
     if done := found.conditions.get("Completed"):
-        return Outcome("complete", "Succeeded", f"JobSet {found.name} is complete", done.at)
+        return RunOutcome("complete", "Succeeded", f"JobSet {found.name} is complete", done.at)
     if suspended := found.conditions.get("Suspended"):
-        return Outcome("suspended", "Suspended", f"JobSet {found.name} is suspended", suspended.at)
-    return Outcome("active", "Running", f"JobSet {found.name} is under way", found.created)
+        return RunOutcome("suspended", "Suspended", f"JobSet {found.name} is suspended", suspended.at)
+    return RunOutcome("active", "Running", f"JobSet {found.name} is under way", found.created)
 
 
-def of_run(run: Run, deciders: Collection[str], enough: Collection[str] = ()) -> Outcome:
+def of_run(run: ObservedRun, deciders: Collection[str], enough: Collection[str] = ()) -> RunOutcome:
     """Of a training job whose `deciders` are the roles that must succeed.
 
     Where all roles in `enough` are complete, the others are not asked (the old MXNet operator looked at the scheduler
@@ -69,7 +69,7 @@ def of_run(run: Run, deciders: Collection[str], enough: Collection[str] = ()) ->
     return together([by_role.get(role, ABSENT) for role in deciders])
 
 
-def together(parts: Sequence[Outcome]) -> Outcome:
+def together(parts: Sequence[RunOutcome]) -> RunOutcome:
     """Failed once one part is; complete when all are. A deadline is told of last: it may be how await ended a part."""
     if failures := [part for part in parts if part.state == "failed"]:
         return min(failures, key=lambda part: part.reason == DEADLINE)
@@ -77,30 +77,30 @@ def together(parts: Sequence[Outcome]) -> Outcome:
         if found := [part for part in parts if part.state == state]:
             return found[0]
     if any(part.state == "absent" for part in parts) or not parts:
-        return ABSENT if all(part.state == "absent" for part in parts) else Outcome("active", "Running", "")
+        return ABSENT if all(part.state == "absent" for part in parts) else RunOutcome("active", "Running", "")
     return _complete(parts)
 
 
-def explained(outcome: Outcome, cause: Cause | None) -> Outcome:
+def explained(outcome: RunOutcome, cause: Cause | None) -> RunOutcome:
     """A failure in the words of the pods, which know more than their Job; except for a deadline, which ended them."""
     if outcome.state != "failed" or outcome.reason in (DEADLINE, HELPER_LOST) or cause is None:
         return outcome
-    return Outcome("failed", cause.reason, cause.message, outcome.at)
+    return RunOutcome("failed", cause.reason, cause.message, outcome.at)
 
 
-def lost_helper(run: Run, outcome: Outcome, walltime: int | None) -> Outcome:
+def lost_helper(run: ObservedRun, outcome: RunOutcome, walltime: int | None) -> RunOutcome:
     """A deadline of one second that no user asked for is how an await agent ends the group of a helper that is away."""
     late = [job for job in run.jobs if of_job(job).reason == DEADLINE]
     patched = bool(late) and all(job.deadline == END_AT_ONCE for job in late)
     if outcome.reason != DEADLINE or not patched or walltime == END_AT_ONCE:
         return outcome
-    return Outcome("failed", HELPER_LOST, "A helper did not listen for too long, so the job was ended", outcome.at)
+    return RunOutcome("failed", HELPER_LOST, "A helper did not listen for too long, so the job was ended", outcome.at)
 
 
-def _complete(parts: Sequence[Outcome]) -> Outcome:
+def _complete(parts: Sequence[RunOutcome]) -> RunOutcome:
     message = parts[0].message if len(parts) == 1 else f"All {len(parts)} Jobs are complete"
-    return Outcome("complete", "Succeeded", message, latest(part.at for part in parts))
+    return RunOutcome("complete", "Succeeded", message, latest(part.at for part in parts))
 
 
-def _failed(mark: Mark, name: str) -> Outcome:
-    return Outcome("failed", mark.reason or "Failed", f"{name}: {mark.message or mark.reason}", mark.at)
+def _failed(mark: Mark, name: str) -> RunOutcome:
+    return RunOutcome("failed", mark.reason or "Failed", f"{name}: {mark.message or mark.reason}", mark.at)

@@ -12,7 +12,7 @@ from stowplan.agents.cluster.backoff import Backoff
 from stowplan.agents.cluster.client import Client
 from stowplan.agents.reporter import pods, resources, workloads
 from stowplan.agents.reporter.applying import Written, apply
-from stowplan.agents.reporter.cache import Cache, Caches
+from stowplan.agents.reporter.cache import Caches, ObjectCache
 from stowplan.agents.reporter.observed import Observed
 from stowplan.agents.reporter.queue import Queue
 from stowplan.agents.reporter.rules import registry
@@ -56,14 +56,13 @@ class Reporting:
         changed = partial(self.queue.add, delay=SETTLE_SECONDS)
         self.caches = Caches(
             resources={
-                kind.kind: Cache(partial(resources.resource, namespace=namespace, kind=kind), changed)
+                kind.kind: ObjectCache(partial(resources.resource, namespace=namespace, kind=kind), changed)
                 for kind in resources.KINDS
             },
-            jobs=Cache(partial(workloads.job, namespace=namespace), changed),
-            job_sets=Cache(partial(workloads.job_set, namespace=namespace), changed),
-            sets=Cache(partial(workloads.stateful_set, namespace=namespace), changed),
-            pods=Cache(partial(pods.pod, namespace=namespace), changed),
-            mxnet_success=self.settings.mxnet_success,
+            jobs=ObjectCache(partial(workloads.job, namespace=namespace), changed),
+            job_sets=ObjectCache(partial(workloads.job_set, namespace=namespace), changed),
+            sets=ObjectCache(partial(workloads.stateful_set, namespace=namespace), changed),
+            pods=ObjectCache(partial(pods.pod, namespace=namespace), changed),
         )
 
     async def run(self) -> None:
@@ -98,7 +97,7 @@ class Reporting:
         else:
             self.caches.job_sets.complete = True
 
-    def _watching(self, path: str, cache: Cache[Any]) -> Watching[Any]:
+    def _watching(self, path: str, cache: ObjectCache[Any]) -> Watching[Any]:
         return Watching(self.client, path, cache, self.log)
 
     async def _work(self) -> None:

@@ -5,8 +5,8 @@ import sys
 from typing import TextIO, cast
 
 from stowplan.agents.attempt.network import Network
-from stowplan.agents.attempt.outcome import Outcome
-from stowplan.agents.attempt.program import Program
+from stowplan.agents.attempt.outcome import AttemptOutcome
+from stowplan.agents.attempt.program import AttemptProgram
 from stowplan.agents.attempt.redaction import RedactedStream, Redactor
 from stowplan.agents.attempt.report import StatusReporter, reach
 from stowplan.agents.attempt.stop import Stop
@@ -14,9 +14,9 @@ from stowplan.agents.runtime.arguments import Arguments
 from stowplan.agents.runtime.log import Log, identity
 from stowplan.agents.runtime.settings import SettingsError
 from stowplan.agents.transfer import cube_status, dataset_status
-from stowplan.agents.transfer.engine import Work
+from stowplan.agents.transfer.engine import TransferWork
 from stowplan.agents.transfer.registry import engine
-from stowplan.agents.transfer.run import Run
+from stowplan.agents.transfer.run import TransferRun
 from stowplan.agents.transfer.settings import TransferSettings, arguments, read, secrets, settings
 from stowplan.schema.agents import field_managers
 from stowplan.schema.agents.cache_config import POD_ENV
@@ -38,14 +38,14 @@ def main() -> int:
     except SettingsError as error:
         log.error(str(error), reason="BadSpec", code=int(ExitCode.BAD_SPEC))  # noqa: TRY400 - not that logging
         return ExitCode.BAD_SPEC
-    outcome = Outcome(told.run, os.environ.get(POD_ENV))
+    outcome = AttemptOutcome(told.run, os.environ.get(POD_ENV))
     stop = Stop()
-    program = Program("transfer", outcome, stop, log, redact, config.soft_deadline_seconds)
-    run = Run(told, chosen, Work(outcome, stop, log, redact))
+    program = AttemptProgram("transfer", outcome, stop, log, redact, config.soft_deadline_seconds)
+    run = TransferRun(told, chosen, TransferWork(outcome, stop, log, redact))
     return program.run(run.all, _reporter(given, told, outcome, log))
 
 
-def _reporter(given: Arguments, told: TransferSettings, outcome: Outcome, log: Log) -> StatusReporter | None:
+def _reporter(given: Arguments, told: TransferSettings, outcome: AttemptOutcome, log: Log) -> StatusReporter | None:
     access = reach(os.environ, given.account, log)
     if access is None:
         return None

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, Outcome, condition, percent
+from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, AttemptOutcome, condition, percent
 
 _PHASES = {RUNNING: "Running", SUCCEEDED: "Succeeded", FAILED: "Failed"}
 
 
-def status(outcome: Outcome, *, phase: bool) -> dict[str, Any]:
+def status(outcome: AttemptOutcome, *, phase: bool) -> dict[str, Any]:
     """Return the status fields without times. `phase`: no reporter runs, so include phase and conditions."""
     told: dict[str, Any] = {
         "progress": percent(outcome.progress.snapshot(), done=outcome.result == SUCCEEDED),
@@ -18,7 +18,7 @@ def status(outcome: Outcome, *, phase: bool) -> dict[str, Any]:
     return told | (_phase(outcome) if phase else {})
 
 
-def _phase(outcome: Outcome) -> dict[str, Any]:
+def _phase(outcome: AttemptOutcome) -> dict[str, Any]:
     """Return phase and conditions. `Failed` may be temporary: the attempt does not know whether the Job retries."""
     conditions = [
         condition("Initialized", "Started", "The agent runs", holds=True),

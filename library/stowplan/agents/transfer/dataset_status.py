@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, Outcome, condition
+from stowplan.agents.attempt.outcome import FAILED, RUNNING, SUCCEEDED, AttemptOutcome, condition
 from stowplan.agents.runtime.dataset_phase import Course, of_claim
 from stowplan.agents.runtime.timestamp import now
 from stowplan.schema.agents import field_managers
@@ -18,7 +18,7 @@ _PHASES_OF_JOB = {RUNNING: "Running", SUCCEEDED: "Succeeded", FAILED: "Failed"}
 class DatasetStatus:
     """Status of one attempt, which begins when this object is created."""
 
-    def __init__(self, kind: str, outcome: Outcome, *, phase: bool) -> None:
+    def __init__(self, kind: str, outcome: AttemptOutcome, *, phase: bool) -> None:
         self._kind, self._outcome, self._phase = kind, outcome, phase
         self._began = now()
 

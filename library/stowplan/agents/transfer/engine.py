@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from stowplan.agents.attempt.completion import Completion
-from stowplan.agents.attempt.outcome import Outcome
+from stowplan.agents.attempt.outcome import AttemptOutcome
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
@@ -17,10 +17,10 @@ PROTECTED = (STATE_DIRECTORY, "lost+found", ".snapshot")
 
 
 @dataclass(frozen=True)
-class Work:
+class TransferWork:
     """Values that an attempt needs in addition to the settings."""
 
-    outcome: Outcome
+    outcome: AttemptOutcome
     stop: Stop
     log: Log
     redact: Redactor
@@ -34,12 +34,12 @@ class Work:
 class Engine(Protocol):
     """Copies between a directory and one remote side. AttemptError or StoppedError ends it early."""
 
-    def download(self, work: Work, directory: Path, completion: Completion) -> str:
-        """Copy from the remote side to the claim and return a sentence about the result.
+    def download(self, work: TransferWork, directory: Path, completion: Completion) -> str:
+        """Brings the remote side to the claim; gives a sentence of what was done.
 
         `directory` holds the state of this transfer, in the claim. The engine calls `completion.begin()` before the
         first change of the destination. At the end all fetched data must be durable.
         """
 
-    def upload(self, work: Work, directory: Path | None) -> str:
+    def upload(self, work: TransferWork, directory: Path | None) -> str:
         """Copy from the claim to the remote side. Without a directory no state is stored."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError, StoppedError, of_any
 from stowplan.agents.attempt.lock import held
-from stowplan.agents.transfer.engine import Engine, Work
+from stowplan.agents.transfer.engine import Engine, TransferWork
 from stowplan.agents.transfer.settings import TransferSettings
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -24,12 +24,12 @@ _ADVICE = (
 
 
 @dataclass(frozen=True)
-class Run:
+class TransferRun:
     """Transfer with one engine."""
 
     told: TransferSettings
     engine: Engine
-    work: Work
+    work: TransferWork
 
     def all(self) -> str:
         """Copy and return a sentence about the result. Raises AttemptError or StoppedError."""

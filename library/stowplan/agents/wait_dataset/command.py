@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from stowplan.agents.attempt.termination_log import leave
 from stowplan.agents.runtime.arguments import bare_parser
 from stowplan.agents.runtime.log import Log, identity
-from stowplan.agents.wait_dataset.patience import Outcome, Patience
+from stowplan.agents.wait_dataset.patience import Patience, WaitOutcome
 from stowplan.agents.wait_dataset.readiness import View, look
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.wait_config import DEFAULT_TIMEOUT, Until, WaitConfig
@@ -43,7 +43,7 @@ def main() -> int:
     os._exit(outcome.code)
 
 
-def _wait(config: WaitConfig, log: Log) -> Outcome:
+def _wait(config: WaitConfig, log: Log) -> WaitOutcome:
     began, told, patience = time.monotonic(), -_TELL_SECONDS, Patience(config)
     looks = _looks(config)
     while True:
@@ -53,7 +53,7 @@ def _wait(config: WaitConfig, log: Log) -> Outcome:
             view = None
         if isinstance(view, BaseException):
             log.fault(view)
-            return Outcome(ExitCode.TRANSIENT, "Fault", f"A fault of this program: {view!r}")
+            return WaitOutcome(ExitCode.TRANSIENT, "Fault", f"A fault of this program: {view!r}")
         now = time.monotonic() - began
         outcome = patience.after(view, now) if view else patience.late(now)
         if outcome:

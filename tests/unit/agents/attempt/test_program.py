@@ -11,8 +11,8 @@ import pytest
 
 from stowplan.agents.attempt import program
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.attempt.outcome import Outcome
-from stowplan.agents.attempt.program import Program
+from stowplan.agents.attempt.outcome import AttemptOutcome
+from stowplan.agents.attempt.program import AttemptProgram
 from stowplan.agents.attempt.redaction import RedactedStream, Redactor
 from stowplan.agents.attempt.stop import Stop, Why
 from stowplan.agents.runtime.log import Log
@@ -52,9 +52,9 @@ def test_last_words_status_and_log_hold_no_secret(
     redact = Redactor([SECRET])
     stream = io.StringIO()
     monkeypatch.setattr("sys.stderr", RedactedStream(stream, redact))
-    outcome = Outcome("run", "pod")
+    outcome = AttemptOutcome("run", "pod")
     log = Log("json", {}, RedactedStream(stream, redact))  # type: ignore[arg-type]
-    assert Program("transfer", outcome, Stop(), log, redact, None).run(work, None) == code
+    assert AttemptProgram("transfer", outcome, Stop(), log, redact, None).run(work, None) == code
     told = json.dumps([words, status(outcome, phase=True)]) + stream.getvalue()
     assert SECRET not in told
     assert told.count("[redacted]") >= 3
@@ -73,8 +73,10 @@ def test_work_that_hangs_is_left_alone(monkeypatch: pytest.MonkeyPatch, why: Why
     monkeypatch.setattr(program, "HANG_SECONDS", 0.2)
     monkeypatch.setattr(program, "FAILURE_SECONDS", 0.2)
     monkeypatch.setattr(program, "_vanish", left.append)
-    outcome = Outcome("run", "pod")
-    code = Program("transfer", outcome, stop, Log("json", {}, io.StringIO()), Redactor([]), None).run(hangs, None)
+    outcome = AttemptOutcome("run", "pod")
+    code = AttemptProgram("transfer", outcome, stop, Log("json", {}, io.StringIO()), Redactor([]), None).run(
+        hangs, None
+    )
     never.set()
     assert (code, outcome.reason) == told
     assert left == ([143] if why == "signal" else [])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stowplan.agents.attempt.outcome import Outcome, percent
+from stowplan.agents.attempt.outcome import AttemptOutcome, percent
 from stowplan.agents.attempt.progress import Progress
 from stowplan.agents.transfer import cube_status
 
@@ -48,7 +48,7 @@ def test_percent(progress: Progress, done: bool, text: str) -> None:  # noqa: FB
 
 
 def test_status_of_a_failure() -> None:
-    outcome = Outcome("run", None)
+    outcome = AttemptOutcome("run", None)
     outcome.end(5, "Locked", "somebody else writes")
     status = cube_status.status(outcome, phase=True)
     assert status["phase"] == "Failed"

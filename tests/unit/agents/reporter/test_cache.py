@@ -8,7 +8,7 @@ from functools import partial
 
 from stowplan.agents.reporter import causes, outcome, pods, resources, rules, workloads
 from stowplan.agents.reporter import observed as observed_module
-from stowplan.agents.reporter.cache import Cache
+from stowplan.agents.reporter.cache import ObjectCache
 from stowplan.agents.reporter.observed import of, present_run
 from stowplan.agents.reporter.workloads import Job, Key
 from tests.unit.agents.reporter.given import NAMESPACE, Manifest, job, observed, pod, resource, time
@@ -16,9 +16,9 @@ from tests.unit.agents.reporter.given import NAMESPACE, Manifest, job, observed,
 KEY = ("PaddleJob", "it")
 
 
-def made() -> tuple[Cache[Job], list[Key]]:
+def made() -> tuple[ObjectCache[Job], list[Key]]:
     heard: list[Key] = []
-    return Cache(partial(workloads.job, namespace=NAMESPACE), heard.append), heard
+    return ObjectCache(partial(workloads.job, namespace=NAMESPACE), heard.append), heard
 
 
 def test_only_changes_are_reported() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stowplan.agents.attempt.outcome import Outcome
+from stowplan.agents.attempt.outcome import AttemptOutcome
 from stowplan.agents.transfer.dataset_status import DatasetStatus
 from stowplan.schema.kinds.sample_job import SampleJobStatus
 from stowplan.schema.kinds.sample_set_status import SampleSetStatus
@@ -14,7 +14,7 @@ STATUS: dict[str, type[Model]] = {"SampleSet": SampleSetStatus, "SampleJob": Sam
 
 
 def fields(kind: str, code: int | None, *, phase: bool = True) -> dict[str, Any]:
-    outcome = Outcome("coco-sync-a", "coco-sync-a-x")
+    outcome = AttemptOutcome("coco-sync-a", "coco-sync-a-x")
     if code is not None:
         outcome.end(code, "Denied" if code else "Succeeded", "what happened")
     return DatasetStatus(kind, outcome, phase=phase).fields()

@@ -8,20 +8,20 @@ import pytest
 
 from stowplan.agents.transfer import parts as module
 from stowplan.agents.transfer.parts import PartFile
-from stowplan.agents.transfer.s3.protocol.entry import Entry
+from stowplan.agents.transfer.s3.protocol.entry import S3Object
 
-ENTRY = Entry("k", 25, '"e"', 1_700_000_000)
+ENTRY = S3Object("k", 25, '"e"', 1_700_000_000)
 
 
-Opener = Callable[[Entry, int], PartFile[Entry]]
+Opener = Callable[[S3Object, int], PartFile[S3Object]]
 
 
 @pytest.fixture
 def parts_of(tmp_path: Path) -> Iterator[Opener]:
     """Opens part files, as attempts that were all killed did, and closes them in the end."""
-    opened: list[PartFile[Entry]] = []
+    opened: list[PartFile[S3Object]] = []
 
-    def open_(entry: Entry, part_size: int) -> PartFile[Entry]:
+    def open_(entry: S3Object, part_size: int) -> PartFile[S3Object]:
         opened.append(PartFile(tmp_path, entry, part_size))
         return opened[-1]
 
@@ -30,13 +30,13 @@ def parts_of(tmp_path: Path) -> Iterator[Opener]:
         each.close()
 
 
-def fetch(parts: PartFile[Entry], numbers: list[int]) -> None:
+def fetch(parts: PartFile[S3Object], numbers: list[int]) -> None:
     for each in [each for each in parts.missing if each.number in numbers]:
         parts.write(bytes([each.number]) * (each.end - each.start), each.start)
         parts.done(each)
 
 
-def numbers(parts: PartFile[Entry]) -> list[int]:
+def numbers(parts: PartFile[S3Object]) -> list[int]:
     return [each.number for each in parts.missing]
 
 
@@ -65,7 +65,7 @@ def test_size_of_parts_stays_that_of_the_first_attempt(parts_of: Opener, tmp_pat
 
 def test_another_version_begins_anew(parts_of: Opener, tmp_path: Path) -> None:
     fetch(parts_of(ENTRY, 10), [0])
-    assert numbers(parts_of(Entry("k", 25, '"f"', ENTRY.modified), 10)) == [0, 1, 2]
+    assert numbers(parts_of(S3Object("k", 25, '"f"', ENTRY.modified), 10)) == [0, 1, 2]
 
 
 def test_line_that_was_cut_off_does_not_count(parts_of: Opener, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from stowplan.agents.cache.runtime.figures import Figures, Record
 from stowplan.agents.cache.runtime.reports import Reports
 from stowplan.agents.cache.runtime.settings import RuntimeSettings, arguments, settings
 from stowplan.agents.cache.runtime.sums import Sums
-from stowplan.agents.cache.runtime.watch import Watch
+from stowplan.agents.cache.runtime.watch import MountWatch
 from stowplan.agents.runtime.arguments import Arguments
 from stowplan.agents.runtime.log import Log, identity
 from stowplan.agents.runtime.settings import SettingsError
@@ -50,7 +50,7 @@ def _run(given: Arguments, told: RuntimeSettings, stop: Stop, log: Log) -> int:
     record = Record(Figures(told.ordinal, told.node, told.budget_bytes))
     file = heartbeat.path()
     heartbeat.beat(file, "Starting")
-    Watch(DRIVERS[DEFAULT](), told.mount, record, stop, log, file, told.pace).start()
+    MountWatch(DRIVERS[DEFAULT](), told.mount, record, stop, log, file, told.pace).start()
     reporter = _reporter(given, told, record, log)
     with suppress(StoppedError):
         while reporter is None or reporter.works:

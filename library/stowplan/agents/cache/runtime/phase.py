@@ -16,7 +16,7 @@ SILENT_SECONDS = 420.0
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class TaskState:
     """State of one task of the SampleSet."""
 
     course: Course = "unknown"
@@ -24,19 +24,21 @@ class Task:
     message: str = ""
 
 
-def task(entry: dict[str, Any] | None, silent_seconds: float) -> Task:
+def task(entry: dict[str, Any] | None, silent_seconds: float) -> TaskState:
     """Derive the state from an entry of `status.attempts` and the seconds since its last change."""
     if entry is None:
-        return Task()
+        return TaskState()
     state, message = entry.get("state"), str(entry.get("message") or "")
     reason = str(entry.get("reason") or state)
     if state == "succeeded":
-        return Task("succeeded", reason, message)
+        return TaskState("succeeded", reason, message)
     if state == "failed" and entry.get("exitCode") in PERMANENT:
-        return Task("failed", reason, message)
+        return TaskState("failed", reason, message)
     if silent_seconds > SILENT_SECONDS:
-        return Task("failed", "Silent", f"Nothing was heard of it for {silent_seconds / 60:.0f} min. {message}".strip())
-    return Task("under way", reason, message)
+        return TaskState(
+            "failed", "Silent", f"Nothing was heard of it for {silent_seconds / 60:.0f} min. {message}".strip()
+        )
+    return TaskState("under way", reason, message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +51,9 @@ class Situation:
     mounted: bool
     measured: bool
     """True if any partition knows the size of the dataset."""
-    sync: Task | None
+    sync: TaskState | None
     """State of the sync; None for a dataset without one."""
-    warmups: tuple[Task, ...] = ()
+    warmups: tuple[TaskState, ...] = ()
     """State of each partition's warmup; empty if no warmup follows the sync."""
 
     @property
@@ -83,10 +85,10 @@ def _ready(seen: Situation, troubles: str) -> dict[str, Any]:
     return condition("Ready", phase, f"{count}: {troubles}" if troubles else count, holds=False)
 
 
-def _hindmost(tasks: tuple[Task, ...]) -> Task:
+def _hindmost(tasks: tuple[TaskState, ...]) -> TaskState:
     order: tuple[Course, ...] = ("failed", "unknown", "under way", "succeeded")
     return min(tasks, key=lambda each: order.index(each.course))
 
 
-def _of_task(kind: str, each: Task) -> dict[str, Any]:
+def _of_task(kind: str, each: TaskState) -> dict[str, Any]:
     return condition(kind, each.reason, each.message, holds=each.course == "succeeded")

@@ -95,7 +95,7 @@ class Sums:
         attempts = present.get("attempts") or ()
         return next((each for each in attempts if (each["task"], each["partition"]) == (task, partition)), None)
 
-    def _task(self, present: Mapping[str, Any], name: str, partition: int) -> phase.Task:
+    def _task(self, present: Mapping[str, Any], name: str, partition: int) -> phase.TaskState:
         entry = self._attempt(present, name, partition)
         return phase.task(entry, self.sightings.age((name, partition), entry and dict(entry)))
 

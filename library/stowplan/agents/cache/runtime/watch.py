@@ -19,7 +19,7 @@ SHARE = 20
 
 
 @dataclass
-class Watch:
+class MountWatch:
     """Two threads, since measuring a large dataset may take minutes."""
 
     driver: Driver

@@ -6,7 +6,7 @@ from typing import Any
 
 from stowplan.agents.reporter.causes import DATASET, Cause
 from stowplan.agents.reporter.observed import Observed, newest_time
-from stowplan.agents.reporter.outcome import Outcome
+from stowplan.agents.reporter.outcome import RunOutcome
 
 Status = dict[str, Any]
 
@@ -24,7 +24,7 @@ class Draft:
     at: str = ""
 
 
-def of_work(outcome: Outcome, cause: Cause | None) -> list[Draft]:
+def of_work(outcome: RunOutcome, cause: Cause | None) -> list[Draft]:
     """The conditions of everything that runs to an end. `outcome` is explained already.
 
     As long as there is no end, Complete tells what keeps it away.

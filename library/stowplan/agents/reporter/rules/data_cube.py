@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from stowplan.agents.reporter import causes
-from stowplan.agents.reporter.observed import Observed, Run, present_run
-from stowplan.agents.reporter.outcome import ABSENT, Outcome, explained, together
+from stowplan.agents.reporter.observed import Observed, ObservedRun, present_run
+from stowplan.agents.reporter.outcome import ABSENT, RunOutcome, explained, together
 from stowplan.agents.reporter.outcome import of_job as outcome_of
 from stowplan.agents.reporter.pods import Pod
 from stowplan.agents.reporter.rules import tasks
@@ -38,19 +38,19 @@ def status(seen: Observed) -> Status | None:
     return {key: value for key, value in fields.items() if value is not None}
 
 
-def _before(status: Mapping[str, Any], run: Run) -> Mapping[str, Any]:
+def _before(status: Mapping[str, Any], run: ObservedRun) -> Mapping[str, Any]:
     """What was reported of this very run: its pod's name begins with that of the Job."""
     name = ((status.get("pod") or {}).get("reference") or {}).get("name") or ""
     return status if any(str(name).startswith(f"{job.name}-") for job in run.jobs) else {}
 
 
-def _initialized(found: Outcome, run: Run, *, begun: bool) -> Draft:
+def _initialized(found: RunOutcome, run: ObservedRun, *, begun: bool) -> Draft:
     reason = "Started" if begun else "NotStarted"
     at = min((pod.conditions["Ready"].at for pod in run.pods if "Ready" in pod.conditions), default="")
     return Draft("Initialized", begun, reason, "" if begun else found.message, at if begun else "")
 
 
-def _pod(run: Run) -> Status | None:
+def _pod(run: ObservedRun) -> Status | None:
     newest = max(run.pods, key=lambda pod: (pod.created, pod.name), default=None)
     if newest is None:
         return None

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from stowplan.agents.reporter import causes
-from stowplan.agents.reporter.observed import Observed, Run, earliest, present_run
-from stowplan.agents.reporter.outcome import ABSENT, Outcome, explained, of_job, together
+from stowplan.agents.reporter.observed import Observed, ObservedRun, earliest, present_run
+from stowplan.agents.reporter.outcome import ABSENT, RunOutcome, explained, of_job, together
 from stowplan.agents.reporter.rules import tasks
 from stowplan.agents.reporter.rules.conditions import Status, last_cause, of_work, settled
 from stowplan.agents.reporter.rules.tasks import Entry
@@ -50,18 +50,18 @@ def _expected(seen: Observed, task: str) -> int:
     return (seen.partitions or 1) if task in _PARTITIONED else 1
 
 
-def _together(parts: Sequence[Outcome], total: int) -> Outcome:
+def _together(parts: Sequence[RunOutcome], total: int) -> RunOutcome:
     """Not complete before there is a Job for each partition."""
     missing = [ABSENT] * (total - len(parts))
     return together([*parts, *missing])
 
 
-def _counts(parts: Sequence[Outcome], entries: Sequence[Entry], total: int) -> Status:
+def _counts(parts: Sequence[RunOutcome], entries: Sequence[Entry], total: int) -> Status:
     states = [part.state for part in parts] or [tasks.of_entries([each]).state for each in entries]
     counts = {"running": "active", "succeeded": "complete", "failed": "failed"}
     return {"total": total, **{name: states.count(state) for name, state in counts.items()}}  # type: ignore[arg-type]
 
 
-def _started(run: Run, entries: Sequence[Entry]) -> str | None:
+def _started(run: ObservedRun, entries: Sequence[Entry]) -> str | None:
     times = [job.started for job in run.jobs] + [str(each.get("startedAt") or "") for each in entries]
     return earliest(times) or None

@@ -5,8 +5,8 @@ from typing import Any
 
 from stowplan.agents.reporter import causes
 from stowplan.agents.reporter.causes import Cause
-from stowplan.agents.reporter.observed import Observed, Run, present_run
-from stowplan.agents.reporter.outcome import ABSENT, Outcome, explained, of_job, together
+from stowplan.agents.reporter.observed import Observed, ObservedRun, present_run
+from stowplan.agents.reporter.outcome import ABSENT, RunOutcome, explained, of_job, together
 from stowplan.agents.reporter.pods import Pod
 from stowplan.agents.reporter.rules import tasks
 from stowplan.agents.reporter.rules.conditions import Draft, Status, settled
@@ -18,7 +18,7 @@ from stowplan.schema.kinds.sample_set import CACHED_DRIVERS, DEFAULT_DRIVER
 FIELDS = frozenset("phase runtimeStatus conditions observedGeneration".split())
 
 _CAME_TO_LIFE = ("PartialReady", "Ready")
-_NO_SYNC = Outcome("complete", "NoSync", "The data is there already")
+_NO_SYNC = RunOutcome("complete", "NoSync", "The data is there already")
 
 
 def status(seen: Observed) -> Status:
@@ -62,11 +62,11 @@ def _is_cached(spec: Mapping[str, Any]) -> bool:
     return (driver or DEFAULT_DRIVER) in CACHED_DRIVERS
 
 
-def _sync(seen: Observed, run: Run) -> Outcome:
+def _sync(seen: Observed, run: ObservedRun) -> RunOutcome:
     return _task(run, "sync", seen) if _fills(seen.resource.spec) else _NO_SYNC
 
 
-def _task(run: Run, task: str, seen: Observed) -> Outcome:
+def _task(run: ObservedRun, task: str, seen: Observed) -> RunOutcome:
     """Where the Jobs of a task stand; by the agents' words where they are in another namespace."""
     jobs = [job for job in run.jobs if job.role == task]
     entries = tasks.attempts(seen.resource.status, task)
@@ -77,7 +77,7 @@ def _task(run: Run, task: str, seen: Observed) -> Outcome:
     return explained(found, causes.of_pods(pods) or tasks.told(entries, [job.name for job in jobs]))
 
 
-def _phase(seen: Observed, found: StatefulSet | None, wanted: int, sync: Outcome) -> str | None:
+def _phase(seen: Observed, found: StatefulSet | None, wanted: int, sync: RunOutcome) -> str | None:
     ready, replicas = (found.ready, found.replicas) if found else (0, -1)
     return dataset_phase.of_caches(
         _course(sync, copies=sync.state == "active" and _copies(seen)),
@@ -89,7 +89,7 @@ def _phase(seen: Observed, found: StatefulSet | None, wanted: int, sync: Outcome
     )
 
 
-def _course(sync: Outcome, *, copies: bool) -> Course:
+def _course(sync: RunOutcome, *, copies: bool) -> Course:
     if sync.state == "failed":
         return "failed"
     if sync.state == "complete":
@@ -97,7 +97,7 @@ def _course(sync: Outcome, *, copies: bool) -> Course:
     return "under way" if copies else "unknown"
 
 
-def _filled(phase: str | None, sync: Outcome) -> Draft:
+def _filled(phase: str | None, sync: RunOutcome) -> Draft:
     return Draft("Ready", holds=phase == "Ready", reason=sync.reason, message=sync.message, at=sync.at)
 
 
@@ -109,7 +109,7 @@ def _copies(seen: Observed) -> bool:
     return told or tasks.has_begun(pod for pod in run.pods if pod.role == "sync")
 
 
-def _ready(phase: str | None, cause: Cause | None, found: StatefulSet | None, wanted: int, sync: Outcome) -> Draft:
+def _ready(phase: str | None, cause: Cause | None, found: StatefulSet | None, wanted: int, sync: RunOutcome) -> Draft:
     if phase == "Ready":
         return Draft("Ready", holds=True, reason="Ready", message="All cache pods are ready")
     if phase == "SyncFailed":

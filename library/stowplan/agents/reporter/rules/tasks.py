@@ -5,7 +5,7 @@ from typing import Any
 
 from stowplan.agents.reporter.causes import Cause
 from stowplan.agents.reporter.observed import Observed
-from stowplan.agents.reporter.outcome import ABSENT, Outcome
+from stowplan.agents.reporter.outcome import ABSENT, RunOutcome
 from stowplan.agents.reporter.pods import Pod
 from stowplan.agents.reporter.rules.conditions import is_over
 from stowplan.schema.agents.exit_codes import PERMANENT
@@ -19,7 +19,7 @@ def attempts(status: Mapping[str, Any], task: str) -> list[Entry]:
     return sorted(found, key=lambda each: int(each.get("partition", 0)))
 
 
-def of_entries(entries: Sequence[Entry]) -> Outcome:
+def of_entries(entries: Sequence[Entry]) -> RunOutcome:
     """Where a task stands by its agents' words alone: its Jobs are in another namespace.
 
     A failure that another attempt may mend is none yet; only the Job knows how many attempts there will be.
@@ -29,11 +29,11 @@ def of_entries(entries: Sequence[Entry]) -> Outcome:
     for each in entries:
         if each.get("state") == "failed" and each.get("exitCode") in PERMANENT:
             message = str(each.get("message") or "")
-            return Outcome("failed", str(each.get("reason") or "Failed"), message, str(each.get("updatedAt") or ""))
+            return RunOutcome("failed", str(each.get("reason") or "Failed"), message, str(each.get("updatedAt") or ""))
     if all(each.get("state") == "succeeded" for each in entries):
         at = max(str(each.get("updatedAt") or "") for each in entries)
-        return Outcome("complete", "Succeeded", str(entries[0].get("message") or ""), at)
-    return Outcome("active", "Running", str(entries[0].get("message") or ""))
+        return RunOutcome("complete", "Succeeded", str(entries[0].get("message") or ""), at)
+    return RunOutcome("active", "Running", str(entries[0].get("message") or ""))
 
 
 def told(entries: Iterable[Entry], runs: Iterable[str]) -> Cause | None:
@@ -53,7 +53,7 @@ def has_begun(pods: Iterable[Pod]) -> bool:
     return any(pod.begun for pod in pods)
 
 
-def phase(found: Outcome, *, begun: bool) -> str:
+def phase(found: RunOutcome, *, begun: bool) -> str:
     """Of a kind with one task, in the words of the old operators."""
     ended = {"complete": "Succeeded", "failed": "Failed"}.get(found.state)
     return ended or ("Running" if begun and found.state == "active" else "Pending")

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from stowplan.agents.reporter import causes, outcome
 from stowplan.agents.reporter.causes import Cause
-from stowplan.agents.reporter.observed import Observed, Run, latest, present_run
-from stowplan.agents.reporter.outcome import Outcome
+from stowplan.agents.reporter.observed import Observed, ObservedRun, latest, present_run
+from stowplan.agents.reporter.outcome import RunOutcome
 from stowplan.agents.reporter.pods import Pod
 from stowplan.agents.reporter.rules.conditions import is_over, last_cause
 
@@ -39,8 +39,8 @@ class Role:
 class Training:
     """One run of a training job."""
 
-    run: Run
-    outcome: Outcome
+    run: ObservedRun
+    outcome: RunOutcome
     cause: Cause | None
     roles: Mapping[str, Role]
     before: Mapping[str, Any]
@@ -111,7 +111,7 @@ def reason_of(found: Training) -> str:
     return found.cause.message if found.cause else ""
 
 
-def _roles(run: Run) -> dict[str, Role]:
+def _roles(run: ObservedRun) -> dict[str, Role]:
     wanted: dict[str, int] = {}
     for job_set in run.job_sets:
         wanted |= job_set.sizes
@@ -120,7 +120,7 @@ def _roles(run: Run) -> dict[str, Role]:
     return {name: _role(name, size, run) for name, size in wanted.items() if name}
 
 
-def _role(name: str, wanted: int, run: Run) -> Role:
+def _role(name: str, wanted: int, run: ObservedRun) -> Role:
     pods = [pod for pod in run.pods if pod.role == name]
     jobs = [job for job in run.jobs if job.role == name]
     counts = dict.fromkeys(POD_STATES, 0)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from stowplan.agents.transfer.network.hosts import PORTS, Hosts, Origin, origin
+from stowplan.agents.transfer.network.hosts import PORTS, HostOrigin, Hosts, origin
 from stowplan.schema.agents.transfer_config import repository_directory
 
 
@@ -22,7 +22,7 @@ class Address:
     url: str
 
     @property
-    def host(self) -> Origin:
+    def host(self) -> HostOrigin:
         """Scheme, name in lower case and port."""
         return origin(self.url)
 
@@ -42,7 +42,7 @@ class Address:
         base = self.url.rstrip("/")
         return f"{base if base.endswith('.git') else base + '.git'}/info/lfs"
 
-    def trusts(self, host: Origin) -> bool:
+    def trusts(self, host: HostOrigin) -> bool:
         """Return whether credentials for this address may go to a host: the same host, or its https at the default
         port.
         """

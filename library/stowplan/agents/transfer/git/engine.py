@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stowplan.agents.attempt.completion import Completion
-from stowplan.agents.transfer.engine import Work
+from stowplan.agents.transfer.engine import TransferWork
 from stowplan.agents.transfer.git.download import Download
 from stowplan.agents.transfer.git.program.git import prepared
 from stowplan.agents.transfer.git.program.leftovers import awaited
@@ -20,7 +20,7 @@ class GitEngine:
 
     told: GitSettings
 
-    def download(self, work: Work, directory: Path, completion: Completion) -> str:
+    def download(self, work: TransferWork, directory: Path, completion: Completion) -> str:
         """Clone the repository, or update a clone to the wanted commit."""
         name = self.told.address.directory
         hidden = directory / "clones" / name
@@ -33,7 +33,7 @@ class GitEngine:
                     shutil.rmtree(each)
             return Download(git, self.told.common.claim / self.told.path, hidden, completion).run()
 
-    def upload(self, work: Work, directory: Path | None) -> str:
+    def upload(self, work: TransferWork, directory: Path | None) -> str:
         """Push the branch that is checked out."""
         Tree(self.told.common.claim, self.told.common.local.path, create=False).close()
         with awaited(directory, work.stop) as held, prepared(self.told, work, held) as git:

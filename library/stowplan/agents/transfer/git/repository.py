@@ -12,7 +12,7 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.redaction import in_url
 from stowplan.agents.transfer.git.address import Address
 from stowplan.agents.transfer.git.program import gitdir
-from stowplan.agents.transfer.git.program.git import Git, Place
+from stowplan.agents.transfer.git.program.git import Git, GitPlace
 from stowplan.schema.agents.exit_codes import ExitCode
 
 FETCHED, CHECKED_OUT = "refs/stowplan/fetched", "refs/stowplan/checked-out"
@@ -31,8 +31,8 @@ class Repository:
     """Git's own directory of a submodule, which lies in that of the outer repository."""
 
     @property
-    def place(self) -> Place:
-        return Place(self.directory, self.path)
+    def place(self) -> GitPlace:
+        return GitPlace(self.directory, self.path)
 
     @property
     def directory(self) -> Path:

@@ -10,7 +10,7 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.git import remote
 from stowplan.agents.transfer.git.lfs.upload import LfsUpload
 from stowplan.agents.transfer.git.program import gitdir
-from stowplan.agents.transfer.git.program.git import Git, Place
+from stowplan.agents.transfer.git.program.git import Git, GitPlace
 from stowplan.agents.transfer.git.repository import Repository, is_directory
 from stowplan.agents.transfer.git.work_tree import edited_files
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -73,9 +73,9 @@ class Upload:
             raise AttemptError(ExitCode.CONFLICT, "NothingCommitted", message)
         return branch, commit
 
-    def _workshop(self, repository: Repository, branch: str, commit: str) -> Place:
+    def _workshop(self, repository: Repository, branch: str, commit: str) -> GitPlace:
         """Create an empty repository that borrows the claim's objects, so that the claim's settings have no effect."""
-        place = Place(self.git.folder / "workshop")
+        place = GitPlace(self.git.folder / "workshop")
         place.directory.mkdir()
         kind = "sha256" if len(commit) == 64 else "sha1"
         self.git.offline(place, "init", "--quiet", "--bare", "--template=", f"--object-format={kind}")
@@ -88,7 +88,7 @@ class Upload:
         self.git.offline(place, "config", "remote.origin.url", self.git.told.address.url)
         return place
 
-    def _uncommitted(self, repository: Repository, place: Place) -> int:
+    def _uncommitted(self, repository: Repository, place: GitPlace) -> int:
         """Return the number of tracked files with changes. The changes stay."""
         index = repository.directory / "index"
         if not index.is_file() or index.is_symlink():
@@ -101,14 +101,14 @@ class Upload:
         # The usual filter of Git LFS would store a copy of each edited file.
         asking = (("filter.lfs.clean", "git-lfs pointer --file=%f"),) if self.git.told.remote.lfs else ()
         index_file = {"GIT_INDEX_FILE": str(copy)}
-        own = Place(place.directory, repository.path, index_file, asking, without=("filter.lfs.process",))
+        own = GitPlace(place.directory, repository.path, index_file, asking, without=("filter.lfs.process",))
         edited = edited_files(self.git, own)
         if edited:
             shown = ", ".join(edited[:10])
             self.git.work.log.warning("Files with changes that nobody committed", count=len(edited), files=shown)
         return len(edited)
 
-    def _check_ancestry(self, place: Place, name: str, there: str | None, commit: str) -> None:
+    def _check_ancestry(self, place: GitPlace, name: str, there: str | None, commit: str) -> None:
         if there is None:
             return
         if self.git.tried(place, "merge-base", "--is-ancestor", there, commit).code:
@@ -118,7 +118,7 @@ class Upload:
             )
             raise AttemptError(ExitCode.CONFLICT, "NonFastForward", message)
 
-    def _push(self, place: Place, branch: str, commit: str) -> None:
+    def _push(self, place: GitPlace, branch: str, commit: str) -> None:
         what = f"Pushing to {self.git.told.address.url}"
         words = (
             "push",

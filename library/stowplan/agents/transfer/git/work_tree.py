@@ -8,7 +8,7 @@ from pathlib import Path
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.safe_files import replace as write
 from stowplan.agents.transfer.git.contents import POINTER_LIMIT, SHOWN, SUBMODULE, Contents, Records, listed
-from stowplan.agents.transfer.git.program.git import Git, Place
+from stowplan.agents.transfer.git.program.git import Git, GitPlace
 from stowplan.agents.transfer.git.remote import Wanted
 from stowplan.agents.transfer.git.repository import CHECKED_OUT, Repository
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -194,7 +194,7 @@ class Checkout:
             return None
 
 
-def edited_files(git: Git, place: Place) -> list[str]:
+def edited_files(git: Git, place: GitPlace) -> list[str]:
     """Return the tracked files that differ from the checked-out commit."""
     words = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames", "--ignore-submodules=all")
     return [os.fsdecode(each[3:]) for each in git.offline(place, *words).split(b"\0")[:-1]]

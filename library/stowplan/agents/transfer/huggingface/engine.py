@@ -12,7 +12,7 @@ from huggingface_hub import HfApi, close_session, set_client_factory
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.safe_files import sync_all
-from stowplan.agents.transfer.engine import PROTECTED, Work
+from stowplan.agents.transfer.engine import PROTECTED, TransferWork
 from stowplan.agents.transfer.huggingface.commit_files import Outgoing
 from stowplan.agents.transfer.huggingface.download import Download
 from stowplan.agents.transfer.huggingface.fetch import Fetcher, Read
@@ -43,7 +43,7 @@ class HuggingFaceEngine:
 
     told: HuggingFaceSettings
 
-    def download(self, work: Work, directory: Path, completion: Completion) -> str:
+    def download(self, work: TransferWork, directory: Path, completion: Completion) -> str:
         """Download all files of the revision's present commit."""
         common = self.told.common
         with self._failures(), ExitStack() as stack:
@@ -70,7 +70,7 @@ class HuggingFaceEngine:
             known.keep({each.key for each in files})
         return f"The destination holds every file of commit {commit[:12]}"
 
-    def upload(self, work: Work, directory: Path | None) -> str:  # noqa: ARG002 - the repository says what it has
+    def upload(self, work: TransferWork, directory: Path | None) -> str:  # noqa: ARG002 - the repository says what it has
         """Commit the files that the repository lacks."""
         sent: list[int] = []
 
@@ -99,7 +99,7 @@ class HuggingFaceEngine:
             )
             return upload.run()
 
-    def _reader(self, work: Work, hub: Hub, commit: str, files: list[RemoteFile]) -> Read:
+    def _reader(self, work: TransferWork, hub: Hub, commit: str, files: list[RemoteFile]) -> Read:
         """Return the reader of file contents: hf-xet for files in the Xet store, if there is one."""
         content = Content(hub, commit)
         wanted = self.told.xet and any(each.xet for each in files)
@@ -109,7 +109,7 @@ class HuggingFaceEngine:
         return lambda file, start, end: (store if file.xet else content).read(file, start, end)
 
     @contextmanager
-    def _files(self, work: Work, folder: str, name: str) -> Iterator[tuple[Tree, list[Outgoing]]]:
+    def _files(self, work: TransferWork, folder: str, name: str) -> Iterator[tuple[Tree, list[Outgoing]]]:
         """Yield the files to send.
 
         Raises AttemptError (5), before the first request, if a name is invalid in a repository.
@@ -132,7 +132,7 @@ class HuggingFaceEngine:
         path = self.told.path_in_repo
         return path + name if not path or path.endswith("/") else path
 
-    def _found(self, tree: Tree, work: Work) -> list[Found]:
+    def _found(self, tree: Tree, work: TransferWork) -> list[Found]:
         check, found = KeyCheck(folds_case=False), []
         for each in tree.walk((*PROTECTED, *_NOT_OURS)):
             work.stop.check()
@@ -158,14 +158,14 @@ class HuggingFaceEngine:
     def _translate(self) -> Failures:
         return Failures(self.told.address, self.told.token is not None)
 
-    def _attempts(self, work: Work) -> Attempts:
+    def _attempts(self, work: TransferWork) -> Attempts:
         return Attempts(self.told.common.config.request_retries, work.stop, work.log, self._translate.of_any)
 
-    def _crew(self, work: Work) -> Crew:
+    def _crew(self, work: TransferWork) -> Crew:
         return Crew(self.told.streams, work.stop, work.log, self._translate.of_any)
 
     @contextmanager
-    def _hub(self, work: Work, sent: session.Sent) -> Iterator[Hub]:
+    def _hub(self, work: TransferWork, sent: session.Sent) -> Iterator[Hub]:
         config = self.told.common.config
 
         def connect() -> httpx2.Client:

@@ -9,7 +9,7 @@ from huggingface_hub import CommitOperationAdd, HfApi, constants
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.interruption import interruptible
-from stowplan.agents.attempt.outcome import Outcome
+from stowplan.agents.attempt.outcome import AttemptOutcome
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
 from stowplan.agents.transfer.huggingface.commit_files import Outgoing, batches, opened
@@ -46,7 +46,7 @@ class Upload:
     files: list[Outgoing]
     attempts: Attempts
     failures: Failures
-    outcome: Outcome
+    outcome: AttemptOutcome
     stop: Stop
     log: Log
     make_crew: Callable[[], Crew]

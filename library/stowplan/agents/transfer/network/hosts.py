@@ -60,11 +60,11 @@ _KNOWN_BELOW = (".aws.cdn.hf.co", ".gcp.cdn.hf.co")
 
 _LISTED = re.compile(HOST_PATTERN)
 
-Origin = tuple[str, str, int]
+HostOrigin = tuple[str, str, int]
 """Scheme, name in lower case and port."""
 
 
-def origin(url: str) -> Origin:
+def origin(url: str) -> HostOrigin:
     """Return the origin of a URL. Raises ValueError, without the URL, unless it is http or https."""
     try:
         parts = urlsplit(url)
@@ -80,14 +80,14 @@ def origin(url: str) -> Origin:
 class Hosts:
     """Allowed hosts of one transfer."""
 
-    own: Origin
+    own: HostOrigin
     """Origin of the spec's own address."""
     listed: tuple[str, ...] = ()
     """Further hosts that the spec lists, as `host` or `host:port`."""
     field: str = "hosts"
     """Name of the list in the spec."""
 
-    def is_own(self, found: Origin) -> bool:
+    def is_own(self, found: HostOrigin) -> bool:
         """Return whether it is the spec's own host, which may get credentials: the same origin, or its https at port
         443.
         """
@@ -101,8 +101,8 @@ class Hosts:
             self._is_listed(name, port)
         )
 
-    def check(self, url: str, what: str, *, known: bool = True) -> Origin:
-        """Return the origin of a URL from a server or a repository. Raises AttemptError (5) if the host is not allowed.
+    def check(self, url: str, what: str, *, known: bool = True) -> HostOrigin:
+        """The origin of a URL that a server or a repository gives; AttemptError (5) if nobody may be led there.
 
         `what` begins the message. `known` allows the hosts of well-known services.
         """

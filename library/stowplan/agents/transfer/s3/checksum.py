@@ -81,10 +81,10 @@ class Proof:
     """Size in bytes of each piece except the last."""
     _known: dict[int, bytes] = field(default_factory=dict)
 
-    def watch(self, extent: Extent) -> "Watch | None":
+    def watch(self, extent: Extent) -> "PieceChecksums | None":
         """Return a watch for a part's pieces; None unless the part begins and ends at the border of a piece."""
         whole = extent.start % self.piece == 0 and (extent.end % self.piece == 0 or extent.end == self.size)
-        return Watch(self, extent.start // self.piece) if whole else None
+        return PieceChecksums(self, extent.start // self.piece) if whole else None
 
     def new(self) -> Digest:
         return _DIGESTS[self.checksum.algorithm]()
@@ -117,7 +117,7 @@ class Proof:
         return joined.to_bytes(4, "big") if len(digests) > 1 else digests[0]
 
 
-class Watch:
+class PieceChecksums:
     """Computes the checksums of consecutive pieces."""
 
     def __init__(self, proof: Proof, number: int) -> None:

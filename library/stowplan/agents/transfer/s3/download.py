@@ -19,10 +19,10 @@ from stowplan.agents.transfer.in_parts import InParts
 from stowplan.agents.transfer.keys import KeyCheck
 from stowplan.agents.transfer.s3.fetch import Fetcher, is_spoilt
 from stowplan.agents.transfer.s3.journal import Done, Ledger
-from stowplan.agents.transfer.s3.protocol.entry import Entry, InOrder, written
+from stowplan.agents.transfer.s3.protocol.entry import InOrder, S3Object, written
 from stowplan.agents.transfer.s3.protocol.failure import ChangedError, of_any
 from stowplan.agents.transfer.s3.protocol.rest_client import Wire
-from stowplan.agents.transfer.s3.source import Source
+from stowplan.agents.transfer.s3.source import ObjectSource
 from stowplan.agents.transfer.thread_pool import Crew
 from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -41,7 +41,7 @@ SAVE_SECONDS, SYNC_SECONDS = 0.5, 10.0
 class Download:
     """One run."""
 
-    source: Source
+    source: ObjectSource
     wire: Wire
     fetcher: Fetcher
     tree: Tree
@@ -55,7 +55,7 @@ class Download:
     listed: int = 0
     wanted: int = 0
     done: Done = field(default_factory=Done)
-    _again: list[tuple[int, Entry]] = field(default_factory=list)
+    _again: list[tuple[int, S3Object]] = field(default_factory=list)
 
     def compare(self, check: KeyCheck) -> None:
         """List the whole source and compare it with the destination. Only the state is written.
@@ -109,7 +109,7 @@ class Download:
             message = f"{self.listed} objects were listed, but only {self.done.below} are there"
             raise AttemptError(ExitCode.INTEGRITY, "Incomplete", message)
 
-    def _wanted(self) -> Iterator[tuple[int, Entry]]:
+    def _wanted(self) -> Iterator[tuple[int, S3Object]]:
         """Yield the objects to fetch, and mark the others as done on the way."""
         for index, (entry, wanted) in enumerate(self.ledger.listing()):
             if wanted:
@@ -117,7 +117,7 @@ class Download:
             else:
                 self.done.add(index)
 
-    def _count(self, entry: Entry, *, wanted: bool) -> None:
+    def _count(self, entry: S3Object, *, wanted: bool) -> None:
         self.listed += 1
         self.wanted += wanted
         if entry.is_folder:
@@ -128,7 +128,7 @@ class Download:
             self.progress.files_unchanged += 1
             self.progress.add(files=1, resumed=entry.size)
 
-    def _is_there(self, entry: Entry, known: Entry | None) -> bool:
+    def _is_there(self, entry: S3Object, known: S3Object | None) -> bool:
         status = self.tree.stat(entry.key)
         if entry.is_folder:
             return status is not None and stat.S_ISDIR(status.st_mode)
@@ -155,7 +155,7 @@ class Download:
             message = f"{self.wanted} files are to be fetched, but the claim has space for {free.f_favail}"
             raise AttemptError(ExitCode.CONFLICT, "NoSpace", message)
 
-    def _begin(self, index: int, entry: Entry) -> None:
+    def _begin(self, index: int, entry: S3Object) -> None:
         if entry.is_folder:
             self.tree.make_directory(entry.key)
             self.done.add(index)
@@ -169,7 +169,7 @@ class Download:
             if not parts.missing:
                 self.crew.give(parts.end)
 
-    def _whole(self, index: int, entry: Entry) -> None:
+    def _whole(self, index: int, entry: S3Object) -> None:
         try:
             self.fetcher.whole(entry)
         except Exception as error:
@@ -177,7 +177,7 @@ class Download:
         else:
             self._ended(index, entry, None)
 
-    def _ended(self, index: int, entry: Entry, error: Exception | None) -> None:
+    def _ended(self, index: int, entry: S3Object, error: Exception | None) -> None:
         """Record the end of a file's work, with or without an error."""
         if error is None:
             if index in self.done.replaced:
@@ -199,7 +199,7 @@ class Download:
         self.done.replace(index, None)
         self.crew.failed(failure)
 
-    def _renewed(self, changed: list[tuple[int, Entry]]) -> Iterator[tuple[int, Entry]]:
+    def _renewed(self, changed: list[tuple[int, S3Object]]) -> Iterator[tuple[int, S3Object]]:
         for index, entry in changed:
             try:
                 now = self.fetcher.now(entry)
@@ -253,6 +253,6 @@ def _unsafe(check: KeyCheck) -> AttemptError:
     return AttemptError(ExitCode.CONFLICT, "UnsafeKeys", message)
 
 
-def _unsteady(entry: Entry) -> AttemptError:
+def _unsteady(entry: S3Object) -> AttemptError:
     message = f"{entry.key} changed {ROUNDS} times while it was fetched"
     return AttemptError(ExitCode.TRANSIENT, "ChangesAllTheTime", message)

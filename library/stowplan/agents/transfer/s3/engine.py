@@ -8,7 +8,7 @@ from pathlib import Path
 from stowplan.agents.attempt.completion import Completion
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.safe_files import sync_all
-from stowplan.agents.transfer.engine import PROTECTED, Work
+from stowplan.agents.transfer.engine import PROTECTED, TransferWork
 from stowplan.agents.transfer.keys import KeyCheck, folds_case
 from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.s3.download import Download
@@ -33,7 +33,7 @@ class S3Engine:
 
     told: S3Settings
 
-    def download(self, work: Work, directory: Path, completion: Completion) -> str:
+    def download(self, work: TransferWork, directory: Path, completion: Completion) -> str:
         """Download all objects of the source. The destination changes only after the whole listing."""
         mirror = self.told.common.config.mirror
         with _failures(), ExitStack() as stack:
@@ -49,14 +49,14 @@ class S3Engine:
             download.ledger.finish(download.done)
         return "The destination holds everything that the source lists"
 
-    def upload(self, work: Work, directory: Path | None) -> str:  # noqa: ARG002 - the bucket itself says what it has
+    def upload(self, work: TransferWork, directory: Path | None) -> str:  # noqa: ARG002 - the bucket itself says what it has
         """Upload the files that the bucket lacks."""
         with _failures(), self._wire(work) as wire:
             upload = Upload(self.told, wire, self._attempts(work), work.progress, work.log)
             upload.run(Crew(self.told.upload_streams, work.stop, work.log, of_any), PROTECTED)
         return "The bucket holds every file of the source"
 
-    def _prepared(self, work: Work, stack: ExitStack, directory: Path) -> Download:
+    def _prepared(self, work: TransferWork, stack: ExitStack, directory: Path) -> Download:
         told, common = self.told, self.told.common
         wire = stack.enter_context(self._wire(work))
         source = resolve(wire, told.key, told.remote.kind)
@@ -90,11 +90,11 @@ class S3Engine:
         if source.prefix and head(download.wire, source.prefix)[0] is None:
             raise AttemptError(ExitCode.NOT_FOUND, "NotFound", f"There is nothing below {where}")
 
-    def _attempts(self, work: Work) -> Attempts:
+    def _attempts(self, work: TransferWork) -> Attempts:
         return Attempts(self.told.common.config.request_retries, work.stop, work.log, of_any)
 
     @contextmanager
-    def _wire(self, work: Work) -> Iterator[Wire]:
+    def _wire(self, work: TransferWork) -> Iterator[Wire]:
         wire = Wire(self.told.bucket, self._attempts(work), work.redact)
         try:
             yield wire

@@ -13,7 +13,7 @@ from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.agents.transfer.parts import WHOLE, Extent, PartFile
 from stowplan.agents.transfer.s3.checksum import Proof
 from stowplan.agents.transfer.s3.protocol.connections import Incoming
-from stowplan.agents.transfer.s3.protocol.entry import Entry
+from stowplan.agents.transfer.s3.protocol.entry import S3Object
 from stowplan.agents.transfer.s3.protocol.failure import ChangedError
 from stowplan.agents.transfer.s3.protocol.proof import is_encrypted, proof_of
 from stowplan.agents.transfer.s3.protocol.rest_client import Wire
@@ -57,7 +57,7 @@ class Fetcher:
     def close(self) -> None:
         os.close(self._folder)
 
-    def whole(self, entry: Entry) -> None:
+    def whole(self, entry: S3Object) -> None:
         """Fetch an object in one request. Raises ChangedError if it differs from the listed one."""
         name = f"{entry.identity}{WHOLE}"
         self.attempts.run(entry.key, lambda: self._whole(entry, name))
@@ -65,7 +65,7 @@ class Fetcher:
         self.tree.place(name, self._folder, entry.key)
         self.progress.add(files=1, size=entry.size)
 
-    def _whole(self, entry: Entry, name: str) -> None:
+    def _whole(self, entry: S3Object, name: str) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
         descriptor = os.open(name, flags, 0o644, dir_fd=self._folder)
         digest = hashlib.md5(usedforsecurity=False)
@@ -79,7 +79,7 @@ class Fetcher:
             if entry.size >= SYNC_FROM:
                 os.fsync(file.fileno())
 
-    def prepare(self, entry: Entry, part_size: int) -> int:
+    def prepare(self, entry: S3Object, part_size: int) -> int:
         """Find the checksum of a large object, and return the best size of its parts."""
         proof = proof_of(self.wire, self.prefix + entry.key, entry, part_size, parts=self.verify_parts)
         self._proofs.pop(entry.identity, None)
@@ -89,7 +89,7 @@ class Fetcher:
         self._proofs[entry.identity] = proof
         return part_size - part_size % proof.piece or part_size
 
-    def part(self, parts: PartFile[Entry], extent: Extent) -> None:
+    def part(self, parts: PartFile[S3Object], extent: Extent) -> None:
         """Fetch one part of a large object, on condition that the object has not changed since the listing."""
 
         def once() -> None:
@@ -108,7 +108,7 @@ class Fetcher:
         parts.done(extent)
         self.progress.add(size=extent.end - extent.start)
 
-    def complete(self, parts: PartFile[Entry]) -> None:
+    def complete(self, parts: PartFile[S3Object]) -> None:
         """Verify a complete object and move it to its place."""
         descriptor = parts.finish(parts.entry.modified)
         if proof := self._proofs.pop(parts.entry.identity, None):
@@ -120,14 +120,14 @@ class Fetcher:
         parts.forget()
         self.progress.add(files=1)
 
-    def now(self, entry: Entry) -> Entry:
+    def now(self, entry: S3Object) -> S3Object:
         """Return the present version of the object."""
         found, _ = head(self.wire, self.prefix + entry.key)
         if found is None:
             raise _gone(entry)
-        return Entry(entry.key, found.size, found.etag, found.modified)
+        return S3Object(entry.key, found.size, found.etag, found.modified)
 
-    def _bytes(self, entry: Entry, extent: Extent | None = None) -> Iterator[memoryview]:
+    def _bytes(self, entry: S3Object, extent: Extent | None = None) -> Iterator[memoryview]:
         """Yield the bytes of an object or a part, and check their number. A piece is valid until the next one."""
         size = extent.end - extent.start if extent else entry.size
         buffer, left = memoryview(bytearray(min(CHUNK, size) or 1)), size
@@ -142,7 +142,7 @@ class Fetcher:
             more = incoming.fill(buffer[:1])
         _check_length(entry, size - left + more, size)
 
-    def _verify(self, entry: Entry, digest: str) -> None:
+    def _verify(self, entry: S3Object, digest: str) -> None:
         if not self.etags_are_md5 or entry.md5 in (None, digest):
             return
         response = self.wire.call("HEAD", self.prefix + entry.key, accepted=(404, 412))
@@ -153,14 +153,14 @@ class Fetcher:
         message = f"{entry.key}: the digest of its bytes is {digest}, but its ETag says {entry.md5}"
         raise AttemptError(ExitCode.INTEGRITY, "WrongDigest", message)
 
-    def _judge(self, entry: Entry, proof: Proof, found: bytes) -> None:
+    def _judge(self, entry: S3Object, proof: Proof, found: bytes) -> None:
         if found != proof.checksum.value:
             name, said = proof.checksum.algorithm, proof.checksum.value.hex()
             message = f"{entry.key}: the {name} of its bytes is {found.hex()}, but the server says {said}"
             raise AttemptError(ExitCode.INTEGRITY, "WrongDigest", message)
 
 
-def _check_answer(entry: Entry, extent: Extent | None, incoming: Incoming) -> None:
+def _check_answer(entry: S3Object, extent: Extent | None, incoming: Incoming) -> None:
     """Raise ChangedError if the object has changed, and AttemptError if it is gone or the answer does not fit."""
     if incoming.status == 404:
         raise _gone(entry)
@@ -174,11 +174,11 @@ def _check_answer(entry: Entry, extent: Extent | None, incoming: Incoming) -> No
         raise AttemptError(ExitCode.TRANSIENT, "WrongRange", message)
 
 
-def _gone(entry: Entry) -> AttemptError:
+def _gone(entry: S3Object) -> AttemptError:
     return AttemptError(ExitCode.TRANSIENT, "ObjectGone", f"{entry.key} was listed but is not there any more")
 
 
-def _check_length(entry: Entry, count: int, expected: int) -> None:
+def _check_length(entry: S3Object, count: int, expected: int) -> None:
     if count != expected:
         message = f"{entry.key}: the server sent {count} bytes of {expected}"
         raise AttemptError(ExitCode.INTEGRITY, "WrongLength", message)

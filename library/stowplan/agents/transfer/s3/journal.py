@@ -22,7 +22,7 @@ from typing import Any, TextIO
 from stowplan.agents.attempt.safe_files import boot, replace, sync_directory
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.transfer.s3.protocol import entry as lines
-from stowplan.agents.transfer.s3.protocol.entry import Entry
+from stowplan.agents.transfer.s3.protocol.entry import S3Object
 
 Marks = dict[str, Any]
 
@@ -36,7 +36,7 @@ class Done:
 
     below: int = 0
     beyond: set[int] = field(default_factory=set)
-    replaced: dict[int, Entry | None] = field(default_factory=dict)
+    replaced: dict[int, S3Object | None] = field(default_factory=dict)
     """Finished entries that changed since the listing, in their present version; None if the file failed."""
     _changed: Condition = field(default_factory=Condition)
 
@@ -48,7 +48,7 @@ class Done:
                 self.below += 1
             self._changed.notify_all()
 
-    def replace(self, index: int, entry: Entry | None) -> None:
+    def replace(self, index: int, entry: S3Object | None) -> None:
         with self._changed:
             self.replaced[index] = entry
         self.add(index)
@@ -95,7 +95,7 @@ class Ledger:
             each.unlink(missing_ok=True)
         sync_directory(self._directory)
 
-    def known(self) -> Iterator[Entry]:
+    def known(self) -> Iterator[S3Object]:
         """Return the entries in the destination, in order."""
         return (entry for entry, _ in _entries(self._known))
 
@@ -112,7 +112,7 @@ class Ledger:
             temporary.unlink(missing_ok=True)
         sync_directory(self._directory)
 
-    def listing(self) -> Iterator[tuple[Entry, bool]]:
+    def listing(self) -> Iterator[tuple[S3Object, bool]]:
         """Return the listed entries in order, each with a flag that says whether it had to be fetched."""
         return _entries(self._listing)
 
@@ -141,19 +141,19 @@ class Ledger:
         sync_directory(self._directory)
 
 
-def _done(listing: Iterable[tuple[Entry, bool]], marks: Marks) -> Iterator[Entry]:
+def _done(listing: Iterable[tuple[S3Object, bool]], marks: Marks) -> Iterator[S3Object]:
     below, beyond, replaced = int(marks["below"]), set(marks["beyond"]), marks["replaced"]
     for index, (entry, wanted) in enumerate(listing):
         if wanted and index >= below and index not in beyond:
             continue
         now = replaced.get(str(index), ())
         if now:
-            yield Entry(entry.key, int(now[0]), str(now[1]), int(now[2]))
+            yield S3Object(entry.key, int(now[0]), str(now[1]), int(now[2]))
         elif now is not None:
             yield entry
 
 
-def _latest(newer: Iterable[Entry], older: Iterable[Entry]) -> Iterator[Entry]:
+def _latest(newer: Iterable[S3Object], older: Iterable[S3Object]) -> Iterator[S3Object]:
     """Merge two ordered streams. Of two entries with one key, the newer one wins."""
     last = ""
     # The merge is stable: among equal keys, those of the first stream come first.
@@ -163,7 +163,7 @@ def _latest(newer: Iterable[Entry], older: Iterable[Entry]) -> Iterator[Entry]:
             yield entry
 
 
-def _entries(path: Path) -> Iterator[tuple[Entry, bool]]:
+def _entries(path: Path) -> Iterator[tuple[S3Object, bool]]:
     """Read the entries of a file up to the first invalid line; none if the file is missing."""
     try:
         with path.open(encoding="utf-8") as file:

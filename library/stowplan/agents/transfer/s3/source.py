@@ -6,7 +6,7 @@ from typing import Literal
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.s3.protocol.answers import etag, http_date, number
-from stowplan.agents.transfer.s3.protocol.entry import Entry
+from stowplan.agents.transfer.s3.protocol.entry import S3Object
 from stowplan.agents.transfer.s3.protocol.listing import objects, page
 from stowplan.agents.transfer.s3.protocol.rest_client import Wire
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -15,28 +15,28 @@ Kind = Literal["auto", "file", "prefix"]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ObjectSource:
     """Objects to fetch. An object's full key is `prefix` plus the entry's key."""
 
     prefix: str
-    single: Entry | None = None
+    single: S3Object | None = None
 
-    def entries(self, wire: Wire) -> Iterator[Entry]:
-        """Yield the entries in ascending order of keys."""
+    def entries(self, wire: Wire) -> Iterator[S3Object]:
+        """In ascending order of keys."""
         return iter([self.single]) if self.single else objects(wire, self.prefix)
 
 
-def resolve(wire: Wire, key: str, kind: Kind) -> Source:
-    """Decide whether a key is an object or a prefix.
+def resolve(wire: Wire, key: str, kind: Kind) -> ObjectSource:
+    """Decides what a key is. AttemptError: 4 where there is neither, 5 where there are both and `kind` is `auto`.
 
     Raises AttemptError: 4 for neither, 5 for both if `kind` is `auto`.
 
     A prefix ends in `/`, so `data` never includes `data2/…`.
     """
     if not key or key.endswith("/"):
-        return Source(key)
+        return ObjectSource(key)
     if kind == "prefix":
-        return Source(f"{key}/")
+        return ObjectSource(f"{key}/")
     where = f"s3://{wire.bucket.name}/{key}"
     single, status = head(wire, key)
     if kind == "file":
@@ -50,11 +50,11 @@ def resolve(wire: Wire, key: str, kind: Kind) -> Source:
     if single:
         return _one(key, single)
     if below:
-        return Source(f"{key}/")
+        return ObjectSource(f"{key}/")
     raise _missing(f"There is no object {where} and none below {where}/", status)
 
 
-def head(wire: Wire, key: str) -> tuple[Entry | None, int]:
+def head(wire: Wire, key: str) -> tuple[S3Object | None, int]:
     """Return the object of a full key, and the HTTP status.
 
     Without the right to list, a missing object gives 403 instead of 404.
@@ -66,12 +66,12 @@ def head(wire: Wire, key: str) -> tuple[Entry | None, int]:
     what = f"an object {key} whose"
     size = number(headers.get("content-length", ""), f"{what} length")
     modified = http_date(headers.get("last-modified", ""), f"{what} time")
-    return Entry(key, size, etag(headers.get("etag", ""), "an object"), modified), response.status_code
+    return S3Object(key, size, etag(headers.get("etag", ""), "an object"), modified), response.status_code
 
 
-def _one(key: str, found: Entry) -> Source:
+def _one(key: str, found: S3Object) -> ObjectSource:
     folder, _, name = key.rpartition("/")
-    return Source(f"{folder}/" if folder else "", Entry(name, found.size, found.etag, found.modified))
+    return ObjectSource(f"{folder}/" if folder else "", S3Object(name, found.size, found.etag, found.modified))
 
 
 def _missing(text: str, status: int) -> AttemptError:

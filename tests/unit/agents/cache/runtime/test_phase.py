@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from stowplan.agents.cache.runtime.phase import SILENT_SECONDS, Situation, Task, conditions, task
+from stowplan.agents.cache.runtime.phase import SILENT_SECONDS, Situation, TaskState, conditions, task
 
 DONE, RUNNING, FAILED = (
-    Task("succeeded", "Succeeded"),
-    Task("under way", "Running"),
-    Task("failed", "AccessDenied", "no"),
+    TaskState("succeeded", "Succeeded"),
+    TaskState("under way", "Running"),
+    TaskState("failed", "AccessDenied", "no"),
 )
 
 
@@ -27,8 +27,8 @@ def situation(**fields: Any) -> Situation:
         ({"ready": 0, "mounted": False}, "PartialReady"),
         ({"ready": 0, "measured": False}, "Mount"),
         ({"ready": 0, "measured": False, "mounted": False}, "Bound"),
-        ({"sync": Task()}, "Mount"),
-        ({"sync": Task(), "mounted": False, "ready": 0}, "Bound"),
+        ({"sync": TaskState()}, "Mount"),
+        ({"sync": TaskState(), "mounted": False, "ready": 0}, "Bound"),
         ({"sync": RUNNING}, "Syncing"),
         ({"sync": FAILED}, "SyncFailed"),
         ({"sync": DONE}, "Ready"),

@@ -10,11 +10,11 @@ from stowplan.agents.attempt.failure import StoppedError
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.transfer.s3 import journal as module
 from stowplan.agents.transfer.s3.journal import WINDOW, Done, Ledger
-from stowplan.agents.transfer.s3.protocol.entry import Entry, InOrder, read, written
+from stowplan.agents.transfer.s3.protocol.entry import InOrder, S3Object, read, written
 
 
-def entry(key: str, version: int = 1) -> Entry:
-    return Entry(key, version, f'"{version}"', version)
+def entry(key: str, version: int = 1) -> S3Object:
+    return S3Object(key, version, f'"{version}"', version)
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def ledger(tmp_path: Path) -> Ledger:
     return Ledger(tmp_path)
 
 
-def list_(ledger: Ledger, entries: list[tuple[Entry, bool]]) -> None:
+def list_(ledger: Ledger, entries: list[tuple[S3Object, bool]]) -> None:
     with ledger.new_listing() as file:
         file.writelines(written(each, wanted=wanted) for each, wanted in entries)
 
@@ -107,7 +107,7 @@ def test_waits_for_the_oldest_that_is_not_done() -> None:
 
 
 def test_lines_and_keys_with_anything_in_them() -> None:
-    odd = Entry('ü"\u2028 x', 1, '"e"', 2)
+    odd = S3Object('ü"\u2028 x', 1, '"e"', 2)
     line = written(odd, wanted=True)
     assert line.count("\n") == 1
     assert read(line) == (odd, True)

@@ -39,7 +39,7 @@ _METRIC = re.compile(r"^juicefs_sync_(\w+)(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
 
 
 @dataclass
-class Watch:
+class SyncWatch:
     """Follows one child: its log line by line, its counters once a second."""
 
     progress: Progress
@@ -128,7 +128,7 @@ class Sync:
 
         `resume`: a checkpoint of JuiceFS may be trusted, because only this copy has changed the destination since.
         """
-        watch = Watch(self.progress, self.log)
+        watch = SyncWatch(self.progress, self.log)
         child = replace(self.child, said=watch.said)
         flags = [f"--exclude={PROTECTION}", *_written(self.flags), *self._checkpoints(resume=resume)]
         with watch.looking():

@@ -17,7 +17,7 @@ from stowplan.agents.transfer.git.address import Address
 from stowplan.agents.transfer.git.contents import Contents
 from stowplan.agents.transfer.git.lfs.answers import Action, Answer
 from stowplan.agents.transfer.git.lfs.server import AT_ONCE, LfsServer, content_of
-from stowplan.agents.transfer.git.program.git import Git, Place, need_lfs
+from stowplan.agents.transfer.git.program.git import Git, GitPlace, need_lfs
 from stowplan.agents.transfer.git.repository import Repository
 from stowplan.agents.transfer.thread_pool import Crew
 from stowplan.agents.transfer.tree import Tree
@@ -29,8 +29,8 @@ KNOWN = "stowplan-lfs"
 _BLOCK = 1 << 20
 
 
-def server_url(git: Git, place: Place, address: Address, commit: str) -> str:
-    """Return the URL of Git LFS, from `.lfsconfig` of the commit or below the repository.
+def server_url(git: Git, place: GitPlace, address: Address, commit: str) -> str:
+    """Where Git LFS is: what `.lfsconfig` of the commit says, or else below the repository.
 
     Raises AttemptError (5) for a host that the spec does not name: every committer can write `.lfsconfig`.
     """

@@ -15,7 +15,7 @@ from stowplan.agents.transfer.git.contents import POINTER_LIMIT, pointer_of
 from stowplan.agents.transfer.git.lfs.answers import Action, Answer
 from stowplan.agents.transfer.git.lfs.objects import action_of, batches, object_key, server_url
 from stowplan.agents.transfer.git.lfs.server import LfsServer
-from stowplan.agents.transfer.git.program.git import Git, Place
+from stowplan.agents.transfer.git.program.git import Git, GitPlace
 from stowplan.agents.transfer.git.repository import Repository
 from stowplan.agents.transfer.thread_pool import Crew
 from stowplan.agents.transfer.tree import Tree
@@ -31,7 +31,7 @@ class LfsUpload:
     """Objects of the commits that the server lacks. `place` has the commits; the objects lie in the claim."""
 
     repository: Repository
-    place: Place
+    place: GitPlace
     branch: str
     since: str | None
     commit: str

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from stowplan.agents.attempt.failure import AttemptError, of_any
-from stowplan.agents.transfer.engine import Work
+from stowplan.agents.transfer.engine import TransferWork
 from stowplan.agents.transfer.git.program import child, failure
 from stowplan.agents.transfer.git.program.child import Call, Done
 from stowplan.agents.transfer.git.program.configuration import as_variables, environment, pairs
@@ -27,7 +27,7 @@ MOST_REFS = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class GitPlace:
     """Paths of a repository: Git's own directory, and the work tree."""
 
     directory: Path
@@ -44,14 +44,14 @@ class Git:
     """Runs both programs."""
 
     told: GitSettings
-    work: Work
+    work: TransferWork
     folder: Path
     """Private folder, removed at the end."""
     answers: Answers
     relay: Relay
     held: tuple[int, ...]
 
-    def offline(self, place: Place | None, *words: str, feed: bytes = b"") -> bytes:
+    def offline(self, place: GitPlace | None, *words: str, feed: bytes = b"") -> bytes:
         """Run Git and return its output. Raises AttemptError if it fails.
 
         It contacts no server and knows no password.
@@ -61,18 +61,18 @@ class Git:
             raise failure.of_output(f"git {words[0]}", done.errors, self.work.redact)
         return done.output
 
-    def tried(self, place: Place | None, *words: str, feed: bytes = b"") -> Done:
+    def tried(self, place: GitPlace | None, *words: str, feed: bytes = b"") -> Done:
         """Run Git as `offline` does, and return the result even if it fails."""
         return self._run(["git", *words], place, online=False, feed=feed)
 
-    def streamed(self, place: Place, *words: str, take: Take, feed: bytes = b"") -> None:
+    def streamed(self, place: GitPlace, *words: str, take: Take, feed: bytes = b"") -> None:
         """Run Git as `offline` does, and pass its output to `take` in pieces."""
         done = self._run(["git", *words], place, online=False, feed=feed, take=take)
         if done.code:
             raise failure.of_output(f"git {words[0]}", done.errors, self.work.redact)
 
     def online(
-        self, place: Place | None, *words: str, what: str, room: int = MOST_REFS, judge: Judge = lambda _: None
+        self, place: GitPlace | None, *words: str, what: str, room: int = MOST_REFS, judge: Judge = lambda _: None
     ) -> Done:
         """Run Git with access to the server, with retries. Raises AttemptError if it fails.
 
@@ -101,7 +101,7 @@ class Git:
     def _run(
         self,
         command: list[str],
-        place: Place | None,
+        place: GitPlace | None,
         *,
         online: bool,
         feed: bytes = b"",
@@ -126,11 +126,11 @@ class Git:
 
 
 @contextmanager
-def prepared(told: GitSettings, work: Work, held: tuple[int, ...]) -> Iterator[Git]:
+def prepared(told: GitSettings, work: TransferWork, held: tuple[int, ...]) -> Iterator[Git]:
     """Prepare both programs for one attempt, and clean up after it."""
-    # SIGKILL leaves this folder behind. A pod makes one attempt, and its scratch space disappears with it. On other
-    # machines the folder lies where old files are removed, and holds no password. The path of a socket has at most 108
-    # bytes.
+    # SIGKILL leaves it behind. A pod makes one attempt, and its scratch space goes with it; elsewhere it lies where old
+    # files are cleared away, and holds no password.
+    # The path of a socket has 108 bytes.
     long = len(os.fsencode(tempfile.gettempdir())) > 75
     folder = Path(tempfile.mkdtemp(prefix="stowplan-git-", dir="/tmp" if long else None))  # noqa: S108 - with a name of its own
     answers = Answers(folder, told.address, told.credentials, work.log)

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.attempt.network import Network
-from stowplan.agents.transfer.network.hosts import Hosts, Origin, origin
+from stowplan.agents.transfer.network.hosts import HostOrigin, Hosts, origin
 from stowplan.agents.transfer.network.proxy import Proxy, proxy_of
 from stowplan.schema.agents.exit_codes import ExitCode
 
@@ -120,7 +120,7 @@ class Relay:
         lines += [f"{name}: {value}".encode() for name, value in own.items()]
         return server, b"\r\n".join(lines) + b"\r\n\r\n" + rest[1], b""
 
-    def _check(self, where: Origin) -> None:
+    def _check(self, where: HostOrigin) -> None:
         if not self.hosts.is_own(where):
             message = (
                 f"The server leads Git to {where[0]}://{where[1]}:{where[2]}, which is not the host of the repository:"
@@ -128,7 +128,7 @@ class Relay:
             )
             raise AttemptError(ExitCode.CONFLICT, "OtherHost", message)
 
-    def _tunnel(self, where: Origin) -> socket.socket:
+    def _tunnel(self, where: HostOrigin) -> socket.socket:
         authority = _authority(where)
         proxy = proxy_of("https", authority)
         server = self._dial(where, proxy)
@@ -141,7 +141,7 @@ class Relay:
                 raise OSError(f"the proxy answers {answer[9:12].decode('ascii', 'replace')}")
         return server
 
-    def _dial(self, where: Origin, proxy: Proxy | None) -> socket.socket:
+    def _dial(self, where: HostOrigin, proxy: Proxy | None) -> socket.socket:
         """Connect to the host or to the user's proxy. The spec or the platform named both."""
         host, port = where[1], where[2]
         if proxy:
@@ -162,7 +162,7 @@ class Relay:
                 raise OSError(message)
 
 
-def _authority(where: Origin) -> str:
+def _authority(where: HostOrigin) -> str:
     return f"[{where[1]}]:{where[2]}" if ":" in where[1] else f"{where[1]}:{where[2]}"
 
 

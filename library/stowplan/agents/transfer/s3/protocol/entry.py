@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class S3Object:
     """Object, or zero-byte object for a folder (its key ends in `/`)."""
 
     key: str
@@ -43,25 +43,25 @@ class Entry:
         return (bytes.fromhex(digest), int(count)) if good else None
 
 
-def written(entry: Entry, *, wanted: bool) -> str:
+def written(entry: S3Object, *, wanted: bool) -> str:
     """Return one line of a file of entries. `wanted`: the content must be fetched."""
     return json.dumps([entry.key, entry.size, entry.etag, entry.modified, int(wanted)], ensure_ascii=False) + "\n"
 
 
-def read(line: str) -> tuple[Entry, bool]:
+def read(line: str) -> tuple[S3Object, bool]:
     """Parse a line of `written`. Raises ValueError if it is invalid."""
     key, size, etag, modified, wanted = json.loads(line)
-    return Entry(key, size, etag, modified), bool(wanted)
+    return S3Object(key, size, etag, modified), bool(wanted)
 
 
 class InOrder:
     """Look-up of entries in ascending order of keys, by keys in the same order. Nothing is stored."""
 
-    def __init__(self, entries: Iterator[Entry]) -> None:
+    def __init__(self, entries: Iterator[S3Object]) -> None:
         self._entries = entries
         self._next = next(entries, None)
 
-    def at(self, key: str) -> Entry | None:
+    def at(self, key: str) -> S3Object | None:
         """Return the entry of this key, which must not be smaller than the key before."""
         while self._next and self._next.key < key:
             self._next = next(self._entries, None)

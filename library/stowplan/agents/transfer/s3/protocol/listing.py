@@ -5,7 +5,7 @@ from urllib.parse import unquote_plus
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.s3.protocol.answers import Document, bad, document
-from stowplan.agents.transfer.s3.protocol.entry import Entry
+from stowplan.agents.transfer.s3.protocol.entry import S3Object
 from stowplan.agents.transfer.s3.protocol.rest_client import Wire
 from stowplan.schema.agents.exit_codes import ExitCode
 
@@ -13,8 +13,8 @@ MOST_EMPTY = 1000
 """Maximum number of consecutive pages without a new key. Stores send such pages after many deletions."""
 
 
-def objects(wire: Wire, prefix: str, *, most: int = 1000) -> Iterator[Entry]:
-    """Yield all objects below a prefix, in ascending order of their keys, which are relative to it.
+def objects(wire: Wire, prefix: str, *, most: int = 1000) -> Iterator[S3Object]:
+    """All objects below a prefix, in ascending order of their keys, which are relative to it.
 
     An object whose key equals the prefix, the folder of the transfer, is left out. Raises AttemptError if the server
     breaks the order, on which the comparison depends.
@@ -39,8 +39,8 @@ def objects(wire: Wire, prefix: str, *, most: int = 1000) -> Iterator[Entry]:
             return
 
 
-def page(wire: Wire, prefix: str, token: str, most: int) -> tuple[list[Entry], str]:
-    """Return one page and the token of the next one, empty after the last.
+def page(wire: Wire, prefix: str, token: str, most: int) -> tuple[list[S3Object], str]:
+    """One page and the token of the next one, empty after the last.
 
     https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html
     """
@@ -62,12 +62,12 @@ def page(wire: Wire, prefix: str, token: str, most: int) -> tuple[list[Entry], s
     return entries, following
 
 
-def _entry(found: Document, prefix: str, *, coded: bool) -> Entry:
+def _entry(found: Document, prefix: str, *, coded: bool) -> S3Object:
     key = found.text("Key")
     whole = unquote_plus(key) if coded else key
     if not whole.startswith(prefix):
         raise bad(f"a listing below {prefix!r} with the key {whole[:100]!r}")
-    return Entry(
+    return S3Object(
         key=whole[len(prefix) :],
         size=found.number("Size"),
         etag=found.etag(),

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.transfer.s3.checksum import Checksum, Proof, from_headers
-from stowplan.agents.transfer.s3.protocol.entry import Entry
+from stowplan.agents.transfer.s3.protocol.entry import S3Object
 from stowplan.agents.transfer.s3.protocol.rest_client import Query, Wire
 
 MOST_PARTS = 10_000
@@ -15,8 +15,8 @@ _UNKNOWN = (400, 403, 404, 405, 412, 416, 501)
 """Status codes of servers without checksums or parts, and of servers that have another version by now."""
 
 
-def proof_of(wire: Wire, key: str, entry: Entry, part_size: int, *, parts: bool) -> Proof | None:
-    """Return the checksum for the verification of an object; None if none can be computed.
+def proof_of(wire: Wire, key: str, entry: S3Object, part_size: int, *, parts: bool) -> Proof | None:
+    """The checksum to hold an object against; None where there is none that can be computed.
 
     `parts` allows the ETag of a multipart upload, which is an MD5 and slow to compute.
     """
@@ -39,7 +39,7 @@ def is_encrypted(headers: Mapping[str, str]) -> bool:
     return encryption.startswith("aws:kms") or "x-amz-server-side-encryption-customer-algorithm" in headers
 
 
-def _of_etag(entry: Entry, headers: Mapping[str, str], *, parts: bool) -> Checksum | None:
+def _of_etag(entry: S3Object, headers: Mapping[str, str], *, parts: bool) -> Checksum | None:
     if is_encrypted(headers):
         return None
     if entry.md5:
@@ -47,7 +47,7 @@ def _of_etag(entry: Entry, headers: Mapping[str, str], *, parts: bool) -> Checks
     return Checksum("md5", entry.pieces[0], of_pieces=True) if entry.pieces and parts else None
 
 
-def _piece(wire: Wire, key: str, entry: Entry) -> int:
+def _piece(wire: Wire, key: str, entry: S3Object) -> int:
     """Return the size in bytes of the uploaded parts; 0 if their sizes differ."""
     size, told = _part(wire, key, entry, 1)
     count = told or (entry.pieces[1] if entry.pieces else 0)
@@ -57,7 +57,7 @@ def _piece(wire: Wire, key: str, entry: Entry) -> int:
     return size if last == entry.size - (count - 1) * size else 0
 
 
-def _part(wire: Wire, key: str, entry: Entry, number: int) -> tuple[int, int]:
+def _part(wire: Wire, key: str, entry: S3Object, number: int) -> tuple[int, int]:
     """Return the size of one part in bytes, and the number of parts; 0 for unknown values."""
     headers = _head(wire, key, entry, [("partNumber", str(number))])
     if headers is None:
@@ -69,7 +69,7 @@ def _number(text: str) -> int:
     return int(text) if re.fullmatch(r"[0-9]{1,18}", text) else 0
 
 
-def _head(wire: Wire, key: str, entry: Entry, query: Query) -> Mapping[str, str] | None:
+def _head(wire: Wire, key: str, entry: S3Object, query: Query) -> Mapping[str, str] | None:
     asked = {"x-amz-checksum-mode": "ENABLED"} | ({"if-match": entry.etag} if entry.etag else {})
     try:
         response = wire.call("HEAD", key, query, headers=asked, accepted=_UNKNOWN)

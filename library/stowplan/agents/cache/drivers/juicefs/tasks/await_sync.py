@@ -5,7 +5,7 @@ from pathlib import Path
 
 from stowplan.agents.attempt import run_marker, safe_files
 from stowplan.agents.attempt.failure import AttemptError
-from stowplan.agents.cache.drivers.juicefs.tasks.work import Work
+from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, Marker, marker_path
 
@@ -18,7 +18,7 @@ class SyncMarks:
 
     mount: Path
     stem: str
-    work: Work
+    work: TaskWork
 
     def wait(self) -> str:
         """Wait and return the sync's run. Raises AttemptError (4) if the sync has failed permanently."""

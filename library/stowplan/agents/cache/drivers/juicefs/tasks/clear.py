@@ -5,7 +5,7 @@ from pathlib import Path
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.agents.cache.drivers.juicefs.control import TRASH_INODE, Action, Control, Filled
-from stowplan.agents.cache.drivers.juicefs.tasks.work import Work
+from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
 from stowplan.schema.agents.cache_config import ClearConfig
 from stowplan.schema.agents.exit_codes import ExitCode
 
@@ -20,7 +20,7 @@ class ClearTask:
     """One attempt on one partition."""
 
     config: ClearConfig
-    work: Work
+    work: TaskWork
 
     def run(self) -> str:
         """Evict and return a sentence about the result. Raises AttemptError or StoppedError."""

@@ -29,7 +29,7 @@ def parts(path: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PathEntry:
     """Entry of a folder."""
 
     folder: int
@@ -41,7 +41,7 @@ class Entry:
 
 
 @contextmanager
-def opened(mount: Path, names: tuple[str, ...]) -> Iterator[Entry | None]:
+def opened(mount: Path, names: tuple[str, ...]) -> Iterator[PathEntry | None]:
     """Open the parent folder of a path and yield its last name; None if the parent is missing.
 
     AttemptError (2) for a link.
@@ -67,7 +67,7 @@ def opened(mount: Path, names: tuple[str, ...]) -> Iterator[Entry | None]:
             raise AttemptError(
                 ExitCode.BAD_SPEC, "BadPath", f"{'/'.join(names)!r} belongs to the mount, not to the dataset"
             )
-        yield Entry(descriptor, os.fstat(descriptor).st_ino, names[-1] if names else "", found)
+        yield PathEntry(descriptor, os.fstat(descriptor).st_ino, names[-1] if names else "", found)
     finally:
         os.close(descriptor)
 

@@ -13,7 +13,7 @@ from stowplan.agents.cache.drivers.juicefs.tasks import paths
 from stowplan.agents.cache.drivers.juicefs.tasks.lock import Lock
 from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks, Past
 from stowplan.agents.cache.drivers.juicefs.tasks.mounted_state import MountedState
-from stowplan.agents.cache.drivers.juicefs.tasks.work import Work
+from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
 from stowplan.agents.cache.drivers.juicefs.verdict import TASK_USER
 from stowplan.schema.agents.cache_config import RmrConfig
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -26,7 +26,7 @@ class RemoveTask:
     """One attempt."""
 
     config: RmrConfig
-    work: Work
+    work: TaskWork
 
     def run(self) -> str:
         """Remove and return a sentence about the result. Raises AttemptError or StoppedError."""
@@ -112,7 +112,7 @@ class RemoveTask:
         return Path(self.config.mount_path)
 
 
-def _prove(entry: paths.Entry, path: str) -> None:
+def _prove(entry: paths.PathEntry, path: str) -> None:
     """Remove the path again: only a removal asks the metadata engine, a stat may answer from the kernel's cache."""
     is_folder = entry.found is not None and stat.S_ISDIR(entry.found.st_mode)
     try:

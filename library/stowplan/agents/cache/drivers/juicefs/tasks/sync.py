@@ -11,7 +11,7 @@ from stowplan.agents.cache.drivers.juicefs.formatting import Formatting, is_unfo
 from stowplan.agents.cache.drivers.juicefs.sync import Sync
 from stowplan.agents.cache.drivers.juicefs.tasks.lock import Lock
 from stowplan.agents.cache.drivers.juicefs.tasks.marks import Marks, Past
-from stowplan.agents.cache.drivers.juicefs.tasks.work import Work
+from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
 from stowplan.agents.cache.drivers.juicefs.volume_state import VolumeState
 from stowplan.schema.agents.cache_config import VOLUME_SECRET_ENV, SyncConfig
 from stowplan.schema.agents.exit_codes import ExitCode
@@ -22,7 +22,7 @@ class SyncTask:
     """One attempt."""
 
     config: SyncConfig
-    work: Work
+    work: TaskWork
     environment: Mapping[str, str]
 
     def run(self) -> str:

@@ -12,7 +12,7 @@ from stowplan.agents.cache.drivers.juicefs.control import MOST_PATHS, Action, Co
 from stowplan.agents.cache.drivers.juicefs.settling import Settling
 from stowplan.agents.cache.drivers.juicefs.tasks import paths
 from stowplan.agents.cache.drivers.juicefs.tasks.await_sync import SyncMarks
-from stowplan.agents.cache.drivers.juicefs.tasks.work import Work
+from stowplan.agents.cache.drivers.juicefs.tasks.work import TaskWork
 from stowplan.agents.cache.drivers.juicefs.verdict import TASK_USER
 from stowplan.schema.agents.cache_config import WarmupConfig
 from stowplan.schema.agents.exit_codes import PERMANENT, ExitCode
@@ -30,7 +30,7 @@ class WarmupTask:
     """One attempt on one partition."""
 
     config: WarmupConfig
-    work: Work
+    work: TaskWork
 
     def run(self) -> str:
         """Load and return a sentence about the result. Raises AttemptError or StoppedError."""

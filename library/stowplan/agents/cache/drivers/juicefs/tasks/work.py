@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from stowplan.agents.attempt.outcome import FAILED, RUNNING, Outcome
+from stowplan.agents.attempt.outcome import FAILED, RUNNING, AttemptOutcome
 from stowplan.agents.attempt.redaction import Redactor
 from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.runtime.log import Log
@@ -13,7 +13,7 @@ WAITING = "waiting"
 
 
 @dataclass
-class TaskOutcome(Outcome):
+class TaskOutcome(AttemptOutcome):
     """Attempt of one task on one partition."""
 
     task: str = ""
@@ -42,7 +42,7 @@ class TaskOutcome(Outcome):
 
 
 @dataclass(frozen=True)
-class Work:
+class TaskWork:
     """One attempt at a task."""
 
     outcome: TaskOutcome
