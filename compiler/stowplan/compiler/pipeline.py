@@ -209,6 +209,7 @@ def _extend(program: Program, context: Context, repo: Path, memory: ComposerPool
     units = lower(program.specs, program, context, report)
     if report.failed:
         return Extensions(())
+    memory.use_jsii()
     extended = extend(program, memory.render(units), repo)
     report.add(*extended.diagnostics)
     return extended

@@ -11,7 +11,7 @@ from stowplan.compiler.lowering.composer_pool import ComposerPool
 SEAM = ("prepare", "render", "render_outputs")
 """Methods of `ComposerPool` that start Node, or have cdk8s render what they get."""
 
-NODE = {"jsii", "stowplan.library.composition.composer"}
+NODE = {"jsii", "stowplan.library.composition.node_composer"}
 """Modules that start Node."""
 
 

@@ -11,7 +11,7 @@ from stowplan.library.composition.tree import ChartSource, chart_of
 from stowplan.library.manifest import Unit
 
 if TYPE_CHECKING:
-    from stowplan.library.composition.composer import Composer
+    from stowplan.library.composition.rendering import Composer
 
 
 class ComposerPool:
@@ -27,7 +27,7 @@ class ComposerPool:
 
     def prepare(self) -> None:
         """Unpack the script of Node and its packages. Processes forked later share them."""
-        if self._packages is None:
+        if self._composer is None and self._packages is None:
             from stowplan.library.composition.packages import unpack  # noqa: PLC0415 - start-up time
 
             self._packages = TemporaryFolder("stowplan-npm-")
@@ -51,12 +51,19 @@ class ComposerPool:
         rendered = self._started().render([_chart_of_output(output) for output in outputs]) if outputs else []
         return [replace(output, manifest=found) for output, (found,) in zip(outputs, rendered, strict=True)]
 
+    def use_jsii(self) -> None:
+        """Render in the Node that jsii starts for extensions, and end any other one."""
+        from stowplan.library.constructs import JsiiComposer  # noqa: PLC0415 - starts Node
+
+        self.close()
+        self._composer = JsiiComposer()
+
     def _started(self) -> "Composer":
         if self._composer is None:
-            from stowplan.library.composition.composer import Composer  # noqa: PLC0415 - start-up time
+            from stowplan.library.composition.node_composer import NodeComposer  # noqa: PLC0415 - start-up time
 
             self.prepare()
-            self._composer = Composer(self._packages.path if self._packages else Path())
+            self._composer = NodeComposer(self._packages.path if self._packages else Path())
         return self._composer
 
     def close(self) -> None:

@@ -50,5 +50,12 @@ function serve() {
   });
 }
 
+// What jsii calls in a Node.js process of its own.
+class Composition {
+  static respond(request) {
+    return respond(request);
+  }
+}
+
 if (require.main === module) serve();
-else module.exports = { build };
+else module.exports = { build, Composition };

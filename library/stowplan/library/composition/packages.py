@@ -32,7 +32,12 @@ def unpack(folder: Path) -> None:
                 if found and file:
                     _write(target / found[1], file.read())
     _write(folder / _FOLDER / "cdk8s" / _LEFT_OUT / "index.js", b"")
-    _write(folder / SCRIPT, Path(__file__).with_name(SCRIPT).read_bytes())
+    _write(folder / SCRIPT, script())
+
+
+def script() -> bytes:
+    """Our script."""
+    return Path(__file__).with_name(SCRIPT).read_bytes()
 
 
 def _archive(name: str) -> Path:

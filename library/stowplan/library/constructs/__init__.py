@@ -10,6 +10,7 @@ prepare_node()
 
 from stowplan.library.constructs.charts import SpecChart  # noqa: E402  # Node comes first
 from stowplan.library.constructs.extension_app import Displaced, Extended, ExtensionApp  # noqa: E402
+from stowplan.library.constructs.jsii_composer import JsiiComposer  # noqa: E402
 from stowplan.library.constructs.manifest_set import ManifestSet  # noqa: E402
 from stowplan.library.constructs.reading import SpecError  # noqa: E402
 from stowplan.library.constructs.specs import (  # noqa: E402
@@ -27,6 +28,7 @@ __all__ = [
     "Displaced",
     "Extended",
     "ExtensionApp",
+    "JsiiComposer",
     "ManifestSet",
     "MxJob",
     "PaddleJob",

@@ -12,8 +12,8 @@ import pytest
 from cdk8s import App
 
 from stowplan.library.composition import node
-from stowplan.library.composition.composer import Composer
 from stowplan.library.composition.crossing import crosses
+from stowplan.library.composition.node_composer import NodeComposer
 from stowplan.library.composition.packages import SCRIPT, unpack
 from stowplan.library.composition.tree import chart_of
 from stowplan.library.constructs import SpecChart
@@ -44,12 +44,12 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def started(packages: Path) -> Iterator[Composer]:
-    with Composer(packages) as found:
+def started(packages: Path) -> Iterator[NodeComposer]:
+    with NodeComposer(packages) as found:
         yield found
 
 
-def render(started: Composer, *units: Unit) -> list[list[Json]]:
+def render(started: NodeComposer, *units: Unit) -> list[list[Json]]:
     """The bodies of each unit as cdk8s rendered them."""
     rendered = started.render([chart_of(each) for each in units])
     return [[manifest.body for manifest in manifests] for manifests in rendered]
@@ -105,11 +105,11 @@ def test_specs_have_the_tree_of_the_public_constructs(name: str, packages: Path)
         compare_trees(one, packages)
 
 
-def test_rendered_bodies_equal_the_built_ones(started: Composer) -> None:
+def test_rendered_bodies_equal_the_built_ones(started: NodeComposer) -> None:
     assert render(started, ODD) == [bodies(ODD)]
 
 
-def test_stem_and_run_of_a_rendered_manifest_stay(started: Composer) -> None:
+def test_stem_and_run_of_a_rendered_manifest_stay(started: NodeComposer) -> None:
     one = unit(body("Job"))
     run = replace(one, manifests=tuple(replace(each, stem="other", run=True) for each in one.manifests))
     ((manifest,),) = started.render([chart_of(run)])
@@ -121,31 +121,36 @@ def test_every_object_of_the_examples_can_be_carried(name: str) -> None:
     assert [each.path for each in example(name).outputs if not crosses(each.manifest.body)] == []
 
 
-def test_requests_and_responses_may_be_larger_than_pipes(started: Composer) -> None:
+def test_requests_and_responses_may_be_larger_than_pipes(started: NodeComposer) -> None:
     data = {"data": {"text": "x" * 10_000}}
     many = [unit(body(**data), body("Job"), spec=SpecId("SampleSet", "vision", f"d{n}")) for n in range(100)]
     assert render(started, *many) == [bodies(each) for each in many]
     assert render(started, many[0]) == [bodies(many[0])]
 
 
-def test_characters_may_be_split_between_two_reads(started: Composer) -> None:
+def test_characters_may_be_split_between_two_reads(started: NodeComposer) -> None:
     texts = [{"data": {"text": "é\u2028\U0001f600x" * number}} for number in (100_000, 1, 30_000, 7)]
     many = [unit(body(**text), spec=SpecId("SampleSet", "vision", f"d{n}")) for n, text in enumerate(texts)]
     assert render(started, *many) == [bodies(each) for each in many]
 
 
 @pytest.mark.parametrize("number", [2**60, 1.0])
-def test_a_manifest_that_cannot_be_carried_comes_back_as_it_is(started: Composer, number: float) -> None:
+def test_a_manifest_that_cannot_be_carried_comes_back_as_it_is(started: NodeComposer, number: float) -> None:
     one = unit(body("Job"), body(data={"size": number}), body("Service"))
     assert repr(render(started, one)) == repr([bodies(one)])
 
 
-def test_numbers_stay(started: Composer) -> None:
+def test_a_manifest_that_cdk8s_refuses_comes_back_as_it_is(started: NodeComposer) -> None:
+    one = unit(body("Job", apiVersion="a/b/c"), body())
+    assert render(started, one) == [bodies(one)]
+
+
+def test_numbers_stay(started: NodeComposer) -> None:
     one = unit(body(data={"small": 1.5e-7, "large": 2**53 - 1, "negative": -1, "half": 0.5}))
     assert repr(render(started, one)) == repr([bodies(one)])
 
 
-def test_empty_strings_and_empty_maps_stay(started: Composer) -> None:
+def test_empty_strings_and_empty_maps_stay(started: NodeComposer) -> None:
     one = unit(body(data={}, other=[], text="", metadata={"labels": {}, "finalizers": []}))
     assert render(started, one) == [bodies(one)]
 
@@ -155,7 +160,7 @@ def test_what_cdk8s_renders_is_what_comes_back(packages: Path, tmp_path: Path) -
     shutil.copytree(packages, tmp_path, dirs_exist_ok=True)
     with (tmp_path / "node_modules" / "cdk8s" / "lib" / "api-object.js").open("a") as script:
         script.write("\nexports.ApiObject.prototype.addJsonPatch = () => {};\n")
-    with Composer(tmp_path) as started:
+    with NodeComposer(tmp_path) as started:
         assert render(started, unit(body(data={"a": "b"}))) == [[body()]]
 
 
@@ -167,17 +172,17 @@ def test_packages_further_up_are_not_taken(tmp_path: Path) -> None:
         stranger.write_text("process.exit(3);\n")
     folder = tmp_path / "packages"
     unpack(folder)
-    with Composer(folder) as started:
+    with NodeComposer(folder) as started:
         assert render(started, unit(body(data={"a": "b"}))) == [[body(data={"a": "b"})]]
 
 
-def test_a_refusal_of_cdk8s_is_an_internal_error(started: Composer) -> None:
+def test_a_refusal_of_cdk8s_is_an_internal_error(started: NodeComposer) -> None:
     with pytest.raises(RuntimeError, match=r"refused flowers in vision\.sampleset-flowers: .*already a Construct"):
         render(started, unit(body("Job"), body("Job")))
 
 
 @pytest.mark.parametrize("size", [1, 1_000_000])
-def test_a_node_that_dies_is_an_internal_error(started: Composer, size: int) -> None:
+def test_a_node_that_dies_is_an_internal_error(started: NodeComposer, size: int) -> None:
     started._process.kill()
     with pytest.raises(RuntimeError, match="Node ended with -9"):
         render(started, unit(body(data={"text": "x" * size})))
@@ -196,11 +201,11 @@ def test_a_node_that_dies_is_an_internal_error(started: Composer, size: int) -> 
 )
 def test_a_node_that_responds_with_nonsense_is_an_internal_error(script: str, message: str, tmp_path: Path) -> None:
     (tmp_path / SCRIPT).write_text(script)
-    with Composer(tmp_path, patience=5) as started, pytest.raises(RuntimeError, match=message):
+    with NodeComposer(tmp_path, patience=5) as started, pytest.raises(RuntimeError, match=message):
         render(started, unit(body("Job")))
 
 
 def test_node_ends_with_its_composer(packages: Path) -> None:
-    with Composer(packages) as found:
+    with NodeComposer(packages) as found:
         assert found._process.poll() is None
     assert found._process.returncode is not None

@@ -1,0 +1,70 @@
+"""Requests to cdk8s and what comes back, whichever Node.js process serves them. `compose.js` describes the protocol."""
+
+from collections.abc import Callable, Sequence
+from itertools import compress
+from typing import Any, Protocol
+
+import orjson
+
+from stowplan.library.composition.crossing import crosses
+from stowplan.library.composition.tree import ChartSource
+from stowplan.library.manifest import Json, Manifest
+
+Exchange = Callable[[bytes], bytes]
+"""Gives Node a request without its end of line, and returns the response."""
+
+
+class Composer(Protocol):
+    """A Node.js process that renders charts with cdk8s."""
+
+    def render(self, charts: Sequence[ChartSource]) -> list[tuple[Manifest, ...]]:
+        """See `render` of this module."""
+
+    def close(self) -> None:
+        """End what was started for it."""
+
+
+def render(charts: Sequence[ChartSource], exchange: Exchange) -> list[tuple[Manifest, ...]]:
+    """The manifests of each chart, in their order, with the bodies that cdk8s rendered.
+
+    A manifest that cannot be carried stays out of its chart and comes back as it is: Kubernetes
+    refuses what is in it, and the check stage reports that. Raises `RuntimeError` if cdk8s refuses a chart or Node
+    responds with anything else: these are bugs of Stowplan or of its installation.
+    """
+    carried = [[_can_be_carried(manifest) for manifest in chart.manifests] for chart in charts]
+    request = [_request(chart, mask) for chart, mask in zip(charts, carried, strict=True)]
+    response = _read(exchange(orjson.dumps(request)), len(charts))
+    return [_rendered(*parts) for parts in zip(charts, carried, response, strict=True)]
+
+
+def _can_be_carried(manifest: Manifest) -> bool:
+    """Whether cdk8s renders the manifest as it is. cdk8s refuses an apiVersion with more than one slash."""
+    return manifest.api_version.count("/") < 2 and crosses(manifest.body)
+
+
+def _request(chart: ChartSource, carried: Sequence[bool]) -> Json:
+    return {
+        "chart": chart.id,
+        "name": chart.name,
+        "ids": list(compress(chart.child_ids, carried)),
+        "objects": [manifest.body for manifest in compress(chart.manifests, carried)],
+    }
+
+
+def _rendered(chart: ChartSource, carried: Sequence[bool], objects: Any) -> tuple[Manifest, ...]:
+    if not isinstance(objects, list) or len(objects) != sum(carried):
+        raise RuntimeError(f"cdk8s refused {chart.name} in {chart.id}: {objects}")
+    bodies = iter(objects)
+    parts = zip(chart.manifests, carried, strict=True)
+    return tuple(Manifest(next(bodies), each.stem, each.run) if mask else each for each, mask in parts)
+
+
+def _read(response: bytes, number: int) -> list[Any]:
+    """The list in a response. Raises `RuntimeError` if it is no list of `number` items."""
+    try:
+        found = orjson.loads(response)
+    except orjson.JSONDecodeError as error:
+        raise RuntimeError(f"Node responded with something other than JSON: {error}") from error
+    if not isinstance(found, list) or len(found) != number:
+        raise RuntimeError(f"Node did not respond with {number} charts")
+    return found

@@ -1,0 +1,87 @@
+"""Renders charts in the Node.js process that jsii has started.
+
+A run with extensions needs jsii anyway, so that no second process starts. `compose.js` becomes a jsii module with one
+class and one static method: a request and its response cross as strings.
+"""
+
+import io
+import json
+import tarfile
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import jsii
+
+from stowplan.library.composition.packages import SCRIPT, script
+from stowplan.library.composition.rendering import render
+from stowplan.library.composition.tree import ChartSource
+from stowplan.library.manifest import Manifest
+
+_NAME, _VERSION = "stowplan-composition", "0.0.0"
+_CLASS, _METHOD = "Composition", "respond"
+
+_STRING = {"type": {"primitive": "string"}}
+_ASSEMBLY = {
+    "schema": "jsii/0.10.0",
+    "name": _NAME,
+    "version": _VERSION,
+    "jsiiVersion": "5.0.0",
+    "types": {
+        f"{_NAME}.{_CLASS}": {
+            "assembly": _NAME,
+            "fqn": f"{_NAME}.{_CLASS}",
+            "kind": "class",
+            "name": _CLASS,
+            "methods": [
+                {"name": _METHOD, "static": True, "parameters": [{"name": "request", **_STRING}], "returns": _STRING}
+            ],
+        }
+    },
+}
+"""What jsii knows of the module, in the format of `@jsii/spec`. The jsii compiler would write it for TypeScript."""
+
+
+class JsiiComposer:
+    """A `Composer` in the Node.js process of jsii, which ends with Python."""
+
+    def render(self, charts: Sequence[ChartSource]) -> list[tuple[Manifest, ...]]:
+        """See `rendering.render`. Also raises `RuntimeError` if Node has ended or cannot load the module."""
+        return render(charts, _exchange)
+
+    def close(self) -> None:
+        """Nothing: jsii ends Node."""
+
+
+def _exchange(request: bytes) -> bytes:
+    try:
+        response: str = jsii.sinvoke(_composition(), _METHOD, [request.decode()])
+    except (OSError, ValueError) as error:  # The pipe is closed, or an empty line is no JSON.
+        raise RuntimeError(f"jsii did not render charts: {error}") from error
+    return response.encode()
+
+
+@cache
+def _composition() -> type:
+    """The class, after its module was loaded into jsii."""
+    with TemporaryDirectory() as folder:
+        archive = Path(folder, "composition.tgz")
+        _pack(archive)
+        jsii.load(_NAME, _VERSION, str(archive))
+    return jsii.JSIIMeta(_CLASS, (), {}, jsii_type=f"{_NAME}.{_CLASS}")
+
+
+def _pack(archive: Path) -> None:
+    """Write the npm package that jsii loads."""
+    package = {"name": _NAME, "version": _VERSION, "main": SCRIPT, "jsii": {}}
+    files = {
+        "package.json": json.dumps(package).encode(),
+        ".jsii": json.dumps(_ASSEMBLY).encode(),
+        SCRIPT: script(),
+    }
+    with tarfile.open(archive, "w:gz") as opened:
+        for name, content in files.items():
+            member = tarfile.TarInfo(f"package/{name}")
+            member.size = len(content)
+            opened.addfile(member, io.BytesIO(content))

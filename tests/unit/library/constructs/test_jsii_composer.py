@@ -1,0 +1,62 @@
+"""Charts rendered by the Node.js process that jsii has started."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import jsii
+import pytest
+from tests.unit.library.constructs.units import body, unit
+
+from stowplan.library.composition.tree import chart_of
+from stowplan.library.constructs import JsiiComposer
+from stowplan.library.manifest import Unit
+from stowplan.schema.meta import SpecId
+from tests.repositories import EXAMPLES
+
+ODD = unit(
+    body("Service", "a", spec={"ports": [{"port": 80}], "selector": {}}),
+    body("ConfigMap", "b", "elsewhere", data={"2": "two", "é": "\u2028\U0001f600\x07", "$jsii.byref": "a", "c": "d"}),
+    body("ClusterRole", "c", "", rules=[], apiVersion="rbac.authorization.k8s.io/v1"),
+    body("Job", "d", spec={"x": 0.5, "size": 2**60}),
+)
+
+
+def test_rendered_bodies_equal_the_built_ones() -> None:
+    many: list[Unit] = [ODD, unit(body(data={"a": "b"}), spec=SpecId("SampleSet", "vision", "other"))]
+    assert JsiiComposer().render([chart_of(each) for each in many]) == [each.manifests for each in many]
+
+
+def test_a_refusal_of_cdk8s_is_an_internal_error() -> None:
+    with pytest.raises(RuntimeError, match=r"refused flowers in vision\.sampleset-flowers: .*already a Construct"):
+        JsiiComposer().render([chart_of(unit(body("Job"), body("Job")))])
+
+
+@pytest.mark.parametrize("error", [BrokenPipeError(), ValueError("no JSON")])
+def test_a_node_that_has_ended_is_an_internal_error(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ended(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(jsii, "sinvoke", ended)
+    with pytest.raises(RuntimeError, match="jsii did not render charts"):
+        JsiiComposer().render([chart_of(ODD)])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the witness is a shell script")
+@pytest.mark.parametrize("example", ["extension", "trainingjob"])
+def test_a_run_starts_one_node(example: str, tmp_path: Path) -> None:
+    """With extensions and without."""
+    witness, node = tmp_path / "witness", tmp_path / "node"
+    node.write_text(f'#!/bin/sh\necho started >> {witness}\nexec {os.environ["JSII_NODE"]} "$@"\n')
+    node.chmod(0o755)
+    shutil.copytree(EXAMPLES[example], tmp_path / "repo", ignore=shutil.ignore_patterns("out"))
+    subprocess.run(
+        [sys.executable, "-m", "stowplan.compiler", "synth", tmp_path / "repo", "--out", tmp_path / "out"],
+        env={**os.environ, "JSII_NODE": str(node), "XDG_CACHE_HOME": str(tmp_path / "cache")},
+        capture_output=True,
+        check=True,
+        timeout=120,
+    )
+    assert witness.read_text() == "started\n"
