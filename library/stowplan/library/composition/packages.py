@@ -20,8 +20,9 @@ _LEFT_OUT = "node_modules/yaml/"
 def unpack(folder: Path) -> None:
     """Write the script and the packages into `folder`, in Node's layout.
 
-    A Python package made by jsii holds its npm package as `_jsii/<name>@<version>.jsii.tgz`. Only the files that Node
-    loads are unpacked. Raises `LookupError` if a package is not installed.
+    A Python package that jsii made holds its npm package as `_jsii/<name>@<version>.jsii.tgz`. jsii has no function
+    that unpacks one without its kernel, a second Node process that takes 0.2 s to start. Only what Node loads is taken.
+    Raises `LookupError` where a package is not installed.
     """
     for name in PACKAGES:
         target = folder / _FOLDER / name

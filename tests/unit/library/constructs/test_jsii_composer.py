@@ -8,13 +8,13 @@ from pathlib import Path
 
 import jsii
 import pytest
-from tests.unit.library.constructs.units import body, unit
 
 from stowplan.library.composition.tree import chart_of
 from stowplan.library.constructs import JsiiComposer
 from stowplan.library.manifest import Unit
 from stowplan.schema.meta import SpecId
 from tests.repositories import EXAMPLES
+from tests.unit.library.constructs.units import body, unit
 
 ODD = unit(
     body("Service", "a", spec={"ports": [{"port": 80}], "selector": {}}),
