@@ -7,7 +7,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXAMPLES := $(patsubst examples/%/stowplan.yaml,%,$(wildcard examples/*/stowplan.yaml))
 # Folders with tests that `make test` leaves out: they take many minutes or need other programs.
-LEFT_OUT := $(addprefix tests/,agents bench cluster editor hostile/git hostile/hub hostile/s3 launcher starter)
+LEFT_OUT := $(addprefix tests/,agents bench cluster editor hostile launcher starter)
 PYTEST := $(BIN)/pytest -n auto --dist loadgroup
 
 .PHONY: all-tests argocd check clean control-plane demo generate layers lint quick-tests requirements sbom synth test test-all types
