@@ -91,7 +91,9 @@ JOB_ENGINE = '''
     from stowplan.library.engines.api import JobEngine
     from stowplan.library.engines.gang.pod_group import SKIP_DRY_RUN
     from stowplan.library.engines.kinds import EngineKind
+    from stowplan.library.ir.training import with_hosts
     from stowplan.library.manifest import Manifest
+    from stowplan.library.values.names import BLANK_RUN
 
     TOY = EngineKind("toy.example.com", "v1", "ToyRun", "toyruns", pods=("spec", "roles", "*", "template"), starts=True)
 
@@ -99,19 +101,21 @@ JOB_ENGINE = '''
     class ToyEngine:
         name = "toy"
         kinds = (TOY,)
+        splits = False
 
         def hosts(self, group, run):
             return indexed.hosts(group, group.roles, run)
 
-        def pods(self, group, gang, site, run):
-            return indexed.pods(group, gang, site, run, self.hosts(group, run))
+        def pods(self, group, environments, gang, site, run):
+            return indexed.pods(group, environments, gang, site, run)
 
-        def run(self, group, gang, site):
+        def run(self, group, environments, gang, site):
             return "abcdefgh"
 
-        def manifests(self, group, gang, site):
-            run = self.run(group, gang, site)
-            pods = self.pods(group, gang, site, run)
+        def manifests(self, group, environments, gang, site):
+            run = self.run(group, environments, gang, site)
+            own = with_hosts(environments, self.hosts(group, BLANK_RUN), self.hosts(group, run))
+            pods = self.pods(group, own, gang, site, run)
             name = f"{group.names.base}-{run}"
             home = group.origin.spec.namespace
             meta = metadata(TOY.kind, name, group.origin, "group", namespace=home, annotations=SKIP_DRY_RUN)
@@ -148,7 +152,7 @@ GANG_ENGINE = '''
         suspends = False
         prioritizes = False
 
-        def validate(self, group, platform):
+        def validate(self, group, platform, *, splits):
             return []
 
         def pod(self, group, role, site, run):
@@ -389,7 +393,7 @@ DIALECT = '''
 
     from stowplan.library.dialects.shared.context import Lowered
     from stowplan.library.dialects.shared.dialect import Dialect, Relations
-    from stowplan.library.dialects.training.unit import unit
+    from stowplan.library.dialects.training.unit import environments, unit
     from stowplan.library.frameworks.registry import FRAMEWORKS
     from stowplan.library.ir.data import Origin
     from stowplan.library.ir.training import Role, TrainingGroup
@@ -406,7 +410,7 @@ DIALECT = '''
             framework=FRAMEWORKS["toy"](),
             roles=(Role("worker", model.spec.nodes, template, decides=True),),
         )
-        return Lowered(unit(model, group, context))
+        return Lowered(unit(model, group, environments(group, context), context))
 
 
     DIALECT = Dialect(lower, lambda model, context: Relations())

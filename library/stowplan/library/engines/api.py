@@ -16,6 +16,8 @@ class JobEngine(Protocol):
     name: str
     kinds: tuple[EngineKind, ...]
     """The kinds of objects that hold the pods. The reporter reads them."""
+    splits: bool
+    """Whether every role of a fixed size is an object of its own."""
 
     def hosts(self, group: TrainingGroup, run: str) -> dict[str, Hosts]:
         """DNS names of the pods, by role."""

@@ -18,6 +18,7 @@ class CoreEngine:
 
     name = "core"
     kinds: tuple[EngineKind, ...] = (JOB,)
+    splits = True
 
     def hosts(self, group: TrainingGroup, run: str) -> dict[str, Hosts]:
         """All pods are found through one Service."""

@@ -37,6 +37,7 @@ class JobSetEngine:
 
     name = "jobset"
     kinds: tuple[EngineKind, ...] = (JOB, JOB_SET)
+    splits = False
 
     def hosts(self, group: TrainingGroup, run: str) -> dict[str, Hosts]:
         """`<JobSet>-<role>-0-<index>.<Service>`; the controller makes the Service unless there is one."""

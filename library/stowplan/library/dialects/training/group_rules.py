@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.training import pod_template
 from stowplan.library.engines.gang.registry import GANG_ENGINES
+from stowplan.library.engines.registry import JOB_ENGINES
 from stowplan.library.ir.training import Environments, Role, TrainingGroup
 from stowplan.library.values.names import STEM_LIMIT
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
@@ -22,8 +23,9 @@ def group_findings(
 
     `environments` are the variables that the framework sets.
     """
-    gang = GANG_ENGINES[context.platform.engines.gang]
-    found = [*gang.validate(group, context.platform), *_long_names(group)]
+    engines = context.platform.engines
+    gang, splits = GANG_ENGINES[engines.gang], JOB_ENGINES[engines.jobs].splits
+    found = [*gang.validate(group, context.platform, splits=splits), *_long_names(group)]
     for role in group.roles:
         environment = environments[role.name]
         found += pod_template.long_variables(environment, size_path(role))

@@ -66,8 +66,11 @@ class GangEngine(Protocol):
     suspends: bool
     prioritizes: bool
 
-    def validate(self, group: TrainingGroup, platform: Platform) -> list[Finding]:
-        """What is wrong with the request, at paths below `spec.schedulingPolicy` of its document."""
+    def validate(self, group: TrainingGroup, platform: Platform, *, splits: bool) -> list[Finding]:
+        """What is wrong with the request, at paths below `spec.schedulingPolicy` of its document.
+
+        `splits` says that the job engine makes an object of its own for every role of a fixed size.
+        """
         ...
 
     def pod(self, group: TrainingGroup, role: Role, site: Site, run: str) -> PodMarks:

@@ -35,7 +35,7 @@ class Coscheduling:
     suspends = False
     prioritizes = True
 
-    def validate(self, group: TrainingGroup, platform: Platform) -> list[Finding]:
+    def validate(self, group: TrainingGroup, platform: Platform, *, splits: bool) -> list[Finding]:
         """The plug-in has no queues."""
         if has_own_scheduler(group) or not group.gang.queue:
             return left_alone(group)

@@ -29,16 +29,16 @@ class Kueue:
     suspends = True
     prioritizes = True
 
-    def validate(self, group: TrainingGroup, platform: Platform) -> list[Finding]:
+    def validate(self, group: TrainingGroup, platform: Platform, *, splits: bool) -> list[Finding]:
         """A job needs a queue, one workload, and no minimum of its own unless it is elastic."""
         found = []
         if not (group.gang.queue or platform.engines.queue):
             found.append(_no_queue(group))
         fixed = group.helpers if group.elastic else group.roles
-        if platform.engines.jobs == "core" and len(fixed) > 1:
+        if splits and len(fixed) > 1:
             message = (
-                f"With `engines.jobs: core` each of the {len(fixed)} roles of fixed size is a Job of its own, which"
-                " Kueue would admit one without the other."
+                f"With `engines.jobs: {platform.engines.jobs}` each of the {len(fixed)} roles of fixed size is a Job of"
+                " its own, which Kueue would admit one without the other."
             )
             hint = "Set `engines.jobs: jobset` in the platform file: a JobSet is admitted as a whole."
             found.append(finding("SP447", ("spec",), message, hint, anchor=Anchor.KEY))

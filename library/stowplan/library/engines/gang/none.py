@@ -22,7 +22,7 @@ class NoGang:
     suspends = False
     prioritizes = False
 
-    def validate(self, group: TrainingGroup, platform: Platform) -> list[Finding]:
+    def validate(self, group: TrainingGroup, platform: Platform, *, splits: bool) -> list[Finding]:
         """A wish that nobody grants is worth a word. Elastic jobs take their smallest size from the policy."""
         wishes = group.gang._replace(min_member=None) if group.elastic else group.gang
         if wishes.unset:

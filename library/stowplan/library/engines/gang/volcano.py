@@ -36,7 +36,7 @@ class Volcano:
     suspends = False
     prioritizes = True
 
-    def validate(self, group: TrainingGroup, platform: Platform) -> list[Finding]:
+    def validate(self, group: TrainingGroup, platform: Platform, *, splits: bool) -> list[Finding]:
         """Volcano takes every field of the policy."""
         return left_alone(group)
 
