@@ -19,6 +19,8 @@ from stowplan.compiler.cli import app
 from stowplan.compiler.diagnostics.locations import LINE_BREAK
 from stowplan.schema.codes import CATALOGUE
 
+pytestmark = pytest.mark.slow
+
 PLATFORM = """\
 apiVersion: stowplan.dev/v1alpha1
 kind: Platform

@@ -80,6 +80,7 @@ def watched(tmp_path: Path, memory: ComposerPool) -> Watched:
     return Watched(root, memory)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ALL_EDITS)
 def test_an_edit_and_its_end(watched: Watched, change: str) -> None:
     """Two rounds beside what was kept, so that the second one begins with what the first one left."""

@@ -43,6 +43,7 @@ def divide(monkeypatch: pytest.MonkeyPatch, size: int, processes: int) -> None:
     monkeypatch.setattr(worker_pool, "processes", lambda: processes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_output_of_a_first_run_and_of_the_next_one(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repo, out = EXAMPLES[name], tmp_path / "out"

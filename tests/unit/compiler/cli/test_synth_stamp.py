@@ -10,6 +10,8 @@ from stowplan.compiler.cli.synth_stamp import look
 from stowplan.compiler.incremental import fingerprint
 from tests.fresh_process import Ended, Stowplan, append, begin_with_mark, saw_nothing_to_do
 
+pytestmark = pytest.mark.slow  # each test starts several processes
+
 EXAMPLE = Path(__file__).parents[4] / "examples/imagenet"
 
 
@@ -43,7 +45,6 @@ def test_a_run_without_a_change_says_the_same_and_does_nothing(repo: Path, synth
     assert synth("--format", "json").stdout.count('"code"') == len([line for line in said if line.startswith("  help")])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -116,7 +117,6 @@ def test_another_program_looks_again(
     assert look(repo, repo / "out").last is None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"program": 1}'])
 def test_a_broken_memory_is_none(repo: Path, synth: Stowplan, tmp_path: Path, content: str) -> None:
     synth()

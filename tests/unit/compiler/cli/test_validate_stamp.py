@@ -13,6 +13,8 @@ from stowplan.compiler.incremental import build_stamp, fingerprint
 from stowplan.compiler.pipeline import validate_repository
 from tests.fresh_process import Ended, Stowplan, append, begin_with_mark, saw_nothing_to_do
 
+pytestmark = pytest.mark.slow  # each test starts several processes
+
 EXAMPLE = Path(__file__).parents[4] / "examples/imagenet"
 FORMATS = ("text", "json", "sarif", "github")
 SET, JOBS = "specs/imagenet.yaml", "specs/imagenet-jobs.yaml"
@@ -102,7 +104,6 @@ def append_bytes(path: Path, content: bytes) -> None:
     path.write_bytes(path.read_bytes() + content)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_is_seen(name: str, repo: Path, validate: Stowplan, elsewhere: Stowplan) -> None:
     validate()
@@ -114,7 +115,6 @@ def test_a_change_is_seen(name: str, repo: Path, validate: Stowplan, elsewhere: 
     assert outcome(validate(check=False, FORCE_COLOR="1")) == whole
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "unusual",
     [
@@ -222,7 +222,6 @@ def test_what_another_run_kept_is_not_used(repo: Path, validate: Stowplan, monke
     assert validate_stamp.before(repo, mine).kept is None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"program": 1}'])
 def test_a_broken_memory_is_none(repo: Path, validate: Stowplan, content: str) -> None:
     first = validate()
