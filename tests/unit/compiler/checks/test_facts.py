@@ -3,14 +3,9 @@
 import pytest
 
 from stowplan.compiler.checks import spec_stage
-from stowplan.compiler.checks.across_specs.facts import FACT_TYPES
 from stowplan.compiler.checks.spec_stage import Checked
 from tests.repositories import EXAMPLES
 from tests.unit.compiler.checks.test_slices import compiled
-
-
-def test_each_fact_type_belongs_to_one_check() -> None:
-    assert len(set(FACT_TYPES)) == len(FACT_TYPES)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
