@@ -19,7 +19,7 @@ from stowplan.schema.platform.platform import Platform
 
 SPEC = SpecId("SampleSet", "ml", "imagenet")
 GONE = object()
-"""As the value of a changed field: the field is removed."""
+"""As the new value of a field: remove the field."""
 
 KEEP = {"argocd.argoproj.io/sync-options": "Prune=false,Delete=false"}
 WAVE = "argocd.argoproj.io/sync-wave"
@@ -131,7 +131,7 @@ def changed(original: Json, path: str, value: Any) -> Json:
 
 
 def annotated(original: Json, **annotations: str) -> Json:
-    """A copy with annotations of Argo CD; `_` in a name stands for `-`."""
+    """A copy with annotations of Argo CD; `_` in a name means `-`."""
     given = original["metadata"].get("annotations", {})
     more = {f"argocd.argoproj.io/{name.replace('_', '-')}": value for name, value in annotations.items()}
     return changed(original, "metadata.annotations", {**given, **more})
@@ -154,7 +154,7 @@ def output(
 
 
 def objects(*made: Json | Output) -> Objects:
-    """The objects of outputs; a plain body is one that a spec was compiled to."""
+    """The objects of outputs; a body counts as compiled from a spec."""
     return Objects(_read(made))
 
 
@@ -174,7 +174,7 @@ def _read(made: Iterable[Json | Output]) -> list[Object]:
 
 
 def foreign(made: Json) -> Output:
-    """An object that a user or an extension brought."""
+    """An object of a user or an extension."""
     return output(made, spec=None, source="extensions/a.py")
 
 

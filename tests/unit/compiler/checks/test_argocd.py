@@ -1,4 +1,4 @@
-"""What Argo CD would do with the objects."""
+"""Effects of Argo CD on the objects."""
 
 from typing import Any
 
@@ -87,13 +87,13 @@ def test_a_value_that_argo_cd_knows(name: str, value: str) -> None:
     assert argocd_annotations.check(objects(foreign(annotated(job(), **{name: value})))) == []
 
 
-def test_a_wave_that_is_null_is_told_of_as_a_null() -> None:
+def test_a_null_as_wave_is_reported_as_a_null() -> None:
     made = objects(changed(job(), "metadata.annotations", {"argocd.argoproj.io/sync-wave": None}))
     assert argocd_annotations.check(made) == []
     assert fields(cluster_fields.check(made)) == [("SP531", WAVE)]
 
 
-def test_the_nearest_value_is_offered() -> None:
+def test_the_hint_offers_the_nearest_value() -> None:
     found = argocd_annotations.check(objects(annotated(job(), hook="PostSink")))
     assert 'Did you mean "PostSync"?' in texts(found)
 
@@ -125,7 +125,7 @@ def test_a_hook_of_a_spec_is_refused() -> None:
         ("Prune=true,Delete=false", ": Prune=false is missing"),
     ],
 )
-def test_what_holds_data_needs_both_protections(made: Json, options: str, missing: str) -> None:
+def test_volumes_and_claims_need_both_protections(made: Json, options: str, missing: str) -> None:
     found = protection.check(objects(annotated(made, sync_options=options)))
     assert fields(found) == [("SP530", OPTIONS)]
     assert missing in texts(found)
@@ -133,7 +133,7 @@ def test_what_holds_data_needs_both_protections(made: Json, options: str, missin
 
 @pytest.mark.parametrize("made", [volume(), claim(), definition(), NAMESPACE], ids=lambda made: str(made["kind"]))
 @pytest.mark.parametrize("options", ["Prune=false,Delete=false", "Prune=confirm,Delete=confirm"])
-def test_what_is_protected(made: Json, options: str) -> None:
+def test_protected_objects_pass(made: Json, options: str) -> None:
     assert protection.check(objects(annotated(made, sync_options=options))) == []
 
 
@@ -150,7 +150,7 @@ def test_the_reclaim_policy_of_a_volume() -> None:
 
 @pytest.mark.parametrize("made", [volume(), claim(), definition(), NAMESPACE], ids=lambda made: str(made["kind"]))
 @pytest.mark.parametrize("option", ["Replace=true", "Force=true"])
-def test_what_holds_data_is_never_replaced(made: Json, option: str) -> None:
+def test_replacing_objects_with_data_is_refused(made: Json, option: str) -> None:
     found = protection.check(objects(annotated(made, sync_options=f"Prune=false,Delete=false,{option}")))
     assert fields(found) == [("SP529", OPTIONS)]
 
@@ -198,7 +198,7 @@ EARLY = [
 
 
 @pytest.mark.parametrize("made", EARLY, ids=lambda made: str(made["kind"]))
-def test_kinds_without_health_may_stand_in_an_earlier_wave(made: Json) -> None:
+def test_kinds_without_health_may_be_in_an_earlier_wave(made: Json) -> None:
     assert waves.check(graph(at(made, "-1"), job(), stateful_set())) == []
 
 
@@ -215,7 +215,7 @@ def test_kinds_without_health_may_stand_in_an_earlier_wave(made: Json) -> None:
     ],
     ids=lambda value: value["kind"] if isinstance(value, dict) else value,
 )
-def test_what_has_health_stands_in_the_last_wave(made: Json, code: str) -> None:
+def test_kinds_with_health_must_be_in_the_last_wave(made: Json, code: str) -> None:
     last = job("last")
     assert fields(waves.check(graph(at(made, "-1"), last))) == [(code, WAVE)]
     assert waves.check(graph(at(made, "0"), last)) == []
@@ -226,19 +226,19 @@ def test_the_last_wave_is_that_of_one_application() -> None:
     assert waves.check(graph(at(job(), "-1"), elsewhere)) == []
 
 
-def test_a_later_object_makes_a_job_wait_and_is_named() -> None:
+def test_the_finding_names_the_later_object_that_makes_a_job_wait() -> None:
     found = waves.check(graph(job(), at(config_map(), "5")))
     assert "ConfigMap ml/settings is in wave 5" in texts(found)
 
 
-def test_a_consumer_before_what_it_needs() -> None:
+def test_an_object_in_a_wave_before_its_target_is_reported() -> None:
     binding = role_binding(subjects=[])
     found = waves.check(graph(at(binding, "-2"), at(role(), "-1")))
     assert fields(found) == [("SP525", "roleRef.name")]
     assert waves.check(graph(at(binding, "-1"), at(role(), "-1"))) == []
 
 
-def test_in_a_foreign_object_an_early_wave_is_a_warning() -> None:
+def test_an_early_wave_of_a_foreign_object_is_a_warning() -> None:
     found = waves.check(graph(foreign(at(THING, "-1")), job()))
     assert [each.found.severity for each in found] == [Severity.WARNING]
 
@@ -261,7 +261,7 @@ def test_a_crd_in_the_same_application_is_known_to_the_dry_run() -> None:
     assert len(synced(THING, definition())) == 1
 
 
-def test_kinds_of_argo_cd_and_kubernetes_are_always_there() -> None:
+def test_kinds_of_argo_cd_and_kubernetes_need_no_crd() -> None:
     assert synced(application(), job(), definition()) == []
 
 

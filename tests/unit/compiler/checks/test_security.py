@@ -1,4 +1,4 @@
-"""Secrets in the open, rights and images."""
+"""Secrets in plain text, rights and images."""
 
 from typing import Any
 
@@ -53,7 +53,7 @@ def test_a_secret_variable_comes_from_a_secret() -> None:
 @pytest.mark.parametrize(
     "value", ["redis://:hunter2@host:6379/1", "s3://key:hunter2@bucket", "-----BEGIN RSA PRIVATE KEY-----"]
 )
-def test_a_text_that_holds_a_password_or_key(value: str) -> None:
+def test_a_string_with_a_password_or_key_is_reported(value: str) -> None:
     found = secrets.check(objects(config_map(settings=f"url={value}")))
     assert fields(found) == [("SP603", "data.settings")]
     assert "hunter2" not in texts(found)
@@ -62,11 +62,11 @@ def test_a_text_that_holds_a_password_or_key(value: str) -> None:
 @pytest.mark.parametrize(
     "value", ["https://host:443/a@b", "bos://bucket.endpoint/path", "user@host", "-----BEGIN CERTIFICATE-----"]
 )
-def test_a_text_without_a_secret(value: str) -> None:
+def test_a_string_without_a_secret_passes(value: str) -> None:
     assert secrets.check(objects(config_map(settings=value))) == []
 
 
-def test_the_custom_resource_holds_what_the_user_wrote() -> None:
+def test_strings_of_a_custom_resource_are_not_reported() -> None:
     made = body("SampleSet", "imagenet", api="batch.paddlepaddle.org/v1alpha1", spec={"source": {"uri": "a://b:c@d"}})
     assert secrets.check(objects(made)) == []
 
@@ -123,7 +123,7 @@ def test_a_binding_of_one_account() -> None:
 
 
 @pytest.mark.parametrize("image", ["agent", "agent:latest", "host:5000/agent", "host/agent:"])
-def test_an_image_that_may_be_another_one_tomorrow(image: str) -> None:
+def test_an_image_without_a_fixed_version_is_reported(image: str) -> None:
     made = changed(job(), f"{CONTAINER}.image", image)
     assert fields(images.check(objects(made), PLATFORM)) == [("SP607", "spec.template.spec.containers[0].image")]
     assert images.check(objects(foreign(made)), PLATFORM) == []

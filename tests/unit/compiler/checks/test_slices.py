@@ -1,4 +1,4 @@
-"""The checks of a spec alone and those of all together say the same, however many specs were looked at together."""
+"""The findings do not depend on how many specs are checked at once."""
 
 import pickle
 import shutil
@@ -29,15 +29,15 @@ from tests.unit.compiler.checks.given import check
 from tests.unit.compiler.checks.test_stage import compiled as outputs_of
 
 _CODES = ("SP50", "SP51", "SP52", "SP53", "SP54", "SP55", "SP61")
-_TOLD_BEFORE = "SP504-dataset-name"
-INVALID = {name: path for name, path in INVALID_CASES.items() if name.startswith(_CODES) and name != _TOLD_BEFORE}
+_REPORTED_EARLIER = "SP504-dataset-name"
+INVALID = {name: path for name, path in INVALID_CASES.items() if name.startswith(_CODES) and name != _REPORTED_EARLIER}
 GIT = "argocd: {repoURL: https://git.example.com/ml/data.git}\n"
 
 
 def repositories(name: str, folder: Path) -> Iterator[Path]:
     """The repository of a name, and what it was before where that is part of the case."""
-    for kept in ("previous", "specs"):
-        repo = folder / kept
+    for part in ("previous", "specs"):
+        repo = folder / part
         if name in CASES:
             lay_out(repo, {"a.yaml": CASES[name].read_text()})
         elif name in EXAMPLES:
@@ -49,7 +49,7 @@ def repositories(name: str, folder: Path) -> Iterator[Path]:
             lay_out(repo, {})
             (repo / "stowplan.yaml").write_text(f"{(repo / 'stowplan.yaml').read_text()}{GIT}")
             shutil.copytree(INVALID[name], repo, dirs_exist_ok=True)
-            if (repo / kept).is_dir() and kept == "previous":
+            if (repo / part).is_dir() and part == "previous":
                 shutil.rmtree(repo / "specs")
                 (repo / "previous").rename(repo / "specs")
         yield repo
@@ -63,7 +63,7 @@ def compiled(repo: Path) -> tuple[Program, list[Output]]:
 
 
 def changed(outputs: Sequence[Output]) -> Mapping[ObjectId, Json]:
-    """What the last run could have written: specs said something else, so that runs and volumes were others."""
+    """Objects that an earlier run could have written from other specs, with other runs and volumes."""
     earlier: dict[ObjectId, Json] = {}
     for count, each in enumerate(outputs):
         body, own = deepcopy(each.manifest.body), each.id
@@ -80,7 +80,7 @@ def changed(outputs: Sequence[Output]) -> Mapping[ObjectId, Json]:
 
 
 def slices(outputs: Sequence[Output], size: int) -> Iterator[list[Output]]:
-    """The outputs by so many specs at a time."""
+    """The outputs of `size` specs at a time."""
     specs: dict[SpecId | None, list[Output]] = {}
     for each in outputs:
         specs.setdefault(each.spec, []).append(each)
@@ -110,11 +110,11 @@ def diagnostics(program: Program, parts: Sequence[Checked], previous: Mapping[Ob
 
 
 @pytest.mark.parametrize("name", [*CASES, *EXAMPLES, *INVALID])
-def test_slices_of_any_size_say_the_same(name: str) -> None:
+def test_slices_of_any_size_have_the_same_findings(name: str) -> None:
     with TemporaryDirectory() as folder:
         (_, before), (program, outputs) = map(compiled, repositories(name, Path(folder)))
-    said = {each.id: each.manifest.body for each in before}
-    for previous in ({}, said, changed(outputs)):
+    written = {each.id: each.manifest.body for each in before}
+    for previous in ({}, written, changed(outputs)):
         report = Report()
         check(outputs, program, previous, report)
         for size in (1, 3):
@@ -127,8 +127,8 @@ def test_slices_of_any_size_say_the_same(name: str) -> None:
     assert found == more
 
 
-def test_the_changed_past_of_the_cases_has_findings() -> None:
-    """Else the comparison of slices would say little about history."""
+def test_changes_since_the_last_run_have_findings() -> None:
+    """Otherwise the comparison of slices would not cover history."""
     codes = set()
     for name in ("imagenet", "datacube", "resnet-gpu"):
         program, outputs = compiled(EXAMPLES[name])

@@ -1,4 +1,4 @@
-"""The check stage as a whole: clean output passes, findings stand at the spec, and nothing makes it crash."""
+"""The check stage as a whole: clean output passes, findings are placed at the spec, and no object causes a crash."""
 
 from collections.abc import Mapping
 from copy import deepcopy
@@ -85,7 +85,7 @@ def checked(
 
 @pytest.mark.parametrize("version", KUBERNETES_VERSIONS)
 @pytest.mark.parametrize("names", ["namespaced", "upstream"])
-def test_what_we_compile_passes_every_check(tmp_path: Path, version: str, names: str) -> None:
+def test_compiled_objects_pass_every_check(tmp_path: Path, version: str, names: str) -> None:
     tasks = {f"{kind}-once": task(kind, name=f"{kind}-once") for kind in OPTIONS}
     tasks |= {f"{kind}-nightly": task(kind, NIGHTLY, name=f"{kind}-nightly") for kind in OPTIONS}
     settings_of = f'kubernetesVersion: "{version}"\nnames: {names}\nnamespaces: {{emit: true}}\n'
@@ -101,7 +101,7 @@ def test_root_tasks_of_the_platform_pass(tmp_path: Path) -> None:
     assert checked(compiled(program), program) == []
 
 
-def test_a_finding_stands_at_the_name_of_its_spec(tmp_path: Path) -> None:
+def test_a_finding_is_placed_at_the_name_of_its_spec(tmp_path: Path) -> None:
     program = program_of(tmp_path)
     (found,) = checked([output(changed(job(), "spec.backofLimit", 1), spec=SPEC)], program)
     assert str(found.location) == "specs/data.yaml:4:9"
@@ -115,7 +115,7 @@ def test_a_finding_about_an_object_of_an_extension_names_its_file(tmp_path: Path
     assert str(found.location) == "extensions/a.py:1:1"
 
 
-def test_a_finding_about_an_object_of_the_user_stands_at_its_field(tmp_path: Path) -> None:
+def test_a_finding_about_a_plain_object_is_placed_at_its_field(tmp_path: Path) -> None:
     plain = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  good: x\n  bad: 3\n"
     program = program_of(tmp_path, f"{PLATFORM}passThrough: [{{kind: ConfigMap}}]\n", plain=plain)
     outputs = [each for each in compiled(program) if each.source == "specs/plain.yaml"]
@@ -124,7 +124,7 @@ def test_a_finding_about_an_object_of_the_user_stands_at_its_field(tmp_path: Pat
     assert found.field_path == "data.bad"
 
 
-def test_an_object_that_is_wrong_in_itself_is_no_dangling_reference(tmp_path: Path) -> None:
+def test_a_reference_to_an_unsound_object_is_not_dangling(tmp_path: Path) -> None:
     program = program_of(tmp_path)
     wrong = changed(volume(), "spec.capacty", {})
     found = checked([output(claim(), spec=SPEC), output(wrong, spec=SPEC)], program)
@@ -132,21 +132,21 @@ def test_an_object_that_is_wrong_in_itself_is_no_dangling_reference(tmp_path: Pa
 
 
 @pytest.mark.parametrize(("policy", "severity"), [("warn", Severity.WARNING), ("error", Severity.ERROR)])
-def test_the_platform_says_what_a_removal_is(tmp_path: Path, policy: str, severity: Severity) -> None:
+def test_the_policy_sets_the_severity_of_a_removal(tmp_path: Path, policy: str, severity: Severity) -> None:
     program = program_of(tmp_path, f"{PLATFORM}policy: {{removal: {policy}}}\n")
     (found,) = checked([], program, {identity(claim()): claim()})
     assert (found.code, found.severity) == ("SP541", severity)
 
 
 @pytest.mark.parametrize(("policy", "severity"), [("warn", Severity.WARNING), ("error", Severity.ERROR)])
-def test_the_platform_says_what_a_new_run_is(tmp_path: Path, policy: str, severity: Severity) -> None:
+def test_the_policy_sets_the_severity_of_a_rerun(tmp_path: Path, policy: str, severity: Severity) -> None:
     program = program_of(tmp_path, f"{PLATFORM}policy: {{rerun: {policy}}}\n")
     old, new = (job(f"imagenet-sync-{suffix}") for suffix in ("abcdefg2", "hijklmn3"))
     (found,) = checked([output(new, spec=SPEC, run=True)], program, {identity(old): old})
     assert (found.code, found.severity) == ("SP542", severity)
 
 
-def test_the_same_findings_in_any_order_of_outputs(tmp_path: Path) -> None:
+def test_findings_do_not_depend_on_the_order_of_outputs(tmp_path: Path) -> None:
     program = program_of(tmp_path)
     wrong = [output(changed(each, "status", {}), spec=SPEC) for each in (job(), config_map(), claim(), volume())]
     assert checked(wrong, program) == checked(wrong[::-1], program)

@@ -50,7 +50,7 @@ def volumes_of(**source: Any) -> Json:
     return with_pod(volumes=[{"name": "v", **source}])
 
 
-def beside(pod: str, **term: Any) -> Json:
+def near(pod: str, **term: Any) -> Json:
     label = {"statefulset.kubernetes.io/pod-name": pod}
     found = {"labelSelector": {"matchLabels": label}, "topologyKey": "kubernetes.io/hostname", **term}
     return with_pod(affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [found]}})
@@ -83,7 +83,7 @@ DANGLING = [
         body("PriorityClass", "high", api="scheduling.k8s.io/v1", namespace="", value=1),
     ),
     (stateful_set(), "spec.serviceName", service()),
-    (beside("cache-1"), f'{TERM}.matchLabels["statefulset.kubernetes.io/pod-name"]', stateful_set(serviceName="")),
+    (near("cache-1"), f'{TERM}.matchLabels["statefulset.kubernetes.io/pod-name"]', stateful_set(serviceName="")),
 ]
 
 
@@ -127,11 +127,11 @@ def test_the_object_must_be_in_the_same_namespace() -> None:
         stateful_set(serviceName=""),
     ],
 )
-def test_what_needs_no_object_in_the_output(made: Json) -> None:
+def test_references_that_need_no_object_of_the_output(made: Json) -> None:
     assert dangling_references.check(graph(made)) == []
 
 
-def test_what_a_unit_lists_as_external_counts_as_existing() -> None:
+def test_external_objects_of_a_unit_count_as_existing() -> None:
     made = volumes_of(persistentVolumeClaim={"claimName": "data"})
     listed = ExternalReference("PersistentVolumeClaim", "ml", "data")
     assert dangling_references.check(graph(output(made, externals=[listed]))) == []
@@ -155,17 +155,17 @@ def test_a_key_that_the_config_map_lacks() -> None:
 
 def test_a_pod_number_beyond_the_replicas() -> None:
     cache = stateful_set(serviceName="", replicas=2)
-    assert dangling_references.check(graph(beside("cache-1"), cache)) == []
-    found = dangling_references.check(graph(beside("cache-2"), cache))
+    assert dangling_references.check(graph(near("cache-1"), cache)) == []
+    found = dangling_references.check(graph(near("cache-2"), cache))
     assert "has 2 pods, so there is none with the number 2" in texts(found)
 
 
 def test_a_label_without_value_names_no_pod() -> None:
-    empty = changed(beside("cache-0"), TERM.replace("[0]", ".0"), {"matchLabels": {POD_NAME: None}})
+    empty = changed(near("cache-0"), TERM.replace("[0]", ".0"), {"matchLabels": {POD_NAME: None}})
     assert dangling_references.check(graph(empty)) == []
 
 
-def test_in_a_foreign_object_a_dangling_reference_is_a_warning() -> None:
+def test_a_dangling_reference_of_a_foreign_object_is_a_warning() -> None:
     found = dangling_references.check(graph(foreign(with_pod(serviceAccountName="agent"))))
     assert [each.found.severity for each in found] == [Severity.WARNING]
 
@@ -187,19 +187,19 @@ POLICY = body("NetworkPolicy", "a", api="networking.k8s.io/v1", spec={"podSelect
         (POLICY, "spec.podSelector"),
     ],
 )
-def test_a_selector_matches_a_pod_or_is_found(made: Json, path: str) -> None:
+def test_a_selector_without_a_pod_is_reported(made: Json, path: str) -> None:
     assert unmatched_selectors.check(graph(made, stateful_set())) == []
     other = changed(stateful_set(), "metadata.namespace", "other")
     assert fields(unmatched_selectors.check(graph(made, other))) == [("SP506", path)]
     assert unmatched_selectors.check(graph(foreign(made))) == []
 
 
-def test_a_required_affinity_matches_a_pod_or_is_found() -> None:
-    near = changed(beside("cache-0"), TERM.replace("[0]", ".0"), {"matchLabels": {"app": "cache"}})
+def test_a_required_affinity_without_a_pod_is_reported() -> None:
+    close = changed(near("cache-0"), TERM.replace("[0]", ".0"), {"matchLabels": {"app": "cache"}})
     cache = stateful_set(selector={"matchLabels": {"app": "cache"}})
     cache = changed(cache, "spec.template.metadata.labels", {"app": "cache"})
-    assert unmatched_selectors.check(graph(near, cache)) == []
-    assert fields(unmatched_selectors.check(graph(near))) == [("SP506", TERM)]
+    assert unmatched_selectors.check(graph(close, cache)) == []
+    assert fields(unmatched_selectors.check(graph(close))) == [("SP506", TERM)]
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_expressions_of_a_selector(rule: Json, *, matches: bool) -> None:
 
 
 def test_labels_that_only_the_cluster_sets_are_taken_to_match() -> None:
-    assert unmatched_selectors.check(graph(beside("cache-0"), stateful_set())) == []
+    assert unmatched_selectors.check(graph(near("cache-0"), stateful_set())) == []
     by_job = service(selector={"batch.kubernetes.io/job-name": "work"})
     assert unmatched_selectors.check(graph(by_job, job())) == []
 

@@ -1,4 +1,4 @@
-"""What holds a sync, by the facts of objects, is what holds it by the model of Argo CD's sync."""
+"""The check finds the same awaited objects as the model of Argo CD's sync."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,7 +34,7 @@ def objects(draw: st.DrawFn) -> list[Json]:
 
 @settings(max_examples=400, deadline=None, derandomize=True)
 @given(made=objects())
-def test_the_same_holds_as_the_model_of_the_sync(made: list[Json]) -> None:
+def test_awaited_objects_equal_those_of_the_sync_model(made: list[Json]) -> None:
     expected = {identity(hold.task.body) for hold in plan(made).holds if hold.next_step}
     known = graph(*(output(each, folder="all") for each in made))
     defined = {each.owner.id: each.kind for each in known.facts(Definition)}

@@ -170,14 +170,14 @@ def test_an_elastic_indexed_job_grows_in_both_numbers() -> None:
     assert after(fewer_at_a_time, changed(fewer_at_a_time, "spec.completions", 1)) == []
 
 
-def test_both_values_and_the_way_out_are_told() -> None:
+def test_the_finding_has_both_values_and_the_way_out() -> None:
     found = after(claim(), changed(claim(), "spec.volumeName", "other"))
     assert '"ml.data"' in texts(found)
     assert '"other"' in texts(found)
     assert "give the spec a new name" in texts(found)
 
 
-def test_values_of_a_secret_are_not_told() -> None:
+def test_values_of_a_secret_are_not_shown() -> None:
     found = after(FIXED_SECRET, changed(FIXED_SECRET, "data.key", "b3RoZXI="))
     assert "c2VjcmV0" not in texts(found)
     assert "b3RoZXI" not in texts(found)
@@ -189,7 +189,7 @@ def test_a_claim_that_shrinks() -> None:
     assert "from 10Pi to 9Pi" in texts(found)
 
 
-def test_a_claim_that_no_class_lets_grow() -> None:
+def test_a_claim_without_a_class_cannot_grow() -> None:
     found = after(claim(), changed(claim(), "spec.resources.requests.storage", "20Pi"))
     assert fields(found) == [("SP540", "spec.resources.requests.storage")]
     assert "from 10Pi to 20Pi" in texts(found)
@@ -200,7 +200,7 @@ def test_a_claim_that_no_class_lets_grow() -> None:
     [(stateful_set(), "spec.updateStrategy.type", "OnDelete"), (DEPLOYMENT, "spec.strategy.type", "Recreate")],
     ids=name,
 )
-def test_a_strategy_that_leaves_its_defaults_behind(made: Json, path: str, value: str) -> None:
+def test_a_strategy_with_defaults_of_the_server_cannot_change(made: Json, path: str, value: str) -> None:
     found = after(made, changed(made, path, value))
     assert fields(found) == [("SP540", path)]
     assert "rollingUpdate` and sync it" in texts(found)
@@ -217,7 +217,7 @@ def test_an_object_of_another_name_is_another_object() -> None:
     assert after(claim("old"), claim(accessModes=["ReadWriteOnce"])) == []
 
 
-def test_a_committed_object_that_was_mangled_is_no_crash() -> None:
+def test_a_mangled_committed_object_causes_no_crash() -> None:
     for mangled in ({}, {"spec": 3}, {"spec": None}, {"spec": {"resources": {"requests": {"storage": None}}}}):
         old = {identity(claim()): mangled}
         immutability.check(objects(claim()), old)
@@ -225,7 +225,7 @@ def test_a_committed_object_that_was_mangled_is_no_crash() -> None:
         reruns.check(graph(), [], old, Severity.WARNING)
 
 
-def test_an_amount_that_was_mangled_is_no_crash() -> None:
+def test_a_mangled_quantity_causes_no_crash() -> None:
     old = changed(claim(), "spec.resources.requests.storage", "much")
     assert after(old, claim()) == []
 
@@ -237,7 +237,7 @@ def labelled(made: Json) -> Json:
     return changed(made, "metadata.labels", LABELS)
 
 
-def test_a_volume_and_a_claim_that_left() -> None:
+def test_a_removed_volume_and_claim_are_one_finding() -> None:
     old = earlier(labelled(claim()), labelled(volume()), job())
     found = removals.check(graph(), old, Severity.WARNING)
     assert [each.object.kind for each in found] == ["PersistentVolumeClaim"]
@@ -292,7 +292,7 @@ def test_a_run_of_another_stem_spec_or_namespace_is_not_replaced() -> None:
     assert rerun(run(NEW), resource(), old=earlier(*others, resource())) == []
 
 
-def test_a_changed_run_annotation_says_that_it_is_meant() -> None:
+def test_a_changed_run_annotation_requests_a_new_run() -> None:
     old = earlier(run(OLD), resource("1"))
     assert rerun(run(NEW), resource("2"), old=old) == []
     assert len(rerun(run(NEW), resource("1"), old=old)) == 1

@@ -19,7 +19,7 @@ POD = ("spec", "template")
 
 
 def found(kind: str, role_name: str, path: FieldPath, **engines: Any) -> FieldPath | None:
-    """Where the field of a role's object stands in the document."""
+    """The path in the document of a field of a role's object."""
     manifests = lowered(JOB, engines=engines).unit.manifests
     (manifest,) = [each for each in manifests if each.kind == kind and each.stem.endswith(role_name)]
     return in_template(path, manifest)
@@ -71,14 +71,14 @@ WAITS = paddle_job(
         ("worker", 1, ("initContainers", 0)),
     ],
 )
-def test_a_field_behind_the_container_that_waits(role_name: str, index: int, expected: FieldPath | None) -> None:
+def test_a_field_after_the_waiting_container(role_name: str, index: int, expected: FieldPath | None) -> None:
     (manifest,) = [each for each in lowered(WAITS).unit.manifests if each.stem == f"train-paddlejob-{role_name}"]
     document = WAITS.model_dump(mode="json", exclude_unset=True)
     path = in_template((*POD, "spec", "initContainers", index, "image"), manifest, document=document)
     assert path == (("spec", role_name, "template", "spec", *expected, "image") if expected else None)
 
 
-def test_the_container_that_waits_is_ours_and_one_of_its_name_is_not() -> None:
+def test_a_user_container_with_the_name_of_the_waiting_one() -> None:
     own = paddle_job(worker=role(2, spec={"initContainers": [{"name": "wait-dataset", "image": "wait:1"}]}))
     for job, images in ((WAITS, ["registry.example.com/ml/stowplan-control:9.9"]), (own, [])):
         (*_, manifest) = [each for each in lowered(job).unit.manifests if each.kind == "Job"]
@@ -102,7 +102,7 @@ def test_a_role_in_a_job_set() -> None:
         ("worker", ("metadata", "name")),
     ],
 )
-def test_what_no_template_has(role_name: str, path: FieldPath) -> None:
+def test_fields_without_a_template(role_name: str, path: FieldPath) -> None:
     assert found("Job", role_name, path) is None
 
 

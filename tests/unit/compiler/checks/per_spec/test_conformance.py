@@ -41,7 +41,7 @@ SAMPLE_SET = body(
 
 
 def _of_crds(made: Json, *others: Json) -> list[ObjectFinding]:
-    """What the CRDs among all of them say of the first."""
+    """The findings for `made` by the CRDs among all of these objects."""
     return custom_resources.check(objects(made), Definitions(objects(made, *others)))
 
 
@@ -87,7 +87,7 @@ def test_a_complete_object_conforms(made: Json) -> None:
         ),
     ],
 )
-def test_what_the_server_would_refuse_is_found(made: Json, path: str, text: str) -> None:
+def test_objects_that_the_server_would_refuse_are_reported(made: Json, path: str, text: str) -> None:
     found = conform(made)
     assert fields(found) == [("SP501", path)]
     assert text in texts(found)
@@ -106,7 +106,7 @@ def test_what_the_server_would_refuse_is_found(made: Json, path: str, text: str)
         ("type", None),
     ],
 )
-def test_a_schema_in_a_crd_that_nobody_could_read(below: str, schema: object) -> None:
+def test_an_unusable_schema_in_a_crd_is_reported(below: str, schema: object) -> None:
     root = "spec.versions.0.schema.openAPIV3Schema"
     found = conform(changed(definition(), f"{root}.{below}", schema))
     assert found
@@ -156,12 +156,12 @@ def test_a_custom_resource_that_its_crd_refuses(made: Json, path: str, text: str
     assert text in texts(found)
 
 
-def test_kubernetes_types_inside_a_custom_resource_keep_what_they_hold() -> None:
+def test_kubernetes_types_inside_a_custom_resource_keep_their_fields() -> None:
     tolerations = [{"operator": "Exists", "anything": "goes"}]
     assert _of_crds(changed(SAMPLE_SET, "spec.tolerations", tolerations)) == []
 
 
-def test_a_foreign_custom_resource_is_held_to_a_crd_of_the_output() -> None:
+def test_a_foreign_custom_resource_is_checked_by_a_crd_of_the_output() -> None:
     thing = body("Thing", "a", api="example.com/v1", spec={"size": 3, "colour": "red"})
     assert _of_crds(thing) == []
     assert fields(_of_crds(thing, definition())) == [("SP502", "spec.colour")]
@@ -169,7 +169,7 @@ def test_a_foreign_custom_resource_is_held_to_a_crd_of_the_output() -> None:
     assert ("SP502", "metadata.namespace") in fields(_of_crds(thing, wide))
 
 
-def test_a_crd_whose_pattern_nobody_can_read_is_no_crash() -> None:
+def test_an_invalid_pattern_in_a_crd_is_reported() -> None:
     broken = changed(
         definition(), "spec.versions.0.schema.openAPIV3Schema.properties.spec.properties.size", {"pattern": "("}
     )
@@ -214,7 +214,7 @@ def test_a_large_crd_is_an_error_of_ours_and_a_warning_to_others() -> None:
     assert (ours[0].found.severity, theirs[0].found.severity) == (Severity.ERROR, Severity.WARNING)
 
 
-def test_one_identity_twice_is_found_whatever_the_version() -> None:
+def test_duplicates_are_found_across_versions() -> None:
     twin = changed(job(), "apiVersion", "batch/v2")
     other = foreign(job("another"))
     found = duplicates.check(graph(job(), foreign(twin), other))

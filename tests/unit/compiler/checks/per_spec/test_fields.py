@@ -47,7 +47,7 @@ def test_a_field_that_only_the_cluster_sets(path: str, value: Any) -> None:
         ("labels", "app.kubernetes.io/instance"),
     ],
 )
-def test_what_argo_cd_and_kubectl_track_objects_by(place: str, key: str) -> None:
+def test_tracking_marks_of_argo_cd_and_kubectl_are_reported(place: str, key: str) -> None:
     found = cluster_fields.check(objects(changed(job(), f"metadata.{place}", {key: "x"})))
     assert fields(found) == [("SP531", f'metadata.{place}["{key}"]')]
 
@@ -66,7 +66,7 @@ def test_a_null_in_a_list() -> None:
     assert fields(cluster_fields.check(objects(made))) == [("SP531", "spec.template.spec.containers[0].args[1]")]
 
 
-def test_what_only_looks_like_a_null_and_a_schema_that_has_one() -> None:
+def test_null_strings_and_nulls_in_schemas_pass() -> None:
     text = config_map(config='{"a": null, "b": [null]}', other="null")
     schema = changed(definition(), "spec.versions.0.schema.openAPIV3Schema.default", None)
     assert cluster_fields.check(objects(text, schema)) == []
@@ -104,7 +104,7 @@ def test_a_field_of_a_controller(made: Json, path: str, value: Any) -> None:
     "made",
     [volume(), service(), service(clusterIPs=["None"]), definition(), job(), job(manualSelector=False)],
 )
-def test_what_only_git_may_set(made: Json) -> None:
+def test_values_that_only_git_sets_pass(made: Json) -> None:
     assert ownership.check(objects(made)) == []
 
 

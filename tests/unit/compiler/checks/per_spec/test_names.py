@@ -74,7 +74,7 @@ def test_a_name_of_the_right_form(made: Json, name: str) -> None:
     assert names.check(objects(named(made, name))) == []
 
 
-def test_pods_of_an_indexed_job_need_room_for_their_number() -> None:
+def test_names_of_indexed_jobs_leave_space_for_the_index() -> None:
     spec = {"completionMode": "Indexed", "completions": 100}
     assert names.check(objects(job("a" * 60, **spec))) == []
     assert fields(names.check(objects(job("a" * 61, **spec)))) == [("SP504", "metadata.name")]

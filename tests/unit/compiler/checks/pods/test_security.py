@@ -96,7 +96,7 @@ def test_a_forbidden_type_of_volume(kind: str) -> None:
     assert restricted(changed(job(), f"{POD}.volumes", [{"name": "v", kind: {}}])) == [f"{POD}.volumes[0].{kind}"]
 
 
-def test_a_container_says_itself_what_the_pod_does_not() -> None:
+def test_a_container_sets_what_the_pod_does_not() -> None:
     bare = changed(job(), f"{POD}.securityContext", GONE)
     own = {**SECURE, "runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
     container = f"{POD}.containers[0].securityContext"
@@ -104,7 +104,7 @@ def test_a_container_says_itself_what_the_pod_does_not() -> None:
     assert restricted(changed(bare, SECURITY, own)) == []
 
 
-def test_every_container_is_looked_at() -> None:
+def test_every_container_is_checked() -> None:
     container = {"name": "b", "image": "b:1"}
     for field in ("initContainers", "ephemeralContainers"):
         found = restricted(changed(job(), f"{POD}.{field}", [container]))
@@ -114,7 +114,7 @@ def test_every_container_is_looked_at() -> None:
         ]
 
 
-def test_root_where_the_platform_asks_for_it() -> None:
+def test_root_is_allowed_if_the_platform_sets_it() -> None:
     made = changed(job(), f"{POD}.securityContext", {"runAsUser": 0, "runAsNonRoot": False, "seccompProfile": SECCOMP})
     assert len(restricted(made)) == 2
     assert security.check(objects(made), allow_root=True) == []
@@ -122,12 +122,12 @@ def test_root_where_the_platform_asks_for_it() -> None:
     assert len(security.check(objects(worse), allow_root=True)) == 1
 
 
-def test_pods_of_windows_are_spared_what_windows_does_not_have() -> None:
+def test_rules_for_linux_do_not_apply_to_pods_of_windows() -> None:
     made = changed(changed(job(), f"{POD}.os", {"name": "windows"}), SECURITY, GONE)
     assert restricted(made) == []
 
 
-def test_pods_of_others_are_only_looked_at_on_request() -> None:
+def test_foreign_pods_are_checked_on_request_only() -> None:
     made = foreign(changed(job(), SECURITY, {**SECURE, "privileged": True}))
     assert security.check(objects(made)) == []
     assert len(security.check(objects(made), foreign=True)) == 1
@@ -156,7 +156,7 @@ def test_a_kind_without_pods() -> None:
 
 
 @pytest.mark.parametrize(("path", "value"), FORBIDDEN, ids=[path for path, _ in FORBIDDEN])
-def test_what_baseline_forbids_has_a_grant(path: str, value: Any) -> None:
+def test_every_violation_of_baseline_has_a_grant(path: str, value: Any) -> None:
     """The same one at both levels; what `restricted` alone forbids has none."""
     (pod,) = pods_of(changed(job(), path, value))
     (strict,) = security.violations(pod)
