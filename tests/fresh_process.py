@@ -20,13 +20,13 @@ finally:
 """
 _COUNTING = """
 import sys
-from stowplan.compiler.batches import batch
+from stowplan.compiler.compiling import compile_specs
 from stowplan.compiler.cli import main
-lower = batch.lower
+lower = compile_specs.lower
 def counted(specs, *rest):
     print("compiled:", *(spec.id.name for spec in specs), file=sys.stderr)
     return lower(specs, *rest)
-batch.lower = counted
+compile_specs.lower = counted
 main()
 """
 
@@ -52,7 +52,12 @@ class Stowplan:
     def _run(self, program: str, arguments: tuple[str, ...], variables: dict[str, str], *, check: bool) -> Ended:
         return subprocess.run(
             [sys.executable, "-c", program, self.command, str(self.repo), *arguments],
-            env={**os.environ, "XDG_CACHE_HOME": str(self.cache), **variables},
+            env={
+                **os.environ,
+                "XDG_CACHE_HOME": str(self.cache),
+                "XDG_STATE_HOME": str(self.cache.with_name("state")),
+                **variables,
+            },
             capture_output=True,
             text=True,
             check=check,

@@ -15,15 +15,12 @@ from stowplan.schema.platform.platform import Platform
 class Sources:
     """What `load` read: the platform document (None where it cannot be read) and all others, in path order.
 
-    `texts` holds each file's text by its relative path, for the excerpts of diagnostics. `digests` has all files, the
-    platform file included; `unread` the contents of those that were passed over.
+    `texts` holds the string in each file by its relative path, for the excerpts of diagnostics.
     """
 
     platform: Document | None
     documents: tuple[Document, ...]
     texts: Mapping[str, str] = field(default_factory=dict)
-    digests: Mapping[str, str] = field(default_factory=dict)
-    unread: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

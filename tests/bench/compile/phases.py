@@ -19,9 +19,13 @@ from typing import Any
 BEGAN = time.perf_counter()
 
 PHASES = {
-    "parse": ("repository.load:Loading.__init__", "repository.load:Loading.sources"),
-    "validate": ("batches.front_end:validate", "batches.front_end:resolve_beside"),
-    "lower": ("batches.front_end:context_of", "batches.batch:lower"),
+    "parse": (
+        "repository.load:Loading.__init__",
+        "repository.load:Loading.sources",
+        "repository.load:Loading.documents",
+    ),
+    "validate": ("compiling.reading:validate", "compiling.reading:read_spec", "compiling.reading:resolve_facts"),
+    "lower": ("compiling.reading:context_of", "compiling.compile_specs:lower"),
     "compose": (
         "lowering.composer_pool:ComposerPool.prepare",
         "lowering.composer_pool:ComposerPool.render",
@@ -29,19 +33,26 @@ PHASES = {
         "pipeline:extend",
     ),
     "compare": (
-        "cli.synth_stamp:look",
-        "cli.synth_stamp:before",
-        "incremental.build_stamp:inputs",
-        "cli.synth_stamp:remember",
-        "incremental.spec_cache:seen",
+        "cache.stamp:look",
+        "cache.stamp:Look.remember",
+        "cache.record:Record.read",
+        "cache.record:Record.write",
+        "compiling.lookup:Lookup.candidates",
+        "compiling.lookup:Lookup.hit",
         "output.inventory:read",
         "pipeline:lost_inventory",
+        "pipeline:remembered",
         "committed.runs:keep",
         "committed.runs:starts",
-        "batches.batch:previous",
+        "compiling.compile_specs:previous",
     ),
     "check": ("checks.spec_stage:definitions", "checks.spec_stage:check", "checks.stage:conclude"),
-    "deliver": ("lowering.output_layout:of_specs", "pipeline:plain_objects", "pipeline:delivered", "pipeline:settings"),
+    "deliver": (
+        "lowering.output_layout:of_specs",
+        "pipeline:plain_objects",
+        "compiling.compile_all:delivered",
+        "pipeline:settings",
+    ),
     "render": ("output.render:Renderings.of", "output.render:Renderings.all"),
     "write": ("output.write:write",),
 }
@@ -51,7 +62,7 @@ START, REST = "start", "rest"
 """Imports before the first stage; and printing, garbage, the end."""
 ORDER = (START, *PHASES, REST)
 
-PROCESSES = "batches.worker_pool:processes"
+PROCESSES = "compiling.processes:processes"
 """How many there may be."""
 
 Function = Callable[..., Any]

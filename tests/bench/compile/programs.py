@@ -178,4 +178,4 @@ OWN = (
 
 def variables(cache: Path) -> dict[str, str]:
     """The surroundings of every program: a cache of its own, no colours."""
-    return {**node_variables(), "XDG_CACHE_HOME": str(cache), "NO_COLOR": "1"}
+    return {**node_variables(), "XDG_CACHE_HOME": str(cache), "XDG_STATE_HOME": str(cache), "NO_COLOR": "1"}

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler.cli import validate_stamp
+from stowplan.compiler.cache import stamp
+from stowplan.compiler.cache.compiled_file import CompiledFiles
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.pipeline import validate_repository
 from tests.bench.compile import workload
@@ -54,8 +55,9 @@ def test_validate_is_cold_or_goes_on_from_the_last_run(tmp_path: Path, monkeypat
         program.prepare(work, program.name)
         monkeypatch.setenv("XDG_CACHE_HOME", program.variables(work)["XDG_CACHE_HOME"])
         repo = Path(program.command(work)[-1])
-        look = validate_stamp.look(repo)
-        seen[program.name] = bool(look.unchanged), bool(validate_stamp.before(repo, look).kept)
+        monkeypatch.setenv("XDG_STATE_HOME", program.variables(work)["XDG_STATE_HOME"])
+        look = stamp.look(repo)
+        seen[program.name] = bool(look.unchanged), look.record.read("files", CompiledFiles) is not None
     assert seen == {VALIDATE: (False, False), VALIDATE_AGAIN: (True, True), VALIDATE_CHANGED: (False, True)}
 
 

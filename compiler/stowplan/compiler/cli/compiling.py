@@ -12,7 +12,8 @@ from stowplan.compiler.cli.options import Format, FormatOption, Out, Repo, apart
 from stowplan.compiler.diagnostics.report import Report
 
 if TYPE_CHECKING:
-    from stowplan.compiler.cli.synth_stamp import LastSynth
+    from stowplan.compiler.cache.compiled_file import Known
+    from stowplan.compiler.cache.stamp import Look, Stamp
     from stowplan.compiler.output.write import WriteResult
     from stowplan.compiler.pipeline import Compiled
 
@@ -22,18 +23,18 @@ def validate(repo: Repo = Path(), output_format: FormatOption = Format.TEXT) -> 
 
     Example: stowplan validate my-repo
     """
-    from stowplan.compiler.cli import validate_stamp  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.cache import stamp  # noqa: PLC0415 - start-up time
 
     source = folder(repo)
-    look = validate_stamp.look(source)
+    look = stamp.look(source)
     if last := look.unchanged:
-        Ending(source, last.report, last.texts(look.contents), output_format).finish({"objects": last.objects})
+        Ending(source, last.report, last.texts, output_format).finish({"objects": last.objects})
 
     from stowplan.compiler.pipeline import validate_repository  # noqa: PLC0415 - start-up time
 
-    report, before = Report(), validate_stamp.before(source, look)
-    compiled = validate_repository(source, report, before=before, keep_objects=False)
-    validate_stamp.remember(source, look, report, compiled, before.kept)
+    report, known = Report(), _known(look)
+    compiled = validate_repository(source, report, known=known, keep_objects=False)
+    _remember(look, known, compiled, report)
     Ending(source, report, compiled.texts, output_format).finish({"objects": compiled.objects})
 
 
@@ -72,21 +73,21 @@ def synth(
     source = folder(repo)
     target = apart_from_specs(out or source / "out", source)
     vouched = vouching_base(target, base)
-    from stowplan.compiler.cli import synth_stamp  # noqa: PLC0415 - start-up time
+    from stowplan.compiler.cache import stamp  # noqa: PLC0415 - start-up time
 
-    look = synth_stamp.Look() if check or vouched else synth_stamp.look(source, target)
-    if look.unchanged and not recompile:
-        _end_unchanged(look.unchanged, source, look.contents, target, output_format)
+    look = None if check or vouched else stamp.look(source, target)
+    if look and look.unchanged and not recompile:
+        _end_unchanged(look.unchanged, source, target, output_format)
 
     from stowplan.compiler.committed.runs import Recompile  # noqa: PLC0415
-    from stowplan.compiler.output.write import write  # noqa: PLC0415
+    from stowplan.compiler.output.write import digests, write  # noqa: PLC0415
     from stowplan.compiler.pipeline import compile_repository  # noqa: PLC0415 - start-up time
 
-    report, before = Report(), synth_stamp.before(source, target, look, whole=bool(recompile))
+    report, known = Report(), _known(None if recompile else look)
     names = frozenset(recompile or ())
     renewed = Recompile("all" in names, names - {"all"})
     with busy("Compiling"):
-        compiled = compile_repository(source, target, report, renewed, before=before, keep_objects=False, base=vouched)
+        compiled = compile_repository(source, target, report, renewed, known=known, keep_objects=False, base=vouched)
     if check and base is None and in_ci():
         report.add(base_missing(target))
     extra: dict[str, Any] = {"objects": compiled.objects}
@@ -98,9 +99,8 @@ def synth(
         else:
             written = write(compiled.files, target, compiled.committed, report)
             more, lines = {"files": _counts(written)}, [] if report.failed else [written_line(target, written)]
-            if not report.failed:
-                known = before.kept
-                synth_stamp.remember(source, target, look, report, compiled=compiled, written=written, known=known)
+            if look and not report.failed:
+                _remember(look, known, compiled, report, digests(compiled.files, written))
         extra |= more
     extra["starts"] = [] if report.failed else [str(run) for run in compiled.starts]
     lines = [*(f"starts when synced: {run}" for run in extra["starts"]), *lines]
@@ -108,12 +108,35 @@ def synth(
     ending.finish(extra, lines, failed=not extra.get("upToDate", True))
 
 
-def _end_unchanged(
-    last: "LastSynth", repo: Path, contents: Mapping[str, bytes], target: Path, output_format: Format
+def _known(look: "Look | None") -> "Known":
+    """What the cache has for the next run."""
+    from stowplan.compiler.cache.compiled_file import CompiledFiles, Known  # noqa: PLC0415 - start-up time
+
+    if look is None:
+        return Known()
+    files = look.record.read(_FILES, CompiledFiles) or CompiledFiles()
+    return Known(files, look.contents, look.tree, look.outputs)
+
+
+def _remember(
+    look: "Look", known: "Known", compiled: "Compiled", report: Report, written: Mapping[str, str] | None = None
 ) -> None:
+    """Put into the cache what the next run can use. What extensions took part in is compiled again each time."""
+    if compiled.known is None and not report.failed:
+        look.forget()
+        return
+    look.remember(report, compiled.objects, compiled.texts, written=written)
+    if compiled.known is not None and compiled.known != known.compiled:
+        look.record.write(_FILES, compiled.known)
+
+
+_FILES = "files"
+
+
+def _end_unchanged(last: "Stamp", repo: Path, target: Path, output_format: Format) -> None:
     """Says what the last run said, and ends."""
     counts = {"created": 0, "changed": 0, "unchanged": last.files, "removed": 0}
-    ending = Ending(repo, last.report, last.texts(contents), output_format)
+    ending = Ending(repo, last.report, last.texts, output_format)
     ending.finish({"objects": last.objects, "files": counts, "starts": []}, [_written_line(target, counts)])
 
 

@@ -46,9 +46,9 @@ def status(
 
     report = Report()
     source = folder(repo)
-    sources, specs = specs_of(source, report)
+    texts, specs = specs_of(source, report)
     if report.failed:
-        Ending(source, report, sources.texts, Format.TEXT).finish({})
+        Ending(source, report, texts, Format.TEXT).finish({})
     try:
         with busy("Asking the cluster"):
             cluster = Cluster.connect(context, str(kubeconfig) if kubeconfig else None)

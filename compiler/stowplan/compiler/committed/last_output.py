@@ -1,7 +1,6 @@
 """What the last run left in the output folder, as far as this one asks."""
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 
 from stowplan.compiler.committed.objects import body_of, unlisted
@@ -20,7 +19,7 @@ class Committed:
 
     inventory: Inventory
     tree: Tree
-    by_spec: Mapping[SpecId | None, tuple[Entry, ...]] = field(default_factory=dict)
+    by_spec: Mapping[SpecId | None, Sequence[Entry]] = field(default_factory=dict)
     gone: tuple[Entry, ...] = ()
     """What the last run wrote of specs that are gone."""
     strays: Mapping[ObjectId, Json] = field(default_factory=dict)
@@ -31,9 +30,7 @@ class Committed:
     @classmethod
     def of(cls, inventory: Inventory, tree: Tree, specs: Collection[SpecId], base: Base | None = None) -> "Committed":
         """`specs` are those of this run."""
-        by_spec: defaultdict[SpecId | None, list[Entry]] = defaultdict(list)
-        for entry in inventory.entries:
-            by_spec[entry.spec].append(entry)
+        by_spec = inventory.by_spec()
         known = frozenset(specs)
         gone = tuple(
             entry
@@ -43,7 +40,7 @@ class Committed:
         strays = {entry.id: body for entry in gone if (body := body_of(entry, tree)) is not None}
         for lost, body in unlisted(inventory, tree):
             strays.setdefault(lost, body)
-        return cls(inventory, tree, {spec: tuple(entries) for spec, entries in by_spec.items()}, gone, strays, base)
+        return cls(inventory, tree, by_spec, gone, strays, base)
 
     def entries(self, specs: Iterable[SpecId | None]) -> tuple[Entry, ...]:
         """What the last run wrote of these specs."""

@@ -52,7 +52,7 @@ def lost_inventory(tree: Tree) -> list[Diagnostic]:
 
 def _unlisted(inventory: Inventory, tree: Tree) -> Iterator[str]:
     """Files with our header that the inventory does not list."""
-    others = sorted(tree.files.difference(inventory.unread, (entry.path for entry in inventory.entries)))
+    others = sorted(tree.files.difference(entry.path for entry in inventory.entries))
     return (path for path in others if path.endswith(".yaml") and carries_header(_head(tree, path)))
 
 

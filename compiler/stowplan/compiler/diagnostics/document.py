@@ -66,18 +66,6 @@ class Unplaced:
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
-    """What a document says that nobody holds any more; `again` reads it from its text."""
-
-    again: "Callable[[], Document]"
-
-    @property
-    def data(self) -> Data:
-        """The plain value."""
-        return self.again().data
-
-
-@dataclass(frozen=True, slots=True)
 class Document:
     """One YAML document: its file, its index in that file from 0, and what it says.
 
@@ -86,7 +74,7 @@ class Document:
 
     file: str
     index: int
-    given: Node | Unplaced | Unread
+    given: Node | Unplaced
     refused: frozenset[FieldPath] = frozenset()
 
     @property
@@ -98,8 +86,6 @@ class Document:
     def root(self) -> Node:
         """Its value with all positions. Ask for `data` where those are not needed: they may have to be found first."""
         given = self.given
-        if isinstance(given, Unread):
-            return given.again().root
         return given if isinstance(given, Node) else given.nodes(given.text)[given.index]
 
     def locate(self, path: FieldPath, anchor: Anchor = Anchor.VALUE) -> Location:

@@ -2,8 +2,6 @@
 
 import os
 import re
-from collections.abc import Iterable, Set
-from dataclasses import replace
 from errno import ENOTDIR
 from pathlib import Path
 from stat import S_ISDIR
@@ -51,26 +49,6 @@ class Tree:
         except OSError:
             return False
 
-    def named_by(self, paths: Iterable[str]) -> "Tree":
-        """Itself with these very strings for the paths that equal them: they are found far faster by the same ones."""
-        own = frozenset(path for path in paths if path in self.files)
-        return replace(self, files=own | self.files)
-
-    def after(self, made: Iterable[str], removed: Iterable[str]) -> "Tree":
-        """This folder where nothing but these files came and went, and folders with them."""
-        came, went = frozenset(made), frozenset(removed)
-        if not came and not went:
-            return self
-        full = _above(came)
-        removed_folders = {folder for folder in _above(went) if not os.path.isdir(f"{self.root}/{folder}")}  # noqa: PTH112
-        return Tree(
-            self.root,
-            (self.files | came) - went,
-            (self.folders | full) - removed_folders,
-            self.others,
-            empty=self.empty - full - removed_folders,
-        )
-
 
 def is_temporary(name: str) -> bool:
     """Whether a file of that name is one that a run of ours writes and then renames."""
@@ -115,37 +93,6 @@ def scan(root: Path) -> Tree:
         if parent and not name:
             empty.add(parent.rstrip("/"))
     return Tree(root, *map(frozenset, (files, folders, others, leftovers, empty)))
-
-
-Seen = tuple[int, ...] | None
-"""What tells a file from one that was changed or put in its place; of a folder, that it is there."""
-
-
-def seen_at(path: Path) -> Seen:
-    """What is to be seen there; None where there is nothing."""
-    try:
-        found = path.lstat()
-    except OSError:
-        return None
-    return (
-        (found.st_ino,) if S_ISDIR(found.st_mode) else (found.st_ino, found.st_mtime_ns, found.st_size, found.st_mode)
-    )
-
-
-def of_files(root: Path, paths: Set[str]) -> Tree | None:
-    """The tree of a folder that holds nothing but these files; None where some are hidden: those take a closer look."""
-    if any(path.startswith(".") or "/." in path for path in paths):
-        return None
-    return Tree(root, frozenset(paths), _above(paths))
-
-
-def _above(paths: Set[str]) -> frozenset[str]:
-    """The folders that these files are in."""
-    folders, above = set[str](), {path.rpartition("/")[0] for path in paths}
-    while above:
-        folders |= above
-        above = {folder.rpartition("/")[0] for folder in above} - folders
-    return frozenset(folders - {""})
 
 
 def seen(root: Path) -> Tree:

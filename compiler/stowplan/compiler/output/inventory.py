@@ -5,7 +5,8 @@ edited or merged badly: what cannot be read is reported and never trusted.
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from hashlib import file_digest, sha256
@@ -16,9 +17,10 @@ from stat import S_ISREG
 
 from stowplan.compiler.diagnostics.report import Diagnostic, diagnose_at
 from stowplan.compiler.output import paths
-from stowplan.compiler.output.inventory_lines import Entry, from_lines, path_of, to_line
+from stowplan.compiler.output.inventory_lines import Entry, from_lines, to_line
 from stowplan.schema.diagnostics import Severity, finding
 from stowplan.schema.frozen import dataclass
+from stowplan.schema.meta import SpecId
 
 NAME = "inventory.jsonl"
 FORMAT = "stowplan.dev/inventory/v1"
@@ -32,19 +34,23 @@ _CHUNK = 1000
 class Inventory:
     """The files of one run, sorted by path. `complete` is false where some of the file could not be read.
 
-    `sha256` is that of the file that it was read from, or `content` are its bytes; both are empty where there was none.
-    `unread` are lines of more entries, by path: files that stay as they are.
+    `sha256` is that of the file that it was read from; it is empty where there was none.
     """
 
     entries: tuple[Entry, ...] = ()
     complete: bool = True
     sha256: str = field(default="", compare=False, repr=False)
-    unread: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
-    content: bytes = field(default=b"", compare=False, repr=False)
 
     def paths(self) -> set[str]:
         """Those of all files."""
-        return {*(entry.path for entry in self.entries), *self.unread}
+        return {entry.path for entry in self.entries}
+
+    def by_spec(self) -> Mapping[SpecId | None, Sequence[Entry]]:
+        """The entries of each spec; None stands for the platform file."""
+        found: defaultdict[SpecId | None, list[Entry]] = defaultdict(list)
+        for entry in self.entries:
+            found[entry.spec].append(entry)
+        return found
 
 
 def render(inventory: Inventory) -> bytes:
@@ -79,28 +85,6 @@ def read(out: Path) -> tuple[Inventory, list[Diagnostic]]:
     return _broken(out, 1, "it is not a regular file") if content is None else parse(content, out)
 
 
-def digest(out: Path) -> str:
-    """The SHA-256 of the file; empty where there is none that can be read."""
-    with suppress(OSError):
-        return sha256(_content(out) or b"").hexdigest()
-    return ""
-
-
-def read_beside(out: Path, digest: str, known: Collection[str]) -> Inventory:
-    """`read` where the file is known by its digest to be sound: the entries of `known` paths stay unread."""
-    content = (_content(out) or b"").decode()
-    unread: dict[str, str] = {}
-    others: list[str] = []
-    for line in content.split("\n")[1:]:
-        path = path_of(line)
-        if path in known:
-            unread[path] = line
-        else:
-            others.append(line)
-    entries = tuple(entry for _, entry in from_lines(line.encode() for line in others) if entry)
-    return Inventory(entries, sha256=digest, unread=unread)
-
-
 def _content(out: Path) -> bytes | None:
     """The bytes of the file; None where it is no regular one. `OSError` where there is none that can be read."""
     file = out / NAME
@@ -131,8 +115,6 @@ def is_still(previous: Inventory, out: Path) -> bool:
     """Whether the inventory of `out` is still the one that was read before."""
     path = out / NAME
     with suppress(OSError):
-        if previous.content and _content(out) == previous.content:
-            return True
         if previous.sha256 and S_ISREG(path.lstat().st_mode):
             with path.open("rb") as file:
                 if file_digest(file, "sha256").hexdigest() == previous.sha256:

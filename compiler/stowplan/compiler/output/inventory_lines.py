@@ -1,6 +1,5 @@
 """Entries of the inventory, and the line that each one is: a JSON object, its keys sorted, in ASCII."""
 
-import re
 from collections.abc import Iterable, Iterator
 from json import JSONEncoder
 from typing import Any, NamedTuple
@@ -43,20 +42,6 @@ def to_line(entry: Entry) -> str:
     if not entry.compiled:
         del record["compiled"]
     return _ENCODER.encode(record)
-
-
-def path_of(line: str) -> str:
-    """The path in a line as `to_line` writes it; empty where its form is not that simple."""
-    found = _PATH.search(line)
-    return found[1] if found else ""
-
-
-def has_no_spec(line: str) -> bool:
-    """Whether a line as `to_line` writes it is that of a file which no spec made: in names, quotes are escaped."""
-    return '"spec": null, "spec_digest": ' in line
-
-
-_PATH = re.compile(r'\}, "path": "([ !#-\[\]-~]*)", "run": ')
 
 
 def from_lines(lines: Iterable[bytes], first: int = 1) -> Iterator[tuple[int, Entry | None]]:

@@ -1,12 +1,11 @@
 """An output as its file: a header that says where it comes from, then the manifest."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256
 from typing import NamedTuple
 
 from stowplan.compiler.model import Output
-from stowplan.compiler.output.content_spool import Spool, Spooled
 from stowplan.compiler.output.folder import Tree
 from stowplan.compiler.output.inventory_lines import Entry, to_line
 from stowplan.compiler.yaml.emitter import emit, quoted
@@ -17,14 +16,10 @@ HEADER_LENGTH = len(_MARK)
 """How many bytes of a file `carries_header` needs."""
 
 
-Content = bytes | Spooled
-
-
 class Rendered(NamedTuple):
     """The file of an output: a small value without the object, made once and passed on, also between processes.
 
-    `content` is None where the output folder was seen to hold it already; `bytes` reads it. `line` is the file's in the
-    inventory.
+    `content` is None where the output folder was seen to hold it already. `line` is the file's in the inventory.
     """
 
     path: str
@@ -32,11 +27,11 @@ class Rendered(NamedTuple):
     source: str
     sha256: str
     line: str
-    content: Content | None
+    content: bytes | None
 
     def settled(self, tree: Tree) -> "Rendered":
         """Itself, without its content where `tree` holds that."""
-        content = bytes(self.content or b"")
+        content = self.content or b""
         if not carries_header(content) or not tree.holds(self.path, content):
             return self
         return Rendered(self.path, self.id, self.source, self.sha256, self.line, None)
@@ -69,13 +64,6 @@ class Renderings:
     def all(self, outputs: Iterable[Output], tree: Tree) -> list[Rendered]:
         """The files of `outputs`, without the contents that `tree` holds already."""
         return [self.of(output).settled(tree) for output in outputs]
-
-
-def spooled(files: Sequence[Rendered], spool: Spool) -> list[Rendered]:
-    """The same files, their contents in `spool`."""
-    contents = [bytes(file.content) for file in files if file.content is not None]
-    places = iter(spool.put(contents))
-    return [file if file.content is None else Rendered(*file[:-1], next(places)) for file in files]
 
 
 def rendered(output: Output) -> Rendered:

@@ -103,7 +103,7 @@ def compare(files: Sequence[Rendered], out: Path, previous: Inventory, report: R
 def _difference(change: Change, digests: dict[str, str], tree: Tree) -> Difference:
     before = tree.read(change.path) or b""
     edited = change.path in digests and sha256(before).hexdigest() != digests[change.path]
-    return Difference(change.path, edited, tuple(_diff(change.path, before, bytes(change.after))))
+    return Difference(change.path, edited, tuple(_diff(change.path, before, change.after)))
 
 
 def _diff(path: str, before: bytes, after: bytes) -> Iterator[str]:

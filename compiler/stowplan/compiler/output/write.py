@@ -13,13 +13,13 @@ import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import field
+from hashlib import sha256
 from pathlib import Path
 
 from stowplan.compiler.diagnostics.report import Diagnostic, Report, diagnose_at
 from stowplan.compiler.output import inventory, lock, paths
 from stowplan.compiler.output.folder import TEMPORARY, Tree, scan
 from stowplan.compiler.output.inventory import Inventory
-from stowplan.compiler.output.inventory_lines import from_lines
 from stowplan.compiler.output.render import Rendered
 from stowplan.compiler.output.write_plan import PENDING, Change, Plan, plan
 from stowplan.schema.diagnostics import finding
@@ -43,16 +43,13 @@ class WriteResult:
     inventory: bytes = field(default=b"", compare=False, repr=False)
 
 
-def write(
-    files: Sequence[Rendered], out: Path, previous: Inventory, report: Report, tree: Tree | None = None
-) -> WriteResult:
-    """Make `out` hold `files`, what stays of `previous`, and their inventory.
+def write(files: Sequence[Rendered], out: Path, previous: Inventory, report: Report) -> WriteResult:
+    """Make `out` hold `files` and their inventory.
 
-    `previous` is the inventory that the run began with, `tree` what `out` holds, if nobody can have changed it. Files
-    without our header are never touched. Where anything is in the way (SP507, SP508, SP509, SP510) nothing is written
-    and the result is empty.
+    `previous` is the inventory that the run began with. Files without our header are never touched. Where anything is
+    in the way (SP507, SP508, SP509, SP510) nothing is written and the result is empty.
     """
-    problems = paths.diagnostics(files) or _clashes(files, out, previous)
+    problems = paths.diagnostics(files)
     report.add(*problems)
     if problems:
         return WriteResult()
@@ -61,7 +58,7 @@ def write(
             if not alone or not inventory.is_still(previous, out):
                 report.add(_busy(out))
                 return WriteResult()
-            tree = tree or scan(out)
+            tree = scan(out)
             planned = plan(files, tree, previous)
             report.add(*observations(planned, out))
             return WriteResult() if planned.blocked or planned.lost else _apply(planned, tree)
@@ -70,18 +67,9 @@ def write(
         return WriteResult()
 
 
-def _clashes(files: Sequence[Rendered], out: Path, previous: Inventory) -> list[Diagnostic]:
-    """SP507 for files that clash with one that stays. What was written together before does not."""
-    fresh = {file.path for file in files}.difference(entry.path for entry in previous.entries)
-    if not (fresh and previous.unread) or paths.all_apart([*(file.path for file in files), *previous.unread]):
-        return []
-    lines = (line.encode() for line in previous.unread.values())
-    stay = [
-        Rendered(entry.path, entry.id, paths.location(out, entry.path).file, "", "", None)
-        for _, entry in from_lines(lines)
-        if entry
-    ]
-    return paths.diagnostics([*files, *stay])
+def digests(files: Iterable[Rendered], written: WriteResult) -> dict[str, str]:
+    """The SHA-256 of each file that a run wrote or found as it should be, by path."""
+    return {**{file.path: file.sha256 for file in files}, inventory.NAME: sha256(written.inventory).hexdigest()}
 
 
 def observations(planned: Plan, out: Path) -> list[Diagnostic]:
@@ -178,7 +166,7 @@ def _staged(changes: Sequence[Change], tree: Tree) -> dict[str, str]:
             if folder not in folders:
                 _make(folder, folders, top)
             staged[change.path] = temporary = f"{top}{folder}{slash}{TEMPORARY}{number}"
-            _create(temporary, bytes(change.after))
+            _create(temporary, change.after)
     except BaseException:
         for temporary in staged.values():
             Path(temporary).unlink(missing_ok=True)

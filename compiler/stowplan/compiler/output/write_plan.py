@@ -7,7 +7,7 @@ from stowplan.compiler.output import inventory
 from stowplan.compiler.output.folder import TEMPORARY, Tree
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.paths import parents
-from stowplan.compiler.output.render import HEADER_LENGTH, Content, Rendered, carries_header
+from stowplan.compiler.output.render import HEADER_LENGTH, Rendered, carries_header
 from stowplan.schema.frozen import dataclass
 
 PENDING = f"{TEMPORARY}inventory"
@@ -23,7 +23,7 @@ class Change:
 
     path: str
     new: bool
-    after: Content
+    after: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,43 +51,36 @@ class Plan:
 
 
 def plan(files: Sequence[Rendered], tree: Tree, previous: Inventory, elsewhere: Iterable[str] = ()) -> Plan:
-    """What it takes to make `tree` hold exactly `files`, what stays of `previous`, and their inventory.
+    """What it takes to make `tree` hold exactly `files` and their inventory.
 
     Nothing else of ours is to be there. `elsewhere` are outputs of another version of the specs, whose folders count as
     synced too. Raises `OSError` where a file cannot be read.
     """
-    stays = previous.unread
-    missing = frozenset() if tree.files.issuperset(stays) else stays.keys() - tree.files
-    contents: dict[str, Content | None] = {file.path: file.content for file in files} | dict.fromkeys(missing)
-    own = contents[inventory.NAME] = inventory.of_lines(_lines(files, stays))
+    contents = {file.path: file.content for file in files}
+    own = contents[inventory.NAME] = inventory.of_lines(file.line for file in sorted(files, key=lambda each: each.path))
     obstacles = _obstacles(contents, tree)
     states = {path: _state(path, content, tree) for path, content in sorted(contents.items()) if path not in obstacles}
-    gone = sorted(_listed(tree, previous).difference(contents, stays))
-    unknown = sorted(path for some in (tree.files, tree.others) for path in some.difference(stays, contents, gone))
+    gone = sorted(_listed(tree, previous).difference(contents))
+    unknown = sorted(path for some in (tree.files, tree.others) for path in some.difference(contents, gone))
     orphaned = {path for path in unknown if path.endswith(".yaml") and _has_header(path, tree)}
     blocked = {*obstacles.values(), *_those(states, _State.FOREIGN)}
-    foreign = [*({*unknown} - orphaned - blocked), *_empty(tree, (*contents, *stays))]
+    foreign = [*({*unknown} - orphaned - blocked), *_empty(tree, contents)]
     return Plan(
         changes=tuple(
             Change(path, new=state is _State.NEW, after=contents[path] or b"")
             for path, state in states.items()
             if state in (_State.NEW, _State.CHANGED)
         ),
-        unchanged=tuple(sorted([*_those(states, _State.SAME), *(path for path in stays if path not in missing)])),
+        unchanged=_those(states, _State.SAME),
         gone=tuple(gone),
         stale=tuple(path for path in gone if _has_header(path, tree)),
         disowned=tuple(path for path in gone if _exists(path, tree) and not _has_header(path, tree)),
         orphaned=tuple(sorted(orphaned)),
-        intruders=tuple(sorted(_synced(foreign, (*contents, *stays, *elsewhere)))),
+        intruders=tuple(sorted(_synced(foreign, (*contents, *elsewhere)))),
         blocked=tuple(sorted(blocked)),
         lost=_those(states, _State.LOST),
         inventory=own,
     )
-
-
-def _lines(files: Sequence[Rendered], stays: Mapping[str, str]) -> Iterator[str]:
-    lines = {**stays, **{file.path: file.line for file in files}}
-    return map(lines.__getitem__, sorted(lines))
 
 
 class _State(Enum):
@@ -98,15 +91,14 @@ def _those(states: Mapping[str, _State], wanted: _State) -> tuple[str, ...]:
     return tuple(path for path, state in states.items() if state is wanted)
 
 
-def _state(path: str, content: Content | None, tree: Tree) -> _State:
+def _state(path: str, content: bytes | None, tree: Tree) -> _State:
     """What has to be done for the file of an output."""
     if path not in tree.files:
         return _State.NEW if content is not None else _State.LOST
     if content is None:
         return _State.SAME
-    wanted = bytes(content)
-    same = tree.holds(path, wanted)
-    before = wanted[:_ENOUGH] if same else tree.head(path, _ENOUGH)
+    same = tree.holds(path, content)
+    before = content[:_ENOUGH] if same else tree.head(path, _ENOUGH)
     if before and not _is_ours(path, before):
         return _State.FOREIGN
     return _State.SAME if same else _State.CHANGED
@@ -147,7 +139,7 @@ def _obstacles(paths: Iterable[str], tree: Tree) -> dict[str, str]:
 
 
 def _listed(tree: Tree, previous: Inventory) -> set[str]:
-    """Paths that the last run wrote, but those that stay, or that a later one that died may have written."""
+    """Paths that the last run wrote, or that a later one that died may have written."""
     pending, _ = inventory.parse(tree.read(PENDING) or b"", tree.root)
     return pending.paths() | {entry.path for entry in previous.entries if previous.complete}
 

@@ -4,20 +4,16 @@ import errno
 import os
 import stat
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.locations import START, Lines, Location, Mark
 from stowplan.compiler.diagnostics.report import Report, diagnose_at
-from stowplan.compiler.repository.file_cache import SeenFiles
 from stowplan.compiler.repository.layout import MAX_FILE_SIZE, read
 from stowplan.compiler.yaml import reader
 from stowplan.schema.diagnostics import Finding, finding
-
-Choice = Callable[[Mapping[str, str]], Collection[str]]
-"""Given the digests of all files by path, says which are to be read."""
 
 _WIDE_ENCODINGS = (
     (BOM_UTF32_LE, "UTF-32"),
@@ -35,20 +31,17 @@ _KINDS = {
 
 
 class Files:
-    """Reads files of one repository by their paths relative to it, but those whose contents are known already.
+    """Reads files of one repository by their paths relative to it; `known` are contents that were just read.
 
-    `seen` are those that were read before, and takes in what is read now.
+    `contents`, `digests` and `texts` are by printable path. Texts are those of files whose documents were read.
     """
 
-    def __init__(
-        self, repo: Path, report: Report, contents: Mapping[str, bytes], seen: SeenFiles | None = None
-    ) -> None:
-        self._known = contents
-        self._seen = seen
+    def __init__(self, repo: Path, report: Report, known: Mapping[str, bytes]) -> None:
+        self._known = known
         self.repo = repo
-        self.texts: dict[str, str] = {}
+        self.contents: dict[str, bytes] = {}
         self.digests: dict[str, str] = {}
-        self.unread: dict[str, bytes] = {}
+        self.texts: dict[str, str] = {}
         self._root = os.path.realpath(repo)
         self._folder = f"{repo}/" if repo.parts else ""
         self._report = report
@@ -71,32 +64,19 @@ class Files:
         """Report a path that cannot be read."""
         self.report_at(path, START, finding("SP112", (), f"This cannot be read: {reason}.", "Correct or remove it."))
 
-    def chosen(self, paths: Sequence[str], choose: Choice) -> list[str]:
-        """Those of the files that `choose` asks for, and those that cannot be read; of the others, the contents."""
-        self.taken(paths)
-        wanted = choose(self.digests)
-        return [path for path in paths if (name := printable(path)) in wanted or name not in self.unread]
-
-    def taken(self, paths: Sequence[str]) -> Mapping[str, bytes]:
-        """The contents of files that were not read yet, by their printable paths; of those that can be read."""
-        seen = self._seen.unchanged(self._folder, paths) if self._seen is not None else {}
+    def take(self, paths: Sequence[str]) -> None:
+        """Take in the contents of files; those that cannot be read are reported and left out."""
         for path in paths:
-            if path in seen:
-                known = seen[path]
-                self.unread[path], self.digests[path] = known.content, known.digest
-                continue
-            name = printable(path)
-            content = None if name in self.unread else self._content(path)
+            content = self._known[path] if path in self._known else self._content(path)
             if content is not None:
-                self.unread[name] = content
-        return self.unread
+                name = printable(path)
+                self.contents[name] = content
+                self.digests[name] = blake2b(content, digest_size=16).hexdigest()
 
     def read(self, path: str) -> list[Document] | None:
-        """The documents of one file; None where it has some, but none of them can be read."""
+        """The documents of one file that was taken in; None where it has some, but none of them can be read."""
         name = printable(path)
-        known = self.unread.pop(name, None)
-        content = self._content(path) if known is None else known
-        text = None if content is None else self._decode(path, content)
+        text = self._decode(path, self.contents[name]) if name in self.contents else None
         if text is None:
             return None
         self.texts[name] = text
@@ -105,8 +85,6 @@ class Files:
         return documents or (None if diagnostics else [])
 
     def _content(self, path: str) -> bytes | None:
-        if path in self._known:
-            return self._taken(path, self._known[path])
         place = f"{self._folder}{path}"
         try:
             found = os.stat(place)  # noqa: PTH116 - for thousands of files, a Path costs as much
@@ -119,17 +97,10 @@ class Files:
             self.refuse(path, reason(error))
             return None
         if len(content) <= MAX_FILE_SIZE:
-            self._taken(path, content)
-            if self._seen is not None and path == printable(path):
-                self._seen.keep(path, found, content, self.digests[printable(path)])
             return content
         message = f"The file is larger than {MAX_FILE_SIZE:,} bytes."
         self.report_at(path, START, finding("SP105", (), message, "Split it; specs hold no data."))
         return None
-
-    def _taken(self, path: str, content: bytes) -> bytes:
-        self.digests[printable(path)] = blake2b(content, digest_size=16).hexdigest()
-        return content
 
     def _decode(self, path: str, content: bytes) -> str | None:
         if content.isascii() and b"\0" not in content[:2]:

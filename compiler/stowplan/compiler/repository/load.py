@@ -5,7 +5,7 @@ repository, and nothing is opened that is not a regular file.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
@@ -13,10 +13,10 @@ from stowplan.compiler.diagnostics.document import Document, Node
 from stowplan.compiler.diagnostics.locations import START
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.model import Sources
-from stowplan.compiler.repository.file_cache import SeenFiles
-from stowplan.compiler.repository.files import Choice, Files, printable
+from stowplan.compiler.repository.files import Files, printable
 from stowplan.compiler.repository.layout import PLATFORM_FILES, SPECS
 from stowplan.compiler.repository.spec_finder import SpecFinder
+from stowplan.compiler.yaml import reader
 from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.wording import counted
 
@@ -26,51 +26,67 @@ _NEAR = (
 )
 
 
-def load(
-    repo: Path, report: Report, choose: Choice | None = None, contents: Mapping[str, bytes] = MappingProxyType({})
-) -> Sources:
-    """The documents of the repository in the folder `repo`; with `choose`, only those in files that it asks for.
-
-    `contents` are those of files that were read a moment ago.
+def load(repo: Path, report: Report, contents: Mapping[str, bytes] = MappingProxyType({})) -> Sources:
+    """The documents of the repository in the folder `repo`. `contents` are those of files that were just read.
 
     What cannot be read goes to `report` and is left out. Documents come in the byte order of their files' paths.
     Where there are none although nothing is wrong, a warning says what was looked at.
     """
-    return Loading(repo, report, contents).sources(choose)
+    return Loading(repo, report, contents).sources()
 
 
 class Loading:
-    """What is done before any document is read: specs are found, the platform file is read."""
+    """The contents of all files, before any document of a spec is read. Digests are by printable path."""
 
-    def __init__(
-        self, repo: Path, report: Report, contents: Mapping[str, bytes], seen: SeenFiles | None = None
-    ) -> None:
-        self._files = Files(repo, report, contents, seen)
+    def __init__(self, repo: Path, report: Report, contents: Mapping[str, bytes]) -> None:
+        self._files = Files(repo, report, contents)
         self._report = report
+        self._last: dict[str, list[Document]] = {}
         self.platform = _load_platform(self._files)
         self._finder = SpecFinder(self._files)
         self._paths = self._finder.find()
+        self._files.take(self._paths)
 
-    def contents(self) -> Mapping[str, bytes]:
-        """Those of all specs that can be read, in the order of their files."""
-        return self._files.taken(self._paths)
+    @property
+    def digests(self) -> Mapping[str, str]:
+        """A digest of the content of each file, the platform file included."""
+        return self._files.digests
 
-    def sources(self, choose: Choice | None = None) -> Sources:
-        """What was read of the files that are asked for. To be called once."""
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """The strings in the files whose documents were read."""
+        return self._files.texts
+
+    def sources(self, without: Collection[str] = ()) -> Sources:
+        """The documents of all files but some. To be called once."""
         files, finder, paths = self._files, self._finder, self._paths
-        wanted = files.chosen(paths, choose) if choose else paths
-        documents = [document for path in wanted for document in files.read(path) or ()]
+        documents = self.documents({printable(path) for path in paths}.difference(without))
         for path in finder.near:
             files.report_at(path, START, finding("SP116", (), *_NEAR))
         extended = self.platform and self.platform.data.get("extensions")
-        if not (documents or self._report.failed or extended or len(wanted) < len(paths)):
+        if not (documents or self._report.failed or extended or without):
             files.report_at(SPECS, START, _nothing_found(files, len(paths), finder))
-        return Sources(self.platform, tuple(documents), files.texts, files.digests, files.unread)
+        return Sources(self.platform, tuple(documents), files.texts)
+
+    def documents(self, names: Collection[str]) -> list[Document]:
+        """The documents of some files. What is wrong with them is reported."""
+        return [each for path in self._paths if printable(path) in names for each in self._files.read(path) or ()]
+
+    def reread(self, name: str) -> list[Document]:
+        """The documents of a file without errors, once more. Those of the last file are remembered."""
+        if name not in self._last:
+            self._last = {name: reader.read(self.text(name), name)[0]}
+        return self._last[name]
+
+    def text(self, name: str) -> str:
+        """The string in a file without errors."""
+        return self._files.texts.get(name) or self._files.contents[name].decode("utf-8-sig")
 
 
 def texts(paths: Sequence[str], report: Report) -> Mapping[str, str]:
-    """The texts of files, by path; those that cannot be read are reported."""
+    """The strings in files, by path; those that cannot be read are reported."""
     files = Files(Path(), report, {})
+    files.take(paths)
     for path in paths:
         files.read(path)
     return files.texts
@@ -98,7 +114,8 @@ def _load_platform(files: Files) -> Document | None:
     if len(present) > 1:
         message = f"There are two platform files, {' and '.join(present)}; a repository has one."
         files.report_at(present[1], START, finding("SP113", (), message, f"Remove {present[1]}."))
-    documents = files.read(present[0]) if files.may_follow(present[0]) else None
+    files.take(present[:1] if files.may_follow(present[0]) else ())
+    documents = files.read(present[0])
     if documents is None:
         return None
     for extra in documents[1:]:

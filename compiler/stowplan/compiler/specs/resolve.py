@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache, partial
-from operator import attrgetter
 
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Report
@@ -20,34 +19,27 @@ from stowplan.schema.platform.platform import ArgoCD, Platform
 
 
 def resolve(program: Program, report: Report) -> Program:
-    """The program with one spec for each identity, sorted, and digests that cover what a spec refers to."""
-    return resolve_beside(program, (), _no_document, report)[0]
-
-
-def resolve_beside(
-    program: Program, unchanged: Sequence[SpecFacts], read: cross_spec_rules.DocumentOf, report: Report
-) -> tuple[Program, tuple[SpecFacts, ...]]:
-    """`resolve` for the specs of `program` beside others that are not in it, and the facts of them all, sorted.
-
-    `unchanged` are facts that an earlier call made of specs whose documents, platform and Stowplan are the same;
-    `read` gives the document of one where something is to be said of it. What is found is what would be found if all
-    were in the program.
-    """
+    """`resolve_facts` for a program that has all specs."""
     context = Context(program.platform, "")
-    own = {(spec.document.file, spec.document.index): spec for spec in program.specs}
+    documents = {(spec.document.file, spec.document.index): spec.document for spec in program.specs}
     facts = [spec_facts.of_spec(spec, context) for spec in program.specs]
-    if unchanged:
-        alone = (each if "+" not in each.digest else replace(each, digest=each.own_digest) for each in unchanged)
-        facts = sorted((*facts, *alone), key=attrgetter("file", "index"))
+    return resolve_facts(program, facts, lambda each: documents[each.file, each.index], report)[0]
 
-    def document_of(each: SpecFacts) -> Document:
-        spec = own.get((each.file, each.index))
-        return spec.document if spec else read(each)
 
-    unique = _unique(facts, program.platform, document_of, report)
+def resolve_facts(
+    program: Program, facts: Sequence[SpecFacts], document_of: cross_spec_rules.DocumentOf, report: Report
+) -> tuple[Program, tuple[SpecFacts, ...]]:
+    """The program and the facts with one spec for each identity, sorted, and digests that cover what a spec refers to.
+
+    `facts` are those of all specs in the order of their files; the program may lack some of these. `document_of` gives
+    the document of a spec that something is wrong with.
+    """
+    alone = [each if "+" not in each.digest else replace(each, digest=each.own_digest) for each in facts]
+    unique = _unique(alone, program.platform, document_of, report)
     sound = [unique[identity] for identity in sorted(unique)]
     cross_spec_rules.check(program, sound, document_of, report)
     resolved = tuple(_with_references(each, unique) for each in sound)
+    own = {(spec.document.file, spec.document.index): spec for spec in program.specs}
     found = ((each, own.get((each.file, each.index))) for each in resolved)
     specs = tuple(_with_digest(spec, each.digest) for each, spec in found if spec)
     return replace(program, specs=specs), resolved
@@ -55,10 +47,6 @@ def resolve_beside(
 
 def _with_digest(spec: Spec, digest: str) -> Spec:
     return spec if spec.digest == digest else replace(spec, digest=digest)
-
-
-def _no_document(_spec: SpecFacts) -> Document:
-    raise ValueError("all specs are in the program")
 
 
 def _unique(

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler.cli.synth_stamp import look
-from stowplan.compiler.incremental import fingerprint
+from stowplan.compiler.cache import fingerprint
+from stowplan.compiler.cache.stamp import look
 from tests.fresh_process import Ended, Stowplan, append, begin_with_mark, saw_nothing_to_do
+from tests.unit.edits import replace
 
 pytestmark = pytest.mark.slow  # each test starts several processes
 
@@ -90,31 +91,15 @@ def test_what_a_change_led_to_is_told_once(repo: Path, synth: Stowplan) -> None:
     assert saw_nothing_to_do(synth())
 
 
-def test_outputs_are_known_after_a_run_without_another_look(tmp_path: Path) -> None:
-    files = {f"{folder}{number}.yaml" for folder in ("", "a/", "a/x/", "a/y/", "b/x/deep/er/") for number in range(3)}
-    for file in files:
-        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / file).write_text(file)
-    before = fingerprint.outputs(tmp_path)
-    assert before.paths() == files
-    touched = ["0.yaml", "a/1.yaml", "a/x/2.yaml", "b/x/deep/er/0.yaml", "b/new/0.yaml", "new.yaml"]
-    (tmp_path / "b/new").mkdir()
-    for file in touched:
-        (tmp_path / file).write_text("changed")
-    (tmp_path / "a/y/0.yaml").unlink()
-    now = fingerprint.outputs(tmp_path)
-    assert now.digest != before.digest
-    assert before.after(tmp_path, [*touched, "a/y/0.yaml"]).digest == now.digest
-
-
 def test_another_program_looks_again(
     repo: Path, synth: Stowplan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synth()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     assert look(repo, repo / "out").unchanged
     monkeypatch.setattr(fingerprint, "of_program", lambda: "newer")
-    assert look(repo, repo / "out").last is None
+    assert look(repo, repo / "out").unchanged is None
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"program": 1}'])
@@ -153,6 +138,8 @@ def test_an_edit_is_compiled_alone(repo: Path, synth: Stowplan, tmp_path: Path) 
         append(repo / "specs/imagenet-jobs.yaml", f"# Comment {number}\n")
         assert "imagenet" not in synth.compiled()
     append(repo / "specs/imagenet.yaml", "# A comment\n")
+    assert "imagenet-warmup" not in synth.compiled()
+    replace(repo / "specs/imagenet.yaml", "imagenet/demo", "imagenet/small")
     assert "imagenet-warmup" in synth.compiled()
     shutil.rmtree(tmp_path / "cache")
     before = {path: path.read_bytes() for path in (repo / "out").rglob("*.*")}

@@ -7,11 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.compiler.cli import validate_stamp
+from stowplan.compiler.cache import fingerprint, private_files
+from stowplan.compiler.cache.compiled_file import Known
+from stowplan.compiler.cache.stamp import look
+from stowplan.compiler.compiling.lookup import Lookup
+from stowplan.compiler.compiling.reading import read
 from stowplan.compiler.diagnostics.report import Report
-from stowplan.compiler.incremental import build_stamp, fingerprint
 from stowplan.compiler.pipeline import validate_repository
 from tests.fresh_process import Ended, Stowplan, append, begin_with_mark, saw_nothing_to_do
+from tests.unit.edits import replace
 
 pytestmark = pytest.mark.slow  # each test starts several processes
 
@@ -176,6 +180,8 @@ def test_an_edit_is_looked_at_alone_also_after_an_error(repo: Path, validate: St
     assert "imagenet-warmup" in named
     assert "imagenet" not in named
     append(repo / SET, "# a comment\n")
+    assert "imagenet-warmup" not in validate.compiled()
+    replace(repo / SET, "imagenet/demo", "imagenet/small")
     assert "imagenet-warmup" in validate.compiled()
 
 
@@ -194,32 +200,17 @@ def test_each_command_has_a_record_of_its_own(repo: Path, validate: Stowplan) ->
 def test_another_program_looks_again(repo: Path, validate: Stowplan, monkeypatch: pytest.MonkeyPatch) -> None:
     validate()
     monkeypatch.setenv("XDG_CACHE_HOME", str(validate.cache))
-    seen = validate_stamp.look(repo)
-    assert seen.unchanged
-    assert validate_stamp.before(repo, seen).kept
-    monkeypatch.setattr(fingerprint, "of_program", lambda: "newer")
-    seen = validate_stamp.look(repo)
-    assert seen.last is None
-    assert validate_stamp.before(repo, seen).kept is None
-    spoil(repo)
-    report, seen = Report(), validate_stamp.look(repo)
-    validate_stamp.remember(repo, seen, report, validate_repository(repo, report), None)
-    seen = validate_stamp.look(repo)
-    assert seen.unchanged
-    assert validate_stamp.before(repo, seen).kept is None, "what another program kept is nobody's"
-
-
-def test_what_another_run_kept_is_not_used(repo: Path, validate: Stowplan, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another Stowplan at the same time may have kept it, of the same inputs."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(validate.cache))
-    validate()
-    mine, record = validate_stamp.look(repo), build_stamp.place(repo).read_bytes()
-    monkeypatch.setattr(fingerprint, "of_program", lambda: "newer")
+    monkeypatch.setenv("XDG_STATE_HOME", str(validate.cache.with_name("state")))
+    assert look(repo).unchanged
     report = Report()
-    validate_stamp.remember(repo, validate_stamp.look(repo), report, validate_repository(repo, report), None)
-    assert validate_stamp.before(repo, validate_stamp.look(repo)).kept
-    build_stamp.place(repo).write_bytes(record)
-    assert validate_stamp.before(repo, mine).kept is None
+    known = validate_repository(repo, report).known
+    assert known
+    files = len(list((repo / "specs").iterdir()))
+    assert len(read(repo, report, Lookup("validate", Known(known))).hits) == files
+    monkeypatch.setattr(fingerprint, "of_program", lambda: "newer")
+    assert look(repo).unchanged is None
+    assert read(repo, report, Lookup("validate", Known(known))).hits == {}
+    assert read(repo, report, Lookup("synth", Known(known))).hits == {}
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"program": 1}'])
@@ -235,7 +226,7 @@ def test_a_broken_memory_is_none(repo: Path, validate: Stowplan, content: str) -
 
 def test_what_was_kept_may_be_lost(repo: Path, validate: Stowplan) -> None:
     validate()
-    next((validate.cache / "stowplan/runs").glob("*.kept")).unlink()
+    next((validate.cache / "stowplan/runs").glob("*.files")).unlink()
     assert saw_nothing_to_do(validate())
     append(repo / JOBS, "# a comment\n")
     assert "imagenet" in validate.compiled()
@@ -249,17 +240,12 @@ def test_a_cache_that_cannot_be_written_is_no_error(validate: Stowplan, elsewher
     assert not saw_nothing_to_do(elsewhere())
 
 
-def test_so_many_runs_are_remembered(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_oldest_files_of_the_cache_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(build_stamp, "KEPT", 3)
-    monkeypatch.setattr(build_stamp, "KEPT_WHOLE", 2)
-    repos = [tmp_path / str(number) for number in range(5)]
-    for number, copy in enumerate(repos):
-        shutil.copytree(repo, copy)
-        report, seen = Report(), validate_stamp.look(copy)
-        validate_stamp.remember(copy, seen, report, validate_repository(copy, report), None)
-        for path in (build_stamp.place(copy), build_stamp.kept_beside(build_stamp.place(copy))):
-            os.utime(path, (number, number))
-    assert [bool(validate_stamp.look(copy).unchanged) for copy in repos] == [False, False, True, True, True]
-    kept = [bool(validate_stamp.before(copy, validate_stamp.look(copy)).kept) for copy in repos]
-    assert kept == [False, False, False, True, True]
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr(private_files, "MOST_FILES", 3)
+    places = [private_files.folder() / str(number) for number in range(5)]
+    for number, place in enumerate(places):
+        private_files.write(place, b"content")
+        os.utime(place, (number, number))
+    assert [private_files.read(place) for place in places] == [None, None, b"content", b"content", b"content"]

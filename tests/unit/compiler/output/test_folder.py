@@ -25,14 +25,6 @@ def test_empty_folders(tmp_path: Path) -> None:
     assert made(tmp_path, "ml/c.yaml").empty == {"ml/a/b"}
 
 
-def test_folder_is_no_longer_empty_after_a_file_came(tmp_path: Path) -> None:
-    (tmp_path / "ml/a/b").mkdir(parents=True)
-    (tmp_path / "ml/c").mkdir(parents=True)
-    before = scan(tmp_path)
-    made(tmp_path, "ml/a/b/x.yaml")
-    assert before.after(["ml/a/b/x.yaml"], []) == scan(tmp_path)
-
-
 def test_links_are_not_followed(tmp_path: Path) -> None:
     (tmp_path / "out/ml").mkdir(parents=True)
     (tmp_path / "elsewhere").mkdir()

@@ -343,37 +343,3 @@ def test_a_diagnostic_names_the_file_below_the_folder_as_the_user_gave_it(
         report = Report()
         write(rendered([output("a.yaml")]), given, Inventory(), report)
         assert [str(found.location) for found in report.diagnostics] == [f"{shown}:1:1"]
-
-
-def beside(out: Path, *stay: str) -> Inventory:
-    """The inventory of a run that leaves these files as they are."""
-    return inventory.read_beside(out, inventory.digest(out), stay)
-
-
-def test_what_stays_is_in_the_inventory_and_the_rest_goes(out: Path) -> None:
-    written(out, [output("ml/a.yaml"), output("ml/b.yaml"), output("ml/d.yaml")])
-    before = beside(out, "ml/a.yaml", "ml/d.yaml")
-    result = write(rendered([output("ml/c.yaml")]), out, before, Report())
-    unchanged = ("ml/a.yaml", "ml/d.yaml")
-    assert result == WriteResult(("ml/c.yaml",), ("inventory.jsonl",), unchanged, ("ml/b.yaml",))
-    assert [entry.path for entry in last_inventory(out).entries] == ["ml/a.yaml", "ml/c.yaml", "ml/d.yaml"]
-    again, _ = written(out, [output(f"ml/{name}.yaml") for name in "acd"])
-    assert again.unchanged == ("inventory.jsonl", "ml/a.yaml", "ml/c.yaml", "ml/d.yaml")
-
-
-def test_a_run_is_refused_when_a_file_is_gone_that_should_stay(out: Path) -> None:
-    written(out, [output("a.yaml"), output("b.yaml")])
-    (out / "a.yaml").unlink()
-    before, report = files(out), Report()
-    assert write(rendered([output("b.yaml")]), out, beside(out, "a.yaml"), report) == NOTHING
-    assert [found.code for found in report.diagnostics] == ["SP509"]
-    assert files(out) == before
-
-
-@pytest.mark.parametrize("path", ["ml/A.yaml", "ml/a.yaml/b.yaml", "ML"])
-def test_a_new_file_that_would_be_one_that_stays_is_refused(out: Path, path: str) -> None:
-    written(out, [output("ml/a.yaml")])
-    before, report = files(out), Report()
-    assert write(rendered([output(path)]), out, beside(out, "ml/a.yaml"), report) == NOTHING
-    assert [found.code for found in report.diagnostics] == ["SP507"]
-    assert files(out) == before

@@ -1,7 +1,7 @@
 """Facts of specs that are not compiled stand for them: what is found beside them is what is found with them."""
 
-import pickle
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,9 +11,10 @@ from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.model import Program, Sources
 from stowplan.compiler.repository.load import load
-from stowplan.compiler.specs.resolve import resolve_beside
-from stowplan.compiler.specs.spec_facts import SpecFacts
+from stowplan.compiler.specs.resolve import resolve_facts
+from stowplan.compiler.specs.spec_facts import SpecFacts, of_spec
 from stowplan.compiler.specs.validate import validate
+from stowplan.library.dialects.shared.context import Context
 from tests.repositories import EXAMPLES, INVALID_CASES, lay_out
 
 ACROSS = {name: path for name, path in INVALID_CASES.items() if name.startswith("SP3") and path.is_file()}
@@ -23,10 +24,15 @@ def unreadable(spec: SpecFacts) -> Document:
     raise ValueError(spec)
 
 
+def facts_of(program: Program) -> list[SpecFacts]:
+    context = Context(program.platform, "")
+    return [of_spec(spec, context) for spec in program.specs]
+
+
 def resolved(
-    program: Program, unchanged: list[SpecFacts], sources: Sources
+    program: Program, facts: Sequence[SpecFacts], sources: Sources
 ) -> tuple[Program, tuple[SpecFacts, ...], list[Diagnostic], list[SpecFacts]]:
-    """What comes of a program beside other specs, what is said, and whose documents were read for it."""
+    """The program and facts of all specs, what is wrong with them, and whose documents were asked for."""
     documents = {(document.file, document.index): document for document in sources.documents}
     report, asked = Report(), []
 
@@ -34,23 +40,20 @@ def resolved(
         asked.append(spec)
         return documents[spec.file, spec.index]
 
-    found, facts = resolve_beside(program, unchanged, read, report)
-    return found, facts, report.diagnostics, asked
+    found, every = resolve_facts(program, facts, read, report)
+    return found, every, report.diagnostics, asked
 
 
 def assert_facts_stand_for_specs(repo: Path) -> list[Diagnostic]:
     sources = load(repo, Report())
     program = validate(sources, Report())
-    whole, facts, told, asked = resolved(program, [], sources)
-    assert asked == []
-    kept = pickle.loads(pickle.dumps(facts))  # noqa: S301 - our own
-    assert kept == facts
+    whole, facts, told, _ = resolved(program, facts_of(program), sources)
     if len({spec.id for spec in program.specs}) < len(program.specs):
         return told
     for changed in (None, *whole.specs):
         own = tuple(spec for spec in program.specs if changed and spec.id == changed.id)
-        others = [each for each in kept if not changed or each.id != changed.id]
-        part, everything, said, asked = resolved(replace(program, specs=own), others, sources)
+        given = sorted(facts, key=lambda each: (each.file, each.index))
+        part, everything, said, asked = resolved(replace(program, specs=own), given, sources)
         assert part.specs == ((changed,) if changed else ())
         assert everything == facts
         assert said == told
@@ -78,10 +81,9 @@ def test_examples_are_the_same_beside_facts(name: str, tmp_path: Path) -> None:
     assert_facts_stand_for_specs(tmp_path / name)
 
 
-def test_nothing_is_read_where_nothing_is_to_be_said(tmp_path: Path) -> None:
-    sources = load(EXAMPLES["imagenet"], Report())
-    program = validate(sources, Report())
-    _, facts = resolve_beside(program, (), unreadable, Report())
+def test_no_document_is_asked_for_where_nothing_is_wrong() -> None:
+    program = validate(load(EXAMPLES["imagenet"], Report()), Report())
     report = Report()
-    empty, again = resolve_beside(replace(program, specs=()), facts, unreadable, report)
-    assert (empty.specs, again, report.diagnostics) == ((), facts, [])
+    found, facts = resolve_facts(program, facts_of(program), unreadable, report)
+    assert len(found.specs) == len(facts)
+    assert report.diagnostics == []

@@ -1,4 +1,4 @@
-"""However specs are put in batches, and whichever process does the work, the same comes of them."""
+"""Specs compile to the same files however they are shared out to processes."""
 
 import shutil
 from contextlib import closing
@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from stowplan.compiler import pipeline
-from stowplan.compiler.batches import batch, worker_pool
 from stowplan.compiler.committed.runs import Recompile
+from stowplan.compiler.compiling import compile_all, compile_specs, processes
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.lowering.composer_pool import ComposerPool
 from stowplan.compiler.output.render import Rendered
@@ -33,14 +33,13 @@ class Result:
 def compiled(repo: Path, out: Path, recompile: Recompile = pipeline.NOTHING) -> Result:
     report = Report()
     found = compile_repository(repo, out, report, recompile, keep_objects=False)
-    files = (file._replace(content=None if file.content is None else bytes(file.content)) for file in found.files)
-    return Result(tuple(sorted(files)), found.objects, found.starts, tuple(report.diagnostics))
+    return Result(tuple(sorted(found.files)), found.objects, found.starts, tuple(report.diagnostics))
 
 
-def divide(monkeypatch: pytest.MonkeyPatch, size: int, processes: int) -> None:
-    monkeypatch.setattr(batch, "SIZE", size)
-    monkeypatch.setattr(pipeline, "_WORTH_PROCESSES", 0)
-    monkeypatch.setattr(worker_pool, "processes", lambda: processes)
+def divide(monkeypatch: pytest.MonkeyPatch, size: int, number: int) -> None:
+    monkeypatch.setattr(compile_specs, "SIZE", size)
+    monkeypatch.setattr(compile_all, "WORTH_PROCESSES", 0)
+    monkeypatch.setattr(processes, "processes", lambda: number)
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
-"""What is done with some of the specs, without the others, and perhaps in another process.
+"""Compiling some of the specs without the others, perhaps in another process.
 
-Unless they are asked for, objects do not leave a batch: those of thousands of specs would fill the memory. What leaves
-it are files, and what the checks across specs need to know.
+Unless they are asked for, objects do not leave the process: those of thousands of specs would fill the memory. What
+leaves it are files, and what the checks across specs need to know.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,14 +15,12 @@ from stowplan.compiler.committed.last_output import Committed
 from stowplan.compiler.committed.objects import previous
 from stowplan.compiler.committed.runs import Recompile
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
-from stowplan.compiler.incremental.pickled_specs import Packed
 from stowplan.compiler.lowering import output_layout
 from stowplan.compiler.lowering.composer_pool import ComposerPool
 from stowplan.compiler.lowering.lower import lower
 from stowplan.compiler.model import Output, Program, Spec
-from stowplan.compiler.output.content_spool import Spool
 from stowplan.compiler.output.inventory import Inventory
-from stowplan.compiler.output.render import Rendered, Renderings, spooled
+from stowplan.compiler.output.render import Rendered, Renderings
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.manifest import Json, Unit
 from stowplan.schema.diagnostics import Severity
@@ -30,16 +28,15 @@ from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import ObjectId, SpecId
 
 SIZE = 50
-"""Specs in a batch: few enough that their objects take little memory, enough that a process has something to do."""
+"""Specs that a process compiles at a time: their objects take little memory, and each process has something to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is the same for all batches of a run.
+    """What is the same for all specs of a run.
 
     `committed` is what the last run wrote; without it nothing is rendered. `units` are those that extensions have
-    seen; without them a batch makes its own, and has `memory` render them. `keep_objects` asks for the outputs too.
-    Contents of files go to `spool` where there is one.
+    seen; without them they are made here, and `memory` renders them. `keep_objects` asks for the outputs too.
     """
 
     program: Program
@@ -50,18 +47,17 @@ class Setting:
     recompile: Recompile = Recompile()
     memory: ComposerPool | None = None
     units: Mapping[SpecId, Unit] | None = None
-    spool: Spool | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """What became of some specs, or of what no spec makes. Where lowering found an error, that is all there is.
+class Compilation:
+    """What some specs, or the platform file, were compiled to. Where lowering found an error, `lowered` is all.
 
     `kept` says what is wrong with committed runs. `gone` are objects that the last run wrote of these specs and this
-    one does not.
+    one does not. A spec from the cache has no `outputs`, and nothing of it changed since the last run.
     """
 
-    lowered: tuple[Diagnostic, ...] = ()
+    lowered: Mapping[SpecId, tuple[Diagnostic, ...]] = field(default_factory=dict)
     outputs: tuple[Output, ...] = ()
     files: tuple[Rendered, ...] = ()
     checked: tuple[Checked, ...] = ()
@@ -70,21 +66,28 @@ class Batch:
     gone: Mapping[ObjectId, Json] = field(default_factory=dict)
 
 
-def compile_specs(part: Packed | Sequence[Spec], setting: Setting) -> Batch:
-    """All that can be done for some specs alone."""
+def lowered(spec: Spec, setting: Setting) -> tuple[Unit, tuple[Diagnostic, ...]]:
+    """The unit of a spec, and what lowering found; nothing more where extensions have seen the unit."""
+    if setting.units is not None:
+        return setting.units[spec.id], ()
     report = Report()
-    specs = part.specs() if isinstance(part, Packed) else part
-    if setting.units is None:
-        units = lower(specs, setting.program, setting.context, report)
-    else:
-        units = [setting.units[spec.id] for spec in specs]
-    lowered = tuple(report.diagnostics)
-    if report.failed:
-        return Batch(lowered)
+    (unit,) = lower([spec], setting.program, setting.context, report)
+    return unit, tuple(report.diagnostics)
+
+
+def compile_specs(specs: Sequence[Spec], setting: Setting) -> Compilation:
+    """All that can be done for some specs alone."""
+    said: dict[SpecId, tuple[Diagnostic, ...]] = {}
+    units: list[Unit] = []
+    for spec in specs:
+        unit, said[spec.id] = lowered(spec, setting)
+        units.append(unit)
+    if any(each.severity is Severity.ERROR for found in said.values() for each in found):
+        return Compilation(said)
     if setting.memory is not None and setting.units is None:
         units = setting.memory.render(units)
     outputs = output_layout.of_specs(units, specs, compiler_mark.marks(specs, setting.context))
-    return finish(outputs, setting, [spec.id for spec in specs], lowered)
+    return replace(finish(outputs, setting, [spec.id for spec in specs]), lowered=said)
 
 
 def warm_up(examples: Sequence[Spec], setting: Setting) -> None:
@@ -92,17 +95,12 @@ def warm_up(examples: Sequence[Spec], setting: Setting) -> None:
     compile_specs(examples, replace(setting, memory=None))
 
 
-def finish(
-    outputs: Sequence[Output],
-    setting: Setting,
-    specs: Sequence[SpecId | None],
-    lowered: tuple[Diagnostic, ...] = (),
-) -> Batch:
-    """The outputs of `specs`, checked by themselves and rendered; None stands for what no spec makes."""
+def finish(outputs: Sequence[Output], setting: Setting, specs: Sequence[SpecId | None]) -> Compilation:
+    """The outputs of `specs`, checked by themselves and rendered; None stands for the platform file."""
     platform, committed = setting.program.platform, setting.committed
     if committed is None:
         checked = spec_stage.check(outputs, platform, setting.definitions, {})
-        return Batch(lowered, tuple(outputs) if setting.keep_objects else (), checked=tuple(checked))
+        return Compilation(outputs=tuple(outputs) if setting.keep_objects else (), checked=tuple(checked))
     own, renderings = Inventory(committed.entries(specs)), Renderings()
     kept = runs.keep(outputs, own, committed.tree, setting.recompile, renderings, base=committed.base)
     written = previous(kept.outputs, own, committed.tree, renderings)
@@ -111,14 +109,13 @@ def finish(
     checked = spec_stage.check(kept.outputs, platform, setting.definitions, meant)
     present = {output.id for output in kept.outputs}
     files = [] if _wrong(checked) else renderings.all(kept.outputs, committed.tree)
-    return Batch(
-        lowered,
-        kept.outputs if setting.keep_objects else (),
-        tuple(spooled(files, setting.spool) if setting.spool else files),
-        tuple(checked),
-        kept.diagnostics,
-        runs.starts(kept.outputs, before),
-        {known: body for known, body in meant.items() if known in written and known not in present},
+    return Compilation(
+        outputs=kept.outputs if setting.keep_objects else (),
+        files=tuple(files),
+        checked=tuple(checked),
+        kept=kept.diagnostics,
+        starts=runs.starts(kept.outputs, before),
+        gone={known: body for known, body in meant.items() if known in written and known not in present},
     )
 
 

@@ -1,0 +1,118 @@
+"""What a run depends on, as a short string that differs where anything of it differs.
+
+A command that has nothing to do runs this, so it imports little and opens each file once.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from stat import S_ISREG
+
+from stowplan import compiler, library, schema
+from stowplan.compiler.repository.layout import MAX_FILE_SIZE, PLATFORM_FILES, SPECS, SUFFIXES, read
+
+_CODE = (".py", ".js", ".json")
+_SIZE = 16
+
+
+class UnusualError(Exception):
+    """Something that only a whole run can judge: a link, a pipe, an empty folder, a file too large or unreadable."""
+
+
+def inputs(repo: Path, contents: dict[str, bytes] | None = None) -> str:
+    """`of_inputs`, but empty where the inputs are unusual."""
+    try:
+        return of_inputs(repo, contents)
+    except UnusualError:
+        if contents is not None:
+            contents.clear()
+        return ""
+
+
+def of(*parts: str) -> str:
+    """One digest over some strings."""
+    return blake2b("\0".join(parts).encode(errors="surrogateescape"), digest_size=_SIZE).hexdigest()
+
+
+def of_inputs(repo: Path, contents: dict[str, bytes] | None = None) -> str:
+    """The platform file and all that lies below `specs`: names, and the contents of YAML files.
+
+    `contents` takes these in by their paths. Raises `UnusualError` for what `load` would report or follow.
+    """
+    # The folder of the specs may be a link, which may lead out of the repository.
+    digest = blake2b(os.fsencode(os.path.realpath(f"{repo}/{SPECS}")), digest_size=_SIZE)
+    for name in (*_platform(repo), *sorted(_files(repo, SPECS))):
+        content = b""
+        if name.endswith(SUFFIXES):
+            content = _content(f"{repo}/{name}")
+            if contents is not None:
+                contents[name] = content
+        digest.update(b"%b\0%d\0%b" % (os.fsencode(name), len(content), content))
+    return digest.hexdigest()
+
+
+def _platform(repo: Path) -> Iterator[str]:
+    """The platform file, of which there should be one."""
+    for name in PLATFORM_FILES:
+        try:
+            mode = os.lstat(f"{repo}/{name}").st_mode
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise UnusualError(name) from error
+        if not S_ISREG(mode):
+            raise UnusualError(name)
+        yield name
+
+
+@cache
+def of_program() -> str:
+    """Stowplan's own files, since somebody may be working on them, and the packages that are installed with it."""
+    digest = blake2b(sys.version.encode(), digest_size=_SIZE)
+    for package in (compiler, library, schema):
+        for top in package.__path__:
+            digest.update("\n".join(sorted(_code(top))).encode())
+    for folder in sys.path:
+        if folder.endswith("site-packages") and os.path.isdir(folder):  # noqa: PTH112 - start-up time
+            names = (name for name in os.listdir(folder) if name.endswith(".dist-info"))  # noqa: PTH208
+            digest.update("\n".join(sorted(names)).encode())
+    return digest.hexdigest()
+
+
+def _files(root: Path, top: str) -> Iterator[str]:
+    """All files below a folder, by their paths from `root`."""
+    todo = [f"{top}/"]
+    try:
+        while todo:
+            parent = todo.pop()
+            with os.scandir(f"{root}/{parent}") as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        todo.append(f"{parent}{entry.name}/")
+                    elif not entry.is_file(follow_symlinks=False) or "\n" in entry.path:
+                        raise UnusualError(entry.path)
+                    else:
+                        yield f"{parent}{entry.name}"
+    except OSError as error:
+        raise UnusualError(str(error)) from error
+
+
+def _content(path: str) -> bytes:
+    try:
+        content = read(path, getattr(os, "O_NOFOLLOW", 0))
+    except OSError as error:
+        raise UnusualError(path) from error
+    if len(content) > MAX_FILE_SIZE:
+        raise UnusualError(path)
+    return content
+
+
+def _code(folder: str) -> Iterator[str]:
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            if name.endswith(_CODE):
+                found = os.stat(f"{parent}/{name}")  # noqa: PTH116 - start-up time
+                yield f"{parent}/{name} {found.st_mtime_ns} {found.st_size}"

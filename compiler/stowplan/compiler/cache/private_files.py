@@ -1,0 +1,100 @@
+"""Files of the cache: read only if this user's Stowplan wrote them, with exactly this content.
+
+A mark comes before the content: a keyed hash of the file's name and the content. The key lies outside the cache
+folder, so a cache that was copied, restored or edited is not read at all.
+"""
+
+import os
+import secrets
+import sys
+from contextlib import suppress
+from hashlib import blake2b
+from hmac import compare_digest
+from pathlib import Path
+from stat import S_ISREG
+
+_SIZE = 32
+"""Bytes of a key and of a mark."""
+_LARGEST = 1 << 28
+"""Bytes of the largest file that is read or written."""
+_OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+
+MOST_FILES = 200
+"""Files in a folder of the cache. The oldest are removed first."""
+
+
+def folder() -> Path:
+    """The folder of the cache: `$XDG_CACHE_HOME/stowplan/runs`."""
+    return _base("XDG_CACHE_HOME", ".cache") / "runs"
+
+
+def read(path: Path) -> bytes | None:
+    """The content of a file; None unless it is a regular file that this user wrote by `write`."""
+    with suppress(OSError):
+        content = _regular(path) or b""
+        mark, content = content[:_SIZE], content[_SIZE:]
+        if compare_digest(mark, _mark(path, content, _key())):
+            return content
+    return None
+
+
+def write(path: Path, content: bytes) -> None:
+    """Replace a file in one step, and remove the oldest files of its folder. Raises `OSError`."""
+    if len(content) > _LARGEST - _SIZE:
+        path.unlink(missing_ok=True)
+        return
+    _make_private(path.parent)
+    key = _key(make=True)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
+    temporary.unlink(missing_ok=True)
+    _create(temporary, _mark(path, content, key) + content)
+    temporary.replace(path)
+    newest_first = sorted(path.parent.iterdir(), key=lambda each: each.lstat().st_mtime, reverse=True)
+    for each in newest_first[MOST_FILES:]:
+        each.unlink(missing_ok=True)
+
+
+def _base(variable: str, below_home: str) -> Path:
+    return Path(os.environ.get(variable) or Path("~", below_home).expanduser(), "stowplan")
+
+
+def _mark(path: Path, content: bytes, key: bytes) -> bytes:
+    return blake2b(os.fsencode(path.name) + b"\0" + content, key=key, digest_size=_SIZE).digest()
+
+
+def _key(*, make: bool = False) -> bytes:
+    """The key of this user, in `$XDG_STATE_HOME/stowplan/cache-key`. Raises `OSError` where there is none."""
+    path = _base("XDG_STATE_HOME", ".local/state") / "cache-key"
+    if make and not path.exists():
+        _make_private(path.parent)
+        with suppress(FileExistsError):
+            _create(path, secrets.token_bytes(_SIZE))
+    key = _regular(path)
+    if key is None or len(key) != _SIZE:
+        raise OSError(f"{path} is no key")
+    return key
+
+
+def _regular(path: Path) -> bytes | None:
+    """The bytes of a regular file that this user owns and nobody else may write; None for any other file."""
+    with open(os.open(path, _OPEN), "rb") as file:  # noqa: PTH123 - a descriptor
+        found = os.fstat(file.fileno())
+        if not S_ISREG(found.st_mode) or found.st_size > _LARGEST:
+            return None
+        if sys.platform != "win32" and (found.st_uid != os.getuid() or found.st_mode & 0o022):
+            return None
+        return file.read(_LARGEST)
+
+
+def _create(path: Path, content: bytes) -> None:
+    with open(os.open(path, _CREATE, 0o600), "wb") as file:  # noqa: PTH123 - a descriptor
+        file.write(content)
+
+
+def _make_private(folder: Path) -> None:
+    """Make a folder and those above it, readable by their owner alone. Folders that exist stay as they are."""
+    if not folder.exists():
+        _make_private(folder.parent)
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)

@@ -1,0 +1,131 @@
+"""Compiling all specs of a run that the cache does not have, and what the platform file adds."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
+from functools import partial
+
+from stowplan.compiler.cache import fingerprint
+from stowplan.compiler.cache.compiled_file import CompiledObjects, CompiledPlatform, CompiledSpec
+from stowplan.compiler.checks.history.changes import Changes
+from stowplan.compiler.checks.spec_stage import Checked
+from stowplan.compiler.compiling import compile_specs, processes
+from stowplan.compiler.compiling.compile_specs import Compilation, Setting
+from stowplan.compiler.compiling.lookup import Lookup, platform_key
+from stowplan.compiler.compiling.reading import Reading
+from stowplan.compiler.diagnostics.locations import PLATFORM_FILE
+from stowplan.compiler.diagnostics.report import Diagnostic, Report
+from stowplan.compiler.lowering.platform_objects import Place, delivered, settings
+from stowplan.compiler.model import Output
+from stowplan.compiler.output.render import Rendered
+from stowplan.compiler.repository.layout import PLATFORM_FILES
+from stowplan.library.manifest import Json
+from stowplan.schema.frozen import dataclass
+from stowplan.schema.meta import ObjectId, SpecId
+
+WORTH_PROCESSES = 100
+"""Specs from which on more processes gain more time than they take to begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """All specs and what the platform file added, compiled now or before; empty and not `complete` after an error.
+
+    `checked` is sorted by spec, with the platform file last. `lowered` has what lowering found in each spec.
+    """
+
+    complete: bool = False
+    lowered: Mapping[SpecId, tuple[Diagnostic, ...]] = field(default_factory=dict)
+    outputs: tuple[Output, ...] = ()
+    files: tuple[Rendered, ...] = ()
+    checked: tuple[Checked, ...] = ()
+    kept: tuple[Diagnostic, ...] = ()
+    starts: tuple[ObjectId, ...] = ()
+    gone: Mapping[ObjectId, Json] = field(default_factory=dict)
+    platform: CompiledPlatform | None = None
+
+    @property
+    def objects(self) -> int:
+        """The number of objects."""
+        return sum(len(part.facts.objects) for part in self.checked)
+
+
+def compile_all(setting: Setting, others: Sequence[Output], reading: Reading, lookup: Lookup, report: Report) -> Parts:
+    """Compile the specs that were read, and add those from the cache. `others` are outputs that no spec makes."""
+    known = {(spec.facts.file, spec.facts.index): spec for file in reading.hits.values() for spec in file.specs}
+    cached = [known[each.file, each.index] for each in reading.facts if (each.file, each.index) in known]
+    lowered = {spec.facts.id: spec.lowered for spec in cached}
+    compilations: list[Compilation] = []
+    if report.failed:
+        lowered |= {spec.id: compile_specs.lowered(spec, setting)[1] for spec in setting.program.specs}
+    else:
+        compilations = list(_compiled(setting, reading))
+        lowered |= {spec: found for each in compilations for spec, found in each.lowered.items()}
+    report.add(*(found for each in reading.facts for found in lowered[each.id]))
+    if report.failed:
+        return Parts(lowered=lowered)
+    checked = [part for each in compilations for part in each.checked] + list(map(_checked, cached))
+    own = sorted(checked, key=lambda part: part.spec or ())
+    platform, rest = _platform(setting, others, reading, lookup, _places(own))
+    everything = [*compilations, rest]
+    outputs = (output for each in everything for output in each.outputs)
+    return Parts(
+        complete=True,
+        lowered=lowered,
+        outputs=tuple(sorted(outputs, key=lambda each: (each.path, each.id))),
+        files=(*reading.outputs, *(file for each in everything for file in each.files)),
+        checked=(*own, *rest.checked),
+        kept=tuple(found for each in everything for found in each.kept),
+        starts=tuple(sorted(run for each in everything for run in each.starts)),
+        gone={known: body for each in everything for known, body in each.gone.items()},
+        platform=platform,
+    )
+
+
+def _compiled(setting: Setting, reading: Reading) -> Iterator[Compilation]:
+    """The specs that were read, shared out to processes. A lasting memory serves this process alone."""
+    specs, size, memory = reading.program.specs, compile_specs.SIZE, setting.memory
+    parts = [specs[start : start + size] for start in range(0, len(specs), size)]
+    alone = len(specs) < WORTH_PROCESSES or (memory is not None and memory.lasting)
+    number = 1 if alone else processes.processes()
+    if number > 1:
+        compile_specs.warm_up(list({spec.id.kind: spec for spec in specs}.values()), setting)
+        if memory is not None:
+            memory.prepare()
+    return processes.mapped(partial(compile_specs.compile_specs, setting=setting), parts, number)
+
+
+def _checked(spec: CompiledSpec) -> Checked:
+    """A spec from the cache: nothing of it changed since the last run."""
+    return Checked(spec.facts.id, spec.objects.findings, spec.objects.facts, Changes(spec.facts.id))
+
+
+def _places(parts: Iterable[Checked]) -> frozenset[Place]:
+    """Where the objects of specs are. There may be tens of thousands, in few places."""
+    specs = ((part.spec, part.facts) for part in parts if part.spec)
+    found = {
+        (fact.path.partition("/")[0], fact.id.namespace, spec.namespace)
+        for spec, facts in specs
+        for fact in facts.objects
+    }
+    return frozenset(Place(*each) for each in found)
+
+
+def _platform(
+    setting: Setting, others: Sequence[Output], reading: Reading, lookup: Lookup, places: frozenset[Place]
+) -> tuple[CompiledPlatform | None, Compilation]:
+    """What the platform file adds. It follows from the `places` of the objects of specs, unless there are `others`."""
+    content = fingerprint.of(*(reading.keys[name] for name in PLATFORM_FILES if name in reading.keys))
+    apart = {output.path for output in settings(setting.program)}
+    files = [file for file in lookup.outputs(None, PLATFORM_FILE) if file.path not in apart]
+    hit = None if others else lookup.platform_hit(platform_key(content, places, files), files)
+    if hit is not None:
+        part = Checked(None, hit.objects.findings, hit.objects.facts, Changes())
+        return hit, Compilation(files=tuple(files), checked=(part,))
+    outputs = delivered(places, others, setting.program)
+    if setting.memory is not None:
+        outputs = setting.memory.render_outputs(outputs)
+    made = compile_specs.finish(outputs, setting, [None])
+    if others or not made.checked:
+        return None, made
+    objects = CompiledObjects(made.checked[0].findings, made.checked[0].facts)
+    return CompiledPlatform(platform_key(content, places, made.files), objects), made

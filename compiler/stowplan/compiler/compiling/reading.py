@@ -1,0 +1,128 @@
+"""The first stages together: which specs are to be compiled, and what is known of the others from the cache."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+from stowplan.compiler.cache import fingerprint
+from stowplan.compiler.cache.compiled_file import CompiledFile
+from stowplan.compiler.compiling.lookup import Lookup
+from stowplan.compiler.diagnostics.document import Document
+from stowplan.compiler.diagnostics.report import Diagnostic, Report
+from stowplan.compiler.lowering.lower import context_of
+from stowplan.compiler.model import Program, Spec
+from stowplan.compiler.output.render import Rendered
+from stowplan.compiler.repository.load import Loading
+from stowplan.compiler.specs import spec_facts
+from stowplan.compiler.specs.resolve import resolve_facts
+from stowplan.compiler.specs.spec_facts import SpecFacts
+from stowplan.compiler.specs.validate import is_spec, read_spec, validate
+from stowplan.library.dialects.shared.context import Context
+from stowplan.schema.frozen import dataclass
+from stowplan.schema.kinds.sample_set import SampleSet
+from stowplan.schema.meta import SpecId
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was read. The specs of `program` are to be compiled; `facts` are those of all specs, sorted by identity.
+
+    `hits` are files that were compiled before, by path, and `outputs` what they were compiled to. `read` has what
+    reading found in the other files. `keys` are the first keys of all files, `others` is a digest of those that hold
+    other things than specs, by path in `mixed`.
+    """
+
+    loading: Loading
+    program: Program
+    facts: tuple[SpecFacts, ...]
+    context: Context
+    hits: Mapping[str, CompiledFile]
+    outputs: tuple[Rendered, ...]
+    read: tuple[Diagnostic, ...]
+    keys: Mapping[str, str]
+    mixed: frozenset[str]
+    others: str
+
+    def texts(self, report: Report) -> Mapping[str, str]:
+        """The strings in the files that diagnostics are about, by path."""
+        named = {each.location.file for each in report.diagnostics} & (self.loading.texts.keys() | self.hits.keys())
+        return {file: self.loading.text(file) for file in sorted(named)}
+
+    def find(self, spec: SpecId) -> Document | None:
+        """The document of a spec."""
+        index = bisect_left(self.facts, spec, key=lambda each: each.id)
+        found = self.facts[index] if index < len(self.facts) else None
+        return document(self.loading, found) if found is not None and found.id == spec else None
+
+
+def read(repo: Path, report: Report, lookup: Lookup) -> Reading:
+    """Find all files, and read those that the cache does not have."""
+    found = Report()
+    loading = Loading(repo, found, lookup.known.contents)
+    keys = lookup.content_keys(loading.digests)
+    candidates = lookup.candidates(keys)
+    sources = loading.sources(candidates.keys())
+    program = validate(sources, found)
+    mixed = frozenset(each.file for each in sources.documents if not is_spec(each))
+    others = fingerprint.of(*(keys[file] for file in sorted(mixed)))
+    facts = _sorted(program.specs, candidates.values(), program)
+    datasets = {each.id[1:]: each for each in reversed(facts) if each.id.kind == "SampleSet"}
+    refused = {(each.namespace, each.name) for each in program.refused if each.kind == "SampleSet"}
+    outputs: list[Rendered] = []
+    hits: dict[str, CompiledFile] = {}
+    for path, file in candidates.items():
+        files = lookup.hit(file, others, datasets, refused)
+        if files is not None:
+            hits[path] = file
+            outputs += files
+    stale = _specs(loading, candidates.keys() - hits.keys(), program, found)
+    specs = tuple(sorted((*program.specs, *stale), key=lambda each: (each.document.file, each.document.index)))
+    program = replace(program, specs=specs)
+    report.add(*found.diagnostics, *(each for file in hits.values() for each in file.read))
+    program, resolved = resolve_facts(program, facts, lambda each: document(loading, each), report)
+    context = _with_datasets(context_of(program, _version()), loading, program, resolved)
+    read_files = tuple(found.diagnostics)
+    return Reading(loading, program, resolved, context, hits, tuple(outputs), read_files, keys, mixed, others)
+
+
+def document(loading: Loading, spec: SpecFacts) -> Document:
+    """The document of a spec."""
+    return next(each for each in loading.reread(spec.file) if each.index == spec.index)
+
+
+def _sorted(specs: Iterable[Spec], files: Iterable[CompiledFile], program: Program) -> list[SpecFacts]:
+    """The facts of specs, by file and place in it."""
+    context = Context(program.platform, "")
+    facts = [spec_facts.of_spec(spec, context) for spec in specs]
+    facts += [spec.facts for file in files for spec in file.specs]
+    return sorted(facts, key=lambda each: (each.file, each.index))
+
+
+def _specs(loading: Loading, files: Iterable[str], program: Program, report: Report) -> list[Spec]:
+    """The specs in files that hold nothing else."""
+    found = (read_spec(each, program.platform, report) for each in loading.documents(frozenset(files)))
+    return [spec for spec in found if spec]
+
+
+def _with_datasets(context: Context, loading: Loading, program: Program, facts: Sequence[SpecFacts]) -> Context:
+    """The context with the datasets that specs of the program refer to; with all, where one of these is missing."""
+    sources = {(each.id.kind, each.id.namespace, each.id.name): each.file for each in facts}
+    own = {spec.id for spec in program.specs}
+    wanted = {(each.id.namespace, each.reference) for each in facts if each.reference and each.id in own}
+    there = {each.id[1:]: each for each in facts if each.id.kind == "SampleSet" and each.id not in own}
+    complete = wanted <= there.keys() | context.sample_sets.keys()
+    files = {each.file for name, each in there.items() if not complete or name in wanted}
+    models = {
+        (spec.id.namespace, spec.id.name): spec.model
+        for spec in _specs(loading, files, program, Report())
+        if isinstance(spec.model, SampleSet) and spec.id[1:] in there
+    }
+    return replace(context, sample_sets={**models, **context.sample_sets}, sources=sources)
+
+
+@cache
+def _version() -> str:
+    return version("stowplan")
