@@ -5,7 +5,7 @@ waves, pruning and waiting. It needs no cluster: objects in, steps out.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import groupby, zip_longest
 from typing import Any
@@ -14,7 +14,6 @@ from stowplan.compiler.checks.objects.sync_phases import HOOK, PHASES, is_awaite
 from stowplan.compiler.kubernetes.fields import annotation, mapping, parts, wave_from
 from stowplan.library.manifest import Json, group_of
 from stowplan.library.values import labels
-from stowplan.schema.frozen import dataclass
 
 KINDS = (
     "Namespace",

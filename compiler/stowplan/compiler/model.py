@@ -1,11 +1,10 @@
 """The values that pass between the stages."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.library.manifest import ExternalReference, Manifest
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.kinds.custom_resource import CustomResource
 from stowplan.schema.meta import ObjectId, SpecId
 from stowplan.schema.platform.platform import Platform

@@ -10,6 +10,7 @@ written here.
 
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from stowplan.compiler.cache.compiled_file import CompiledFiles, Known
@@ -35,7 +36,6 @@ from stowplan.compiler.output import inventory
 from stowplan.compiler.output.folder import Tree, seen
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.render import Rendered, Renderings
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import ObjectId, SpecId
 
 NOTHING, UNKNOWN = Recompile(), Known()
@@ -54,7 +54,7 @@ class Compiled:
     outputs: tuple[Output, ...] = ()
     files: tuple[Rendered, ...] = ()
     objects: int = 0
-    committed: Inventory = Inventory()
+    committed: Inventory = field(default_factory=Inventory)
     starts: tuple[ObjectId, ...] = ()
     program: Program | None = None
     specs: tuple[SpecId, ...] = ()

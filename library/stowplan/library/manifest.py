@@ -1,9 +1,9 @@
 """Manifest: one complete Kubernetes object as plain data."""
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import ObjectId, SpecId
 
 Json = dict[str, Any]

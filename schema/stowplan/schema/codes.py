@@ -4,7 +4,7 @@ A code is stable: it never changes its meaning and is never reused. Each has a p
 and a case in the tests.
 """
 
-from stowplan.schema.frozen import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

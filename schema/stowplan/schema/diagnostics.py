@@ -5,11 +5,11 @@ knows files, and turns findings into `Diagnostic`s with a file, line and column.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
 
 from stowplan.schema import codes
-from stowplan.schema.frozen import dataclass
 
 FieldPath = tuple[str | int, ...]
 """Keys and list indices from the root of a document, for example `("spec", "cache", "levels", 0, "path")`."""

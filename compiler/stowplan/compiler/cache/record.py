@@ -5,13 +5,13 @@ It saves time and decides nothing: whatever is lost, foreign or unreadable is co
 
 import os
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from msgspec import DecodeError, msgpack
 
 from stowplan.compiler.cache import fingerprint, private_files
-from stowplan.schema.frozen import dataclass
 
 Value = TypeVar("Value")
 

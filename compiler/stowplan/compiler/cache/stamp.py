@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +11,6 @@ from stowplan.compiler.cache.output_index import OutputIndex
 from stowplan.compiler.cache.record import Record
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.output.folder import Tree, seen
-from stowplan.schema.frozen import dataclass
 
 _STAMP, _OUTPUTS = "stamp", "outputs"
 
@@ -55,7 +54,7 @@ class Look:
     inputs: str = ""
     contents: Mapping[str, bytes] = field(default_factory=dict)
     tree: Tree | None = None
-    outputs: OutputIndex = OutputIndex()
+    outputs: OutputIndex = field(default_factory=OutputIndex)
     unchanged: Stamp | None = None
 
     def forget(self) -> None:

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -11,7 +12,6 @@ import typer
 
 from stowplan.compiler.cli.options import Format
 from stowplan.compiler.diagnostics.report import Report
-from stowplan.schema.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

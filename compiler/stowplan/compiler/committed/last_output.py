@@ -1,7 +1,7 @@
 """What the last run left in the output folder, as far as this one asks."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from stowplan.compiler.committed.objects import body_of, unlisted
 from stowplan.compiler.committed.vouching import Base
@@ -9,7 +9,6 @@ from stowplan.compiler.output.folder import Tree
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.inventory_lines import Entry
 from stowplan.library.manifest import Json
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import ObjectId, SpecId
 
 

@@ -7,6 +7,7 @@ committed files, byte for byte.
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import PurePosixPath
 
@@ -23,7 +24,6 @@ from stowplan.compiler.output.render import Renderings
 from stowplan.library.engines.registry import STARTING_KINDS
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import Finding, finding
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import ObjectId, SpecId
 
 

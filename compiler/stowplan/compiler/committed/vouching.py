@@ -6,7 +6,7 @@ it was merged, each of its runs was either what the compiler of that time made, 
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +16,6 @@ from stowplan.compiler.output.inventory_lines import Entry
 from stowplan.compiler.repository import commit
 from stowplan.library.engines.registry import ENGINE_KINDS
 from stowplan.schema.diagnostics import Severity
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import ObjectId, SpecId
 
 RUN_KINDS = frozenset(

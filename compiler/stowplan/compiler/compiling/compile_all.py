@@ -1,7 +1,7 @@
 """Compiling all specs of a run that the cache does not have, and what the platform file adds."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 
 from stowplan.compiler.cache import fingerprint
@@ -19,7 +19,6 @@ from stowplan.compiler.model import Output
 from stowplan.compiler.output.render import Rendered
 from stowplan.compiler.repository.layout import PLATFORM_FILES
 from stowplan.library.manifest import Json
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import ObjectId, SpecId
 
 WORTH_PROCESSES = 100

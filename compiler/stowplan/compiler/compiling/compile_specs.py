@@ -5,7 +5,7 @@ leaves it are files, and what the checks across specs need to know.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from stowplan.compiler.checks import spec_stage
 from stowplan.compiler.checks.per_spec.custom_resources import Definitions
@@ -24,7 +24,6 @@ from stowplan.compiler.output.render import Rendered, Renderings
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.manifest import Json, Unit
 from stowplan.schema.diagnostics import Severity
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import ObjectId, SpecId
 
 SIZE = 50
@@ -44,7 +43,7 @@ class Setting:
     definitions: Definitions
     keep_objects: bool
     committed: Committed | None = None
-    recompile: Recompile = Recompile()
+    recompile: Recompile = field(default_factory=Recompile)
     memory: ComposerPool | None = None
     units: Mapping[SpecId, Unit] | None = None
 

@@ -1,7 +1,7 @@
 """Finds compiled files in the cache, and says under which keys the files of this run are to be found again."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from stowplan.compiler.cache import fingerprint
 from stowplan.compiler.cache.compiled_file import CompiledFile, CompiledPlatform, Datasets, Known, of_dataset
@@ -10,7 +10,6 @@ from stowplan.compiler.output.inventory_lines import Entry, to_line
 from stowplan.compiler.output.render import Rendered
 from stowplan.compiler.repository.layout import PLATFORM_FILES
 from stowplan.compiler.specs.spec_facts import SpecFacts
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import SpecId
 
 
@@ -22,7 +21,7 @@ class Lookup:
     """
 
     command: str
-    known: Known = Known()
+    known: Known = field(default_factory=Known)
     committed: Mapping[SpecId | None, Sequence[Entry]] = field(default_factory=dict)
 
     def content_keys(self, digests: Mapping[str, str]) -> dict[str, str]:

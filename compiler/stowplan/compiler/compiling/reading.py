@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -21,7 +21,6 @@ from stowplan.compiler.specs.resolve import resolve_facts
 from stowplan.compiler.specs.spec_facts import SpecFacts
 from stowplan.compiler.specs.validate import is_spec, read_spec, validate
 from stowplan.library.dialects.shared.context import Context
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.kinds.sample_set import SampleSet
 from stowplan.schema.meta import SpecId
 

@@ -1,12 +1,11 @@
 """YAML documents: plain data, and the positions of its values."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from stowplan.compiler.diagnostics.locations import Location, Mark
 from stowplan.schema.diagnostics import Anchor, FieldPath
-from stowplan.schema.frozen import dataclass
 
 Data = Any
 """Plain JSON data: dict with string keys, list, str, int, float, bool or None."""

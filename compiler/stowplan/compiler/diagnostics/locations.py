@@ -2,8 +2,7 @@
 
 import re
 from bisect import bisect_right
-
-from stowplan.schema.frozen import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

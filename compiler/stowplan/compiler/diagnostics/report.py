@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.locations import Location
 from stowplan.schema.diagnostics import Finding, Severity, dotted
-from stowplan.schema.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

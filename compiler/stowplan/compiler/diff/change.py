@@ -1,12 +1,11 @@
 """One object of the output, before and after a change."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from stowplan.compiler.diff.fields import Field
 from stowplan.library.manifest import Json
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import ObjectId
 
 

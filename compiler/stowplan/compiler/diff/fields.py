@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from stowplan.schema.diagnostics import FieldPath
-from stowplan.schema.frozen import dataclass
 
 
 class Nothing(Enum):

@@ -1,9 +1,9 @@
 """Groups of similar changes, each shown once."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from stowplan.compiler.diff.change import Action, Change
-from stowplan.schema.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,13 @@
 """What is wrong with plain data by a JSON schema, in our own words."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import jsonschema_rs
 
 from stowplan.compiler.kubernetes.list_map_keys import LIST_MAP_KEYS, UniqueKeys
 from stowplan.schema.diagnostics import Anchor, FieldPath, did_you_mean, nearest
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.wording import (
     ANY_TEXT,
     LIMITS,

@@ -7,6 +7,7 @@ kind's own part is cut out and compiled when it is first asked for, and kept.
 """
 
 import re
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ import orjson
 
 from stowplan.compiler.kubernetes.rules import CLUSTER_SCOPED, REPLACED, rules_of
 from stowplan.compiler.kubernetes.schema_checker import Checker, JsonSchema, SchemaProblem
-from stowplan.schema.frozen import dataclass
 
 _PREFIX = "#/$defs/"
 _GENERATED = Path(__file__).with_name("generated")

@@ -1,6 +1,7 @@
 """Custom resources of a repository in the cluster, read with the official client."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from kubernetes import client, config
@@ -8,7 +9,6 @@ from kubernetes.client.exceptions import ApiException
 from kubernetes.config.config_exception import ConfigException
 from urllib3.exceptions import HTTPError
 
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.meta import SpecId
 

@@ -1,12 +1,12 @@
 """State of one spec in the cluster, in a few words."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from stowplan.compiler.live.lua import assess
 from stowplan.library import health
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.meta import SpecId
 

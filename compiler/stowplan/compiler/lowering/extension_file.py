@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
 from types import ModuleType
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from stowplan.compiler.model import Program
 from stowplan.library.manifest import Unit
-from stowplan.schema.frozen import dataclass
 
 if TYPE_CHECKING:
     from stowplan.library.constructs import Extended

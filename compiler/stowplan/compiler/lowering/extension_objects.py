@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from stowplan.compiler.kubernetes.rules import CLUSTER_SCOPED
 from stowplan.library.manifest import Json, Manifest, group_of
 from stowplan.library.values.names import SUBDOMAIN_LIMIT, is_dns_label
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.platform.platform import Platform
 
 _KIND = re.compile(r"[A-Za-z][A-Za-z0-9]*")

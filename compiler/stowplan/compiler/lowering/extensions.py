@@ -10,7 +10,7 @@ change these files may do what the CI job may do: let the platform team own and 
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,6 @@ from stowplan.compiler.model import Program
 from stowplan.library.manifest import Manifest, Unit
 from stowplan.schema.codes import CATALOGUE
 from stowplan.schema.diagnostics import Severity, finding
-from stowplan.schema.frozen import dataclass
 
 if TYPE_CHECKING:
     from stowplan.library.constructs import Displaced

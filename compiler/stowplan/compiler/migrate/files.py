@@ -3,6 +3,7 @@
 import os
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from stat import S_IMODE
 
@@ -12,7 +13,6 @@ from stowplan.compiler.diagnostics.report import Diagnostic, Report, diagnose_at
 from stowplan.compiler.migrate.migration import migrate
 from stowplan.compiler.repository import load, own_files
 from stowplan.schema.diagnostics import finding
-from stowplan.schema.frozen import dataclass
 
 SUFFIXES = (".yaml", ".yml")
 

@@ -5,7 +5,7 @@ canonical form of the old file; otherwise the file stays unchanged.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import yaml
@@ -15,7 +15,6 @@ from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Diagnostic, Report, diagnose
 from stowplan.compiler.yaml import reader
 from stowplan.schema.diagnostics import Finding, Severity
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.legacy import modernise
 

@@ -2,11 +2,10 @@
 
 import os
 import re
+from dataclasses import dataclass
 from errno import ENOTDIR
 from pathlib import Path
 from stat import S_ISDIR
-
-from stowplan.schema.frozen import dataclass
 
 TEMPORARY = ".stowplan-tmp-"
 """Start of the names of our temporary files."""

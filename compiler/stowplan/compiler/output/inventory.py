@@ -8,7 +8,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from hashlib import file_digest, sha256
 from io import BytesIO
 from itertools import islice
@@ -19,7 +19,6 @@ from stowplan.compiler.diagnostics.report import Diagnostic, diagnose_at
 from stowplan.compiler.output import paths
 from stowplan.compiler.output.inventory_lines import Entry, from_lines, to_line
 from stowplan.schema.diagnostics import Severity, finding
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import SpecId
 
 NAME = "inventory.jsonl"

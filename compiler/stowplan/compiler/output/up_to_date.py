@@ -1,7 +1,7 @@
 """`synth --check`: is the output folder what the specs compile to, and if not, where does it differ?"""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from difflib import unified_diff
 from hashlib import sha256
 from pathlib import Path
@@ -15,7 +15,6 @@ from stowplan.compiler.output.render import Rendered
 from stowplan.compiler.output.write import observations, unusable
 from stowplan.compiler.output.write_plan import Change, plan
 from stowplan.schema.diagnostics import Severity
-from stowplan.schema.frozen import dataclass
 
 _LARGEST = 1 << 19
 """Bytes of a file above which its diff is left out: `difflib` takes time that grows with the square."""

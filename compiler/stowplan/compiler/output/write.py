@@ -12,7 +12,7 @@ next run compares every byte and writes anew what is empty or differs. Git holds
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
@@ -23,7 +23,6 @@ from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.render import Rendered
 from stowplan.compiler.output.write_plan import PENDING, Change, Plan, plan
 from stowplan.schema.diagnostics import finding
-from stowplan.schema.frozen import dataclass
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 """Windows would change the ends of lines."""

@@ -1,6 +1,7 @@
 """The plan of a run: what would change in the output folder, decided before anything is touched."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 
 from stowplan.compiler.output import inventory
@@ -8,7 +9,6 @@ from stowplan.compiler.output.folder import TEMPORARY, Tree
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.paths import parents
 from stowplan.compiler.output.render import HEADER_LENGTH, Rendered, carries_header
-from stowplan.schema.frozen import dataclass
 
 PENDING = f"{TEMPORARY}inventory"
 """The inventory of a run that is under way. One that died leaves it, and with it the list of what it may have made."""

@@ -6,7 +6,7 @@ result is right for future ones too.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -25,7 +25,6 @@ from stowplan.library.manifest import Manifest
 from stowplan.library.values.names import HASH_LENGTH
 from stowplan.schema.diagnostics import FieldPath, has_errors
 from stowplan.schema.export.plain_schema import Schema, plain_schema
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import Model, SpecId
 from stowplan.schema.parse_model import read
 from stowplan.schema.platform.platform import Platform

@@ -1,11 +1,11 @@
 """Leaves of plain data: scalars, and empty lists and mappings."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from stowplan.compiler.diff.fields import naming, opened
 from stowplan.schema.diagnostics import FieldPath
-from stowplan.schema.frozen import dataclass
 
 Place = tuple[str | int, ...]
 """Field path with names in place of indexes for items of lists whose items all have names. Lists may grow."""

@@ -1,6 +1,7 @@
 """Answers of `stowplan explain` about the output and the specs."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from stowplan.compiler.model import Output, Program
 from stowplan.compiler.output.render import render
@@ -10,7 +11,6 @@ from stowplan.compiler.provenance.lines import paths_on
 from stowplan.compiler.provenance.source_map import Entry, SourceMap
 from stowplan.compiler.yaml.reader import nodes
 from stowplan.schema.diagnostics import FieldPath
-from stowplan.schema.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

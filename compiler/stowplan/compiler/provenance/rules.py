@@ -5,11 +5,11 @@ The first matching rule of a leaf applies. Places inside of a pod are written re
 """
 
 import re
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from stowplan.compiler.provenance.leaves import pointer
 from stowplan.schema.diagnostics import FieldPath
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.kinds.table import TRAINING_KINDS
 
 

@@ -1,7 +1,7 @@
 """Source map: the origins of every leaf of an object."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from stowplan.compiler.diagnostics.document import Document
@@ -12,7 +12,6 @@ from stowplan.compiler.provenance.leaves import Leaf, Place, leaves
 from stowplan.compiler.provenance.rules import RULES, Rule, rule_of
 from stowplan.library.manifest import Manifest
 from stowplan.schema.diagnostics import FieldPath
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import SpecId
 
 _MOST_GIVEN = 6

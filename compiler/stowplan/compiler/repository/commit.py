@@ -3,9 +3,8 @@
 import re
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-
-from stowplan.schema.frozen import dataclass
 
 _NO_COMMIT = re.compile("0{40}(?:0{24})?")
 """What CI services give for the commit before the first push of a branch (Git's null object ID)."""

@@ -4,13 +4,14 @@ The facts of a spec follow from its document, its place, and the platform; whoev
 one of these changes. Models and documents of other specs are not needed to check a spec against them.
 """
 
+from dataclasses import dataclass
+
 from stowplan.compiler.model import Spec
 from stowplan.library.dialects.mounted_claims import MountedClaim
 from stowplan.library.dialects.registry import DIALECTS
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
 from stowplan.schema.diagnostics import FieldPath
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import SpecId
 
 

@@ -6,11 +6,11 @@ checked address, so a second, different DNS answer has no effect.
 """
 
 import socket
+from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.schema.agents.exit_codes import ExitCode
-from stowplan.schema.frozen import dataclass
 
 Address = IPv4Address | IPv6Address
 

@@ -1,7 +1,8 @@
 """The construct tree: ids of charts and objects, and what a chart is made from."""
 
+from dataclasses import dataclass
+
 from stowplan.library.manifest import Json, Manifest, Unit, group_of
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import ObjectId, SpecId
 
 

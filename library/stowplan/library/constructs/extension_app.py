@@ -1,7 +1,7 @@
 """The cdk8s app that an extension builds in."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from cdk8s import App, Chart
 
@@ -10,7 +10,6 @@ from stowplan.library.constructs.charts import SpecChart
 from stowplan.library.constructs.manifest_set import ManifestSet
 from stowplan.library.manifest import Json, Manifest, Unit
 from stowplan.schema.diagnostics import did_you_mean
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import ObjectId, SpecId
 
 

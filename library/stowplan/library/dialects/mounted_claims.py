@@ -1,11 +1,11 @@
 """The claims that training jobs mount by volumes of their own."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
-from stowplan.schema.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

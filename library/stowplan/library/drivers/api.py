@@ -1,12 +1,12 @@
 """What a storage driver is."""
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from stowplan.library.builders.job import Task
 from stowplan.library.ir.data import CachedDataset, DataTask, Site
 from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.diagnostics import Finding
-from stowplan.schema.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

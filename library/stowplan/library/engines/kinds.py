@@ -1,7 +1,8 @@
 """What an engine declares about the objects that it makes."""
 
+from dataclasses import dataclass
+
 from stowplan.library.builders.job import MUTABLE
-from stowplan.schema.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """MXNet's parameter server (ps-lite): the variables by which its processes find the scheduler."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from stowplan.library.ir.training import Environment, Hosts, TrainingGroup
-from stowplan.schema.frozen import dataclass
 
 SCHEDULER = "scheduler"
 

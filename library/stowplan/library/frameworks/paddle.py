@@ -6,11 +6,11 @@ workers, whose variables `fleet` never understood, those of `fleet` stand beside
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from stowplan.library.ir.training import Environment, Hosts, Role, TrainingGroup
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
-from stowplan.schema.frozen import dataclass
 
 PORTS = 20
 """Ports that a pod may use, from its first one on: as many as the old operator's Services had."""

@@ -6,11 +6,11 @@ hosts as DNS names, the rank from the index of the pod. Programs for Fluid look 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from stowplan.library.ir.training import Environment, Hosts, Role, TrainingGroup
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
-from stowplan.schema.frozen import dataclass
 
 INDEX = "PADDLE_INIT_TRAINER_ID"
 _FLUID_INDEX = "PADDLE_TRAINER_ID"

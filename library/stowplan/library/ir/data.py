@@ -4,11 +4,11 @@ The large ones are named tuples, which are created several times as fast as froz
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from stowplan.library.values.names import SampleSetNames
 from stowplan.schema.agents.transfer_config import TransferConfig
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.juicefs.options import MountOptions, SyncOptions
 from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.platform import Platform

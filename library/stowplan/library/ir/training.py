@@ -4,12 +4,12 @@ Values of which each job has several are named tuples, which are created several
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
 from stowplan.library.ir.data import Origin
 from stowplan.library.manifest import Json
 from stowplan.library.values.names import LABEL_LIMIT, TrainingNames, shorten
-from stowplan.schema.frozen import dataclass
 
 RESTARTS = 6
 """Restarts of each pod of a role before its Job fails: the default of Kubernetes' Jobs."""

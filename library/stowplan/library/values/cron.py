@@ -1,8 +1,7 @@
 """Cron expressions, by the rules of the CronJob controller (robfig/cron v3, `ParseStandard`)."""
 
 import re
-
-from stowplan.schema.frozen import dataclass
+from dataclasses import dataclass
 
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _DAYS = "sun mon tue wed thu fri sat".split()

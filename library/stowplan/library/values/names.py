@@ -8,11 +8,10 @@ controller appends 11 characters to its Jobs' names).
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from stowplan.library.values.canonical_json import canonical
-from stowplan.schema.frozen import dataclass
 
 Profile = Literal["namespaced", "upstream"]
 

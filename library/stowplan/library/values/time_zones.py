@@ -1,10 +1,10 @@
 """Time zones of the IANA database, from the package `tzdata`, which is the same on every machine."""
 
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
 from stowplan.schema.diagnostics import nearest
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.wording import describe
 
 

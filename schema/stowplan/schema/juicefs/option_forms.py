@@ -7,8 +7,7 @@ each form lists its allowed characters, none of which is special to a shell.
 
 import re
 from collections.abc import Mapping
-
-from stowplan.schema.frozen import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

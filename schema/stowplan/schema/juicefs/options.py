@@ -4,12 +4,12 @@ Option names and versions follow the JuiceFS community edition, 1.0 to 1.4, and 
 driver accepts. The old operator was written against 0.16 and 0.17.
 """
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
 from pydantic import Field
 
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import Model
 
 Version = tuple[int, int]

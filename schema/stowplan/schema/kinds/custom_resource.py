@@ -1,11 +1,11 @@
 """The base of every kind that has a CRD, and the facts that a kind declares."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar, get_args
 
 from pydantic import Field
 
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import Model, ObjectMeta
 
 SpecFields = Mapping[str, tuple[str, ...] | None]

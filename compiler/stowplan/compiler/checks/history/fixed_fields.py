@@ -1,14 +1,13 @@
 """The fields of existing objects that Kubernetes does not let anybody change."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from stowplan.compiler.kubernetes.fields import mapping
 from stowplan.library.builders import job
 from stowplan.library.engines.registry import ENGINE_KINDS
 from stowplan.library.manifest import Json
-from stowplan.schema.frozen import dataclass
 
 _RBAC = "rbac.authorization.k8s.io"
 

@@ -1,10 +1,10 @@
 """A finding about one object of the output."""
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from stowplan.compiler.kubernetes.schema_checker import SchemaProblem
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, Severity, finding
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.meta import ObjectId, SpecId
 
 

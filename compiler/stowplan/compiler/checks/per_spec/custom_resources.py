@@ -1,6 +1,7 @@
 """Does each custom resource fit its CRD?"""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -13,7 +14,6 @@ from stowplan.compiler.kubernetes.schema_checker import Checker
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import did_you_mean
 from stowplan.schema.export.shipped_crds import custom_resource_definitions
-from stowplan.schema.frozen import dataclass
 
 _CODE = "SP502"
 

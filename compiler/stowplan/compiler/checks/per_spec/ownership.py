@@ -4,6 +4,7 @@ Argo CD applies by force: at every sync it overwrites a field that is in Git, wh
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import groupby
 
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about
@@ -13,7 +14,6 @@ from stowplan.library.engines.gang.kueue import QUEUE
 from stowplan.library.engines.registry import ENGINE_KINDS
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import Anchor
-from stowplan.schema.frozen import dataclass
 
 _JOB_LABELS = ("batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name", "controller-uid", "job-name")
 

@@ -1,13 +1,13 @@
 """A rule of Pod Security, and what it finds in a pod."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from stowplan.compiler.checks.objects.pods import Pod
 from stowplan.compiler.kubernetes.fields import mapping
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.platform.pod_grants import PodGrant
 
 SECURITY = "securityContext"

@@ -1,6 +1,7 @@
 """Rights of an object's pods: fields that Pod Security forbids, accounts, Secrets, images."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from stowplan.compiler.checks.objects.pods import Pod, pods_anywhere
@@ -13,7 +14,6 @@ from stowplan.compiler.diff.wording import shown
 from stowplan.compiler.kubernetes.fields import identity, items, mapping
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath, dotted
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.kinds.table import KINDS
 
 _SECRET_FIELDS = ("secret", "secretRef", "secretKeyRef", "nodePublishSecretRef")

@@ -1,13 +1,13 @@
 """Pods of an output by their labels, and the accounts that are compiled for them."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from stowplan.compiler.checks.objects.pods import pods_anywhere
 from stowplan.compiler.kubernetes.fields import identity, mapping
 from stowplan.library.manifest import Json
 from stowplan.library.values import labels
-from stowplan.schema.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
 """Rights of the Roles in an output, one by one."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import groupby, product
 
 from stowplan.compiler.kubernetes.fields import items
 from stowplan.library.manifest import Json
-from stowplan.schema.frozen import dataclass
 
 ROLES = ("Role", "ClusterRole")
 

@@ -5,12 +5,12 @@ allowed host is the spec's own host, a host that the spec lists, or a store of a
 """
 
 import re
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.transfer_config import HOST_PATTERN
-from stowplan.schema.frozen import dataclass
 
 PORTS = {"http": 80, "https": 443}
 

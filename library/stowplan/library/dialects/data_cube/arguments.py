@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
 from stowplan.library.dialects.data_cube.options import REPO_TYPES
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.kinds.data_cube import SideType
 
 BASE: FieldPath = ("spec", "executor", "options", "extraArgs")

@@ -1,6 +1,7 @@
 """The view of a DataCube that its rules and builders share: every part is looked up and parsed once."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from stowplan.library.builders.pods import agent_pod
@@ -15,7 +16,6 @@ from stowplan.library.dialects.data_cube.resources import Resources
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.manifest import Json
 from stowplan.schema.diagnostics import FieldPath, Finding
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.kinds.data_cube import ClaimReference, DataCube, DataReference, Executor, ExecutorOptions
 from stowplan.schema.meta import SpecId
 from stowplan.schema.s3_uri import S3Uri

@@ -1,8 +1,7 @@
 """The URL of a Git repository, without credentials, and the user who authenticates."""
 
 import re
-
-from stowplan.schema.frozen import dataclass
+from dataclasses import dataclass
 
 _PARTS = re.compile(r"(?P<scheme>https?)://(?P<authority>[^/?#]*)(?P<rest>.*)", re.DOTALL)
 _SCP = re.compile(r"[\w.-]+@[\w.-]+:")

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 from stowplan.library.dialects.data_cube.variable_references import references
 from stowplan.library.manifest import Json
 from stowplan.schema.agents.transfer_config import option_env
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, did_you_mean, finding
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.kinds.data_cube import DataReference, SideType
 
 Side = Literal["source", "sink"]

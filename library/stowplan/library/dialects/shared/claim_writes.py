@@ -1,7 +1,8 @@
 """Who writes to which place of a claim and who makes it, and whether two specs are in each other's way."""
 
+from dataclasses import dataclass
+
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
-from stowplan.schema.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

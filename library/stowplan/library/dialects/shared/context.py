@@ -1,12 +1,11 @@
 """What a spec needs to be lowered, and what comes out."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from stowplan.library.ir.data import Site
 from stowplan.library.manifest import Unit
 from stowplan.schema.diagnostics import Finding
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.kinds.sample_set import SampleSet
 from stowplan.schema.platform.platform import Platform
 

@@ -1,13 +1,13 @@
 """What a dialect is: how the specs of one kind are compiled."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 from stowplan.library.dialects.mounted_claims import MountedClaim
 from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context, Lowered
 from stowplan.schema.diagnostics import FieldPath
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.kinds.custom_resource import CustomResource
 
 Model = TypeVar("Model", bound=CustomResource)

@@ -1,10 +1,10 @@
 """The etcd of a fault-tolerant TrainingJob: one beside the master, or one of the user's."""
 
 import re
+from dataclasses import dataclass
 
 from stowplan.library.builders.pods import agent_pod
 from stowplan.library.manifest import Json
-from stowplan.schema.frozen import dataclass
 
 ETCD = "etcd"
 """Name of the container, and of its volume."""

@@ -1,9 +1,9 @@
 """The topology of a TrainingJob: which roles there are, of which size, and where they listen."""
 
+from dataclasses import dataclass
 from typing import Literal
 
 from stowplan.library.engines.gang.registry import GANG_ENGINES
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.kinds.training_job import ServerRole, TrainingJob, TrainingJobSpec
 from stowplan.schema.platform.platform import Platform
 

@@ -1,10 +1,10 @@
 """Where and how large a node's cache is."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from stowplan.library.ir.data import CachedDataset, Site
 from stowplan.schema.diagnostics import Anchor, FieldPath, Finding, Severity, finding
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.platform import cache_directories
 
 LEVELS: FieldPath = ("spec", "cache", "levels")

@@ -5,9 +5,9 @@ The rules are those of `juicefs sync` 1.3 (`cmd/sync.go`, `pkg/object/s3.go`): a
 """
 
 import re
+from dataclasses import dataclass
 
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
-from stowplan.schema.frozen import dataclass
 
 STORAGES = ("s3", "minio")
 """Storages that the transfer agent can copy from."""

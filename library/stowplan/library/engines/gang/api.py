@@ -1,7 +1,7 @@
 """What a gang engine is: a scheduler or queue that starts all pods of a training job or none."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from stowplan.library.engines.kinds import EngineKind
@@ -9,7 +9,6 @@ from stowplan.library.ir.data import Site
 from stowplan.library.ir.training import Role, TrainingGroup
 from stowplan.library.manifest import ExternalReference, Json, Manifest
 from stowplan.schema.diagnostics import Anchor, Finding, finding
-from stowplan.schema.frozen import dataclass
 from stowplan.schema.platform.platform import Platform
 
 _NONE: Mapping[str, str] = {}

@@ -6,11 +6,11 @@ https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from stowplan.agents.attempt.failure import AttemptError
 from stowplan.schema.agents.exit_codes import ExitCode
-from stowplan.schema.frozen import dataclass
 
 MOST_MESSAGE = 300
 """Characters of a server's message that errors quote."""
