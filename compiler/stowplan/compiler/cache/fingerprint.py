@@ -70,11 +70,13 @@ def _platform(repo: Path) -> Iterator[str]:
 
 @cache
 def of_program() -> str:
-    """Stowplan's own files, since somebody may be working on them, and the packages that are installed with it."""
+    """Digest of Python's version, the contents of Stowplan's files, and the names of all installed distributions."""
     digest = blake2b(sys.version.encode(), digest_size=_SIZE)
     for package in (compiler, library, schema):
         for top in package.__path__:
-            digest.update("\n".join(sorted(_code(top))).encode())
+            for path in sorted(_code(top)):
+                content = read(path)
+                digest.update(b"%b\0%d\0%b" % (os.fsencode(path), len(content), content))
     for folder in sys.path:
         if folder.endswith("site-packages") and os.path.isdir(folder):  # noqa: PTH112 - start-up time
             names = (name for name in os.listdir(folder) if name.endswith(".dist-info"))  # noqa: PTH208
@@ -114,5 +116,4 @@ def _code(folder: str) -> Iterator[str]:
     for parent, _, names in os.walk(folder):
         for name in names:
             if name.endswith(_CODE):
-                found = os.stat(f"{parent}/{name}")  # noqa: PTH116 - start-up time
-                yield f"{parent}/{name} {found.st_mtime_ns} {found.st_size}"
+                yield f"{parent}/{name}"
