@@ -24,7 +24,7 @@ PHASES = {
         "repository.load:Loading.sources",
         "repository.load:Loading.documents",
     ),
-    "validate": ("compiling.reading:validate", "compiling.reading:read_spec", "compiling.reading:resolve_facts"),
+    "validate": ("compiling.reading:validate", "compiling.reading:read_spec", "compiling.reading:resolve"),
     "lower": ("compiling.reading:context_of", "compiling.compile_specs:lower"),
     "compose": (
         "lowering.composer_pool:ComposerPool.prepare",

@@ -17,7 +17,7 @@ from stowplan.compiler.model import Program, Spec
 from stowplan.compiler.output.render import Rendered
 from stowplan.compiler.repository.load import Loading
 from stowplan.compiler.specs import spec_facts
-from stowplan.compiler.specs.resolve import resolve_facts
+from stowplan.compiler.specs.resolve import resolve
 from stowplan.compiler.specs.spec_facts import SpecFacts
 from stowplan.compiler.specs.validate import is_spec, read_spec, validate
 from stowplan.library.dialects.shared.context import Context
@@ -81,7 +81,7 @@ def read(repo: Path, report: Report, lookup: Lookup) -> Reading:
     specs = tuple(sorted((*program.specs, *stale), key=lambda each: (each.document.file, each.document.index)))
     program = replace(program, specs=specs)
     report.add(*found.diagnostics, *(each for file in hits.values() for each in file.read))
-    program, resolved = resolve_facts(program, facts, lambda each: document(loading, each), report)
+    program, resolved = resolve(program, facts, lambda each: document(loading, each), report)
     context = _with_datasets(context_of(program, _version()), loading, program, resolved)
     read_files = tuple(found.diagnostics)
     return Reading(loading, program, resolved, context, hits, tuple(outputs), read_files, keys, mixed, others)

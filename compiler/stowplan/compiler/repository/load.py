@@ -7,7 +7,6 @@ repository, and nothing is opened that is not a regular file.
 import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 
 from stowplan.compiler.diagnostics.document import Document, Node
 from stowplan.compiler.diagnostics.locations import START
@@ -24,15 +23,6 @@ _NEAR = (
     "The file looks like a spec, but its name does not end in .yaml or .yml in lower case, so it was passed over.",
     "Rename it to end in .yaml, after a template engine has written it; to keep it aside, end its name in .off.",
 )
-
-
-def load(repo: Path, report: Report, contents: Mapping[str, bytes] = MappingProxyType({})) -> Sources:
-    """The documents of the repository in the folder `repo`. `contents` are those of files that were just read.
-
-    What cannot be read goes to `report` and is left out. Documents come in the byte order of their files' paths.
-    Where there are none although nothing is wrong, a warning says what was looked at.
-    """
-    return Loading(repo, report, contents).sources()
 
 
 class Loading:

@@ -10,23 +10,14 @@ from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.kubernetes import system_namespaces
 from stowplan.compiler.model import Program, Spec
 from stowplan.compiler.output import paths
-from stowplan.compiler.specs import cross_spec_rules, spec_facts
+from stowplan.compiler.specs import cross_spec_rules
 from stowplan.compiler.specs.spec_facts import SpecFacts
-from stowplan.library.dialects.shared.context import Context
 from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.platform import ArgoCD, Platform
 
 
-def resolve(program: Program, report: Report) -> Program:
-    """`resolve_facts` for a program that has all specs."""
-    context = Context(program.platform, "")
-    documents = {(spec.document.file, spec.document.index): spec.document for spec in program.specs}
-    facts = [spec_facts.of_spec(spec, context) for spec in program.specs]
-    return resolve_facts(program, facts, lambda each: documents[each.file, each.index], report)[0]
-
-
-def resolve_facts(
+def resolve(
     program: Program, facts: Sequence[SpecFacts], document_of: cross_spec_rules.DocumentOf, report: Report
 ) -> tuple[Program, tuple[SpecFacts, ...]]:
     """The program and the facts with one spec for each identity, sorted, and digests that cover what a spec refers to.

@@ -16,11 +16,10 @@ from stowplan.compiler.checks.objects.finding import ObjectFinding
 from stowplan.compiler.checks.objects.object import Objects, SpecObjects, read
 from stowplan.compiler.checks.per_spec import conformance
 from stowplan.compiler.checks.spec_stage import Checked
+from stowplan.compiler.compiling import reading
+from stowplan.compiler.compiling.lookup import Lookup
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.model import Output, Program
-from stowplan.compiler.repository.load import load
-from stowplan.compiler.specs.resolve import resolve
-from stowplan.compiler.specs.validate import validate
 from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId, SpecId
 from stowplan.schema.platform.platform import Platform
@@ -58,7 +57,7 @@ def repositories(name: str, folder: Path) -> Iterator[Path]:
 def compiled(repo: Path) -> tuple[Program, list[Output]]:
     """A program and its outputs; of one with errors, none."""
     report = Report()
-    program = resolve(validate(load(repo, report), report), report)
+    program = reading.read(repo, report, Lookup("validate")).program
     return program, [] if report.failed else outputs_of(program)
 
 

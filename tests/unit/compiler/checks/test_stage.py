@@ -10,15 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stowplan.compiler.compiling import reading
+from stowplan.compiler.compiling.lookup import Lookup
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.kubernetes.fields import identity
 from stowplan.compiler.lowering import output_layout
 from stowplan.compiler.lowering.lower import context_of, lower
 from stowplan.compiler.lowering.platform_objects import delivered, places, plain_objects
 from stowplan.compiler.model import Output, Program
-from stowplan.compiler.repository.load import load
-from stowplan.compiler.specs.resolve import resolve
-from stowplan.compiler.specs.validate import validate
 from stowplan.library.manifest import Json, Manifest
 from stowplan.schema.diagnostics import Severity
 from stowplan.schema.meta import ObjectId, SpecId
@@ -62,7 +61,7 @@ def program_of(repo: Path, platform: str = PLATFORM, **files: str) -> Program:
     for name, text in {"data": DATASET, **files}.items():
         (repo / "specs" / f"{name}.yaml").write_text(text)
     report = Report()
-    program = resolve(validate(load(repo, report), report), report)
+    program = reading.read(repo, report, Lookup("validate")).program
     assert not report.failed, report.diagnostics
     return program
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
-from stowplan.compiler.repository.load import load
+from stowplan.compiler.repository.load import Loading
 from tests.unit.users import PLATFORM, SPEC
 
 
@@ -16,7 +16,7 @@ def loaded(repo: Path, *files: str, platform: str = PLATFORM, text: str = SPEC) 
         (repo / "specs" / name).parent.mkdir(parents=True, exist_ok=True)
         (repo / "specs" / name).write_text(text)
     report = Report()
-    load(repo, report)
+    Loading(repo, report, {}).sources()
     return report.diagnostics
 
 
@@ -27,7 +27,7 @@ def codes(found: list[Diagnostic]) -> list[str]:
 def test_no_folder_is_told(tmp_path: Path) -> None:
     (tmp_path / "stowplan.yaml").write_text("")
     report = Report()
-    load(tmp_path, report)
+    Loading(tmp_path, report, {}).sources()
     (found,) = report.diagnostics
     assert (found.code, found.severity, found.location.file) == ("SP115", "warning", "specs")
     assert "no folder specs" in found.message

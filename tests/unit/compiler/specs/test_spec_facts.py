@@ -10,8 +10,8 @@ import pytest
 from stowplan.compiler.diagnostics.document import Document
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
 from stowplan.compiler.model import Program, Sources
-from stowplan.compiler.repository.load import load
-from stowplan.compiler.specs.resolve import resolve_facts
+from stowplan.compiler.repository.load import Loading
+from stowplan.compiler.specs.resolve import resolve
 from stowplan.compiler.specs.spec_facts import SpecFacts, of_spec
 from stowplan.compiler.specs.validate import validate
 from stowplan.library.dialects.shared.context import Context
@@ -40,12 +40,12 @@ def resolved(
         asked.append(spec)
         return documents[spec.file, spec.index]
 
-    found, every = resolve_facts(program, facts, read, report)
+    found, every = resolve(program, facts, read, report)
     return found, every, report.diagnostics, asked
 
 
 def assert_facts_stand_for_specs(repo: Path) -> list[Diagnostic]:
-    sources = load(repo, Report())
+    sources = Loading(repo, Report(), {}).sources()
     program = validate(sources, Report())
     whole, facts, told, _ = resolved(program, facts_of(program), sources)
     if len({spec.id for spec in program.specs}) < len(program.specs):
@@ -82,8 +82,8 @@ def test_examples_are_the_same_beside_facts(name: str, tmp_path: Path) -> None:
 
 
 def test_no_document_is_asked_for_where_nothing_is_wrong() -> None:
-    program = validate(load(EXAMPLES["imagenet"], Report()), Report())
+    program = validate(Loading(EXAMPLES["imagenet"], Report(), {}).sources(), Report())
     report = Report()
-    found, facts = resolve_facts(program, facts_of(program), unreadable, report)
+    found, facts = resolve(program, facts_of(program), unreadable, report)
     assert len(found.specs) == len(facts)
     assert report.diagnostics == []
