@@ -1,4 +1,4 @@
-"""Writes a status, and what may come of that."""
+"""Server-side apply of a status, and the possible results."""
 
 from enum import Enum
 
@@ -12,17 +12,20 @@ from stowplan.schema.agents.field_managers import REPORTER
 
 
 class Written(Enum):
-    """What came of it."""
+    """Result of an apply."""
 
     DONE = "done"
     OUTDATED = "outdated"
-    """The custom resource has changed since it was judged, or was made anew: it is to be judged again."""
+    """The custom resource has changed since it was judged, or was created again, so it must be judged again."""
     GONE = "gone"
     FAILED = "failed"
 
 
 def manifest(resource: Resource, status: Status) -> Manifest:
-    """What is applied. It is refused unless the custom resource is at the version that was judged, so also the same."""
+    """Return the manifest to apply.
+
+    Its `resourceVersion` makes the server refuse it unless the custom resource is unchanged since it was judged.
+    """
     return {
         "apiVersion": resource.kind.served.api_version,
         "kind": resource.kind.kind,
@@ -36,7 +39,7 @@ def manifest(resource: Resource, status: Status) -> Manifest:
 
 
 async def apply(client: Client, seen: Observed, status: Status, log: Log) -> tuple[Written, Manifest | None]:
-    """Applies the status; with the custom resource as it is then."""
+    """Apply the status. Also return the resulting custom resource, or None unless `DONE`."""
     resource = seen.resource
     place = resource.kind.served.place(resource.namespace, resource.name)
     answer = await client.apply_status(place, manifest(resource, status), REPORTER)

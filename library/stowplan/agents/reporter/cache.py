@@ -1,4 +1,4 @@
-"""What the API server has, as far as it was told: one cache for each kind of object."""
+"""Caches of the API server's objects, one for each kind."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,16 +13,16 @@ from stowplan.schema.agents.reporter_config import MxnetSuccess
 
 
 class Item(Protocol):
-    """Anything that belongs to a custom resource."""
+    """An object that belongs to a custom resource."""
 
     @property
     def key(self) -> Key:
-        """Which one."""
+        """Return the key of its custom resource."""
         ...
 
     @property
     def uid(self) -> str:
-        """Its own identity."""
+        """Return the object's UID."""
         ...
 
 
@@ -31,23 +31,23 @@ T = TypeVar("T", bound=Item)
 
 @dataclass
 class ObjectCache(Generic[T]):
-    """The objects of one kind. `changed` hears of each custom resource whose objects are not what they were."""
+    """The objects of one kind. `changed` is called with the key of each custom resource whose objects have changed."""
 
     read: Callable[[Manifest], T | None]
     changed: Callable[[Key], None]
     complete: bool = False
-    """Whether the server has told of all objects once."""
+    """Whether all objects have been listed once."""
     _by_uid: dict[str, T] = field(default_factory=dict)
     _by_key: dict[Key, dict[str, T]] = field(default_factory=dict)
     _listed: set[str] | None = None
-    """What the list named so far that is being made."""
+    """UIDs in the present list so far; None outside of a list."""
 
     def begin(self) -> None:
-        """A list begins: what it does not name by its end is gone."""
+        """Begin a list. At its end, objects that it did not contain are removed."""
         self._listed = set()
 
     def put(self, manifest: Manifest) -> None:
-        """The object as it is now."""
+        """Store the object's present state."""
         uid = manifest["metadata"]["uid"]
         if self._listed is not None:
             self._listed.add(uid)
@@ -61,22 +61,22 @@ class ObjectCache(Generic[T]):
             self.changed(item.key)
 
     def end(self) -> None:
-        """The list is complete."""
+        """End a list, and remove the objects that it did not contain."""
         for uid in set(self._by_uid) - (self._listed or set()):
             self._drop(uid)
         self._listed = None
         self.complete = True
 
     def delete(self, manifest: Manifest) -> None:
-        """The object is gone."""
+        """Remove the object."""
         self._drop(manifest["metadata"]["uid"])
 
     def of(self, key: Key) -> list[T]:
-        """All that belong to a custom resource."""
+        """Return all objects of a custom resource."""
         return list(self._by_key.get(key, {}).values())
 
     def known(self) -> Iterable[Key]:
-        """Every custom resource that has objects here."""
+        """Return the keys of all custom resources with objects in this cache."""
         return list(self._by_key)
 
     def _drop(self, uid: str) -> None:
@@ -92,10 +92,10 @@ class ObjectCache(Generic[T]):
 
 @dataclass(frozen=True)
 class Caches:
-    """All kinds together."""
+    """The caches of all kinds."""
 
     resources: Mapping[str, ObjectCache[Resource]]
-    """By kind."""
+    """Custom resources by kind."""
     jobs: ObjectCache[Job]
     job_sets: ObjectCache[JobSet]
     sets: ObjectCache[StatefulSet]
@@ -104,11 +104,11 @@ class Caches:
     """The platform's setting, which the rules of MxJobs read."""
 
     def observed(self, key: Key) -> Observed | None:
-        """Everything about one custom resource; None if there is none."""
+        """Return a custom resource with all its objects; None if it does not exist."""
         found = self.resources[key[0]].of(key) if key[0] in self.resources else []
         if not found:
             return None
-        # Made again under its name: the old one may be known for a moment longer.
+        # A deleted resource may remain for a moment after its successor with the same name was created.
         newest = max(found, key=lambda each: (each.created, int(each.version)))
         return Observed(
             resource=newest,
@@ -122,7 +122,7 @@ class Caches:
 
     @property
     def complete(self) -> bool:
-        """Whether every kind has been told of."""
+        """Return whether all kinds have been listed once."""
         return all(each.complete for each in (*self.resources.values(), *self.workloads))
 
     @property
@@ -130,7 +130,7 @@ class Caches:
         return self.jobs, self.job_sets, self.sets, self.pods
 
     def all_keys(self) -> list[Key]:
-        """All custom resources."""
+        """Return the keys of all custom resources."""
         return [key for each in self.resources.values() for key in each.known()]
 
     def _partitions(self, resource: Resource) -> int | None:

@@ -1,4 +1,4 @@
-"""Why pods fail or do not start, as their status tells it."""
+"""Causes of pods that fail or do not start, read from their status."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,34 +24,37 @@ _DISRUPTIONS = {
     "DeletionByTaintManager": NODE_LOST,
     "DeletionByPodGC": NODE_LOST,
 }
-"""Reasons of the condition DisruptionTarget. The taints that remove pods are above all those of lost nodes."""
+"""Reasons of the condition DisruptionTarget. Most taints that remove pods mark lost nodes."""
 
 _NO_IMAGE = frozenset({"ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"})
-"""After one failed try, which may have been bad luck, the kubelet says ErrImagePull, then ImagePullBackOff."""
+"""Reasons of an image that cannot be pulled.
+
+After a failed pull, which may be temporary, the kubelet reports first ErrImagePull, then ImagePullBackOff.
+"""
 
 _NO_CONTAINER = frozenset({"CreateContainerConfigError", "CreateContainerError", "RunContainerError"})
 
 _BY_SIGNAL = frozenset({137, TERMINATED})
-"""Exit codes of containers that were told to end: they follow from something, and explain nothing."""
+"""Exit codes of containers that were killed by a signal: a consequence of another failure, not a cause."""
 
 _NAMED = 3
-"""Pods that a message names."""
+"""Maximum number of pods that a message names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Something that keeps a pod from its work. `weight` 0 tells most."""
+    """Reason why a pod does no work. The lowest `weight` is the best explanation."""
 
     reason: str
     message: str
     weight: int
     at: str = ""
     lasting: bool = False
-    """Whether it stays until somebody mends it."""
+    """Whether the cause remains until a person removes it."""
 
 
 def of_pods(pods: Iterable[Pod]) -> Cause | None:
-    """The most telling cause; its message names how many pods have the same one."""
+    """Return the cause with the lowest weight; its message names or counts all pods with the same cause."""
     found = sorted(
         ((cause, pod.name) for pod in pods if (cause := of_pod(pod))),
         key=lambda each: (each[0].weight, each[0].reason, each[1]),
@@ -67,12 +70,12 @@ def of_pods(pods: Iterable[Pod]) -> Cause | None:
 
 
 def of_pod(pod: Pod) -> Cause | None:
-    """What is wrong with one pod; None where nothing is."""
+    """Return the cause of one pod; None for a healthy pod."""
     return _killed(pod) or _disrupted(pod) or _failed_as_a_whole(pod) or _ended(pod) or _lost(pod) or _held(pod)
 
 
 def place(pod: Pod) -> str:
-    """The pod, and its node where it has one."""
+    """Return a phrase with the pod's name, and its node's name if it has a node."""
     return f"pod {pod.name} on node {pod.node}" if pod.node else f"pod {pod.name}"
 
 
@@ -125,7 +128,10 @@ def _is_consequence(pod: Pod, container: Container) -> bool:
 
 
 def _lost(pod: Pod) -> Cause | None:
-    """The node controller takes back Ready when a node does not answer; the kubelet's own word stays as it was."""
+    """Return the cause of a pod on a node that does not answer.
+
+    The node controller then sets Ready to false, but ContainersReady, which the kubelet writes, remains true.
+    """
     ready, own = pod.conditions.get("Ready"), pod.conditions.get("ContainersReady")
     if pod.phase != "Running" or not ready or not own:
         return None
@@ -135,7 +141,7 @@ def _lost(pod: Pod) -> Cause | None:
 
 
 def _held(pod: Pod) -> Cause | None:
-    """Why it does not start."""
+    """Return why the pod does not start; None if it may start."""
     for each in pod.containers:
         waiting = each.waiting
         if waiting and waiting.reason in _NO_IMAGE:

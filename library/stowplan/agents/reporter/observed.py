@@ -1,4 +1,4 @@
-"""All that belongs to one custom resource, and the run of it that counts."""
+"""All objects of one custom resource, and its present run."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from stowplan.schema.agents.reporter_config import MxnetSuccess
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """A custom resource with everything that carries its labels."""
+    """A custom resource with all objects that have its labels."""
 
     resource: Resource
     jobs: Sequence[Job] = ()
@@ -19,14 +19,14 @@ class Observed:
     sets: Sequence[StatefulSet] = ()
     pods: Sequence[Pod] = ()
     partitions: int | None = None
-    """Of the SampleSet that a SampleJob works on, where it is known."""
+    """Number of partitions of a SampleJob's SampleSet; None if unknown."""
     mxnet_success: MxnetSuccess = "scheduler"
-    """The role whose success is that of a distributed MxJob."""
+    """The role that decides the success of a distributed MxJob."""
 
 
 @dataclass(frozen=True, slots=True)
 class ObservedRun:
-    """What belongs to one run: the objects whose names end in the same hash, or were due at the same minute."""
+    """The objects of one run: their names end in the same hash, or in the same scheduled minute."""
 
     name: str
     jobs: Sequence[Job]
@@ -39,9 +39,9 @@ class ObservedRun:
 
 
 def present_run(seen: Observed) -> ObservedRun:
-    """The run whose objects were made last; an empty one where there is none.
+    """Return the run whose objects were created last; an empty run if no objects exist.
 
-    After an edit the objects of the old run stay for a moment beside the new ones: nothing of them counts.
+    After an edit the old run's objects remain for a moment; they are ignored.
     """
     made: dict[str, str] = {}
     workloads: Sequence[Job | JobSet] = [*seen.jobs, *seen.job_sets]
@@ -52,7 +52,7 @@ def present_run(seen: Observed) -> ObservedRun:
 
 
 def of(seen: Observed, run: str) -> ObservedRun:
-    """The objects of the run with that name. The cache pods of a dataset belong to none."""
+    """Return the objects of the run with that name. The cache pods of a dataset belong to no run."""
     jobs = sorted((job for job in seen.jobs if job.run == run), key=_by_name)
     job_sets = [each for each in seen.job_sets if each.run == run]
     pods = sorted((pod for pod in seen.pods if pod.job and pod.run == run), key=lambda pod: (pod.index, pod.name))
@@ -60,14 +60,14 @@ def of(seen: Observed, run: str) -> ObservedRun:
 
 
 def _by_name(job: Job) -> tuple[int, str]:
-    """Partition 2 before partition 10."""
+    """Return a sort key that puts partition 2 before partition 10."""
     return len(job.name), job.name
 
 
 def newest_time(seen: Observed) -> str:
-    """The latest time that any of the objects tells: what is observed now became true then, or later.
+    """Return the latest time in any of the objects. The present state became true at that time or later.
 
-    Rules have no clock of their own, so that a wrong one does no harm and two reporters write the same.
+    Rules read no clock: a wrong clock does no harm, and two reporters write the same status.
     """
     workloads: Sequence[Job | JobSet] = [*seen.jobs, *seen.job_sets]
     others: Sequence[StatefulSet | Pod] = [*seen.sets, *seen.pods]
@@ -79,10 +79,10 @@ def newest_time(seen: Observed) -> str:
 
 
 def earliest(times: Iterable[str]) -> str:
-    """The first of those that are known; empty where none is."""
+    """Return the earliest known time; empty if all are unknown."""
     return min((time for time in times if time), default="")
 
 
 def latest(times: Iterable[str]) -> str:
-    """The last of those that are known; empty where none is."""
+    """Return the latest known time; empty if all are unknown."""
     return max((time for time in times if time), default="")

@@ -1,4 +1,4 @@
-"""How Jobs and JobSets stand, taken together."""
+"""Outcome of Jobs and JobSets, each alone and all of a run together."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ HELPER_LOST = "HelperLost"
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """Where a run stands, in the words of its Jobs. `at` is empty where nobody says since when."""
+    """State of a run, with reason and message of its Jobs. `at` is empty if its time is unknown."""
 
     state: State
     reason: str = ""
@@ -32,7 +32,7 @@ ABSENT = RunOutcome("absent", "NotStarted", "There is no Job yet")
 
 
 def of_job(job: Job) -> RunOutcome:
-    """Of one Job."""
+    """Return the outcome of one Job."""
     if failed := job.conditions.get("Failed") or job.conditions.get("FailureTarget"):
         return _failed(failed, job.name)
     if complete := job.conditions.get("Complete"):
@@ -44,7 +44,7 @@ def of_job(job: Job) -> RunOutcome:
 
 
 def of_job_set(found: JobSet) -> RunOutcome:
-    """Of one JobSet."""
+    """Return the outcome of one JobSet."""
     if failed := found.conditions.get("Failed"):
         return _failed(failed, found.name)
     if done := found.conditions.get("Completed"):
@@ -55,10 +55,10 @@ def of_job_set(found: JobSet) -> RunOutcome:
 
 
 def of_run(run: ObservedRun, deciders: Collection[str], enough: Collection[str] = ()) -> RunOutcome:
-    """Of a training job whose `deciders` are the roles that must succeed.
+    """Return the outcome of a training job. `deciders` are the roles that must succeed.
 
-    Where all roles in `enough` are complete, the others are not asked (the old MXNet operator looked at the scheduler
-    alone). A JobSet has policies that say the same.
+    If all roles in `enough` are complete, the others are ignored (the old MXNet operator looked at the scheduler
+    alone). A JobSet has equivalent policies, so its own outcome counts.
     """
     own = [job for job in run.jobs if job.role in deciders and not job.owner]
     if not own:
@@ -70,7 +70,10 @@ def of_run(run: ObservedRun, deciders: Collection[str], enough: Collection[str] 
 
 
 def together(parts: Sequence[RunOutcome]) -> RunOutcome:
-    """Failed once one part is; complete when all are. A deadline is told of last: it may be how await ended a part."""
+    """Combine outcomes: failed if one part failed, complete if all parts are.
+
+    Of several failures a deadline comes last, since await may have ended a part by a deadline.
+    """
     if failures := [part for part in parts if part.state == "failed"]:
         return min(failures, key=lambda part: part.reason == DEADLINE)
     for state in ("active", "suspended"):
@@ -82,14 +85,20 @@ def together(parts: Sequence[RunOutcome]) -> RunOutcome:
 
 
 def explained(outcome: RunOutcome, cause: Cause | None) -> RunOutcome:
-    """A failure in the words of the pods, which know more than their Job; except for a deadline, which ended them."""
+    """Return the outcome, with the pods' cause of a failure: it is more exact than the Job's reason.
+
+    After a deadline the Job's reason remains, since the deadline ended the pods.
+    """
     if outcome.state != "failed" or outcome.reason in (DEADLINE, HELPER_LOST) or cause is None:
         return outcome
     return RunOutcome("failed", cause.reason, cause.message, outcome.at)
 
 
 def lost_helper(run: ObservedRun, outcome: RunOutcome, walltime: int | None) -> RunOutcome:
-    """A deadline of one second that no user asked for is how an await agent ends the group of a helper that is away."""
+    """Return the outcome, as `HELPER_LOST` if an await agent ended the group because its helper did not listen.
+
+    The agent ends a Job by a deadline of one second. A user's own `walltime` of one second is no lost helper.
+    """
     late = [job for job in run.jobs if of_job(job).reason == DEADLINE]
     patched = bool(late) and all(job.deadline == END_AT_ONCE for job in late)
     if outcome.reason != DEADLINE or not patched or walltime == END_AT_ONCE:

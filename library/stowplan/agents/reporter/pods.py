@@ -1,4 +1,4 @@
-"""Pods, with no more of each than the rules need."""
+"""Pods, reduced to the values that the rules need."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,19 +13,19 @@ JOB_NAME = "batch.kubernetes.io/job-name"
 JOB_INDEX = "batch.kubernetes.io/job-completion-index"
 
 _LONGEST = 600
-"""Characters that are kept of a message."""
+"""Maximum length of a message in characters; longer ones are cut."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A container that has ended, now or before it was started again."""
+    """The end of a container, present or before its last restart."""
 
     code: int
     reason: str
     message: str
     at: str
     current: bool
-    """Whether it is its present state."""
+    """Whether the container is in this state now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """A container that is not simply fine."""
+    """A container that waits, or that ended with an error."""
 
     name: str
     sidecar: bool
@@ -76,14 +76,14 @@ class Pod:
     created: str
     deleting: bool
     complete: bool
-    """Whether all of its containers run and are ready."""
+    """Whether all containers run and are ready."""
     begun: bool
-    """Whether one of its main containers has been started, now or before."""
+    """Whether a main container was ever started."""
     awaits: str
-    """The dataset that it waits for; empty where it waits for none."""
+    """Name of the dataset that the pod waits for; empty for none."""
     conditions: Mapping[str, Sign]
     containers: tuple[Container, ...]
-    """Those with something to tell."""
+    """Containers that wait, or that ended with an error."""
 
     @property
     def is_running(self) -> bool:
@@ -98,7 +98,7 @@ _TOLD = ("DisruptionTarget", "PodScheduled", "Ready", "ContainersReady")
 
 
 def pod(manifest: Manifest, namespace: str) -> Pod | None:
-    """From the manifest; None for one that belongs to no custom resource."""
+    """Parse a manifest; None for a pod that belongs to no custom resource."""
     metadata, spec, status = manifest["metadata"], manifest.get("spec") or {}, manifest.get("status") or {}
     key = key_of(metadata, namespace)
     if key is None:
@@ -144,7 +144,7 @@ def _waits(status: Manifest) -> bool:
 
 
 def _dataset(spec: Manifest) -> str:
-    """The name that the container was given for its messages."""
+    """Return the dataset's name in the arguments of the waiting init container."""
     words = next((each.get("args") or () for each in spec.get("initContainers") or () if each["name"] == WAIT), ())
     return next((intern(str(name)) for option, name in pairwise(words) if option == "--dataset"), "")
 
@@ -196,7 +196,7 @@ def _ended(state: Manifest, *, current: bool) -> Ended:
 
 
 def _last_words(text: str) -> tuple[str, str]:
-    """Reason and message that an agent left as JSON; of other programs the text is the message."""
+    """Return reason and message of an agent's JSON; for other programs, no reason and the whole string as message."""
     try:
         words = json.loads(text) if text.startswith("{") else None
     except ValueError:

@@ -1,6 +1,6 @@
-"""Whether the reporter of this container is at work, by a file in its scratch directory.
+"""Probe of the reporter in this container, by a heartbeat file in the scratch directory.
 
-Kept free of imports that take long, such as that of pathlib: the probe runs twice a minute.
+This module avoids slow imports, such as pathlib, since the probe runs twice a minute.
 """
 
 import os
@@ -9,23 +9,23 @@ import time
 from collections.abc import Mapping
 
 ALIVE_SECONDS = 90.0
-"""A reporter that was not seen at work for so long is started again."""
+"""Maximum age of the heartbeat in seconds. After that the reporter is restarted."""
 
 
 def alive_file(environment: Mapping[str, str]) -> str:
-    """Path of the file: it holds the seconds of the monotonic clock at which the reporter was last at work."""
+    """Return the path of the heartbeat file, which holds the last heartbeat in seconds of the monotonic clock."""
     return os.path.join(environment.get("HOME") or "/tmp", "alive")  # noqa: PTH118, S108 - of this pod alone
 
 
 def beat(path: str) -> None:
-    """The reporter is at work. No probe ever finds half of the file."""
+    """Write the present time atomically."""
     with open(f"{path}.tmp", "w", encoding="ascii") as file:  # noqa: PTH123
         file.write(str(time.monotonic()))
     os.replace(f"{path}.tmp", path)  # noqa: PTH105
 
 
 def main() -> int:
-    """0 if it was seen at work a moment ago, else 1 with a sentence."""
+    """Return 0 for a recent heartbeat; otherwise 1, with a sentence on standard error."""
     path = alive_file(os.environ)
     try:
         with open(path, encoding="ascii") as file:  # noqa: PTH123

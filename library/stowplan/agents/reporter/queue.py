@@ -1,4 +1,4 @@
-"""Custom resources that are to be looked at, each at its time."""
+"""Queue of the custom resources to judge, each with its time."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,9 +9,9 @@ from stowplan.agents.reporter.workloads import Key
 
 @dataclass
 class Queue:
-    """A set of keys with times; whoever takes one may be sure that nobody else has it at that moment.
+    """A set of keys with times. No two workers hold the same key at once.
 
-    Changes that come close together are one look. `clock` gives seconds and only goes forward.
+    Changes of one key before its time are taken together. `clock` returns seconds and is monotonic.
     """
 
     clock: Callable[[], float]
@@ -20,13 +20,13 @@ class Queue:
     _news: asyncio.Event = field(default_factory=asyncio.Event)
 
     def add(self, key: Key, delay: float) -> None:
-        """Look at it after so many seconds, or when it was due already."""
+        """Make the key due after `delay` seconds, unless it is due earlier."""
         at = self.clock() + delay
         self._due[key] = min(at, self._due.get(key, at))
         self._news.set()
 
     async def take(self) -> Key:
-        """The next one that is due."""
+        """Wait for the next due key and return it."""
         while True:
             self._news.clear()
             waiting = [(at, key) for key, at in self._due.items() if key not in self._taken]
@@ -46,6 +46,6 @@ class Queue:
                 continue
 
     def done(self, key: Key) -> None:
-        """It may be taken again."""
+        """Release the key, so that it can be taken again."""
         self._taken.discard(key)
         self._news.set()

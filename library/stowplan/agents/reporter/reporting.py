@@ -1,4 +1,4 @@
-"""Looks at each custom resource whose objects have changed, and reports what follows from them."""
+"""Judge each custom resource whose objects have changed, and report its status."""
 
 import asyncio
 import random
@@ -22,24 +22,24 @@ from stowplan.agents.reporter.workloads import Key
 from stowplan.agents.runtime.log import Log
 
 SETTLE_SECONDS = 0.3
-"""Wait after a change: those that follow from it come in one look."""
+"""Seconds to wait after a change, so that changes that follow from it are judged together."""
 
 NEW_SPEC_SECONDS = 2.0
-"""Wait after a change of the spec: the new Jobs come by another watch, and the old ones say nothing of it."""
+"""Seconds to wait after a change of the spec: the new Jobs arrive by another watch, and the old Jobs do not count."""
 
 BETWEEN_SECONDS = 1.0
-"""Time between two reports on one custom resource, at least."""
+"""Minimum seconds between two reports on one custom resource."""
 
 RESYNC_SECONDS = 300.0
-"""Everything is looked at so often, whether or not it has changed."""
+"""Seconds after which all custom resources are judged again, changed or not."""
 
 HANDS = 4
-"""Reports under way at one time."""
+"""Maximum number of concurrent reports."""
 
 
 @dataclass
 class Reporting:
-    """One namespace."""
+    """The reporter of one namespace."""
 
     settings: ReporterSettings
     client: Client
@@ -66,7 +66,7 @@ class Reporting:
         )
 
     async def run(self) -> None:
-        """Without end."""
+        """Watch and report without end."""
         async with asyncio.TaskGroup() as tasks:
             for each in self._watches():
                 tasks.create_task(each.run())
@@ -78,7 +78,7 @@ class Reporting:
                 tasks.create_task(self._work())
 
     def _begin(self) -> None:
-        """What the lists tell is of one moment: nothing else is on its way."""
+        """Record the generations of all resources: all lists are complete, so no resource waits `NEW_SPEC_SECONDS`."""
         for key in self.caches.all_keys():
             if seen := self.caches.observed(key):
                 self._generations[key] = seen.resource.uid, seen.resource.generation
@@ -112,7 +112,7 @@ class Reporting:
                 self.queue.done(key)
 
     async def look(self, key: Key) -> None:
-        """Judges one custom resource by its objects, and writes what has changed."""
+        """Judge one custom resource by its objects, and write its status if it has changed."""
         seen = self.caches.observed(key)
         if seen is None:
             self._forget(key)
@@ -134,7 +134,7 @@ class Reporting:
             self.queue.add(key, backoff.seconds())
 
     def _wait(self, key: Key, seen: Observed) -> float:
-        """Seconds to wait before the resource is judged; 0 for none."""
+        """Return the seconds to wait before the resource is judged; 0 to judge it now."""
         resource, now = seen.resource, monotonic()
         generation = (resource.uid, resource.generation)
         if self._generations.get(key) != generation:

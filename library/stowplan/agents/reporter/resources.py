@@ -1,4 +1,4 @@
-"""Custom resources: what of each spec the rules look at, and the present status."""
+"""Custom resources: the part of each spec that the rules read, and the present status."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from stowplan.schema.kinds.custom_resource import SpecFields
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of ours."""
+    """A kind of this project. `needed` are the spec fields that the rules read."""
 
     kind: str
     needed: SpecFields
@@ -24,7 +24,7 @@ class Kind:
 
 
 KINDS = tuple(Kind(name, model.OBSERVED) for name, model in table.KINDS.items())
-"""Every kind of ours."""
+"""All kinds of this project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,13 @@ class Resource:
     generation: int
     created: str
     suspended: bool
-    """Whether its user asked for that (`terminate` of a SampleJob)."""
+    """Whether the user suspended it (`terminate` of a SampleJob)."""
     spec: Mapping[str, Any]
     status: Manifest
 
 
 def resource(manifest: Manifest, namespace: str, kind: Kind) -> Resource | None:
-    """From the manifest; None for one that is being deleted, or that was not compiled."""
+    """Parse a manifest; None for an object that is being deleted, or that the compiler did not write."""
     metadata, spec = manifest["metadata"], manifest.get("spec") or {}
     key = key_of(metadata, namespace)
     if key is None or key[0] != kind.kind or "deletionTimestamp" in metadata:

@@ -1,4 +1,4 @@
-"""What the reporter is told: arguments, environment and configuration file."""
+"""Settings of the reporter: arguments, environment and configuration file."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,12 +29,12 @@ class ReporterSettings:
 
 
 def arguments(words: Sequence[str]) -> Arguments:
-    """Reads the command line; SystemExit 2 if it is wrong, 0 after `--help`."""
+    """Parse the command line. Raises SystemExit: 2 for wrong arguments, 0 after `--help`."""
     return parse(words, "stowplan.agents.reporter", about=_ABOUT, codes=_CODES)
 
 
 def settings(given: Arguments, environment: Mapping[str, str]) -> ReporterSettings:
-    """The settings. Raises SettingsError if something is missing or wrong."""
+    """Return the settings. Raises SettingsError if something is missing or wrong."""
     config = read_config(given.config, ReporterConfig.model_validate_json)
     reach = access.from_pod(environment, given.account)
     return ReporterSettings(reach, config.namespace, config.job_sets, config.mxnet_success)

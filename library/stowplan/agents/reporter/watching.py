@@ -1,4 +1,4 @@
-"""Keeps a cache as the API server has it, whatever happens to the server in between."""
+"""Keep a cache in step with the API server, also over faults and restarts of the server."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,13 +13,13 @@ from stowplan.agents.reporter.cache import ObjectCache, T
 from stowplan.agents.runtime.log import Log
 
 PAGE = 100
-"""Objects of one answer: what is read in one piece has to be held in one piece."""
+"""Maximum number of objects in one answer, since a whole answer is held in memory."""
 
 STEADY_SECONDS = 5.0
-"""A round that lasted this long went well; one that ends sooner is followed by a wait."""
+"""Seconds after which a round counts as successful. After a shorter round the next one is delayed."""
 
 SELECTOR = "stowplan.dev/kind"
-"""Everything compiled from a spec has this label."""
+"""Label of all objects that are compiled from a spec."""
 
 _GONE, _NOT_FOUND = 410, 404
 
@@ -28,9 +28,9 @@ _GONE, _NOT_FOUND = 410, 404
 class Watching(Generic[T]):
     """One collection, such as `/apis/batch/v1/namespaces/ml/jobs`.
 
-    It is listed once, page by page, and then watched. A watch that ends, by its time, a fault or a restart of the
-    server, goes on from the last version that was seen; the list is made again only when the server no longer has that
-    version (410).
+    It is listed once, page by page, and then watched. After the end of a watch (its time limit, a fault or a restart of
+    the server) the next watch goes on from the last seen version. The collection is listed again only if the server no
+    longer has that version (410).
     """
 
     client: Client
@@ -39,7 +39,7 @@ class Watching(Generic[T]):
     log: Log
 
     async def run(self, version: str | None = None) -> None:
-        """Without end; from a version on where one is known."""
+        """List and watch without end. With a `version`, begin by watching from it."""
         backoff = Backoff()
         while True:
             begin = monotonic()
@@ -52,7 +52,7 @@ class Watching(Generic[T]):
                 await asyncio.sleep(backoff.seconds())
 
     async def _list(self) -> str | None:
-        """The version of the list; None where there is none."""
+        """List the collection and return the list's version; None if listing failed."""
         self.cache.begin()
         token = ""
         while True:
@@ -77,7 +77,7 @@ class Watching(Generic[T]):
                 return str(metadata.get("resourceVersion") or "") or None
 
     async def _watch(self, version: str) -> str | None:
-        """The last version that was seen; None where the server no longer has it."""
+        """Watch until the end of the watch, and return the last seen version; None if the server no longer has it."""
         async for event in self.client.watch_all(self.collection, SELECTOR, version):
             match event:
                 case WatchEvent(kind, found):
@@ -93,7 +93,7 @@ class Watching(Generic[T]):
         return version
 
     def _take(self, change: Callable[[Manifest], None], manifest: Manifest) -> None:
-        """An object of a shape that nobody expects must not keep the others from being seen."""
+        """Apply one change to the cache. An object of an unexpected shape is logged and skipped."""
         try:
             change(manifest)
         except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -1,4 +1,4 @@
-"""Jobs, JobSets and StatefulSets, with no more of each than the rules need."""
+"""Jobs, JobSets and StatefulSets, reduced to the values that the rules need."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -8,17 +8,17 @@ from stowplan.agents.cluster.answers import Manifest
 
 SPEC_KIND, SPEC_NAME = "stowplan.dev/kind", "stowplan.dev/name"
 SPEC_NAMESPACE = "stowplan.dev/namespace"
-"""On objects that do not live in the namespace of their spec."""
+"""Label of objects outside the namespace of their spec."""
 ROLE, RUN_HASH = "stowplan.dev/role", "stowplan.dev/run-hash"
 COMPONENT = "app.kubernetes.io/component"
 
 AWAIT = "await"
-"""Name of the container that ends a helper with the Jobs that decide."""
+"""Name of the container that ends a helper together with the deciding Jobs."""
 WAIT = "wait-dataset"
-"""Name of the init container that holds a pod back until its dataset is ready."""
+"""Name of the init container that delays a pod until its dataset is ready."""
 
 Key = tuple[str, str]
-"""A custom resource by its kind and the value of its label `stowplan.dev/name`."""
+"""Kind of a custom resource, and the value of the label `stowplan.dev/name`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Mark:
     reason: str
     message: str
     at: str
-    """When it became true; empty where that is not said."""
+    """Time at which the condition became true; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +39,20 @@ class Job:
     uid: str
     name: str
     run: str
-    """The hash that ends its name; the scheduled minute where a CronJob made it."""
+    """Hash at the end of the Job's name; the scheduled minute for a Job of a CronJob."""
     role: str
     """Role of a training job, or the task."""
     created: str
     owner: str
-    """Name of the JobSet that it belongs to; empty for none."""
+    """Name of the Job's JobSet; empty for none."""
     helper: bool
-    """Whether its pods only wait for the Jobs that decide."""
+    """Whether the pods only wait for the deciding Jobs."""
     suspended: bool
     parallelism: int
     completions: int
     deadline: int | None
     resized: str
-    """When somebody last wrote the number of its pods, by the API server's clock."""
+    """Time of the last write of the number of pods, by the API server's clock."""
     started: str
     completed: str
     active: int
@@ -63,7 +63,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class JobSet:
-    """A JobSet; `sizes` are the pods of each role."""
+    """A JobSet. `sizes` are the numbers of pods by role."""
 
     key: Key
     uid: str
@@ -84,11 +84,11 @@ class StatefulSet:
     created: str
     replicas: int
     ready: int
-    """0 as long as the controller has not seen the newest spec."""
+    """Number of ready pods; 0 until the controller has seen the newest spec."""
 
 
 def key_of(metadata: Mapping[str, Any], namespace: str) -> Key | None:
-    """The custom resource that an object belongs to, by its labels; None where that lives in another namespace."""
+    """Return an object's custom resource by its labels; None if it has none, or if that is in another namespace."""
     labels = metadata.get("labels") or {}
     if labels.get(SPEC_NAMESPACE, namespace) != namespace:
         return None
@@ -97,7 +97,7 @@ def key_of(metadata: Mapping[str, Any], namespace: str) -> Key | None:
 
 
 def job(manifest: Manifest, namespace: str) -> Job | None:
-    """From the manifest; None for one that belongs to no custom resource, or that is being deleted."""
+    """Parse a manifest; None for a Job that belongs to no custom resource, or that is being deleted."""
     metadata, spec, status = _parts(manifest)
     key = key_of(metadata, namespace)
     if key is None or "deletionTimestamp" in metadata:
@@ -129,7 +129,7 @@ def job(manifest: Manifest, namespace: str) -> Job | None:
 
 
 def job_set(manifest: Manifest, namespace: str) -> JobSet | None:
-    """From the manifest, as `job`."""
+    """Parse a manifest, as `job` does."""
     metadata, spec, status = _parts(manifest)
     key = key_of(metadata, namespace)
     if key is None or "deletionTimestamp" in metadata:
@@ -146,7 +146,7 @@ def job_set(manifest: Manifest, namespace: str) -> JobSet | None:
 
 
 def stateful_set(manifest: Manifest, namespace: str) -> StatefulSet | None:
-    """From the manifest, as `job`."""
+    """Parse a manifest, as `job` does."""
     metadata, spec, status = _parts(manifest)
     key = key_of(metadata, namespace)
     if key is None or "deletionTimestamp" in metadata:
@@ -187,7 +187,7 @@ def _size(replicated: Manifest) -> int:
 
 
 def _resized(metadata: Manifest) -> str:
-    """A Job does not say when its size changed, but `managedFields` say when its writer last wrote anything."""
+    """Return the newest time in `managedFields` of a writer of `parallelism`, which may be later than that write."""
     entries = metadata.get("managedFields") or ()
     times = [
         str(each.get("time") or "")

@@ -15,7 +15,7 @@ COMPLETE, FAILED, STALLED, SUSPENDED = "Complete", "Failed", "Stalled", "Suspend
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A condition before it has its times; `at` is empty where no object tells since when it holds."""
+    """A condition before its times are set; `at` is empty if no object has the time of the change."""
 
     type: str
     holds: bool
@@ -25,9 +25,9 @@ class Draft:
 
 
 def of_work(outcome: RunOutcome, cause: Cause | None) -> list[Draft]:
-    """The conditions of everything that runs to an end. `outcome` is explained already.
+    """Return the conditions of a kind that runs to an end. `outcome` must come from `explained`.
 
-    As long as there is no end, Complete tells what keeps it away.
+    Until the end, Complete has the reason why the run is not complete.
     """
     why = None if outcome.is_over else cause
     reason, message = (why.reason, why.message) if why else (outcome.reason, outcome.message)
@@ -43,7 +43,7 @@ def of_work(outcome: RunOutcome, cause: Cause | None) -> list[Draft]:
 
 
 def settled(drafts: Iterable[Draft], seen: Observed) -> list[Status]:
-    """With their times: a condition whose status is the present one keeps its own."""
+    """Return the conditions with their times. A condition with an unchanged status keeps its time."""
     present = by_type(seen.resource.status)
     now = newest_time(seen)
     generation = seen.resource.generation
@@ -51,12 +51,12 @@ def settled(drafts: Iterable[Draft], seen: Observed) -> list[Status]:
 
 
 def by_type(status: Mapping[str, Any]) -> dict[str, Status]:
-    """The conditions of a status."""
+    """Return the conditions of a status by type."""
     return {each["type"]: each for each in status.get("conditions") or () if "type" in each}
 
 
 def is_over(status: Mapping[str, Any]) -> bool:
-    """Whether an end was reported of something that runs to one."""
+    """Return whether the status reports the end of a run."""
     conditions = by_type(status)
     return any((conditions.get(name) or {}).get("status") == "True" for name in (COMPLETE, FAILED))
 
@@ -73,7 +73,7 @@ def _settled(draft: Draft, present: Status | None, now: str, generation: int) ->
 
 
 def last_cause(pods: Cause | None, status: Mapping[str, Any]) -> Cause | None:
-    """The cause that the pods tell; when they are gone, the one that was reported while they were there."""
+    """Return the cause found in the pods; after their removal, the cause that was reported before."""
     if pods is not None:
         return pods
     before = by_type(status).get(COMPLETE) or {}

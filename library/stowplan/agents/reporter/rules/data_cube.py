@@ -1,4 +1,4 @@
-"""The status of a DataCube, save what its agent tells: progress, revision and the attempt."""
+"""The status of a DataCube, except the fields that its agent writes: progress, revision and the attempt."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ FIELDS = frozenset("phase pod conditions observedGeneration".split())
 
 
 def status(seen: Observed) -> Status | None:
-    """All fields that the reporter owns; None where what is there is to stay."""
+    """Return all fields that the reporter owns; None to leave the status unchanged."""
     if tasks.is_kept(seen):
         return None
     run = present_run(seen)
@@ -39,7 +39,7 @@ def status(seen: Observed) -> Status | None:
 
 
 def _before(status: Mapping[str, Any], run: ObservedRun) -> Mapping[str, Any]:
-    """What was reported of this very run: its pod's name begins with that of the Job."""
+    """Return the status if it is about this run (its pod's name begins with the Job's name); otherwise nothing."""
     name = ((status.get("pod") or {}).get("reference") or {}).get("name") or ""
     return status if any(str(name).startswith(f"{job.name}-") for job in run.jobs) else {}
 
@@ -62,7 +62,7 @@ def _pod(run: ObservedRun) -> Status | None:
 
 
 def _word(pod: Pod) -> str:
-    """As `kubectl get pods` shows it."""
+    """Return the pod's status as `kubectl get pods` shows it."""
     if pod.phase == "Succeeded":
         return "Completed"
     if pod.reason:

@@ -12,10 +12,10 @@ FIELDS = frozenset("phase state reason replicaStatuses run conditions observedGe
 
 
 def status(seen: Observed) -> Status | None:
-    """All fields that the reporter owns; None where what is there is to stay.
+    """Return all fields that the reporter owns; None to leave the status unchanged.
 
-    `mxnet_success` is the platform's choice. With `scheduler`, the success of the scheduler is that of the job, also
-    when a worker failed, as in the old operator. With `worker`, no role that decides may have failed.
+    `mxnet_success` is the platform's choice. With `scheduler`, the job succeeds with the scheduler, even if a worker
+    failed, as in the old operator. With `worker`, every deciding role must succeed.
     """
     if is_kept(seen):
         return None
@@ -52,7 +52,7 @@ def _phase(found: Training) -> str:
 
 
 def _replica(role: Role) -> Status:
-    """States in the words of the old API, which had none for a pod that starts but `Running`."""
+    """Return the role in the terms of the old API, in which a starting pod counts as `Running`."""
     counts = {
         "Unknown": role.counts["unknown"],
         "Running": role.counts["pending"] + role.counts["starting"] + role.counts["running"],

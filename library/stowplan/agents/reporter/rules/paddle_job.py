@@ -14,11 +14,11 @@ FIELDS = frozenset(
 )
 
 MOST_REFERENCES = 100
-"""Pods of a role that are named: a status has to fit into an object."""
+"""Maximum number of named pods per role, since the size of an object is limited."""
 
 
 def status(seen: Observed) -> Status | None:
-    """All fields that the reporter owns; None where what is there is to stay."""
+    """Return all fields that the reporter owns; None to leave the status unchanged."""
     if is_kept(seen):
         return None
     spec = seen.resource.spec
@@ -66,7 +66,10 @@ def _start(found: Training, phase: str) -> str | None:
 
 
 def _role(role: Role, seen: Observed) -> Status:
-    """Never without a field: where there was one before, an apply would leave a null, which the server refuses."""
+    """Return the role's counts and pods, with at least one field.
+
+    If all fields of a role were removed, an apply would leave a null, which the server refuses.
+    """
     status: Status = {state: role.counts[state] for state in POD_STATES if role.counts[state] or state == "running"}
     if role.pods:
         status["refs"] = [_reference(pod, seen) for pod in role.pods[:MOST_REFERENCES]]

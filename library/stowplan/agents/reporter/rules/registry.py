@@ -31,12 +31,12 @@ RULES: Mapping[str, Rules] = {
 
 
 def status(seen: Observed) -> Status | None:
-    """What the status should say; None where it is to stay as it is."""
+    """Return the fields that the reporter owns; None to leave the status unchanged."""
     return RULES[seen.resource.kind.kind].status(seen)
 
 
 def is_told(seen: Observed, wanted: Status) -> bool:
-    """Whether the present status says all of that, and nothing else in the reporter's fields."""
+    """Return whether the present status already equals `wanted` in all fields that the reporter owns."""
     present = seen.resource.status
     for field in RULES[seen.resource.kind.kind].FIELDS - {"conditions"}:
         if present.get(field) != wanted.get(field):

@@ -1,4 +1,4 @@
-"""The status of a SampleJob, save what its agents tell of their attempts."""
+"""The status of a SampleJob, except the attempts, which its agents write."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ _PARTITIONED = ("warmup", "clear")
 
 
 def status(seen: Observed) -> Status | None:
-    """All fields that the reporter owns; None where what is there is to stay."""
+    """Return all fields that the reporter owns; None to leave the status unchanged."""
     run = present_run(seen)
     task = str(seen.resource.spec.get("type") or "")
     entries = tasks.attempts(seen.resource.status, task)
@@ -51,7 +51,7 @@ def _expected(seen: Observed, task: str) -> int:
 
 
 def _together(parts: Sequence[RunOutcome], total: int) -> RunOutcome:
-    """Not complete before there is a Job for each partition."""
+    """Combine the partitions' outcomes. A partition without a Job counts as absent."""
     missing = [ABSENT] * (total - len(parts))
     return together([*parts, *missing])
 

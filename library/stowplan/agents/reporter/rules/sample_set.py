@@ -1,4 +1,4 @@
-"""The status of a SampleSet, save what its agents tell: caches, partitions and attempts."""
+"""The status of a SampleSet, except the fields that its agents write: caches, partitions and attempts."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ _NO_SYNC = RunOutcome("complete", "NoSync", "The data is there already")
 
 
 def status(seen: Observed) -> Status:
-    """All fields that the reporter owns."""
+    """Return all fields that the reporter owns."""
     run, spec = present_run(seen), seen.resource.spec
     found = _newest(seen.sets)
     runtime = [pod for pod in seen.pods if not pod.job]
@@ -52,12 +52,12 @@ def _newest(sets: Sequence[StatefulSet]) -> StatefulSet | None:
 
 
 def _fills(spec: Mapping[str, Any]) -> bool:
-    """Whether a sync fills the dataset."""
+    """Return whether a sync fills the dataset."""
     return bool((spec.get("source") or {}).get("uri")) and not spec.get("noSync")
 
 
 def _is_cached(spec: Mapping[str, Any]) -> bool:
-    """Whether nodes cache the dataset; a plain claim has no cache pods."""
+    """Return whether nodes cache the dataset; a plain claim has no cache pods."""
     driver = (spec.get("csi") or {}).get("driver")
     return (driver or DEFAULT_DRIVER) in CACHED_DRIVERS
 
@@ -67,7 +67,7 @@ def _sync(seen: Observed, run: ObservedRun) -> RunOutcome:
 
 
 def _task(run: ObservedRun, task: str, seen: Observed) -> RunOutcome:
-    """Where the Jobs of a task stand; by the agents' words where they are in another namespace."""
+    """Return the outcome of a task's Jobs; of a sync in another namespace, the outcome that its agents reported."""
     jobs = [job for job in run.jobs if job.role == task]
     entries = tasks.attempts(seen.resource.status, task)
     if not jobs:
@@ -84,7 +84,7 @@ def _phase(seen: Observed, found: StatefulSet | None, wanted: int, sync: RunOutc
         alive=ready > 0 or (found is not None and seen.resource.status.get("phase") in _CAME_TO_LIFE),
         whole=ready >= wanted and replicas == wanted,
         mounted=ready > 0,
-        # The scheduler takes no pod before its claim is bound.
+        # The scheduler assigns no node to a pod before its claim is bound.
         bound=any(pod.node for pod in seen.pods if not pod.job),
     )
 
@@ -102,7 +102,7 @@ def _filled(phase: str | None, sync: RunOutcome) -> Draft:
 
 
 def _copies(seen: Observed) -> bool:
-    """Whether the sync has begun; between two attempts it goes on."""
+    """Return whether the sync has begun. It also counts as begun between two attempts."""
     run, present = present_run(seen), seen.resource.status
     names = {job.name for job in run.jobs}
     told = any(not names or each.get("run") in names for each in tasks.attempts(present, "sync"))

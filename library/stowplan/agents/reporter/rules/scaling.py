@@ -5,7 +5,7 @@ from typing import Any
 from stowplan.agents.reporter.rules.training import Role, Training
 
 MOST = 50
-"""Records that are kept: the newest."""
+"""Maximum number of records; the oldest are dropped."""
 
 PENDING, DONE, UNDONE = "Unknown", "True", "False"
 
@@ -13,9 +13,9 @@ Record = dict[str, Any]
 
 
 def records(found: Training, role: Role | None) -> list[Record]:
-    """The records of this run, with a new one where the Job's size is not the one that was reported last.
+    """Return the records of this run, with a new one if the Job's size differs from the last reported size.
 
-    A record is `Unknown` until all trainers that are wanted run, and `False` when another change came before that.
+    A record is `Unknown` until all wanted trainers run, and `False` if the next change came before that.
     """
     if role is None or not found.run.is_there:
         return []
@@ -31,12 +31,12 @@ def records(found: Training, role: Role | None) -> list[Record]:
 
 
 def is_pending(known: list[Record]) -> bool:
-    """Whether the newest change is still going on."""
+    """Return whether the newest change is not finished."""
     return bool(known) and known[-1].get("status") == PENDING
 
 
 def _wanted(trainers: str) -> int | None:
-    """The number that was wanted, of what was reported as `2/6`."""
+    """Return the wanted number of a report such as `2/6`."""
     text = trainers.partition("/")[2]
     return int(text) if text.isdecimal() else None
 

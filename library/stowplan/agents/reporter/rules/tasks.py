@@ -1,4 +1,4 @@
-"""What the kinds that move data have in common: Jobs of agents, and the agents' own words on each attempt."""
+"""Common parts of the kinds that move data: the agents' Jobs, and the agents' reports on each attempt."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -14,15 +14,15 @@ Entry = Mapping[str, Any]
 
 
 def attempts(status: Mapping[str, Any], task: str) -> list[Entry]:
-    """The agents' entries on a task, by partition."""
+    """Return the agents' entries on a task, sorted by partition."""
     found = [each for each in status.get("attempts") or () if each.get("task") == task]
     return sorted(found, key=lambda each: int(each.get("partition", 0)))
 
 
 def of_entries(entries: Sequence[Entry]) -> RunOutcome:
-    """Where a task stands by its agents' words alone: its Jobs are in another namespace.
+    """Return the outcome of a task from its agents' reports alone, for Jobs in another namespace.
 
-    A failure that another attempt may mend is none yet; only the Job knows how many attempts there will be.
+    A failure that a retry may cure does not count yet: only the Job knows the number of retries.
     """
     if not entries:
         return ABSENT
@@ -37,7 +37,7 @@ def of_entries(entries: Sequence[Entry]) -> RunOutcome:
 
 
 def told(entries: Iterable[Entry], runs: Iterable[str]) -> Cause | None:
-    """A failure that an agent reported of one of these Jobs, for when its pod is gone."""
+    """Return a failure that an agent reported about one of these Jobs; used when the pod is gone."""
     names = set(runs)
     for each in entries:
         failed = "failed" in (each.get("state"), each.get("result"))
@@ -49,20 +49,20 @@ def told(entries: Iterable[Entry], runs: Iterable[str]) -> Cause | None:
 
 
 def has_begun(pods: Iterable[Pod]) -> bool:
-    """Whether one of the pods has started its container."""
+    """Return whether a pod has started its container."""
     return any(pod.begun for pod in pods)
 
 
 def phase(found: RunOutcome, *, begun: bool) -> str:
-    """Of a kind with one task, in the words of the old operators."""
+    """Return the phase of a kind with one task, in the terms of the old operators."""
     ended = {"complete": "Succeeded", "failed": "Failed"}.get(found.state)
     return ended or ("Running" if begun and found.state == "active" else "Pending")
 
 
 def is_kept(seen: Observed) -> bool:
-    """Whether the report stays as it is: the run has ended and its Jobs are gone.
+    """Return whether the status remains unchanged, because the run has ended and its Jobs are gone.
 
-    A schedule keeps few of its Jobs, and between two runs the last one is what there is to tell.
+    A schedule retains few of its Jobs. Between two runs the status is that of the last run.
     """
     status, resource = seen.resource.status, seen.resource
     same = status.get("observedGeneration") == resource.generation

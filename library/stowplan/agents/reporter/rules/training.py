@@ -1,4 +1,4 @@
-"""What the three kinds of training jobs have in common: the roles of a run, and where it stands."""
+"""Common parts of the three kinds of training jobs: the roles and the outcome of a run."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ POD_STATES: tuple[PodState, ...] = ("pending", "starting", "running", "succeeded
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """The pods of one role. `wanted` is how many should run at present."""
+    """The pods of one role. `wanted` is the number of pods that should run now."""
 
     name: str
     wanted: int
@@ -27,7 +27,7 @@ class Role:
 
     @property
     def present(self) -> int:
-        """Pods that run, or are done."""
+        """Return the number of pods that run or have succeeded."""
         return self.counts["running"] + self.counts["succeeded"]
 
     @property
@@ -44,35 +44,35 @@ class Training:
     cause: Cause | None
     roles: Mapping[str, Role]
     before: Mapping[str, Any]
-    """What was reported of this very run; empty where that was another one."""
+    """Last reported status of this run; empty if the last report was about another run."""
 
     @property
     def all_run(self) -> bool:
-        """Whether every wanted pod runs or is done."""
+        """Return whether every wanted pod runs or has succeeded."""
         return bool(self.roles) and all(role.is_complete for role in self.roles.values())
 
     @property
     def ran_at(self) -> str:
-        """When the last of the running pods became ready."""
+        """Return the time at which the last running pod became ready."""
         pods = [pod for role in self.roles.values() for pod in role.pods]
         return latest(pod.conditions["Ready"].at for pod in pods if pod.is_running and "Ready" in pod.conditions)
 
     @property
     def began_at(self) -> str:
-        """Of a job that was done before anyone saw it run: when its Jobs began."""
+        """Return the start of the Jobs of a complete run, for a job that was never seen running; otherwise empty."""
         return latest(job.started for job in self.run.jobs) if self.outcome.state == "complete" else ""
 
 
 def training(
     seen: Observed, deciders: Collection[str], *, enough: Collection[str] = (), walltime: int | None = None
 ) -> Training:
-    """Where the present run stands; `enough` is as in `outcome.of_run`."""
+    """Judge the present run. `deciders` and `enough` are those of `outcome.of_run`."""
     run = present_run(seen)
     status = seen.resource.status
     before = status if status.get("run") == run.name else {}
     found = outcome.of_run(run, deciders, enough)
     if is_over(before) and found.state in ("active", "suspended"):
-        # Its Jobs were made again under the same names.
+        # The Jobs were deleted and created again with the same names.
         before = {}
     cause = causes.of_pods(run.pods)
     if found.state == "failed":
@@ -82,14 +82,14 @@ def training(
 
 
 def is_kept(seen: Observed) -> bool:
-    """Whether the job has ended and its Jobs were removed since: then the report stays as it is."""
+    """Return whether the job has ended and its Jobs were removed; its status then remains unchanged."""
     status = seen.resource.status
     there = seen.jobs or seen.job_sets
     return not there and is_over(status) and status.get("observedGeneration") == seen.resource.generation
 
 
 def pod_state(pod: Pod) -> PodState:
-    """As the old Paddle operator counted them."""
+    """Return the state as which the old Paddle operator counted the pod."""
     if pod.phase == "Succeeded":
         return "succeeded"
     if pod.phase == "Failed":
@@ -103,7 +103,7 @@ def pod_state(pod: Pod) -> PodState:
 
 
 def reason_of(found: Training) -> str:
-    """A sentence on what keeps the job from its end, or ended it; empty where nothing does."""
+    """Return why the job ended or does not progress; empty if nothing is wrong."""
     if found.outcome.is_over:
         return found.outcome.message
     if found.outcome.state == "suspended":
@@ -126,7 +126,7 @@ def _role(name: str, wanted: int, run: ObservedRun) -> Role:
     counts = dict.fromkeys(POD_STATES, 0)
     for pod in pods:
         counts[pod_state(pod)] += 1
-    # The pods of a Job that is done may be gone.
+    # The pods of a finished Job may be gone.
     counts["succeeded"] = max(counts["succeeded"], sum(job.succeeded for job in jobs))
     ended = [outcome.of_job(job) for job in jobs]
     if ended and all(each.state == "complete" for each in ended):

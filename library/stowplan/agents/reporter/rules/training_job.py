@@ -20,7 +20,7 @@ _RUNNING = ("Running", "Scaling")
 
 
 def status(seen: Observed) -> Status | None:
-    """All fields that the reporter owns; None where what is there is to stay."""
+    """Return all fields that the reporter owns; None to leave the status unchanged."""
     if is_kept(seen):
         return None
     spec = seen.resource.spec
@@ -87,7 +87,7 @@ def _fulfillment(trainers: Role | None, spec: Mapping[str, Any]) -> str | None:
 
 
 def _replica(role: Role) -> Status:
-    """States in the words of the old API: a pod that does not run yet is starting."""
+    """Return the role in the terms of the old API, in which every pod that does not run yet is starting."""
     counts = {
         "starting": role.counts["pending"] + role.counts["starting"] + role.counts["unknown"],
         "running": role.counts["running"],
