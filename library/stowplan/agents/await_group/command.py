@@ -13,12 +13,12 @@ from stowplan.schema.agents.field_managers import AWAIT
 
 
 def main() -> int:
-    """Runs until the group has ended; returns the exit code."""
+    """Run until the group has ended and return the exit code."""
     return main_loop.run(arguments(sys.argv[1:]), settings, _run)
 
 
 async def _run(told: AwaitSettings, log: Log) -> int:
-    """Attends the group until its end or SIGTERM, whichever comes first."""
+    """Watch the group until its end or SIGTERM, whichever comes first."""
     async with Client(told.access, AWAIT) as client:
         outcome = await until_signal(attend(told, client, log))
         if outcome is None:

@@ -1,4 +1,4 @@
-"""What await hears: one queue that news of the Jobs and looks at the ports come through."""
+"""Events of await: changes of the Jobs and probes of the ports, in one queue."""
 
 import asyncio
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from stowplan.agents.cluster.place import job
 
 LONGEST_INTERVAL = 5.0
 SHORTEST_INTERVAL = 0.5
-"""Seconds between two looks at the ports; a tenth of the timeout in between."""
+"""Bounds, in seconds, of the interval between two probes of the ports, which is a tenth of the timeout."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobNews:
-    """A deciding Job as it is now."""
+    """The present state of a deciding Job."""
 
     name: str
     state: JobState
@@ -26,7 +26,7 @@ class JobNews:
 
 @dataclass(frozen=True, slots=True)
 class JobTrouble:
-    """A deciding Job could not be read."""
+    """A failed read of a deciding Job."""
 
     name: str
     trouble: Trouble
@@ -34,7 +34,7 @@ class JobTrouble:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """The ports that are open, and the seconds since the look before."""
+    """The open ports, and the seconds since the previous probe."""
 
     opened: frozenset[int]
     elapsed: float
@@ -45,7 +45,7 @@ Events = asyncio.Queue[Event]
 
 
 async def watch_job(client: Client, namespace: str, name: str, events: Events) -> None:
-    """Tells of one Job without end."""
+    """Report the changes of one Job without end."""
     async for news in follow(client, job(namespace, name)):
         match news:
             case Live(manifest):
@@ -59,10 +59,10 @@ async def watch_job(client: Client, namespace: str, name: str, events: Events) -
 
 
 async def watch_ports(settings: AwaitSettings, events: Events) -> None:
-    """Looks at the ports without end.
+    """Probe the ports without end.
 
-    A gap that is much longer than the interval is counted as a short one: a process that stood still with its node says
-    nothing of the helper.
+    A gap counts as at most three intervals: a longer one means that the node stopped this process, and proves nothing
+    about the helper.
     """
     interval = min(LONGEST_INTERVAL, max(SHORTEST_INTERVAL, settings.timeout / 10))
     hosts = addresses(settings.pod_ip)

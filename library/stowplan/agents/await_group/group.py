@@ -1,4 +1,4 @@
-"""The decision of await, without clock and network: what is known of the group, and what follows from it."""
+"""The decision of await from the known state of the group, without clock and network."""
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ class Succeeded:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """One deciding Job failed or went away. `others` still run, for nothing."""
+    """A deciding Job failed or was deleted. `others` still run, without use."""
 
     job: str
     reason: str
@@ -26,7 +26,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Doomed:
-    """A helper stays away: these Jobs have to end, each at the version that was judged."""
+    """A helper does not listen: these Jobs must end, each at the version that was judged."""
 
     ports: tuple[int, ...]
     jobs: Mapping[str, JobState]
@@ -37,10 +37,11 @@ Decision = Succeeded | Failed | Doomed | None
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What is known of the deciding Jobs, by name, and how long each port of the helpers has been closed, in seconds.
+    """Known states of the deciding Jobs by name, and the seconds for which each port of the helpers has been closed.
 
-    A port counts from the start or from when it was last open. It does not count while a deciding Job is suspended, and
-    begins anew after that, since a group that is resumed starts once more; nor before the server has told of every Job.
+    The time of a port counts from the start, or from when it was last open. It does not count before the server has
+    reported every Job, nor while a deciding Job is suspended. It then restarts at 0, since a resumed group starts
+    again.
     """
 
     jobs: Mapping[str, JobState]
@@ -48,17 +49,17 @@ class Group:
     timeout: float
 
     def saw(self, name: str, job: JobState) -> "Group":
-        """After news of one deciding Job."""
+        """Return the group after a change of one deciding Job."""
         return replace(self, jobs={**self.jobs, name: self.jobs[name].after(job)})
 
     def probed(self, opened: Set[int], elapsed: float) -> "Group":
-        """After a look at all ports, `elapsed` seconds after the one before."""
+        """Return the group after a probe of all ports, `elapsed` seconds after the previous one."""
         stands = any(job.phase in _CLOCK_STANDS for job in self.jobs.values())
         closed = {port: 0.0 if stands or port in opened else past + elapsed for port, past in self.closed.items()}
         return replace(self, closed=closed)
 
     def decide(self) -> Decision:
-        """What is to be done now; None is to wait on."""
+        """Return the next step; None to go on waiting."""
         for name, job in self.jobs.items():
             if job.phase in _FAILED:
                 return Failed(name, job.reason, tuple(self._running()))
@@ -72,11 +73,11 @@ class Group:
         return Doomed(ports, jobs) if ports and jobs else None
 
     def _running(self) -> dict[str, JobState]:
-        """The deciding Jobs that run, and were not asked to end."""
+        """Return the running deciding Jobs that were not asked to end."""
         running = {name: job for name, job in self.jobs.items() if job.phase is Phase.RUNNING}
         return {name: job for name, job in running.items() if job.deadline_seconds != END_AT_ONCE}
 
 
 def group(jobs: Sequence[str], ports: Sequence[int], timeout: float) -> Group:
-    """The group before anything is known."""
+    """Return the group before anything is known."""
     return Group(dict.fromkeys(jobs, UNKNOWN), dict.fromkeys(ports, 0.0), timeout)

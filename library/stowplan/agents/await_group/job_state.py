@@ -1,4 +1,4 @@
-"""What of a Job matters to those who wait for it."""
+"""State of a deciding Job, reduced to the values that await needs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,20 +7,20 @@ from typing import Any
 
 
 class Phase(Enum):
-    """Where a deciding Job stands."""
+    """Phase of a deciding Job."""
 
     UNKNOWN = "unknown"
-    """The server has not said anything yet."""
+    """The server has not answered yet."""
     ABSENT = "absent"
-    """Not there yet."""
+    """The Job does not exist yet."""
     SUSPENDED = "suspended"
     RUNNING = "running"
     ENDING = "ending"
-    """The outcome stands, and pods are still to end."""
+    """The outcome is certain, but some pods have not ended."""
     COMPLETE = "complete"
     FAILED = "failed"
     GONE = "gone"
-    """Was there and is no more, or is another one of the same name."""
+    """The Job was deleted, or replaced by another Job of the same name."""
 
 
 TERMINAL = frozenset({Phase.COMPLETE, Phase.FAILED, Phase.GONE})
@@ -35,14 +35,14 @@ class JobState:
     version: str = ""
     deadline_seconds: int | None = None
     reason: str = ""
-    """Of the condition that says so, such as `BackoffLimitExceeded: Job has reached the specified backoff limit`."""
+    """From the Job's condition, such as `BackoffLimitExceeded: Job has reached the specified backoff limit`."""
 
     @property
     def is_over(self) -> bool:
         return self.phase in TERMINAL
 
     def after(self, news: "JobState") -> "JobState":
-        """What holds once `news` has come: an end stays, and a Job that is replaced is gone."""
+        """Return the state after `news`: an end is final, and a replaced Job is gone."""
         if self.is_over:
             return self
         if self.uid and news.phase is Phase.ABSENT:
@@ -57,14 +57,14 @@ ABSENT = JobState(Phase.ABSENT)
 
 
 def read(job: Mapping[str, Any]) -> JobState:
-    """The state that a Job's manifest shows."""
+    """Read the state from a Job's manifest."""
     metadata, spec = job["metadata"], job.get("spec") or {}
     phase, reason = _phase(job)
     return JobState(phase, metadata["uid"], metadata["resourceVersion"], spec.get("activeDeadlineSeconds"), reason)
 
 
 def read_deleted(job: Mapping[str, Any]) -> JobState:
-    """The state of a Job that was deleted, from its last manifest: one that had ended keeps its outcome."""
+    """Read the state of a deleted Job from its last manifest. A Job that had ended keeps its outcome."""
     last = read(job)
     return last if last.is_over else JobState(Phase.GONE, last.uid, reason="it was deleted")
 

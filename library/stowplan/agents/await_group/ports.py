@@ -1,4 +1,4 @@
-"""Whether helpers listen: a TCP connect to each of their ports."""
+"""Probe whether helpers listen, by a TCP connect to each of their ports."""
 
 import asyncio
 import contextlib
@@ -8,13 +8,13 @@ CONNECT_SECONDS = 2.0
 
 
 def addresses(pod_ip: str) -> tuple[str, ...]:
-    """Where a helper may listen: on loopback, or on the pod's own address alone."""
+    """Return the addresses on which a helper may listen: loopback and the pod's own address."""
     loopback = ("127.0.0.1", "::1") if ":" in pod_ip else ("127.0.0.1",)
     return (*loopback, pod_ip)
 
 
 async def open_ports(ports: Sequence[int], hosts: Sequence[str]) -> frozenset[int]:
-    """The ports on which one of the hosts takes a connection, which is closed at once."""
+    """Return the ports on which one of the hosts accepts a connection. Each connection is closed at once."""
     answers = await asyncio.gather(*(_is_open(port, hosts) for port in ports))
     return frozenset(port for port, is_open in zip(ports, answers, strict=True) if is_open)
 

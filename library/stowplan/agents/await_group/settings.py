@@ -1,4 +1,4 @@
-"""What await is told: arguments, environment and configuration file."""
+"""Settings of await: arguments, environment and configuration file."""
 
 import ipaddress
 import re
@@ -33,18 +33,18 @@ class AwaitSettings:
     """Full names of the deciding Jobs."""
     ports: tuple[int, ...]
     pod_ip: str
-    """Empty where there are no ports."""
+    """Address of the pod; may be empty if `ports` is empty."""
     timeout: float
-    """Seconds that a port may stay closed."""
+    """Maximum seconds for which a port may be closed."""
 
 
 def arguments(words: Sequence[str]) -> Arguments:
-    """Reads the command line; SystemExit 2 if it is wrong, 0 after `--help`."""
+    """Parse the command line. Raises SystemExit: 2 for wrong arguments, 0 after `--help`."""
     return parse(words, "stowplan.agents.await_group", about=_ABOUT, codes=_CODES)
 
 
 def settings(given: Arguments, environment: Mapping[str, str]) -> AwaitSettings:
-    """The settings. Raises SettingsError if something is missing or wrong."""
+    """Return the settings. Raises SettingsError if something is missing or wrong."""
     config = read_config(given.config, AwaitConfig.model_validate_json)
     run, pod_ip = environment.get(RUN_ENV, ""), environment.get(POD_IP_ENV, "")
     if not _RUN.fullmatch(run):

@@ -1,4 +1,4 @@
-"""Waits for the end of the group, and ends it when a helper stays away."""
+"""Wait for the end of the group, and end it if a helper does not listen."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -19,11 +19,11 @@ from stowplan.schema.agents.field_managers import AWAIT
 
 _ENDING: Manifest = {"spec": {"activeDeadlineSeconds": END_AT_ONCE}}
 _TRIES, _PAUSE = 5, 1.0
-"""How often the end of a Job is asked for where the server does not answer, and the seconds between."""
+"""Number of requests to end a Job if the server does not answer, and the seconds between them."""
 
 
 async def attend(settings: AwaitSettings, client: Client, log: Log) -> int:
-    """Waits until the outcome stands, and gives the exit code."""
+    """Wait until the outcome is certain and return the exit code."""
     events: Events = asyncio.Queue()
     log.info("Waiting for the deciding Jobs", jobs=", ".join(settings.jobs), ports=", ".join(map(str, settings.ports)))
     async with asyncio.TaskGroup() as tasks:
@@ -39,7 +39,7 @@ async def attend(settings: AwaitSettings, client: Client, log: Log) -> int:
 
 @dataclass
 class Attendance:
-    """One group, from the first news to the last."""
+    """The wait for one group, from the first event to the last."""
 
     settings: AwaitSettings
     client: Client
@@ -48,7 +48,7 @@ class Attendance:
     reading: dict[str, Patience] = field(init=False)
     changing: dict[str, Patience] = field(init=False)
     doomed: set[str] = field(default_factory=set)
-    """Jobs of which it was said that they are made to fail."""
+    """Jobs whose forced failure has been logged."""
 
     def __post_init__(self) -> None:
         names = self.settings.jobs
@@ -57,7 +57,7 @@ class Attendance:
         self.changing = {name: Patience() for name in names}
 
     async def until_end(self, events: Events) -> int:
-        """Takes one event after the other, until one of them ends the group."""
+        """Process events until one ends the group, and return the exit code."""
         while True:
             event = await events.get()
             code = self._take(event)
@@ -67,7 +67,7 @@ class Attendance:
                 return code
 
     def _take(self, event: Event) -> int | None:
-        """Learns what happened. An exit code where a right stays missing."""
+        """Record one event. Return an exit code if a right was missing for too long."""
         match event:
             case JobNews(name, state):
                 self.reading[name].lasts(None, monotonic())
@@ -83,7 +83,7 @@ class Attendance:
         return None
 
     async def _act(self, *, after_probe: bool) -> int | None:
-        """Does what follows. Jobs are made to fail only after a look at the ports, which also spaces the tries."""
+        """Carry out the decision. Jobs are made to fail only after a probe of the ports, which spaces the retries."""
         match self.known.decide():
             case Succeeded():
                 self.log.info("All deciding Jobs are complete")
@@ -99,7 +99,7 @@ class Attendance:
         return None
 
     async def _fail(self, name: str, state: JobState, ports: tuple[int, ...]) -> int | None:
-        """Asks for the end of one Job, at the version that was judged: one that is suspended by now is left alone."""
+        """End one Job at the version that was judged, so that a Job suspended meanwhile is left alone."""
         self._tell_doom(name, ports)
         changes: Manifest = {
             "metadata": {"resourceVersion": state.version},
@@ -115,7 +115,7 @@ class Attendance:
         return None
 
     async def _end(self, name: str) -> None:
-        """Ends a Job whose group has failed, at whatever version: no news can make it useful again."""
+        """End a Job of a failed group at any version, since no change can make it useful again."""
         for _ in range(_TRIES):
             answer = await self.client.merge_patch(job(self.settings.namespace, name), _ENDING, AWAIT)
             match answer:
@@ -142,7 +142,7 @@ class Attendance:
             self.log.info(f"Job is {now.phase.value}", job=name, reason=now.reason or None)
 
     def _tell_doom(self, name: str, ports: tuple[int, ...]) -> None:
-        """Once for each Job: it may take many tries."""
+        """Log once for each Job, which may need many requests."""
         if name not in self.doomed:
             self.doomed.add(name)
             self.log.error(

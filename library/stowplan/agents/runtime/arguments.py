@@ -1,4 +1,4 @@
-"""The command line that all agents have."""
+"""Common command line of all agents."""
 
 import argparse
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from stowplan.agents.runtime.log import FORMATS, Format
 from stowplan.schema.agents.cache_config import CONFIG_DIRECTORY, CONFIG_FILE
 
 ACCOUNT_DIRECTORY = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-"""Where pods find `token` and `ca.crt` of their ServiceAccount."""
+"""Directory in which pods find `token` and `ca.crt` of their ServiceAccount."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ def parse(words: Sequence[str], module: str, *, about: str, codes: str) -> Argum
 
 
 def parser(module: str, *, about: str, codes: str) -> argparse.ArgumentParser:
-    """Return the shared parser, for a program that adds arguments of its own."""
+    """Return the shared parser, to which a program may add arguments."""
     made = bare_parser(module, about=about, codes=codes)
     default = Path(CONFIG_DIRECTORY) / CONFIG_FILE
     made.add_argument("--config", type=Path, default=default, metavar="FILE", help="default: %(default)s")

@@ -31,7 +31,7 @@ def _standard_error() -> TextIO:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """Writes events: one JSON object per line for machines, or plain text for people.
+    """Writer of events: one JSON object per line for machines, or plain text for people.
 
     Every line has `time` (RFC 3339, UTC), `level` and `message`, then the fields of the event and those in `always`. A
     field that is None is left out. Fields never carry secrets: callers pass names, codes and messages of servers.

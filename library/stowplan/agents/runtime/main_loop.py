@@ -18,7 +18,7 @@ def run(
     settings: Callable[[Arguments, Mapping[str, str]], Settings],
     work: Callable[[Settings, Log], Coroutine[Any, Any, int]],
 ) -> int:
-    """Reads the settings and runs `work` to its end; returns the exit code.
+    """Read the settings, run `work` to its end, and return the exit code.
 
     Every unforeseen error ends with `TRANSIENT`, never with Python's own code 1, which means that a group failed.
     """

@@ -1,4 +1,4 @@
-"""What is common to the settings of all agents: the error, and the reading of a configuration file."""
+"""Common parts of the agents' settings: the error, and the reading of a configuration file."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,9 +14,10 @@ class SettingsError(Exception):
 
 
 def read_config(path: Path, parse: Callable[[bytes], Config]) -> Config:
-    """The configuration in a JSON file. `parse` is a model's `model_validate_json`, or an adapter's `validate_json`.
+    """Read the configuration from a JSON file.
 
-    Raises SettingsError if the file cannot be read or does not fit. The message does not quote the wrong value.
+    `parse` is a model's `model_validate_json` or an adapter's `validate_json`. Raises SettingsError if the
+    file cannot be read or is not valid. The message does not quote the wrong value.
     """
     try:
         return parse(path.read_bytes())

@@ -20,10 +20,10 @@ from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.wait_config import DEFAULT_TIMEOUT, Until, WaitConfig
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 10.0
-"""Seconds between two looks: each time a little more, since many pods may wait for one metadata engine."""
+"""First and longest pause in seconds between two polls. It grows, since many pods may poll one metadata engine."""
 
 _TELL_SECONDS = 60.0
-"""Time between two lines that say the same."""
+"""Minimum seconds between two log lines about the wait."""
 
 _ABOUT = "Waits until a mounted dataset is ready, by the markers in it."
 _CODES = """\
@@ -32,14 +32,14 @@ program; 12 it was not ready in time; 143 ended by SIGTERM"""
 
 
 def main() -> int:
-    """Waits; gives the exit code."""
+    """Wait and return the exit code."""
     config, log = _told(sys.argv[1:])
     log.info("Waiting for a dataset", dataset=config.dataset, until=config.until, path=config.path)
     outcome = _wait(config, log)
     leave(outcome.code, outcome.reason, outcome.message, {})
     (log.error if outcome.code else log.info)(outcome.message, reason=outcome.reason, code=int(outcome.code))
     sys.stderr.flush()
-    # A look that never comes back must not keep the process.
+    # A poll that hangs must not delay the end of the process.
     os._exit(outcome.code)
 
 
@@ -64,9 +64,9 @@ def _wait(config: WaitConfig, log: Log) -> WaitOutcome:
 
 
 def _looks(config: WaitConfig) -> "Queue[View | BaseException]":
-    """Looks from a thread of their own: one at a broken mount may hang for as long as it likes.
+    """Poll in a separate thread, since a poll of a broken mount may hang forever.
 
-    An exception in the queue is the end of the thread.
+    An exception in the queue means that the thread has ended.
     """
     found: Queue[View | BaseException] = Queue()
 
@@ -85,7 +85,7 @@ def _looks(config: WaitConfig) -> "Queue[View | BaseException]":
 
 
 def _told(words: Sequence[str]) -> tuple[WaitConfig, Log]:
-    """The command line; SystemExit 2 if it is wrong, 0 after `--help`."""
+    """Parse the command line. Raises SystemExit: 2 for wrong arguments, 0 after `--help`."""
     parser = bare_parser("stowplan.agents.wait_dataset", about=_ABOUT, codes=_CODES)
     parser.add_argument("--dataset", required=True, metavar="NAME", help="for messages")
     parser.add_argument("--path", required=True, metavar="DIRECTORY", help="where it is mounted")

@@ -1,4 +1,4 @@
-"""When to stop waiting: the decision, without clock and file system."""
+"""Decision when to stop waiting, without clock and file system."""
 
 from dataclasses import dataclass, field
 
@@ -7,16 +7,16 @@ from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.wait_config import WaitConfig
 
 OLD_FAILURE = 300.0
-"""Seconds. A failure that was there from the start may be of an older spec, whose new sync is about to begin and takes
-the marker away; one that appears later is meant."""
+"""Seconds for which a failure from before the start is ignored. It may come from an older spec, and the new sync is
+about to remove its marker. A failure that appears later counts at once."""
 
 REFUSAL = 60.0
-"""Seconds. A mount that is being recovered may refuse everybody for a moment."""
+"""Seconds for which a refusal is ignored, since a mount under recovery may refuse every user for a moment."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitOutcome:
-    """The end of the wait."""
+    """Result of the wait."""
 
     code: ExitCode
     reason: str
@@ -25,7 +25,7 @@ class WaitOutcome:
 
 @dataclass
 class Patience:
-    """What was seen so far. Times are seconds since the start."""
+    """Results of the polls so far. Times are seconds since the start."""
 
     config: WaitConfig
     _first: View | None = None
@@ -33,7 +33,7 @@ class Patience:
     _last: View | None = None
 
     def after(self, view: View, now: float) -> WaitOutcome | None:
-        """The outcome that follows from one more look; None is to wait on."""
+        """Return the outcome after one more poll; None to go on waiting."""
         self._first = self._first or view
         if self._last is None or self._last != view:
             self._since = now
@@ -48,7 +48,7 @@ class Patience:
         return self.late(now)
 
     def late(self, now: float) -> WaitOutcome | None:
-        """The outcome of the time alone, also while a look has not come back."""
+        """Return the outcome of the timeout, also while a poll hangs; None before the timeout."""
         if now < self.config.timeout:
             return None
         text = self._last.text if self._last else "a look at its mount does not return"

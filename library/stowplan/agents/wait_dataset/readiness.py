@@ -1,4 +1,4 @@
-"""How far a mounted dataset is, by the markers in it (`stowplan.schema.agents.marker`)."""
+"""State of a mounted dataset by its marker files (`stowplan.schema.agents.marker`)."""
 
 import os
 from collections.abc import Iterator
@@ -13,22 +13,22 @@ from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, WARMUP_DIR
 from stowplan.schema.agents.wait_config import Until
 
 _LONGEST = 63
-"""Characters of the name of a run, which is that of a Job."""
+"""Maximum length of a run's name in characters. It is the name of a Job."""
 
 State = Literal["ready", "waiting", "failed", "refused", "broken"]
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What was seen at one look. `refused` is a right that is missing, `broken` a mount that cannot be read."""
+    """Result of one poll. `refused`: a right is missing; `broken`: the mount cannot be read."""
 
     state: State
     text: str
-    """What is missing or wrong, as the end of a sentence on the dataset."""
+    """What is missing or wrong, as the end of a sentence about the dataset."""
 
 
 def look(root: Path, until: Until) -> View:
-    """One look at the dataset below `root`."""
+    """Poll the dataset below `root` once."""
     try:
         return _look(root, until)
     except PermissionError as error:
@@ -58,7 +58,7 @@ def _failure(root: Path) -> View | None:
 
 
 def _warmth(root: Path, sync: object) -> View:
-    """By the markers of those warmups that followed the sync."""
+    """Return the state by the markers of the warmups that followed the sync."""
     markers = {each.partition: each for each in _markers(root) if each.sync == sync}
     for number, marker in markers.items():
         if marker.result != "succeeded":
@@ -74,7 +74,7 @@ def _warmth(root: Path, sync: object) -> View:
 
 
 def _markers(root: Path) -> Iterator[WarmupMarker]:
-    """The markers that can be read; others may be there in part, or be somebody else's files."""
+    """Yield the valid markers. Other files may be half written, or no markers."""
     for name, content in safe_files.files(root, WARMUP_DIRECTORY).items():
         if name.endswith(".json"):
             try:
@@ -84,9 +84,9 @@ def _markers(root: Path) -> Iterator[WarmupMarker]:
 
 
 def _read(root: Path, path: str) -> dict[str, Any] | None:
-    """A marker; None where there is none, not all of it yet, or something that cannot be one.
+    """Read a marker; None if it is missing, half written, or invalid.
 
-    It is opened at each look: a network file system may remember for long that a file was not there, but asks at open.
+    Each poll opens the file: a network file system may cache for long that a file is missing, but asks at an open.
     """
     return safe_files.json_object(safe_files.read(root, path))
 

@@ -51,7 +51,7 @@ def arguments(words: Sequence[str]) -> Arguments:
 
 
 def settings(given: Arguments, environment: Mapping[str, str]) -> RuntimeSettings:
-    """The settings. Raises SettingsError if something is missing or wrong."""
+    """Return the settings. Raises SettingsError if something is missing or wrong."""
     config = read_config(given.config, RuntimeConfig.model_validate_json)
     pod = environment.get(POD_ENV, "")
     found = _POD.fullmatch(pod)

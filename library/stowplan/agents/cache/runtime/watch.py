@@ -1,4 +1,4 @@
-"""Regular checks of the mount, which also keep the mount in use, and so alive."""
+"""Regular checks of the mount, which also keep the mount in use and therefore alive."""
 
 import threading
 import time

@@ -1,8 +1,8 @@
 """Lock that allows one writer per dataset, on any node and with any kind of access.
 
 A sync uses the metadata engine and has no mount, and its client offers neither locks nor exclusive creation of files.
-So the lock uses the one-bit algorithm of Burns and Lamport, which needs neither: every owner writes a flag of its own,
-then reads the flags of the others. If two want to enter, the owner with the smaller name goes on and the other lowers
+So the lock uses the one-bit algorithm of Burns and Lamport, which needs neither: every owner writes its own flag, then
+reads the flags of the others. If two want to enter, the owner with the smaller name goes on and the other lowers
 its flag. Everybody waits for an owner that holds the lock.
 
 A flag is a file. Its name contains its owner, its state (entering or holding) and a number that grows while its owner

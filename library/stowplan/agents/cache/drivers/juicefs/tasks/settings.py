@@ -39,7 +39,7 @@ def arguments(words: Sequence[str]) -> TaskArguments:
 
 
 def read(given: TaskArguments) -> TaskConfig:
-    """The configuration of this very task. Raises SettingsError if it is wrong, or that of another task."""
+    """Return the configuration of this task. Raises SettingsError if it is wrong or belongs to another task."""
     adapter: TypeAdapter[CacheConfig] = TypeAdapter(CacheConfig)
     config = read_config(given.config, adapter.validate_json)
     if isinstance(config, TaskConfig) and config.task == given.task:
