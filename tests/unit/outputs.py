@@ -6,7 +6,7 @@ from pathlib import Path
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.model import Output
 from stowplan.compiler.output import inventory
-from stowplan.compiler.output.folder import Tree
+from stowplan.compiler.output.folder import OutputFolder
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.render import Rendered, Renderings
 from stowplan.compiler.output.write import WriteResult, write
@@ -53,7 +53,7 @@ def written(out: Path, outputs: Iterable[Output]) -> tuple[WriteResult, list[str
 
 def rendered(outputs: Iterable[Output]) -> list[Rendered]:
     """The files of outputs, with their contents."""
-    return Renderings().all(outputs, Tree(Path()))
+    return Renderings().all(outputs, OutputFolder(Path()))
 
 
 def last_inventory(out: Path) -> Inventory:

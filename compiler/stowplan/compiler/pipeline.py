@@ -33,7 +33,7 @@ from stowplan.compiler.lowering.lower import lower
 from stowplan.compiler.lowering.platform_objects import plain_objects, settings
 from stowplan.compiler.model import Output, Program
 from stowplan.compiler.output import inventory
-from stowplan.compiler.output.folder import Tree, seen
+from stowplan.compiler.output.folder import OutputFolder, seen
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.render import Rendered, Renderings
 from stowplan.schema.meta import ObjectId, SpecId
@@ -92,27 +92,27 @@ def compile_repository(
     report: Report,
     recompile: Recompile = NOTHING,
     *,
-    memory: ComposerPool | None = None,
+    composer: ComposerPool | None = None,
     known: Known = UNKNOWN,
     keep_objects: bool = True,
     base: Base | None = None,
 ) -> Compiled:
-    """The output of the repository in `repo`, given what `out` holds already. `memory` serves the next call.
+    """The output of the repository in `repo`, given what `out` holds already. `composer` serves the next call.
 
     `base` vouches for committed runs that are not what the specs compile to now. Files whose content `out` holds come
     without it.
     """
-    if memory is None:
+    if composer is None:
         with closing(ComposerPool(lasting=False)) as own:
             return compile_repository(
-                repo, out, report, recompile, memory=own, known=known, keep_objects=keep_objects, base=base
+                repo, out, report, recompile, composer=own, known=known, keep_objects=keep_objects, base=base
             )
     tree = known.tree or seen(out)
     found, problems = _inventory(tree, recompile)
     lookup = Lookup("synth", known, found.by_spec())
     reading = read(repo, report, lookup)
     program = reading.program
-    extended = _extend(reading, repo, memory, report)
+    extended = _extend(reading, repo, composer, report)
     if report.failed and extended is not None:
         return Compiled(reading.texts(report))
     others = [*(output_layout.of_extensions(extended.additions) if extended else ()), *plain_objects(program)]
@@ -123,7 +123,7 @@ def compile_repository(
         keep_objects,
         Committed.of(found, tree, [each.id for each in reading.facts], base),
         recompile,
-        memory,
+        composer,
         {unit.spec: unit for unit in extended.units} if extended else None,
     )
     parts = compile_all(setting, others, reading, lookup, report)
@@ -131,7 +131,7 @@ def compile_repository(
     _conclude(parts, setting, reading, report)
     if report.failed:
         return Compiled(reading.texts(report))
-    more = memory.render_outputs(settings(program))
+    more = composer.render_outputs(settings(program))
     return Compiled(
         reading.texts(report),
         (*parts.outputs, *more) if keep_objects else (),
@@ -145,7 +145,7 @@ def compile_repository(
     )
 
 
-def _extend(reading: Reading, repo: Path, memory: ComposerPool, report: Report) -> Extensions | None:
+def _extend(reading: Reading, repo: Path, composer: ComposerPool, report: Report) -> Extensions | None:
     """What extensions make of the units of all specs; None where there are no extensions."""
     program = reading.program
     if not program.platform.extensions:
@@ -153,8 +153,8 @@ def _extend(reading: Reading, repo: Path, memory: ComposerPool, report: Report) 
     units = lower(program.specs, program, reading.context, report)
     if report.failed:
         return Extensions(())
-    memory.use_jsii()
-    extended = extend(program, memory.render(units), repo)
+    composer.use_jsii()
+    extended = extend(program, composer.render(units), repo)
     report.add(*extended.diagnostics)
     return extended
 
@@ -170,7 +170,7 @@ def _conclude(parts: Parts, setting: Setting, reading: Reading, report: Report) 
     stage.conclude(parts.checked, setting.program, gone, report, elsewhere=reading.find)
 
 
-def _inventory(tree: Tree, recompile: Recompile) -> tuple[Inventory, list[Diagnostic]]:
+def _inventory(tree: OutputFolder, recompile: Recompile) -> tuple[Inventory, list[Diagnostic]]:
     """The inventory of the last run. That it is lost is an error, unless all runs are to be compiled anew."""
     found, problems = inventory.read(tree.root)
     problems += lost_inventory(tree)

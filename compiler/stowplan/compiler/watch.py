@@ -43,16 +43,16 @@ class Watcher:
 
     repo: Path
     out: Path
-    _memory: ComposerPool = field(default_factory=ComposerPool)
+    _composer: ComposerPool = field(default_factory=ComposerPool)
     _compiled: CompiledFiles | None = None
     _outputs: OutputIndex = field(default_factory=OutputIndex)
 
     def rounds(self) -> Generator[Round, None, None]:
         """One round at once, and one for each change; ends when the process is interrupted."""
-        with closing(self._memory):
+        with closing(self._composer):
             begun = fingerprint.inputs(self.repo)
             yield self.round()
-            self._memory.start()
+            self._composer.start()
             for found in self._changes():
                 # An edit while the first round went on, or before it was asked for the next, gave no notice.
                 missed = bool(begun) and begun != fingerprint.inputs(self.repo)
@@ -80,8 +80,8 @@ class Watcher:
         outputs = self._outputs.look(tree) if self._compiled else OutputIndex(time.time_ns())
         known = Known(self._compiled or CompiledFiles(), tree=tree, outputs=outputs)
         # A lasting Node serves one process. The first round compiles everything, and several are faster.
-        memory = self._memory if self._compiled else None
-        compiled = compile_repository(self.repo, self.out, report, memory=memory, known=known, keep_objects=False)
+        composer = self._composer if self._compiled else None
+        compiled = compile_repository(self.repo, self.out, report, composer=composer, known=known, keep_objects=False)
         written = WriteResult()
         if not report.failed:
             written = write(compiled.files, self.out, compiled.committed, report)

@@ -136,7 +136,7 @@ def test_a_round_equals_a_run_of_its_own(repo: Path) -> None:
         for wanted in ("replicas: 2", "replicas: 3", "replicas: 3"):
             spec = repo / "specs/mnist-train.yaml"
             spec.write_text(spec.read_text().replace("replicas: 2", wanted))
-            again = compile_repository(repo, repo / "out", Report(), memory=memory)
+            again = compile_repository(repo, repo / "out", Report(), composer=memory)
             alone = compile_repository(repo, repo / "out", Report())
             assert again.outputs == alone.outputs
             assert again.outputs

@@ -12,7 +12,7 @@ from stowplan.compiler.cache.output_index import OutputIndex
 from stowplan.compiler.checks.across_specs.facts import Facts
 from stowplan.compiler.checks.objects.finding import ObjectFinding
 from stowplan.compiler.diagnostics.report import Diagnostic
-from stowplan.compiler.output.folder import Tree
+from stowplan.compiler.output.folder import OutputFolder
 from stowplan.compiler.specs.spec_facts import SpecFacts
 
 
@@ -63,7 +63,7 @@ class Known(NamedTuple):
 
     compiled: CompiledFiles = CompiledFiles()
     contents: Mapping[str, bytes] = {}
-    tree: Tree | None = None
+    tree: OutputFolder | None = None
     outputs: OutputIndex = OutputIndex()
 
 

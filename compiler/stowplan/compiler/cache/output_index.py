@@ -12,7 +12,7 @@ from contextlib import suppress
 from hashlib import blake2b, sha256
 from typing import NamedTuple
 
-from stowplan.compiler.output.folder import Tree
+from stowplan.compiler.output.folder import OutputFolder
 
 _TICK_NANOSECONDS = 2_000_000_000
 """The coarsest clock of a file system: FAT counts in two seconds."""
@@ -29,7 +29,7 @@ class Status(NamedTuple):
     ctime: int
 
 
-class Known(NamedTuple):
+class HashedFile(NamedTuple):
     """A file when it was hashed."""
 
     status: Status
@@ -40,25 +40,25 @@ class OutputIndex(NamedTuple):
     """The regular files of an output folder, by path. Nothing was hashed before the moment `at` (nanoseconds)."""
 
     at: int = 0
-    files: Mapping[str, Known] = {}
+    files: Mapping[str, HashedFile] = {}
 
-    def look(self, tree: Tree, hashed: Mapping[str, str] | None = None, at: int | None = None) -> "OutputIndex":
+    def look(self, tree: OutputFolder, hashed: Mapping[str, str] | None = None, at: int | None = None) -> "OutputIndex":
         """The files of `tree` as they are now. Files that cannot be read are left out.
 
         `hashed` are digests of contents that were seen after the moment `at`.
         """
-        now, found = time.time_ns() if at is None else at, dict[str, Known]()
+        now, found = time.time_ns() if at is None else at, dict[str, HashedFile]()
         given = hashed or {}
         for path in tree.files:
             with suppress(OSError):
                 place = f"{tree.root}/{path}"
                 status, known = _status(place), self.files.get(path)
                 if path in given:
-                    found[path] = Known(status, given[path])
+                    found[path] = HashedFile(status, given[path])
                 elif known is not None and known.status == status and self._is_older(status):
                     found[path] = known
                 else:
-                    found[path] = Known(status, _sha256(place))
+                    found[path] = HashedFile(status, _sha256(place))
         return OutputIndex(now, found)
 
     @property
@@ -70,7 +70,7 @@ class OutputIndex(NamedTuple):
         """Whether the folder has each of these files, given as path and SHA-256."""
         return all(path in self.files and self.files[path].sha256 == digest for path, digest in files)
 
-    def digest(self, tree: Tree) -> str:
+    def digest(self, tree: OutputFolder) -> str:
         """One digest over all that lies in the folder."""
         names = (tree.others, tree.leftovers, tree.empty)
         lines = ["\0".join(sorted(each)) for each in names]

@@ -10,7 +10,7 @@ from stowplan.compiler.cache import fingerprint
 from stowplan.compiler.cache.output_index import OutputIndex
 from stowplan.compiler.cache.record import Record
 from stowplan.compiler.diagnostics.report import Diagnostic, Report
-from stowplan.compiler.output.folder import Tree, seen
+from stowplan.compiler.output.folder import OutputFolder, seen
 
 _STAMP, _OUTPUTS = "stamp", "outputs"
 
@@ -53,7 +53,7 @@ class Look:
     record: Record
     inputs: str = ""
     contents: Mapping[str, bytes] = field(default_factory=dict)
-    tree: Tree | None = None
+    tree: OutputFolder | None = None
     outputs: OutputIndex = field(default_factory=OutputIndex)
     unchanged: Stamp | None = None
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from stowplan.compiler.committed.objects import body_of, unlisted
 from stowplan.compiler.committed.vouching import Base
-from stowplan.compiler.output.folder import Tree
+from stowplan.compiler.output.folder import OutputFolder
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.inventory_lines import Entry
 from stowplan.library.manifest import Json
@@ -17,7 +17,7 @@ class Committed:
     """The inventory by spec, and the objects that no spec of this run can answer for."""
 
     inventory: Inventory
-    tree: Tree
+    tree: OutputFolder
     by_spec: Mapping[SpecId | None, Sequence[Entry]] = field(default_factory=dict)
     gone: tuple[Entry, ...] = ()
     """What the last run wrote of specs that are gone."""
@@ -27,7 +27,9 @@ class Committed:
     """What vouches for runs, where a base commit is given."""
 
     @classmethod
-    def of(cls, inventory: Inventory, tree: Tree, specs: Collection[SpecId], base: Base | None = None) -> "Committed":
+    def of(
+        cls, inventory: Inventory, tree: OutputFolder, specs: Collection[SpecId], base: Base | None = None
+    ) -> "Committed":
         """`specs` are those of this run."""
         by_spec = inventory.by_spec()
         known = frozenset(specs)

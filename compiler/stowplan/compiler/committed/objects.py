@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from stowplan.compiler.diagnostics.report import Diagnostic
 from stowplan.compiler.model import Output
 from stowplan.compiler.output import inventory as inventories
-from stowplan.compiler.output.folder import Tree
+from stowplan.compiler.output.folder import OutputFolder
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.inventory_lines import Entry
 from stowplan.compiler.output.read_back import reread
@@ -17,7 +17,7 @@ from stowplan.schema.meta import ObjectId
 
 
 def previous(
-    outputs: Sequence[Output], inventory: Inventory, tree: Tree, renderings: Renderings
+    outputs: Sequence[Output], inventory: Inventory, tree: OutputFolder, renderings: Renderings
 ) -> Mapping[ObjectId, Json]:
     """By identity, the objects in the files of `inventory`. A file that is missing or cannot be read is left out.
 
@@ -35,7 +35,7 @@ def previous(
     return objects
 
 
-def unlisted(inventory: Inventory, tree: Tree) -> Iterator[tuple[ObjectId, Json]]:
+def unlisted(inventory: Inventory, tree: OutputFolder) -> Iterator[tuple[ObjectId, Json]]:
     """The objects in files with our header that the inventory does not list: it may be lost or merged badly."""
     for path in _unlisted(inventory, tree):
         manifest = reread(tree.read(path) or b"", PurePosixPath(path).stem)
@@ -43,27 +43,27 @@ def unlisted(inventory: Inventory, tree: Tree) -> Iterator[tuple[ObjectId, Json]
             yield manifest.id, manifest.body
 
 
-def lost_inventory(tree: Tree) -> list[Diagnostic]:
+def lost_inventory(tree: OutputFolder) -> list[Diagnostic]:
     """SP516 where files of ours lie in `tree`, but neither their inventory nor that of a run that died."""
     present = inventories.NAME in tree.files or inventories.NAME in tree.others or PENDING in tree.leftovers
     ours = not present and any(_unlisted(Inventory(), tree))
     return [inventories.missing(tree.root)] if ours else []
 
 
-def _unlisted(inventory: Inventory, tree: Tree) -> Iterator[str]:
+def _unlisted(inventory: Inventory, tree: OutputFolder) -> Iterator[str]:
     """Files with our header that the inventory does not list."""
     others = sorted(tree.files.difference(entry.path for entry in inventory.entries))
     return (path for path in others if path.endswith(".yaml") and carries_header(_head(tree, path)))
 
 
-def _head(tree: Tree, path: str) -> bytes:
+def _head(tree: OutputFolder, path: str) -> bytes:
     try:
         return tree.head(path, HEADER_LENGTH)
     except OSError:
         return b""
 
 
-def body_of(entry: Entry, tree: Tree) -> Json | None:
+def body_of(entry: Entry, tree: OutputFolder) -> Json | None:
     """The object in a committed file; None where it is not there, or is another one than the inventory says."""
     content = tree.read(entry.path) if entry.path in tree.files else None
     manifest = reread(content, PurePosixPath(entry.path).stem) if content else None

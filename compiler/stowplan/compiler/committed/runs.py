@@ -16,7 +16,7 @@ from stowplan.compiler.committed.vouching import Base
 from stowplan.compiler.diagnostics.report import Diagnostic, diagnose_at
 from stowplan.compiler.model import Output
 from stowplan.compiler.output import paths
-from stowplan.compiler.output.folder import Tree
+from stowplan.compiler.output.folder import OutputFolder
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.inventory_lines import Entry
 from stowplan.compiler.output.read_back import reread
@@ -57,7 +57,7 @@ class Kept:
 def keep(
     outputs: Sequence[Output],
     previous: Inventory,
-    tree: Tree,
+    tree: OutputFolder,
     recompile: Recompile,
     renderings: Renderings,
     *,
@@ -153,7 +153,7 @@ def _run(entries: list[Entry], own: list[Output], fixed: set[str]) -> list[Entry
     return run if kept else []
 
 
-def _kept(entry: Entry, own: list[Output], tree: Tree, renderings: Renderings) -> Output | None:
+def _kept(entry: Entry, own: list[Output], tree: OutputFolder, renderings: Renderings) -> Output | None:
     """The committed file as an output, or None where it is not what the inventory says."""
     content = tree.read(entry.path)
     if content is None or len(content) != entry.size or sha256(content).hexdigest() != entry.sha256:
@@ -191,7 +191,7 @@ def _refused(
     return {path: refusal for path, refusal in found.items() if refusal} | acceptance.gaps(kept, own, base)
 
 
-def _changed_by_hand(tree: Tree, path: str) -> Diagnostic:
+def _changed_by_hand(tree: OutputFolder, path: str) -> Diagnostic:
     message = (
         "This file belongs to a run that is kept while its spec does not change, but it is missing or not what the"
         " last run wrote. The run is compiled anew."

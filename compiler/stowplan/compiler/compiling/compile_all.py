@@ -81,15 +81,15 @@ def compile_all(setting: Setting, others: Sequence[Output], reading: Reading, lo
 
 
 def _compiled(setting: Setting, reading: Reading) -> Iterator[Compilation]:
-    """The specs that were read, shared out to processes. A lasting memory serves this process alone."""
-    specs, size, memory = reading.program.specs, compile_specs.SIZE, setting.memory
+    """The specs that were read, shared out to processes. A lasting composer serves this process alone."""
+    specs, size, composer = reading.program.specs, compile_specs.SIZE, setting.composer
     parts = [specs[start : start + size] for start in range(0, len(specs), size)]
-    alone = len(specs) < WORTH_PROCESSES or (memory is not None and memory.lasting)
+    alone = len(specs) < WORTH_PROCESSES or (composer is not None and composer.lasting)
     number = 1 if alone else processes.processes()
     if number > 1:
         compile_specs.warm_up(list({spec.id.kind: spec for spec in specs}.values()), setting)
-        if memory is not None:
-            memory.prepare()
+        if composer is not None:
+            composer.prepare()
     return processes.mapped(partial(compile_specs.compile_specs, setting=setting), parts, number)
 
 
@@ -121,8 +121,8 @@ def _platform(
         part = Checked(None, hit.objects.findings, hit.objects.facts, Changes())
         return hit, Compilation(files=tuple(files), checked=(part,))
     outputs = delivered(places, others, setting.program)
-    if setting.memory is not None:
-        outputs = setting.memory.render_outputs(outputs)
+    if setting.composer is not None:
+        outputs = setting.composer.render_outputs(outputs)
     made = compile_specs.finish(outputs, setting, [None])
     if others or not made.checked:
         return None, made

@@ -35,7 +35,7 @@ class Setting:
     """What is the same for all specs of a run.
 
     `committed` is what the last run wrote; without it nothing is rendered. `units` are those that extensions have
-    seen; without them they are made here, and `memory` renders them. `keep_objects` asks for the outputs too.
+    seen; without them they are made here, and `composer` renders them. `keep_objects` asks for the outputs too.
     """
 
     program: Program
@@ -44,7 +44,7 @@ class Setting:
     keep_objects: bool
     committed: Committed | None = None
     recompile: Recompile = field(default_factory=Recompile)
-    memory: ComposerPool | None = None
+    composer: ComposerPool | None = None
     units: Mapping[SpecId, Unit] | None = None
 
 
@@ -83,15 +83,15 @@ def compile_specs(specs: Sequence[Spec], setting: Setting) -> Compilation:
         units.append(unit)
     if any(each.severity is Severity.ERROR for found in said.values() for each in found):
         return Compilation(said)
-    if setting.memory is not None and setting.units is None:
-        units = setting.memory.render(units)
+    if setting.composer is not None and setting.units is None:
+        units = setting.composer.render(units)
     outputs = output_layout.of_specs(units, specs, compiler_mark.marks(specs, setting.context))
     return replace(finish(outputs, setting, [spec.id for spec in specs]), lowered=said)
 
 
 def warm_up(examples: Sequence[Spec], setting: Setting) -> None:
     """Have this process make what each one makes once, such as validators: those forked from it need not."""
-    compile_specs(examples, replace(setting, memory=None))
+    compile_specs(examples, replace(setting, composer=None))
 
 
 def finish(outputs: Sequence[Output], setting: Setting, specs: Sequence[SpecId | None]) -> Compilation:

@@ -17,7 +17,7 @@ _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class OutputFolder:
     """The output folder at one moment. Paths are relative, with forward slashes.
 
     `files` are the regular ones. `others` are links, sockets and the like, which we neither follow nor touch.
@@ -65,10 +65,10 @@ def exists(root: Path) -> bool:
     return True
 
 
-def scan(root: Path) -> Tree:
+def scan(root: Path) -> OutputFolder:
     """The tree below `root`, empty where there is no such folder. Raises `OSError` where it cannot be read."""
     if not exists(root):
-        return Tree(root)
+        return OutputFolder(root)
     files: set[str] = set()
     folders: set[str] = set()
     others: set[str] = set()
@@ -91,15 +91,15 @@ def scan(root: Path) -> Tree:
                         todo.append(f"{parent}{name}/")
         if parent and not name:
             empty.add(parent.rstrip("/"))
-    return Tree(root, *map(frozenset, (files, folders, others, leftovers, empty)))
+    return OutputFolder(root, *map(frozenset, (files, folders, others, leftovers, empty)))
 
 
-def seen(root: Path) -> Tree:
+def seen(root: Path) -> OutputFolder:
     """`scan`, but a folder that cannot be read holds nothing: who writes or compares it says why."""
     try:
         return scan(root)
     except OSError:
-        return Tree(root)
+        return OutputFolder(root)
 
 
 def _holds(path: str, content: bytes) -> bool:

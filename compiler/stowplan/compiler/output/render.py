@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from stowplan.compiler.model import Output
-from stowplan.compiler.output.folder import Tree
+from stowplan.compiler.output.folder import OutputFolder
 from stowplan.compiler.output.inventory_lines import Entry, to_line
 from stowplan.compiler.yaml.emitter import emit, quoted
 from stowplan.schema.meta import ObjectId
@@ -29,7 +29,7 @@ class Rendered(NamedTuple):
     line: str
     content: bytes | None
 
-    def settled(self, tree: Tree) -> "Rendered":
+    def settled(self, tree: OutputFolder) -> "Rendered":
         """Itself, without its content where `tree` holds that."""
         content = self.content or b""
         if not carries_header(content) or not tree.holds(self.path, content):
@@ -61,7 +61,7 @@ class Renderings:
         """Forget the content of a file that the output folder holds."""
         self._made[id(output)] = (output, self.of(output)._replace(content=None))
 
-    def all(self, outputs: Iterable[Output], tree: Tree) -> list[Rendered]:
+    def all(self, outputs: Iterable[Output], tree: OutputFolder) -> list[Rendered]:
         """The files of `outputs`, without the contents that `tree` holds already."""
         return [self.of(output).settled(tree) for output in outputs]
 

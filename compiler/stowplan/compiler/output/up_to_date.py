@@ -9,11 +9,11 @@ from pathlib import Path
 from stowplan.compiler.diagnostics.escaping import visible
 from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.output import inventory, paths
-from stowplan.compiler.output.folder import Tree, scan
+from stowplan.compiler.output.folder import OutputFolder, scan
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.render import Rendered
 from stowplan.compiler.output.write import observations, unusable
-from stowplan.compiler.output.write_plan import Change, plan
+from stowplan.compiler.output.write_plan import FileChange, plan
 from stowplan.schema.diagnostics import Severity
 
 _LARGEST = 1 << 19
@@ -99,7 +99,7 @@ def compare(files: Sequence[Rendered], out: Path, previous: Inventory, report: R
     )
 
 
-def _difference(change: Change, digests: dict[str, str], tree: Tree) -> Difference:
+def _difference(change: FileChange, digests: dict[str, str], tree: OutputFolder) -> Difference:
     before = tree.read(change.path) or b""
     edited = change.path in digests and sha256(before).hexdigest() != digests[change.path]
     return Difference(change.path, edited, tuple(_diff(change.path, before, change.after)))

@@ -18,10 +18,10 @@ from pathlib import Path
 
 from stowplan.compiler.diagnostics.report import Diagnostic, Report, diagnose_at
 from stowplan.compiler.output import inventory, lock, paths
-from stowplan.compiler.output.folder import TEMPORARY, Tree, scan
+from stowplan.compiler.output.folder import TEMPORARY, OutputFolder, scan
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.render import Rendered
-from stowplan.compiler.output.write_plan import PENDING, Change, Plan, plan
+from stowplan.compiler.output.write_plan import PENDING, FileChange, Plan, plan
 from stowplan.schema.diagnostics import finding
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
@@ -134,7 +134,7 @@ def _busy(out: Path) -> Diagnostic:
     return _noted("SP509", out, "", message, "Wait for it to end, then run again.")
 
 
-def _apply(planned: Plan, tree: Tree) -> WriteResult:
+def _apply(planned: Plan, tree: OutputFolder) -> WriteResult:
     root = tree.root
     for path in tree.leftovers - {PENDING}:
         (root / path).unlink()
@@ -154,7 +154,7 @@ def _apply(planned: Plan, tree: Tree) -> WriteResult:
     )
 
 
-def _staged(changes: Sequence[Change], tree: Tree) -> dict[str, str]:
+def _staged(changes: Sequence[FileChange], tree: OutputFolder) -> dict[str, str]:
     """The temporary file of each change, in the folder where it belongs; on an error none is left."""
     top = f"{tree.root}/"
     staged: dict[str, str] = {}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from stowplan.compiler.output import inventory
-from stowplan.compiler.output.folder import TEMPORARY, Tree
+from stowplan.compiler.output.folder import TEMPORARY, OutputFolder
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.paths import parents
 from stowplan.compiler.output.render import HEADER_LENGTH, Rendered, carries_header
@@ -18,7 +18,7 @@ _ENOUGH = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChange:
     """A file to write: a new one, or one in place of that which is there."""
 
     path: str
@@ -38,7 +38,7 @@ class Plan:
     `inventory` are the bytes of the new one.
     """
 
-    changes: tuple[Change, ...]
+    changes: tuple[FileChange, ...]
     unchanged: tuple[str, ...]
     gone: tuple[str, ...]
     stale: tuple[str, ...]
@@ -50,7 +50,7 @@ class Plan:
     inventory: bytes
 
 
-def plan(files: Sequence[Rendered], tree: Tree, previous: Inventory, elsewhere: Iterable[str] = ()) -> Plan:
+def plan(files: Sequence[Rendered], tree: OutputFolder, previous: Inventory, elsewhere: Iterable[str] = ()) -> Plan:
     """What it takes to make `tree` hold exactly `files` and their inventory.
 
     Nothing else of ours is to be there. `elsewhere` are outputs of another version of the specs, whose folders count as
@@ -67,7 +67,7 @@ def plan(files: Sequence[Rendered], tree: Tree, previous: Inventory, elsewhere: 
     foreign = [*({*unknown} - orphaned - blocked), *_empty(tree, contents)]
     return Plan(
         changes=tuple(
-            Change(path, new=state is _State.NEW, after=contents[path] or b"")
+            FileChange(path, new=state is _State.NEW, after=contents[path] or b"")
             for path, state in states.items()
             if state in (_State.NEW, _State.CHANGED)
         ),
@@ -91,7 +91,7 @@ def _those(states: Mapping[str, _State], wanted: _State) -> tuple[str, ...]:
     return tuple(path for path, state in states.items() if state is wanted)
 
 
-def _state(path: str, content: bytes | None, tree: Tree) -> _State:
+def _state(path: str, content: bytes | None, tree: OutputFolder) -> _State:
     """What has to be done for the file of an output."""
     if path not in tree.files:
         return _State.NEW if content is not None else _State.LOST
@@ -110,7 +110,7 @@ def _synced(paths: Sequence[str], outputs: Iterable[str]) -> Iterator[str]:
     return (path for path in paths if path.startswith(folders))
 
 
-def _empty(tree: Tree, outputs: Iterable[str]) -> Iterator[str]:
+def _empty(tree: OutputFolder, outputs: Iterable[str]) -> Iterator[str]:
     """Empty folders, with a slash at the end, except those in which outputs belong."""
     if tree.empty:
         wanted = {folder for path in outputs for folder in parents(path)}
@@ -121,7 +121,7 @@ def _is_ours(path: str, content: bytes) -> bool:
     return inventory.is_ours(content) if path == inventory.NAME else carries_header(content)
 
 
-def _obstacles(paths: Iterable[str], tree: Tree) -> dict[str, str]:
+def _obstacles(paths: Iterable[str], tree: OutputFolder) -> dict[str, str]:
     """What stands in the way of a path: something else than a regular file, or than a folder above it."""
     found: dict[str, str | None] = {"": None}
 
@@ -138,15 +138,15 @@ def _obstacles(paths: Iterable[str], tree: Tree) -> dict[str, str]:
     return obstacles
 
 
-def _listed(tree: Tree, previous: Inventory) -> set[str]:
+def _listed(tree: OutputFolder, previous: Inventory) -> set[str]:
     """Paths that the last run wrote, or that a later one that died may have written."""
     pending, _ = inventory.parse(tree.read(PENDING) or b"", tree.root)
     return pending.paths() | {entry.path for entry in previous.entries if previous.complete}
 
 
-def _exists(path: str, tree: Tree) -> bool:
+def _exists(path: str, tree: OutputFolder) -> bool:
     return path in tree.files or path in tree.others
 
 
-def _has_header(path: str, tree: Tree) -> bool:
+def _has_header(path: str, tree: OutputFolder) -> bool:
     return carries_header(tree.head(path, HEADER_LENGTH))

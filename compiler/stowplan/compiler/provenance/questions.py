@@ -8,7 +8,7 @@ from stowplan.compiler.output.render import render
 from stowplan.compiler.provenance.experiment import Input, key_of
 from stowplan.compiler.provenance.leaves import leaves, pointer, steps
 from stowplan.compiler.provenance.lines import paths_on
-from stowplan.compiler.provenance.source_map import Entry, SourceMap
+from stowplan.compiler.provenance.source_map import ExplainedLeaf, SourceMap
 from stowplan.compiler.yaml.reader import nodes
 from stowplan.schema.diagnostics import FieldPath
 
@@ -22,13 +22,13 @@ class Effect:
     value: object
 
 
-def below(found: SourceMap, output: Output, place: str) -> list[Entry]:
+def below(found: SourceMap, output: Output, place: str) -> list[ExplainedLeaf]:
     """Return the entries of the value at a JSON pointer and of all values below it."""
     wanted = steps(place)
     return [each for each in found.entries(output) if list(map(str, each.leaf.path))[: len(wanted)] == wanted]
 
 
-def on_line(found: SourceMap, output: Output, line: int) -> list[Entry]:
+def on_line(found: SourceMap, output: Output, line: int) -> list[ExplainedLeaf]:
     """Return the entries of the values on a line of an output file, counted from 1, and of all values below them."""
     root = nodes(render(output).decode())[0]
     places = [tuple(map(str, path)) for path in paths_on(root, line)]

@@ -29,7 +29,7 @@ class How(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class ValueOrigin:
     """Field that a value depends on. `default` is True if the spec does not set the field."""
 
     how: How
@@ -39,11 +39,11 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ExplainedLeaf:
     """Origins of one leaf: fields, a rule, or both."""
 
     leaf: Leaf
-    origins: tuple[Origin, ...] = ()
+    origins: tuple[ValueOrigin, ...] = ()
     rules: tuple[Rule, ...] = ()
 
 
@@ -56,7 +56,7 @@ class SourceMap:
         self._studies: dict[SpecId | None, Study] = {}
         self._flattened: dict[SpecId | None, Objects] = {}
 
-    def entries(self, output: Output) -> list[Entry]:
+    def entries(self, output: Output) -> list[ExplainedLeaf]:
         """Return the entries of all leaves of an output, in their order."""
         if output.spec is None and output.source != PLATFORM_FILE:
             return _foreign(output, self._program)
@@ -65,8 +65,8 @@ class SourceMap:
         found = []
         for place, real in leaves(output.manifest.body).items():
             leaf = compiled[place]
-            ours = place in base and base[place].value == leaf.value
-            entry = study.entry(key, place, leaf) if ours else Entry(leaf, rules=(KEPT if output.kept else EXTENSION,))
+            ours, rule = place in base and base[place].value == leaf.value, KEPT if output.kept else EXTENSION
+            entry = study.entry(key, place, leaf) if ours else ExplainedLeaf(leaf, rules=(rule,))
             found.append(replace(_with_hash(entry), leaf=real))
         return found
 
@@ -101,18 +101,18 @@ def _texts(data: object) -> Iterator[str]:
     return (leaf.value for leaf in leaves(data).values() if isinstance(leaf.value, str))
 
 
-def _with_hash(entry: Entry) -> Entry:
+def _with_hash(entry: ExplainedLeaf) -> ExplainedLeaf:
     hashed = isinstance(entry.leaf.value, str) and HASH in entry.leaf.value and _RUN_HASH not in entry.rules
     return replace(entry, rules=(*entry.rules, _RUN_HASH)) if hashed else entry
 
 
-def _foreign(output: Output, program: Program) -> list[Entry]:
+def _foreign(output: Output, program: Program) -> list[ExplainedLeaf]:
     """Return the entries of an object without a spec: it is copied from the repository, or made by an extension."""
     documents = [each for each in program.passed_through if each.file == output.source]
     body = output.manifest.body
     own = next((each for each in documents if _same(each, output.manifest)), None)
     return [
-        Entry(leaf, (_origin(own, leaf, program),)) if own else Entry(leaf, rules=(EXTENSION,))
+        ExplainedLeaf(leaf, (_origin(own, leaf, program),)) if own else ExplainedLeaf(leaf, rules=(EXTENSION,))
         for leaf in leaves(body).values()
     ]
 
@@ -122,12 +122,12 @@ def _same(document: Document, manifest: Manifest) -> bool:
     return (data.get("kind"), data["metadata"]["name"]) == (manifest.kind, manifest.name)
 
 
-def _origin(document: Document, leaf: Leaf, program: Program) -> Origin:
+def _origin(document: Document, leaf: Leaf, program: Program) -> ValueOrigin:
     """Return the place in the object's own document; for a missing field, the namespace of the platform."""
     if document.root.nearest(leaf.path)[1] or program.platform_document is None:
-        return Origin(How.COPIED, document.locate(leaf.path), leaf.path)
+        return ValueOrigin(How.COPIED, document.locate(leaf.path), leaf.path)
     platform, path = program.platform_document, ("defaultNamespace",)
-    return Origin(How.COPIED, platform.locate(path), path, default=not platform.root.nearest(path)[1])
+    return ValueOrigin(How.COPIED, platform.locate(path), path, default=not platform.root.nearest(path)[1])
 
 
 class Study:
@@ -144,20 +144,20 @@ class Study:
             for where in gone:
                 self._needed.setdefault(where, []).append((len(gone), given))
 
-    def entry(self, key: ObjectKey, place: Place, leaf: Leaf) -> Entry:
+    def entry(self, key: ObjectKey, place: Place, leaf: Leaf) -> ExplainedLeaf:
         """Return the origins of one leaf: the fields that change it, else the field it copies, else a rule."""
         decided = self._decided.get((key, place), [])
         if decided:
-            return Entry(leaf, tuple(_told(each, leaf) for each in decided))
+            return ExplainedLeaf(leaf, tuple(_told(each, leaf) for each in decided))
         found = sorted(self._needed.get((key, place), []), key=lambda each: each[0])
         needed = [given for _, given in found]
         copied = [each for each in needed if _is_copy(each, leaf)] or self._in_the_copy(key, leaf)
         if copied:
-            return Entry(leaf, (_told(copied[0], leaf),))
+            return ExplainedLeaf(leaf, (_told(copied[0], leaf),))
         spec = self.experiment.spec
         rule = rule_of(key[0], spec.kind if spec else "", leaf.path)
         present = tuple(replace(_told(each, leaf), how=How.PRESENT) for each in needed[:_MOST_GIVEN])
-        return Entry(leaf, present, (rule,) if rule else ())
+        return ExplainedLeaf(leaf, present, (rule,) if rule else ())
 
     def _in_the_copy(self, key: ObjectKey, leaf: Leaf) -> list[Input]:
         """Find the field in the custom resource, which repeats the spec with the same paths."""
@@ -181,6 +181,6 @@ def _same_value(one: object, other: object) -> bool:
     return type(one) is type(other) and one == other
 
 
-def _told(given: Input, leaf: Leaf) -> Origin:
+def _told(given: Input, leaf: Leaf) -> ValueOrigin:
     how = How.COPIED if _same_value(given.value, leaf.value) else How.DERIVED
-    return Origin(how, given.document.locate(given.path), given.path, default=not given.given)
+    return ValueOrigin(how, given.document.locate(given.path), given.path, default=not given.given)

@@ -8,13 +8,13 @@ from stowplan.compiler.diff.wording import shown
 from stowplan.compiler.provenance.experiment import Input
 from stowplan.compiler.provenance.leaves import pointer
 from stowplan.compiler.provenance.questions import Effect
-from stowplan.compiler.provenance.source_map import Entry, Origin
+from stowplan.compiler.provenance.source_map import ExplainedLeaf, ValueOrigin
 from stowplan.schema.diagnostics import dotted
 
 MOST_ORIGINS = 12
 
 
-def entries(found: Sequence[Entry]) -> Iterator[str]:
+def entries(found: Sequence[ExplainedLeaf]) -> Iterator[str]:
     """Yield each leaf with its value, then its fields and rules, once for neighbours with the same ones.
 
     The description of a rule is shown the first time.
@@ -30,7 +30,7 @@ def entries(found: Sequence[Entry]) -> Iterator[str]:
             said.add(rule.id)
 
 
-def _origin(origin: Origin) -> str:
+def _origin(origin: ValueOrigin) -> str:
     if origin.default:
         return f"{origin.how} the default of {dotted(origin.path)} ({origin.location.file} does not give it)"
     return f"{origin.how} {origin.location} {dotted(origin.path)}"
@@ -47,7 +47,7 @@ def effects(fields: Sequence[Input], found: Sequence[Effect]) -> Iterator[str]:
         yield from (f"    {pointer(each.path)}: {shown(each.value)}" for each in group)
 
 
-def records(found: Sequence[Entry]) -> list[dict[str, Any]]:
+def records(found: Sequence[ExplainedLeaf]) -> list[dict[str, Any]]:
     """Return the entries as data for programs."""
     return [
         {
@@ -60,7 +60,7 @@ def records(found: Sequence[Entry]) -> list[dict[str, Any]]:
     ]
 
 
-def _record(origin: Origin) -> dict[str, Any]:
+def _record(origin: ValueOrigin) -> dict[str, Any]:
     place = origin.location
     return {
         "how": origin.how.value,

@@ -69,7 +69,7 @@ def test_what_serves_the_next_run_stays_in_its_process(tmp_path: Path, monkeypat
     with closing(ComposerPool()) as memory:
         nodes = []
         for _ in range(2):
-            found = compile_repository(repo, tmp_path, Report(), memory=memory)
+            found = compile_repository(repo, tmp_path, Report(), composer=memory)
             assert tuple(sorted(found.files)) == alone.files
             nodes.append(memory._composer)
         assert nodes[0] is nodes[1] is not None

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from stowplan.compiler.output.folder import Tree, scan
+from stowplan.compiler.output.folder import OutputFolder, scan
 
 
-def made(root: Path, *paths: str) -> Tree:
+def made(root: Path, *paths: str) -> OutputFolder:
     for path in paths:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text("")

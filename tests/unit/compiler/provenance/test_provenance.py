@@ -12,7 +12,7 @@ from stowplan.compiler.diagnostics.report import Report
 from stowplan.compiler.generate import starter
 from stowplan.compiler.pipeline import Compiled, compile_repository
 from stowplan.compiler.provenance.leaves import leaves, pointer, steps
-from stowplan.compiler.provenance.source_map import Entry, How, SourceMap
+from stowplan.compiler.provenance.source_map import ExplainedLeaf, How, SourceMap
 from tests.repositories import REPOSITORY
 
 EXAMPLES = sorted(path.parent.name for path in (REPOSITORY / "examples").glob("*/stowplan.yaml"))
@@ -39,7 +39,7 @@ def test_every_leaf_of_every_object_is_explained(example: str) -> None:
             assert_copies_are_copies(each, compiled)
 
 
-def assert_copies_are_copies(entry: Entry, compiled: Compiled) -> None:
+def assert_copies_are_copies(entry: ExplainedLeaf, compiled: Compiled) -> None:
     """What is said to be copied stands at that place of the file."""
     for origin in entry.origins:
         if origin.how is not How.COPIED or origin.default or isinstance(entry.leaf.value, dict | list):

@@ -18,30 +18,30 @@ _ARGOCD = "argoproj.io"
 _SKIP_DRY_RUN = "SkipDryRunOnMissingResource=true"
 
 
-class CustomResource(NamedTuple):
+class CustomObject(NamedTuple):
     """An object that Argo CD can try only if the CRD of its kind is installed."""
 
     owner: ObjectSummary
 
 
-class Definition(NamedTuple):
+class DefinedKind(NamedTuple):
     """A CRD, and the group and kind that it defines."""
 
     owner: ObjectSummary
     kind: tuple[str, str]
 
 
-FACTS = (CustomResource, Definition)
+FACTS = (CustomObject, DefinedKind)
 
 
-def collect(found: SpecObjects) -> Iterator[CustomResource | Definition]:
+def collect(found: SpecObjects) -> Iterator[CustomObject | DefinedKind]:
     """The CRDs, and the custom resources without the option that skips the try."""
     known = _built_in(found.platform.kubernetes_version)
     for obj in found.objects:
         if obj.kind not in known and _SKIP_DRY_RUN not in obj.sync_options:
-            yield CustomResource(obj.summary)
+            yield CustomObject(obj.summary)
     for obj in found.objects.of_kind(crds.KIND):
-        yield Definition(obj.summary, defines(obj.body))
+        yield DefinedKind(obj.summary, defines(obj.body))
 
 
 def check(graph: ObjectGraph) -> list[ObjectFinding]:
@@ -49,8 +49,8 @@ def check(graph: ObjectGraph) -> list[ObjectFinding]:
 
     Argo CD does not try kinds whose CRD is in the same Application.
     """
-    defined = {(each.owner.application, each.kind) for each in graph.facts(Definition)}
-    owners = [each.owner for each in graph.facts(CustomResource)]
+    defined = {(each.owner.application, each.kind) for each in graph.facts(DefinedKind)}
+    owners = [each.owner for each in graph.facts(CustomObject)]
     return [_missing(owner) for owner in owners if (owner.application, owner.kind) not in defined]
 
 

@@ -17,7 +17,7 @@ from stowplan.schema.meta import ObjectId
 _CODE = "SP515"
 
 
-class Claim(NamedTuple):
+class ClaimFact(NamedTuple):
     """The demands of a claim on the volume that it names.
 
     `storage_class` is None if the cluster may fill in a class. `size` is a quantity.
@@ -31,7 +31,7 @@ class Claim(NamedTuple):
     size: str
 
 
-class Volume(NamedTuple):
+class VolumeFact(NamedTuple):
     """The offer of a volume.
 
     `bound` is namespace and name of the claim that the volume is reserved for. `handle` is the name of the CSI driver
@@ -47,10 +47,10 @@ class Volume(NamedTuple):
     handle: tuple[str, str] | None
 
 
-FACTS = (Claim, Volume)
+FACTS = (ClaimFact, VolumeFact)
 
 
-def collect(found: SpecObjects) -> Iterator[Claim | Volume]:
+def collect(found: SpecObjects) -> Iterator[ClaimFact | VolumeFact]:
     """The claims that name a volume, and the volumes."""
     for obj in found.objects.of_kind("PersistentVolumeClaim"):
         if not obj.id.group and mapping(obj.body, "spec").get("volumeName"):
@@ -66,27 +66,27 @@ def check(graph: ObjectGraph) -> list[ObjectFinding]:
     The controller compares class, mode, access modes, size and claimRef; a claim that does not fit stays Pending
     (Kubernetes 1.34 `FindMatchingVolume`, `checkVolumeSatisfyClaim`). A node mounts each handle once.
     """
-    volumes = {each.owner.id: each for each in graph.facts(Volume)}
-    return [*(found for claim in graph.facts(Claim) for found in _pair(claim, volumes)), *_handles(graph)]
+    volumes = {each.owner.id: each for each in graph.facts(VolumeFact)}
+    return [*(found for claim in graph.facts(ClaimFact) for found in _pair(claim, volumes)), *_handles(graph)]
 
 
-def _claim(obj: Object) -> Claim:
+def _claim(obj: Object) -> ClaimFact:
     spec = mapping(obj.body, "spec")
     size = str(mapping(spec, "resources", "requests").get("storage"))
     storage_class = _class(spec) if "storageClassName" in spec else None
-    return Claim(obj.summary, str(spec["volumeName"]), storage_class, _mode(spec), tuple(spec["accessModes"]), size)
+    return ClaimFact(obj.summary, str(spec["volumeName"]), storage_class, _mode(spec), tuple(spec["accessModes"]), size)
 
 
-def _volume(obj: Object) -> Volume:
+def _volume(obj: Object) -> VolumeFact:
     spec = mapping(obj.body, "spec")
     reference, csi = mapping(spec, "claimRef"), mapping(spec, "csi")
     bound = (reference.get("namespace"), reference.get("name")) if reference else None
     handle = (csi["driver"], csi["volumeHandle"]) if csi else None
     size = str(mapping(spec, "capacity").get("storage"))
-    return Volume(obj.summary, _class(spec), _mode(spec), tuple(spec["accessModes"]), size, bound, handle)
+    return VolumeFact(obj.summary, _class(spec), _mode(spec), tuple(spec["accessModes"]), size, bound, handle)
 
 
-def _pair(claim: Claim, volumes: dict[ObjectId, Volume]) -> Iterator[ObjectFinding]:
+def _pair(claim: ClaimFact, volumes: dict[ObjectId, VolumeFact]) -> Iterator[ObjectFinding]:
     volume = volumes.get(ObjectId("", "PersistentVolume", "", claim.volume))
     if volume is None:
         return
@@ -99,7 +99,7 @@ def _pair(claim: Claim, volumes: dict[ObjectId, Volume]) -> Iterator[ObjectFindi
         yield about(own, _CODE, ("spec", "volumeName"), message, "Name another volume, or change its claimRef.")
 
 
-def _differences(claim: Claim, volume: Volume) -> Iterator[tuple[FieldPath, str, str]]:
+def _differences(claim: ClaimFact, volume: VolumeFact) -> Iterator[tuple[FieldPath, str, str]]:
     if claim.storage_class is None:
         yield ("spec", "storageClassName"), "no class, which the cluster may fill in", f'"{volume.storage_class}"'
     elif claim.storage_class != volume.storage_class:
@@ -122,7 +122,7 @@ def _mode(spec: Json) -> str:
 
 
 def _handles(graph: ObjectGraph) -> list[ObjectFinding]:
-    given = [(volume.handle, volume.owner) for volume in graph.facts(Volume) if volume.handle]
+    given = [(volume.handle, volume.owner) for volume in graph.facts(VolumeFact) if volume.handle]
     times = Counter(handle for handle, _ in given)
     shared = [(handle, owner) for handle, owner in given if times[handle] > 1]
     first: dict[tuple[str, str], ObjectSummary] = {}

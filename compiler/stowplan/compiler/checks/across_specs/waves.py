@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterator, Sequence
 
 from stowplan.compiler.checks.across_specs.dangling_references import Reference
-from stowplan.compiler.checks.across_specs.missing_definitions import Definition
+from stowplan.compiler.checks.across_specs.missing_definitions import DefinedKind
 from stowplan.compiler.checks.objects.finding import ObjectFinding, about, warning_if_foreign
 from stowplan.compiler.checks.objects.object_graph import ObjectGraph
 from stowplan.compiler.checks.objects.summary import ObjectSummary
@@ -24,7 +24,7 @@ def check(graph: ObjectGraph) -> list[ObjectFinding]:
     """
     found = list(_too_early(graph))
     moving = {each.object for each in found}
-    defined = {each.owner.id: each.kind for each in graph.facts(Definition)}
+    defined = {each.owner.id: each.kind for each in graph.facts(DefinedKind)}
     for members in graph.applications.values():
         # The user has to move an object that comes too early anyway, so its wait is not reported.
         waiting = [each for each in awaited(members, defined) if each.id not in moving]

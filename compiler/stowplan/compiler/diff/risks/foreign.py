@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from stowplan.compiler.diff.change import Action, Change, Danger, Risk
-from stowplan.compiler.output.folder import Tree
+from stowplan.compiler.output.folder import OutputFolder
 from stowplan.compiler.output.inventory import Inventory
 from stowplan.compiler.output.render import Rendered, carries_header
 from stowplan.compiler.output.write_plan import plan
@@ -11,7 +11,7 @@ from stowplan.schema.meta import ObjectId
 
 
 def foreign(
-    files: Sequence[Rendered], tree: Tree, previous: Inventory, base: Mapping[str, bytes] | None
+    files: Sequence[Rendered], tree: OutputFolder, previous: Inventory, base: Mapping[str, bytes] | None
 ) -> list[Change]:
     """Return a change for each foreign entry of `tree`, sorted by path: the entries that `synth --check` refuses.
 

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stowplan.compiler.checks.across_specs import waves
-from stowplan.compiler.checks.across_specs.missing_definitions import Definition
+from stowplan.compiler.checks.across_specs.missing_definitions import DefinedKind
 from stowplan.compiler.kubernetes.fields import identity
 from stowplan.library.manifest import Json
 from tests.sync_model import plan
@@ -37,6 +37,6 @@ def objects(draw: st.DrawFn) -> list[Json]:
 def test_awaited_objects_equal_those_of_the_sync_model(made: list[Json]) -> None:
     expected = {identity(hold.task.body) for hold in plan(made).holds if hold.next_step}
     known = graph(*(output(each, folder="all") for each in made))
-    defined = {each.owner.id: each.kind for each in known.facts(Definition)}
+    defined = {each.owner.id: each.kind for each in known.facts(DefinedKind)}
     (members,) = known.applications.values()
     assert {each.id for each in waves.awaited(members, defined)} == expected
