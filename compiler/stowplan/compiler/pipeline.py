@@ -1,11 +1,14 @@
 """The stages in their order.
 
-Files are found, and each is looked up in the cache or read (`compiling.reading`). Specs that were read are compiled,
-shared out to processes (`compiling.compile_specs`): lowered to objects, checked by themselves and rendered. Then comes
-what the platform file adds, and the checks across all specs. A spec from the cache has the form of one that was
-compiled now, so nothing after the lookup tells them apart. Extensions see the objects of all specs, before these are
-checked. Every stage adds to one report; after an error, stages that depend on its absence are left out. Nothing is
-written here.
+1. `compiling.reading` finds the files. It takes each file from the cache, or reads and validates it.
+2. `compiling.compile_specs` compiles the specs that were read, in several processes: it lowers them, lets cdk8s render
+   the objects, checks the objects of each spec and writes their YAML.
+3. `compiling.compile_all` adds the objects of the platform file.
+4. `checks.stage` compares the objects of all specs.
+
+A spec from the cache has the same form as a compiled one, so no stage after the first can tell them apart. Extensions
+get the objects of all specs before the checks. Every stage adds to one report. After an error, stages that need sound
+input do not run. This module writes no files.
 """
 
 from collections.abc import Mapping
@@ -43,11 +46,12 @@ NOTHING, UNKNOWN = Recompile(), Known()
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What a run made; empty where an error stopped it.
+    """Result of a run; empty if an error stopped it.
 
-    `texts` are the files that diagnostics are about, by path. `files` are those of `outputs`, and `objects` is their
-    number. `outputs` are only given where they were asked for. `committed` is the inventory that the run began with,
-    `starts` are the Jobs that a sync would start. `known` is for the cache; None where the next run can use nothing.
+    `texts` are the contents of the files that diagnostics name, by path. `files` are the files of `outputs`, and
+    `objects` is their number. `outputs` are only given if `keep_objects` is true. `committed` is the inventory of the
+    last run. `starts` are the Jobs that a sync would start. `known` goes to the cache; None if the next run cannot use
+    it.
     """
 
     texts: Mapping[str, str]
@@ -62,13 +66,13 @@ class Compiled:
 
 
 def specs_of(repo: Path, report: Report) -> tuple[Mapping[str, str], tuple[SpecId, ...]]:
-    """The strings in files that diagnostics are about, by path, and the identities of all specs, sorted."""
+    """Return the contents of the files that diagnostics name, by path, and the identities of all specs, sorted."""
     reading = read(repo, report, Lookup("status"))
     return reading.texts(report), tuple(each.id for each in reading.facts)
 
 
 def validate_repository(repo: Path, report: Report, *, known: Known = UNKNOWN, keep_objects: bool = True) -> Compiled:
-    """Everything but extensions and what depends on the committed output. Starts no Node."""
+    """Compile without extensions, without Node and without a look at the committed output."""
     lookup = Lookup("validate", known)
     reading = read(repo, report, lookup)
     program = reading.program
@@ -97,10 +101,10 @@ def compile_repository(
     keep_objects: bool = True,
     base: Base | None = None,
 ) -> Compiled:
-    """The output of the repository in `repo`, given what `out` holds already. `composer` serves the next call.
+    """Compile the repository in `repo` for the output folder `out`. `composer` can serve several calls.
 
-    `base` vouches for committed runs that are not what the specs compile to now. Files whose content `out` holds come
-    without it.
+    `base` vouches for committed runs that differ from what the specs compile to now. Files that `out` already holds
+    come without their content.
     """
     if composer is None:
         with closing(ComposerPool(lasting=False)) as own:
@@ -146,7 +150,7 @@ def compile_repository(
 
 
 def _extend(reading: Reading, repo: Path, composer: ComposerPool, report: Report) -> Extensions | None:
-    """What extensions make of the units of all specs; None where there are no extensions."""
+    """Run the extensions on the units of all specs; None if the platform file names no extensions."""
     program = reading.program
     if not program.platform.extensions:
         return None
@@ -160,7 +164,7 @@ def _extend(reading: Reading, repo: Path, composer: ComposerPool, report: Report
 
 
 def _conclude(parts: Parts, setting: Setting, reading: Reading, report: Report) -> None:
-    """Add what is wrong with the specs by themselves and with each other."""
+    """Add the findings of the checks, of each spec and across specs, to the report."""
     if not parts.complete:
         return
     report.add(*parts.kept)
@@ -171,7 +175,7 @@ def _conclude(parts: Parts, setting: Setting, reading: Reading, report: Report) 
 
 
 def _inventory(tree: OutputFolder, recompile: Recompile) -> tuple[Inventory, list[Diagnostic]]:
-    """The inventory of the last run. That it is lost is an error, unless all runs are to be compiled anew."""
+    """Read the inventory of the last run. A lost inventory is an error, unless all runs are compiled anew."""
     found, problems = inventory.read(tree.root)
     problems += lost_inventory(tree)
     if recompile.everything:

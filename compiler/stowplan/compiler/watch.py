@@ -20,16 +20,16 @@ from stowplan.compiler.pipeline import Compiled, compile_repository
 from stowplan.compiler.repository.layout import PLATFORM_FILES, SPECS
 
 QUIET_MILLISECONDS = 20
-"""An editor writes a file in several steps; so long after the last one there is peace."""
+"""Quiet time after the last change, since an editor writes a file in several steps."""
 
 
 FIRST_LOOK_MILLISECONDS = 500
-"""When it is looked at whether something changed before notices began."""
+"""Time until the first check for changes that happened before the watcher started."""
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One compilation: what came of it, and how many seconds it took."""
+    """Result and duration of one compilation."""
 
     report: Report
     compiled: Compiled
@@ -39,7 +39,7 @@ class Round:
 
 @dataclass
 class Watcher:
-    """Compiles one repository, and remembers in this process what other commands have in the cache."""
+    """Compiles one repository again and again; compiled files stay in this process instead of the cache."""
 
     repo: Path
     out: Path
@@ -48,20 +48,20 @@ class Watcher:
     _outputs: OutputIndex = field(default_factory=OutputIndex)
 
     def rounds(self) -> Generator[Round, None, None]:
-        """One round at once, and one for each change; ends when the process is interrupted."""
+        """Yield one round at once and one per change, until the process is interrupted."""
         with closing(self._composer):
             begun = fingerprint.inputs(self.repo)
             yield self.round()
             self._composer.start()
             for found in self._changes():
-                # An edit while the first round went on, or before it was asked for the next, gave no notice.
+                # No event reports an edit that happened before the watcher started.
                 missed = bool(begun) and begun != fingerprint.inputs(self.repo)
                 begun = ""
                 if missed or found:
                     yield self.round()
 
     def _changes(self) -> Iterator[set[tuple[Change, str]]]:
-        """What changed, and nothing where nothing did for some time."""
+        """Yield sets of changes; an empty set after some time without a change."""
         return watch(
             self.repo,
             watch_filter=lambda _, path: self._matters(path),
@@ -74,12 +74,12 @@ class Watcher:
         )
 
     def round(self) -> Round:
-        """Compiles and, if there is no error, writes."""
+        """Compile and, if there is no error, write."""
         began, report = time.perf_counter(), Report()
         tree = seen(self.out)
         outputs = self._outputs.look(tree) if self._compiled else OutputIndex(time.time_ns())
         known = Known(self._compiled or CompiledFiles(), tree=tree, outputs=outputs)
-        # A lasting Node serves one process. The first round compiles everything, and several are faster.
+        # The first round compiles everything, which several processes do faster. Later rounds use the lasting composer.
         composer = self._composer if self._compiled else None
         compiled = compile_repository(self.repo, self.out, report, composer=composer, known=known, keep_objects=False)
         written = WriteResult()
@@ -91,7 +91,7 @@ class Watcher:
         return Round(report, compiled, written, time.perf_counter() - began)
 
     def _matters(self, path: str) -> bool:
-        """Specs, the platform file, and Python files, which may be extensions; never what this very command writes."""
+        """Whether a path is a spec, the platform file or a Python file (perhaps an extension) outside of the output."""
         place = os.path.relpath(path, os.path.realpath(self.repo))
         top = Path(place).parts[0]
         if self._is_below_out(path):
@@ -99,6 +99,6 @@ class Watcher:
         return top == SPECS or place in PLATFORM_FILES or (path.endswith(".py") and not top.startswith("."))
 
     def _is_below_out(self, path: str) -> bool:
-        """Whether a path is in the output folder. A link there is not followed."""
+        """Whether a path is in the output folder. Links inside the folder are not followed."""
         folder, name = os.path.split(path)
         return Path(os.path.realpath(folder), name).is_relative_to(os.path.realpath(self.out))

@@ -1,8 +1,8 @@
-"""What a file of specs was compiled to, and the keys that say whether it would be compiled to the same again.
+"""Compiled files: the cached result of each file of specs, with two keys.
 
-`content` covers Stowplan itself, the command, the platform file and the file. `surroundings` covers what else its specs
-are compiled from: files that hold other things than specs, the datasets that the specs refer to, and their lines in
-the committed inventory.
+The key `content` covers Stowplan itself, the command, the platform file and the file. The key `surroundings` covers all
+other input of its specs: files with other documents than specs, the datasets that the specs refer to, and their lines
+in the committed inventory. A compiled file is reused only if both keys are equal.
 """
 
 from collections.abc import Collection, Mapping
@@ -17,14 +17,14 @@ from stowplan.compiler.specs.spec_facts import SpecFacts
 
 
 class CompiledObjects(NamedTuple):
-    """The objects of one spec, or of the platform file: what was found in them, and what others must know."""
+    """Findings and facts of the objects of one spec, or of the platform file."""
 
     findings: tuple[ObjectFinding, ...]
     facts: Facts
 
 
 class CompiledSpec(NamedTuple):
-    """One spec, what lowering found in it, and its objects."""
+    """One spec: its facts, the diagnostics of lowering, and its objects."""
 
     facts: SpecFacts
     lowered: tuple[Diagnostic, ...]
@@ -32,7 +32,7 @@ class CompiledSpec(NamedTuple):
 
 
 class CompiledFile(NamedTuple):
-    """One file that holds nothing but specs without errors; `read` is what reading found in it."""
+    """One file that holds only specs without errors; `read` are the diagnostics of reading."""
 
     content: str
     surroundings: str
@@ -41,24 +41,24 @@ class CompiledFile(NamedTuple):
 
 
 class CompiledPlatform(NamedTuple):
-    """What the platform file adds to the objects of specs; it follows from where these are, which `key` covers."""
+    """The objects of the platform file. They depend on the places of the objects of specs, which `key` covers."""
 
     key: str
     objects: CompiledObjects
 
 
 class CompiledFiles(NamedTuple):
-    """The files of one run, by path, and what the platform file added."""
+    """The compiled files of one run by path, and the compiled platform file."""
 
     files: Mapping[str, CompiledFile] = {}
     platform: CompiledPlatform | None = None
 
 
 class Known(NamedTuple):
-    """What is known before a run begins; all of it may be missing.
+    """Knowledge of earlier runs and of files that were just read; each part may be empty.
 
-    `compiled` is what earlier runs compiled. `contents` are those of files of the repository that were just read.
-    `tree` is what lies in the output folder, and `outputs` the contents of its files.
+    `compiled` are the compiled files of the last run. `contents` are contents of source files by path. `tree` lists the
+    output folder, and `outputs` has the digests of its files.
     """
 
     compiled: CompiledFiles = CompiledFiles()
@@ -72,9 +72,10 @@ Datasets = Mapping[tuple[str, str], SpecFacts]
 
 
 def of_dataset(spec: SpecFacts, datasets: Datasets, refused: Collection[tuple[str, str]]) -> str:
-    """What a spec is compiled from of the dataset that it refers to.
+    """Return a key of the dataset that a spec refers to.
 
-    Where there is none, a finding may name others; but none is reported missing whose document has errors.
+    For a missing dataset the key covers all names, because the finding proposes similar ones; but a dataset whose
+    document has errors is not reported as missing.
     """
     if not spec.reference:
         return ""

@@ -1,6 +1,6 @@
-"""What a run depends on, as a short string that differs where anything of it differs.
+"""Digests of the inputs of a run and of the program.
 
-A command that has nothing to do runs this, so it imports little and opens each file once.
+A command without changes runs this module, so it imports little and opens each file once.
 """
 
 import os
@@ -19,11 +19,11 @@ _SIZE = 16
 
 
 class UnusualError(Exception):
-    """Something that only a whole run can judge: a link, a pipe, an empty folder, a file too large or unreadable."""
+    """An input that only a whole run can judge: a link, a pipe, or a file that is too large or unreadable."""
 
 
 def inputs(repo: Path, contents: dict[str, bytes] | None = None) -> str:
-    """`of_inputs`, but empty where the inputs are unusual."""
+    """Return `of_inputs`, or an empty string for unusual inputs."""
     try:
         return of_inputs(repo, contents)
     except UnusualError:
@@ -33,14 +33,14 @@ def inputs(repo: Path, contents: dict[str, bytes] | None = None) -> str:
 
 
 def of(*parts: str) -> str:
-    """One digest over some strings."""
+    """Return one digest of some strings."""
     return blake2b("\0".join(parts).encode(errors="surrogateescape"), digest_size=_SIZE).hexdigest()
 
 
 def of_inputs(repo: Path, contents: dict[str, bytes] | None = None) -> str:
-    """The platform file and all that lies below `specs`: names, and the contents of YAML files.
+    """Return a digest of the platform file and of all files below `specs`: names, and contents of YAML files.
 
-    `contents` takes these in by their paths. Raises `UnusualError` for what `load` would report or follow.
+    Adds the contents to `contents` by path. Raises `UnusualError` for inputs that `load` would report or follow.
     """
     # The folder of the specs may be a link, which may lead out of the repository.
     digest = blake2b(os.fsencode(os.path.realpath(f"{repo}/{SPECS}")), digest_size=_SIZE)
@@ -55,7 +55,7 @@ def of_inputs(repo: Path, contents: dict[str, bytes] | None = None) -> str:
 
 
 def _platform(repo: Path) -> Iterator[str]:
-    """The platform file, of which there should be one."""
+    """Return the names of the platform files; more than one is an error that `load` reports."""
     for name in PLATFORM_FILES:
         try:
             mode = os.lstat(f"{repo}/{name}").st_mode
@@ -70,7 +70,7 @@ def _platform(repo: Path) -> Iterator[str]:
 
 @cache
 def of_program() -> str:
-    """Digest of Python's version, the contents of Stowplan's files, and the names of all installed distributions."""
+    """Return a digest of Python's version, Stowplan's files, and the names of all installed distributions."""
     digest = blake2b(sys.version.encode(), digest_size=_SIZE)
     for package in (compiler, library, schema):
         for top in package.__path__:
@@ -85,7 +85,7 @@ def of_program() -> str:
 
 
 def _files(root: Path, top: str) -> Iterator[str]:
-    """All files below a folder, by their paths from `root`."""
+    """Return the paths of all files below a folder, relative to `root`."""
     todo = [f"{top}/"]
     try:
         while todo:

@@ -1,8 +1,7 @@
-"""Which content each output file has, judged as Git's index judges the work tree.
+"""Digests of output files, judged as Git's index judges the work tree (https://git-scm.com/docs/racy-git).
 
-A file is unchanged if all that `lstat` says of it is as it was when its content was last hashed, and if it was changed
-well before that moment: a file that is changed twice within one tick of the clock may look the same. Any other file is
-hashed (https://git-scm.com/docs/racy-git).
+A file counts as unchanged if its `lstat` equals the one recorded with its digest, and if it was last changed well
+before that record: two changes within one tick of the clock may look the same. Every other file is hashed again.
 """
 
 import os
@@ -15,11 +14,11 @@ from typing import NamedTuple
 from stowplan.compiler.output.folder import OutputFolder
 
 _TICK_NANOSECONDS = 2_000_000_000
-"""The coarsest clock of a file system: FAT counts in two seconds."""
+"""Coarsest resolution of a file system's clock: FAT has two seconds."""
 
 
 class Status(NamedTuple):
-    """What tells a file from one that was changed or put in its place. Times are in nanoseconds."""
+    """Status of a file by which a change or replacement is noticed. Times are in nanoseconds."""
 
     device: int
     inode: int
@@ -30,22 +29,22 @@ class Status(NamedTuple):
 
 
 class HashedFile(NamedTuple):
-    """A file when it was hashed."""
+    """Status and digest of a file at the moment it was hashed."""
 
     status: Status
     sha256: str
 
 
 class OutputIndex(NamedTuple):
-    """The regular files of an output folder, by path. Nothing was hashed before the moment `at` (nanoseconds)."""
+    """The regular files of an output folder by path, hashed at the time `at` (nanoseconds) or later."""
 
     at: int = 0
     files: Mapping[str, HashedFile] = {}
 
     def look(self, tree: OutputFolder, hashed: Mapping[str, str] | None = None, at: int | None = None) -> "OutputIndex":
-        """The files of `tree` as they are now. Files that cannot be read are left out.
+        """Return the index of `tree` as it is now. Files that cannot be read are left out.
 
-        `hashed` are digests of contents that were seen after the moment `at`.
+        `hashed` are digests of contents that were read or written after the time `at`.
         """
         now, found = time.time_ns() if at is None else at, dict[str, HashedFile]()
         given = hashed or {}
@@ -63,7 +62,7 @@ class OutputIndex(NamedTuple):
 
     @property
     def settled(self) -> bool:
-        """Whether no file has to be hashed again as long as it looks the same."""
+        """Whether all files were changed long enough before they were hashed."""
         return all(self._is_older(known.status) for known in self.files.values())
 
     def holds(self, files: Iterable[tuple[str, str]]) -> bool:
@@ -71,7 +70,7 @@ class OutputIndex(NamedTuple):
         return all(path in self.files and self.files[path].sha256 == digest for path, digest in files)
 
     def digest(self, tree: OutputFolder) -> str:
-        """One digest over all that lies in the folder."""
+        """Return one digest of everything in the folder."""
         names = (tree.others, tree.leftovers, tree.empty)
         lines = ["\0".join(sorted(each)) for each in names]
         lines += sorted(f"{path}\0{self.files[path].sha256 if path in self.files else ''}" for path in tree.files)

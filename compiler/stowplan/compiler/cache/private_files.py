@@ -1,7 +1,7 @@
-"""Files of the cache: read only if this user's Stowplan wrote them, with exactly this content.
+"""Files of the cache, signed by their writer.
 
-A mark comes before the content: a keyed hash of the file's name and the content. The key lies outside the cache
-folder, so a cache that was copied, restored or edited is not read at all.
+Each file begins with a keyed hash of its name and content. The key lies outside of the cache folder. So a file that was
+edited, forged or copied from the cache of another user counts as missing.
 """
 
 import os
@@ -30,7 +30,7 @@ def folder() -> Path:
 
 
 def read(path: Path) -> bytes | None:
-    """The content of a file; None unless it is a regular file that this user wrote by `write`."""
+    """Return the content of a file; None unless `write` wrote it for this user."""
     with suppress(OSError):
         content = _regular(path) or b""
         mark, content = content[:_SIZE], content[_SIZE:]
@@ -64,7 +64,7 @@ def _mark(path: Path, content: bytes, key: bytes) -> bytes:
 
 
 def _key(*, make: bool = False) -> bytes:
-    """The key of this user, in `$XDG_STATE_HOME/stowplan/cache-key`. Raises `OSError` where there is none."""
+    """Return the key of this user from `$XDG_STATE_HOME/stowplan/cache-key`. Raises `OSError` if it is missing."""
     path = _base("XDG_STATE_HOME", ".local/state") / "cache-key"
     if make and not path.exists():
         _make_private(path.parent)
@@ -77,7 +77,7 @@ def _key(*, make: bool = False) -> bytes:
 
 
 def _regular(path: Path) -> bytes | None:
-    """The bytes of a regular file that this user owns and nobody else may write; None for any other file."""
+    """Return the bytes of a regular file that this user owns and no other user may write; None for any other file."""
     with open(os.open(path, _OPEN), "rb") as file:  # noqa: PTH123 - a descriptor
         found = os.fstat(file.fileno())
         if not S_ISREG(found.st_mode) or found.st_size > _LARGEST:
@@ -93,7 +93,7 @@ def _create(path: Path, content: bytes) -> None:
 
 
 def _make_private(folder: Path) -> None:
-    """Make a folder and those above it, readable by their owner alone. Folders that exist stay as they are."""
+    """Make a folder and its missing parents, readable by their owner only. Existing folders stay unchanged."""
     if not folder.exists():
         _make_private(folder.parent)
         with suppress(FileExistsError):

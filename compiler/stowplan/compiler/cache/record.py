@@ -1,6 +1,6 @@
-"""What one command remembers of its last run on one repository, as files of typed values.
+"""Typed values of the last run of a command on one repository, stored in the cache.
 
-It saves time and decides nothing: whatever is lost, foreign or unreadable is compiled or hashed again.
+The cache saves time and decides nothing: a value that is lost, foreign or unreadable is computed again.
 """
 
 import os
@@ -18,12 +18,12 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The place in the cache of a repository, or of a repository and its output folder."""
+    """Access to the values of one repository, or of one repository and its output folder."""
 
     folders: tuple[Path, ...]
 
     def read(self, name: str, kind: type[Value]) -> Value | None:
-        """What was written under a name; None where that is missing or cannot be read as this type."""
+        """Return the value of a name; None if it is missing or not of this type."""
         content = private_files.read(self._path(name))
         if content is None:
             return None
@@ -33,12 +33,12 @@ class Record:
             return None
 
     def write(self, name: str, value: object) -> None:
-        """Replace what was written under a name. Values that cannot be encoded are not remembered."""
+        """Replace the value of a name. Values that cannot be encoded are not stored."""
         with suppress(OSError, OverflowError, TypeError, ValueError):
             private_files.write(self._path(name), msgpack.encode(value))
 
     def remove(self, name: str) -> None:
-        """Remove what was written under a name."""
+        """Remove the value of a name."""
         with suppress(OSError):
             self._path(name).unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""What the last run of a command said, for a run that finds its inputs and outputs as they were."""
+"""The stamp of the last run: a run with unchanged inputs and outputs repeats its report and ends."""
 
 import time
 from collections.abc import Mapping
@@ -15,16 +15,16 @@ from stowplan.compiler.output.folder import OutputFolder, seen
 _STAMP, _OUTPUTS = "stamp", "outputs"
 
 _OF_A_CHANGE = frozenset(("SP540", "SP541", "SP542"))
-"""Codes about the step from one output to the next: the next run takes no step."""
+"""Codes about the change from the previous output. They do not apply to the next run."""
 
 _OF_A_REPAIR = frozenset(("SP511", "SP512", "SP513", "SP516"))
-"""Codes about an output that was not as the last run left it. The next run looks at all of it again."""
+"""Codes about an output folder that somebody changed. Such a run leaves no stamp, so the next run checks everything."""
 
 
 class Stamp(NamedTuple):
-    """One run: digests of Stowplan, its inputs and its outputs, and what it counted and said.
+    """One run: digests of Stowplan, inputs and outputs, and the results: counts and diagnostics.
 
-    `outputs` is empty for a command that writes nothing. `texts` are the files that diagnostics are about.
+    `outputs` is empty for a command that writes nothing. `texts` are the contents of the files that diagnostics name.
     """
 
     program: str
@@ -45,9 +45,9 @@ class Stamp(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Inputs and outputs before a run, and the stamp of a run that found them the same.
+    """Inputs and outputs before a run. `unchanged` is the stamp of the last run if both are unchanged.
 
-    `inputs` is empty where they are too unusual for a stamp. `contents` are those of the files that were read.
+    `inputs` is empty if they are too unusual for a stamp. `contents` are the contents of source files by path.
     """
 
     record: Record
@@ -58,7 +58,7 @@ class Look:
     unchanged: Stamp | None = None
 
     def forget(self) -> None:
-        """Remove the stamp: the next run may have another outcome although its inputs and outputs are the same."""
+        """Remove the stamp, because the next run may differ although inputs and outputs are equal."""
         self.record.remove(_STAMP)
 
     def remember(
@@ -69,9 +69,9 @@ class Look:
         *,
         written: Mapping[str, str] | None = None,
     ) -> None:
-        """Write the stamp of a run that has just ended; none where it might not be the same if it were run again.
+        """Write the stamp of a run that just ended, unless an equal run might end differently.
 
-        `written` are the digests of the files that it made or found in the output folder, by path.
+        `written` are the digests of all output files of the run, by path.
         """
         said = tuple(report.diagnostics)
         if not self.inputs or any(each.code in _OF_A_REPAIR for each in said):
@@ -100,7 +100,7 @@ class Look:
 
 
 def look(repo: Path, out: Path | None = None) -> Look:
-    """Compare the inputs with those of the last run, and what lies in `out` with what that run left."""
+    """Compare inputs and the output folder with those of the last run."""
     record, contents = Record((repo, out) if out else (repo,)), dict[str, bytes]()
     inputs = fingerprint.inputs(repo, contents)
     stamp = record.read(_STAMP, Stamp)

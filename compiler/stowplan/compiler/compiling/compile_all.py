@@ -1,4 +1,4 @@
-"""Compiling all specs of a run that the cache does not have, and what the platform file adds."""
+"""Compiling all specs of a run that the cache does not have, and the objects of the platform file."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,14 +22,14 @@ from stowplan.library.manifest import Json
 from stowplan.schema.meta import ObjectId, SpecId
 
 WORTH_PROCESSES = 100
-"""Specs from which on more processes gain more time than they take to begin."""
+"""Number of specs from which several processes save more time than their start costs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """All specs and what the platform file added, compiled now or before; empty and not `complete` after an error.
+    """Results for all specs and the platform file, compiled now or cached; empty and not `complete` after an error.
 
-    `checked` is sorted by spec, with the platform file last. `lowered` has what lowering found in each spec.
+    `checked` is sorted by spec, with the platform file last. `lowered` has the diagnostics of lowering by spec.
     """
 
     complete: bool = False
@@ -49,7 +49,7 @@ class Parts:
 
 
 def compile_all(setting: Setting, others: Sequence[Output], reading: Reading, lookup: Lookup, report: Report) -> Parts:
-    """Compile the specs that were read, and add those from the cache. `others` are outputs that no spec makes."""
+    """Compile the specs that were read, and add those from the cache. `others` are plain and extension objects."""
     known = {(spec.facts.file, spec.facts.index): spec for file in reading.hits.values() for spec in file.specs}
     cached = [known[each.file, each.index] for each in reading.facts if (each.file, each.index) in known]
     lowered = {spec.facts.id: spec.lowered for spec in cached}
@@ -81,7 +81,7 @@ def compile_all(setting: Setting, others: Sequence[Output], reading: Reading, lo
 
 
 def _compiled(setting: Setting, reading: Reading) -> Iterator[Compilation]:
-    """The specs that were read, shared out to processes. A lasting composer serves this process alone."""
+    """Compile the specs that were read, in several processes unless the composer is a lasting one."""
     specs, size, composer = reading.program.specs, compile_specs.SIZE, setting.composer
     parts = [specs[start : start + size] for start in range(0, len(specs), size)]
     alone = len(specs) < WORTH_PROCESSES or (composer is not None and composer.lasting)
@@ -94,12 +94,12 @@ def _compiled(setting: Setting, reading: Reading) -> Iterator[Compilation]:
 
 
 def _checked(spec: CompiledSpec) -> Checked:
-    """A spec from the cache: nothing of it changed since the last run."""
+    """Return the cached results of a spec, without changes since the last run."""
     return Checked(spec.facts.id, spec.objects.findings, spec.objects.facts, Changes(spec.facts.id))
 
 
 def _places(parts: Iterable[Checked]) -> frozenset[Place]:
-    """Where the objects of specs are. There may be tens of thousands, in few places."""
+    """Return the distinct places of the objects of specs; thousands of objects share a place."""
     specs = ((part.spec, part.facts) for part in parts if part.spec)
     found = {
         (fact.path.partition("/")[0], fact.id.namespace, spec.namespace)
@@ -112,7 +112,10 @@ def _places(parts: Iterable[Checked]) -> frozenset[Place]:
 def _platform(
     setting: Setting, others: Sequence[Output], reading: Reading, lookup: Lookup, places: frozenset[Place]
 ) -> tuple[CompiledPlatform | None, Compilation]:
-    """What the platform file adds. It follows from the `places` of the objects of specs, unless there are `others`."""
+    """Compile the objects of the platform file, or take them from the cache if there are no `others`.
+
+    They depend on the `places` of the objects of specs, but not on these objects.
+    """
     content = fingerprint.of(*(reading.keys[name] for name in PLATFORM_FILES if name in reading.keys))
     apart = {output.path for output in settings(setting.program)}
     files = [file for file in lookup.outputs(None, PLATFORM_FILE) if file.path not in apart]

@@ -1,7 +1,7 @@
 """Compiling some of the specs without the others, perhaps in another process.
 
-Unless they are asked for, objects do not leave the process: those of thousands of specs would fill the memory. What
-leaves it are files, and what the checks across specs need to know.
+The result holds files and the facts for the checks across specs. It holds objects only on request, because the objects
+of thousands of specs would fill the memory.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,10 +32,10 @@ SIZE = 50
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is the same for all specs of a run.
+    """Values that are the same for all specs of a run.
 
-    `committed` is what the last run wrote; without it nothing is rendered. `units` are those that extensions have
-    seen; without them they are made here, and `composer` renders them. `keep_objects` asks for the outputs too.
+    `committed` is the output of the last run; without it no YAML is written. `units` are the units that extensions
+    returned; without them specs are lowered here and `composer` renders them. `keep_objects` asks for the outputs too.
     """
 
     program: Program
@@ -50,10 +50,10 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Compilation:
-    """What some specs, or the platform file, were compiled to. Where lowering found an error, `lowered` is all.
+    """Result of compiling some specs, or the platform file. After an error in lowering, only `lowered` is set.
 
-    `kept` says what is wrong with committed runs. `gone` are objects that the last run wrote of these specs and this
-    one does not. A spec from the cache has no `outputs`, and nothing of it changed since the last run.
+    `kept` are diagnostics about committed runs. `gone` are the objects of these specs that the last run wrote and this
+    run does not.
     """
 
     lowered: Mapping[SpecId, tuple[Diagnostic, ...]] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class Compilation:
 
 
 def lowered(spec: Spec, setting: Setting) -> tuple[Unit, tuple[Diagnostic, ...]]:
-    """The unit of a spec, and what lowering found; nothing more where extensions have seen the unit."""
+    """Lower a spec: its unit and the diagnostics. A unit that extensions returned comes without diagnostics."""
     if setting.units is not None:
         return setting.units[spec.id], ()
     report = Report()
@@ -75,7 +75,7 @@ def lowered(spec: Spec, setting: Setting) -> tuple[Unit, tuple[Diagnostic, ...]]
 
 
 def compile_specs(specs: Sequence[Spec], setting: Setting) -> Compilation:
-    """All that can be done for some specs alone."""
+    """Lower, render and check some specs, independent of all others."""
     said: dict[SpecId, tuple[Diagnostic, ...]] = {}
     units: list[Unit] = []
     for spec in specs:
@@ -90,12 +90,12 @@ def compile_specs(specs: Sequence[Spec], setting: Setting) -> Compilation:
 
 
 def warm_up(examples: Sequence[Spec], setting: Setting) -> None:
-    """Have this process make what each one makes once, such as validators: those forked from it need not."""
+    """Build validators and the like in this process, so that the workers forked from it share them."""
     compile_specs(examples, replace(setting, composer=None))
 
 
 def finish(outputs: Sequence[Output], setting: Setting, specs: Sequence[SpecId | None]) -> Compilation:
-    """The outputs of `specs`, checked by themselves and rendered; None stands for the platform file."""
+    """Check the outputs of `specs` and write their YAML; None stands for the platform file."""
     platform, committed = setting.program.platform, setting.committed
     if committed is None:
         checked = spec_stage.check(outputs, platform, setting.definitions, {})
@@ -119,5 +119,5 @@ def finish(outputs: Sequence[Output], setting: Setting, specs: Sequence[SpecId |
 
 
 def _wrong(checked: Sequence[Checked]) -> bool:
-    """Whether there are errors: some objects cannot be rendered, and nothing will be written."""
+    """Whether the checks found an error. Then some objects may have no YAML, and nothing is written anyway."""
     return any(found.found.severity is Severity.ERROR for each in checked for found in each.findings)

@@ -1,4 +1,4 @@
-"""Finds compiled files in the cache, and says under which keys the files of this run are to be found again."""
+"""Lookup of compiled files in the cache, and the keys of the files of this run."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,9 +15,9 @@ from stowplan.schema.meta import SpecId
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """What a command asks the cache with. `committed` are the entries of the last run's inventory, by spec.
+    """The cache as one command sees it. `committed` are the entries of the last run's inventory, by spec.
 
-    A command that writes nothing has none, and asks for no output files.
+    A command that writes no output has no entries.
     """
 
     command: str
@@ -25,20 +25,20 @@ class Lookup:
     committed: Mapping[SpecId | None, Sequence[Entry]] = field(default_factory=dict)
 
     def content_keys(self, digests: Mapping[str, str]) -> dict[str, str]:
-        """The first key of each file, by path, given digests of all contents."""
+        """Return the content key of each file by path, from the digests of all files."""
         platform = [digests[name] for name in PLATFORM_FILES if name in digests]
         common = fingerprint.of(fingerprint.of_program(), self.command, *platform)
         return {path: fingerprint.of(common, path, digest) for path, digest in digests.items()}
 
     def candidates(self, keys: Mapping[str, str]) -> dict[str, CompiledFile]:
-        """The compiled files whose first key fits, by path."""
+        """Return the compiled files whose content key is equal, by path."""
         files = self.known.compiled.files
         return {path: files[path] for path, key in keys.items() if path in files and files[path].content == key}
 
     def hit(
         self, file: CompiledFile, others: str, datasets: Datasets, refused: Collection[tuple[str, str]]
     ) -> list[Rendered] | None:
-        """The output files of a compiled file whose second key fits; None where they are not all in place."""
+        """Return the output files of a compiled file; None if its surroundings differ or an output file does."""
         found = {spec.facts.id: self.outputs(spec.facts.id, spec.facts.file) for spec in file.specs}
         lines = {spec: [each.line for each in own] for spec, own in found.items()}
         key = surroundings([spec.facts for spec in file.specs], others, datasets, refused, lines)
@@ -48,12 +48,12 @@ class Lookup:
         return files
 
     def platform_hit(self, key: str, files: Sequence[Rendered]) -> CompiledPlatform | None:
-        """What the platform file added in an earlier run, if its key fits and its output `files` are in place."""
+        """Return the cached objects of the platform file if the key is equal and all output `files` are unchanged."""
         found = self.known.compiled.platform
         return found if found is not None and found.key == key and self._in_place(files) else None
 
     def outputs(self, spec: SpecId | None, source: str) -> list[Rendered]:
-        """The output files of a spec as the inventory of the last run lists them, without contents."""
+        """Return the output files of a spec from the inventory of the last run, without contents."""
         entries = self.committed.get(spec, ())
         return [Rendered(each.path, each.id, source, each.sha256, to_line(each), None) for each in entries]
 
@@ -68,9 +68,9 @@ def surroundings(
     refused: Collection[tuple[str, str]],
     lines: Mapping[SpecId, Sequence[str]],
 ) -> str:
-    """The second key of a file that holds these `specs`.
+    """Return the key of all that the `specs` of a file depend on outside of the file.
 
-    `others` is a digest of the files that hold other things than specs, `lines` are those of the inventory by spec.
+    `others` is a digest of the files with other documents than specs; `lines` are the inventory lines by spec.
     """
     parts = [others]
     for each in specs:
@@ -79,7 +79,7 @@ def surroundings(
 
 
 def platform_key(content: str, places: Collection[Place], files: Sequence[Rendered]) -> str:
-    """The key of what the platform file adds to objects in these places. `content` is that of the platform file."""
+    """Return the key of the platform file's objects. `content` is the content key of the platform file."""
     return fingerprint.of(
         content, *(repr(tuple(each)) for each in sorted(places)), *sorted(file.line for file in files)
     )

@@ -1,4 +1,4 @@
-"""Work on many like things, shared out to processes."""
+"""Work on many items in several processes."""
 
 import os
 import signal
@@ -15,15 +15,15 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 MOST = 8
-"""Processes: each one takes some 90 MiB, Node included, and what one process does before and after is not less."""
+"""Maximum number of processes. Each needs about 90 MiB, Node included."""
 
 
 def processes(groups: Path = Path("/sys/fs/cgroup")) -> int:
-    """How many may run at once: one for each processor that this process may use, but not more than `MOST`.
+    """Return the number of processes to use: one per processor of this process, at most `MOST`.
 
-    A container may be given less than the processors it sees: `groups` are the control groups as it sees them. A copy
-    of the process that shares its memory (fork) costs some milliseconds; elsewhere than on Linux there is none that is
-    safe, and starting Python anew would cost more than it gains.
+    A container may have a smaller quota of processor time; `groups` is the mount point of its control groups. Only
+    Linux can fork safely, which costs milliseconds. Elsewhere the number is 1, because starting Python again would
+    take longer than the processes save.
     """
     if sys.platform != "linux":
         return 1
@@ -31,9 +31,9 @@ def processes(groups: Path = Path("/sys/fs/cgroup")) -> int:
 
 
 def _quota(groups: Path) -> int:
-    """Processors that the kernel gives time for, the last one perhaps in part; `MOST` where it sets no limit.
+    """Return the quota in processors, rounded up; `MOST` if the kernel sets no limit.
 
-    The files are those of control groups v2 and v1.
+    Reads the files of control groups v2 and v1.
     """
     with suppress(OSError, ValueError):
         quota, period = (groups / "cpu.max").read_text().split()
@@ -46,10 +46,10 @@ def _quota(groups: Path) -> int:
 
 
 def mapped(work: Callable[[Item], Result], items: Sequence[Item], number: int) -> Iterator[Result]:
-    """The results of `work`, in the order of `items`, by so many processes; by this one alone for one.
+    """Yield the results of `work` in the order of `items`, computed by `number` processes.
 
-    Workers are forked, so `work` and `items` need not be pickled; results are. Raises what `work` raises, and
-    `BrokenProcessPool` where a worker dies.
+    Workers are forked, so only the results are pickled. Raises what `work` raises, and `BrokenProcessPool` if a worker
+    dies.
     """
     if number < 2 or len(items) < 2:
         yield from map(work, items)
@@ -62,13 +62,13 @@ def mapped(work: Callable[[Item], Result], items: Sequence[Item], number: int) -
 
 
 _inherited: list[Any] = []
-"""In a worker: what it does, and the items."""
+"""The work and the items of a worker."""
 
 
 def _begin(work: Callable[[Any], Any], items: Sequence[Any]) -> None:
-    # Ctrl-C in a terminal reaches all processes; the first one ends the others, which have nothing to say.
+    # Ctrl-C in a terminal reaches all processes. The parent process reports it and ends the workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # The parent process ends its workers by SIGTERM, which it may handle itself.
+    # The pool ends workers by SIGTERM. A handler of the parent process must not run in them.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _inherited[:] = work, items
 

@@ -1,4 +1,4 @@
-"""The first stages together: which specs are to be compiled, and what is known of the others from the cache."""
+"""The stages before compiling: cache lookup, reading, validation and references between specs."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,11 +27,11 @@ from stowplan.schema.meta import SpecId
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was read. The specs of `program` are to be compiled; `facts` are those of all specs, sorted by identity.
+    """Result of reading. `program` holds the specs to compile, `facts` those of all specs, sorted by identity.
 
-    `hits` are files that were compiled before, by path, and `outputs` what they were compiled to. `read` has what
-    reading found in the other files. `keys` are the first keys of all files, `others` is a digest of those that hold
-    other things than specs, by path in `mixed`.
+    `hits` are the cached files by path, and `outputs` their output files. `read` are the diagnostics of the other
+    files. `keys` are the content keys of all files. `mixed` are the paths of files with documents that are no specs,
+    and `others` is a digest of these files.
     """
 
     loading: Loading
@@ -46,19 +46,19 @@ class Reading:
     others: str
 
     def texts(self, report: Report) -> Mapping[str, str]:
-        """The strings in the files that diagnostics are about, by path."""
+        """Return the contents of the files that diagnostics name, by path."""
         named = {each.location.file for each in report.diagnostics} & (self.loading.texts.keys() | self.hits.keys())
         return {file: self.loading.text(file) for file in sorted(named)}
 
     def find(self, spec: SpecId) -> Document | None:
-        """The document of a spec."""
+        """Return the document of a spec."""
         index = bisect_left(self.facts, spec, key=lambda each: each.id)
         found = self.facts[index] if index < len(self.facts) else None
         return document(self.loading, found) if found is not None and found.id == spec else None
 
 
 def read(repo: Path, report: Report, lookup: Lookup) -> Reading:
-    """Find all files, and read those that the cache does not have."""
+    """Find all files, read those that the cache does not have, and resolve references."""
     found = Report()
     loading = Loading(repo, found, lookup.known.contents)
     keys = lookup.content_keys(loading.digests)
@@ -88,12 +88,12 @@ def read(repo: Path, report: Report, lookup: Lookup) -> Reading:
 
 
 def document(loading: Loading, spec: SpecFacts) -> Document:
-    """The document of a spec."""
+    """Return the document of a spec."""
     return next(each for each in loading.reread(spec.file) if each.index == spec.index)
 
 
 def _sorted(specs: Iterable[Spec], files: Iterable[CompiledFile], program: Program) -> list[SpecFacts]:
-    """The facts of specs, by file and place in it."""
+    """Return the facts of specs, sorted by file and index."""
     context = Context(program.platform, "")
     facts = [spec_facts.of_spec(spec, context) for spec in specs]
     facts += [spec.facts for file in files for spec in file.specs]
@@ -101,13 +101,16 @@ def _sorted(specs: Iterable[Spec], files: Iterable[CompiledFile], program: Progr
 
 
 def _specs(loading: Loading, files: Iterable[str], program: Program, report: Report) -> list[Spec]:
-    """The specs in files that hold nothing else."""
+    """Read and validate files that hold only specs."""
     found = (read_spec(each, program.platform, report) for each in loading.documents(frozenset(files)))
     return [spec for spec in found if spec]
 
 
 def _with_datasets(context: Context, loading: Loading, program: Program, facts: Sequence[SpecFacts]) -> Context:
-    """The context with the datasets that specs of the program refer to; with all, where one of these is missing."""
+    """Add the datasets that specs of the program refer to, or all datasets if one of these is missing.
+
+    All are needed then because the finding about a missing dataset proposes similar names.
+    """
     sources = {(each.id.kind, each.id.namespace, each.id.name): each.file for each in facts}
     own = {spec.id for spec in program.specs}
     wanted = {(each.id.namespace, each.reference) for each in facts if each.reference and each.id in own}

@@ -1,4 +1,4 @@
-"""What a run without errors leaves for the next one."""
+"""The compiled files that a run without errors puts into the cache."""
 
 from collections import defaultdict
 
@@ -12,7 +12,7 @@ from stowplan.compiler.specs.spec_facts import SpecFacts
 
 
 def remembered(reading: Reading, parts: Parts) -> CompiledFiles:
-    """All files that hold nothing but specs, under the keys that they have once the output is written."""
+    """Return the compiled files of all files with only specs; their keys are valid once the output is written."""
     facts: defaultdict[str, list[SpecFacts]] = defaultdict(list)
     for each in reading.facts:
         facts[each.file].append(each)
