@@ -60,7 +60,7 @@ def replicas(repo: Path, before: str, after: str) -> None:
     spec.write_text(spec.read_text().replace(before, after))
 
 
-def test_an_edit_is_compiled_and_a_mistake_is_told(repo: Path, watching: Watching) -> None:
+def test_an_edit_is_compiled_and_an_error_is_reported(repo: Path, watching: Watching) -> None:
     watching.until(lambda text: "31 created" in text)
     replicas(repo, "replicas: 2", "replicas: 3")
     watching.until(lambda text: text.count(" created, ") == 2)
@@ -85,7 +85,7 @@ def test_watch_ends_on_a_signal_that_its_parent_ignores(repo: Path, number: sign
         command.process.wait()
 
 
-def test_an_edit_before_anybody_looks_is_compiled(repo: Path) -> None:
+def test_an_edit_before_the_first_poll_is_compiled(repo: Path) -> None:
     """Between the first compilation and the first look at the folder, in whatever time that takes."""
     rounds = Watcher(repo, repo / "out").rounds()
     next(rounds)
@@ -108,11 +108,11 @@ def test_an_edit_before_anybody_looks_is_compiled(repo: Path) -> None:
         ("out/a.py", False),
     ],
 )
-def test_what_matters(repo: Path, path: str, matters: bool) -> None:  # noqa: FBT001 - a case
+def test_relevant_paths(repo: Path, path: str, matters: bool) -> None:  # noqa: FBT001 - a case
     assert Watcher(repo, repo / "out")._matters(str(repo / path)) == matters
 
 
-def test_an_output_that_somebody_else_changed_is_mended(repo: Path) -> None:
+def test_a_changed_output_is_repaired(repo: Path) -> None:
     rounds = Watcher(repo, repo / "out").rounds()
     next(rounds)
     replicas(repo, "replicas: 2", "replicas: 3")
@@ -131,7 +131,7 @@ def test_an_output_that_somebody_else_changed_is_mended(repo: Path) -> None:
     rounds.close()
 
 
-def test_a_round_equals_a_run_of_its_own(repo: Path) -> None:
+def test_a_round_equals_a_separate_run(repo: Path) -> None:
     with closing(ComposerPool()) as memory:
         for wanted in ("replicas: 2", "replicas: 3", "replicas: 3"):
             spec = repo / "specs/mnist-train.yaml"
@@ -143,7 +143,7 @@ def test_a_round_equals_a_run_of_its_own(repo: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
-def test_node_is_there_before_the_first_edit(watching: Watching) -> None:
+def test_node_is_started_before_the_first_edit(watching: Watching) -> None:
     def programs() -> list[bytes]:
         task = Path(f"/proc/{watching.process.pid}/task/{watching.process.pid}/children")
         return [Path(f"/proc/{child}/cmdline").read_bytes() for child in task.read_text().split()]

@@ -8,7 +8,7 @@ from stowplan.schema.meta import ObjectId, SpecId
 BODY = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a-1", "namespace": "ml"}}
 
 
-def test_its_identity_is_no_part_of_what_it_is() -> None:
+def test_a_cached_identity_does_not_affect_equality() -> None:
     known, fresh = Manifest(BODY, "a"), Manifest(BODY, "a")
     assert known.id == ObjectId("batch", "Job", "ml", "a-1")
     assert known == fresh

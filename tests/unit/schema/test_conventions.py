@@ -259,7 +259,7 @@ def test_strings_have_a_bound_or_a_reason() -> None:
     assert {field.reason_in(UNBOUNDED_STRINGS) for field in fields() if unbounded(field)} == UNBOUNDED_STRINGS.keys()
 
 
-def test_the_mark_of_an_embedded_type_covers_only_what_it_stands_on() -> None:
+def test_the_mark_of_an_embedded_type_covers_only_its_own_value() -> None:
 
     marked = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.Pod")]
     assert [part for part, covered in types_in(list[marked]) if not covered] == [list[marked]]

@@ -137,7 +137,7 @@ def test_variables_named_like_a_device_are_unchanged() -> None:
     assert read(spec)[0]["spec"] == spec
 
 
-def test_the_document_itself_stays_as_it_is() -> None:
+def test_the_given_document_is_not_changed() -> None:
     given = document({"Trainer": {"passes": 5, **resources(limits={OLD_GPU: 1})["trainer"]}}, status={})
     before = copy.deepcopy(given)
     modernise(TrainingJob, given)

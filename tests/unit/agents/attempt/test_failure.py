@@ -19,6 +19,6 @@ from stowplan.schema.agents.exit_codes import ExitCode
         (errno.ESTALE, ExitCode.TRANSIENT, "FileSystem"),
     ],
 )
-def test_what_only_a_person_can_mend_is_not_tried_again(number: int, code: ExitCode, reason: str) -> None:
+def test_errors_that_need_a_person_are_not_retried(number: int, code: ExitCode, reason: str) -> None:
     failure = of_system(OSError(number, "why"), "a file")
     assert (failure.code, failure.reason, str(failure)) == (code, reason, "a file: why")

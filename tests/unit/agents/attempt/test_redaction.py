@@ -37,7 +37,7 @@ def test_forms(form: str) -> None:
 
 @settings(deadline=None)
 @given(st.text(min_size=8, max_size=40), st.binary(max_size=7), st.binary(max_size=7))
-def test_base64_of_a_text_that_holds_it(secret: str, before: bytes, after: bytes) -> None:
+def test_base64_of_a_string_that_contains_the_secret(secret: str, before: bytes, after: bytes) -> None:
     """All but the characters that also stand for a neighbour."""
     for encode in (b64encode, urlsafe_b64encode):
         whole = encode(before + secret.encode() + after).decode()
@@ -47,11 +47,11 @@ def test_base64_of_a_text_that_holds_it(secret: str, before: bytes, after: bytes
         assert kept <= (len(before) + len(after)) * 4 / 3 + 8
 
 
-def test_longer_secret_goes_before_one_that_it_holds() -> None:
+def test_longer_secret_is_redacted_before_a_secret_inside_it() -> None:
     assert Redactor(["abcd", "abcdefgh"])("x abcdefgh") == f"x {MASK}"
 
 
-def test_short_values_and_none_at_all() -> None:
+def test_short_or_missing_secrets_redact_nothing() -> None:
     assert Redactor(["a", ""])("a cat") == "a cat"
     assert Redactor([])("a cat") == "a cat"
 
@@ -75,7 +75,7 @@ def test_short_values_and_none_at_all() -> None:
         ("the option `token`; token=x", "the option `token`; token=x"),
     ],
 )
-def test_what_opens_a_door_in_any_url(text: str, kept: str) -> None:
+def test_credentials_in_urls_are_redacted(text: str, kept: str) -> None:
     assert Redactor([])(text) == kept
     assert Redactor(["hunter22"])(f"{text} hunter22") == f"{kept} {MASK}"
 

@@ -37,7 +37,7 @@ def closed_for(known: Group, seconds: int) -> Group:
 
 
 @pytest.mark.parametrize("states", [(), (ABSENT,), (RUNNING,), (SUSPENDED,), (ENDING,), (ABSENT, ABSENT, RUNNING)])
-def test_waits_until_the_outcome_stands(states: tuple[JobState, ...]) -> None:
+def test_waits_until_the_outcome_is_certain(states: tuple[JobState, ...]) -> None:
     assert given(*states).decide() is None
 
 
@@ -52,11 +52,11 @@ def test_fails_with_the_job() -> None:
 
 @pytest.mark.parametrize("last", [ABSENT, JobState(Phase.RUNNING, "another")])
 @pytest.mark.parametrize("before", [RUNNING, SUSPENDED, ENDING])
-def test_fails_with_a_job_that_went_away_or_was_replaced(before: JobState, last: JobState) -> None:
+def test_fails_with_a_deleted_or_replaced_job(before: JobState, last: JobState) -> None:
     assert isinstance(given(before, last).decide(), Failed)
 
 
-def test_an_outcome_stays() -> None:
+def test_an_outcome_is_final() -> None:
     assert given(FAILED, JobState(Phase.RUNNING, "another")).decide() == Failed("worker", "BackoffLimitExceeded")
 
 
@@ -67,14 +67,14 @@ def test_all_jobs_must_be_complete_and_one_failure_is_enough() -> None:
     assert known.saw("worker", FAILED).decide() == Failed("worker", "BackoffLimitExceeded")
 
 
-def test_what_still_runs_of_a_failed_group_is_named() -> None:
+def test_running_jobs_of_a_failed_group_are_named() -> None:
     known = group(["ended", "ending", "failed", "running"], [], TIMEOUT)
     known = known.saw("ended", COMPLETE).saw("running", RUNNING).saw("failed", FAILED)
     known = known.saw("ending", replace(RUNNING, deadline_seconds=1))
     assert known.decide() == Failed("failed", "BackoffLimitExceeded", ("running",))
 
 
-def test_a_port_that_stays_closed_dooms_the_jobs_at_the_version_that_was_judged() -> None:
+def test_a_port_closed_for_too_long_ends_the_jobs_at_the_judged_version() -> None:
     known = closed_for(given(RUNNING), 10)
     assert known.decide() is None
     assert known.probed(CLOSED, 1).decide() == Doomed((1000,), {"worker": RUNNING})
@@ -114,7 +114,7 @@ def test_time_does_not_count_before_the_server_has_listed_every_job() -> None:
     assert closed_for(closed_for(known, 20).saw("worker", RUNNING), 1).decide() is None
 
 
-def test_a_job_that_is_not_there_yet_is_doomed_once_it_is() -> None:
+def test_a_job_created_late_is_ended_too() -> None:
     known = closed_for(given(ABSENT), 20)
     assert known.decide() is None
     assert known.saw("worker", RUNNING).decide() == Doomed((1000,), {"worker": RUNNING})

@@ -42,5 +42,5 @@ def test_several_ports() -> None:
     assert seen() == frozenset()
 
 
-def test_loopback_of_both_families_where_the_pod_has_an_address_of_the_sixth() -> None:
+def test_both_loopback_addresses_are_probed_for_an_ipv6_pod() -> None:
     assert addresses("fd00::1") == ("127.0.0.1", "::1", "fd00::1")

@@ -95,7 +95,7 @@ def test_a_wrong_environment(tmp_path: Path, environment: dict[str, Any]) -> Non
 
 
 @pytest.mark.parametrize("token", ["", "two words", "secret\nsecret", "sécret"])
-def test_a_token_that_is_none_is_not_quoted(tmp_path: Path, token: str) -> None:
+def test_an_invalid_token_is_not_quoted(tmp_path: Path, token: str) -> None:
     told(tmp_path)
     account = account_directory(tmp_path / "account", token=token)
     given = arguments([f"--config={tmp_path / 'config.json'}", f"--service-account={account}"])
@@ -116,7 +116,7 @@ def test_missing_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stem", ["worker", "a" * 54, "a" * 80, "a" * 44 + "-" * 2 + "b" * 20])
-def test_names_are_those_that_the_compiler_makes(stem: str) -> None:
+def test_job_names_equal_those_of_the_compiler(stem: str) -> None:
     """The compiler puts the shortened stem into the configuration."""
     assert RUN_HASH_LENGTH == names.HASH_LENGTH
     short = names.shorten(stem, names.LABEL_LIMIT - names.HASH_LENGTH - 1)

@@ -71,7 +71,7 @@ def followed(folder: Path, answers: list[tuple[int, object]], count: int) -> tup
 
 
 @pytest.mark.parametrize("gone", [(200, event("MODIFIED", 8) + EXPIRED), (410, failure(410, "Expired"))])
-def test_version_that_is_gone_is_read_anew_without_a_word(tmp_path: Path, gone: tuple[int, object]) -> None:
+def test_expired_version_is_read_again_silently(tmp_path: Path, gone: tuple[int, object]) -> None:
     answers = [(200, version(7)), gone, (200, version(9)), (200, event("DELETED", 10))]
     seen = [Live(version(7)), *([Live(version(8))] if gone[0] == 200 else []), Live(version(9)), Deleted(version(10))]
     news, asked = followed(tmp_path, answers, len(seen))
@@ -79,12 +79,12 @@ def test_version_that_is_gone_is_read_anew_without_a_word(tmp_path: Path, gone: 
     assert [path.partition("resourceVersion=")[2] for path in asked] == ["", "7", "", "9"]
 
 
-def test_bookmarks_are_no_news(tmp_path: Path) -> None:
+def test_bookmarks_are_ignored(tmp_path: Path) -> None:
     watch = event("BOOKMARK", 8) + "\n" + event("MODIFIED", 9)
     assert followed(tmp_path, [(200, version(7)), (200, watch)], 2)[0] == [Live(version(7)), Live(version(9))]
 
 
-def test_object_that_is_not_there_is_waited_for_from_now_on(tmp_path: Path) -> None:
+def test_missing_object_is_watched(tmp_path: Path) -> None:
     answers: list[tuple[int, object]] = [(404, failure(404, "NotFound")), (200, event("ADDED", 7))]
     news, asked = followed(tmp_path, answers, 2)
     assert news == [Missing(), Live(version(7))]
@@ -104,7 +104,7 @@ def test_object_that_is_not_there_is_waited_for_from_now_on(tmp_path: Path) -> N
         ((200, failure(500, "InternalError")), None),
     ],
 )
-def test_trouble_is_told_and_tried_again(tmp_path: Path, answer: tuple[int, object], status: int | None) -> None:
+def test_errors_are_reported_and_retried(tmp_path: Path, answer: tuple[int, object], status: int | None) -> None:
     """A page that is not found is no object that is not there."""
     trouble, news = followed(tmp_path, [answer, (200, version(7))], 2)[0]
     assert news == Live(version(7))
@@ -118,12 +118,12 @@ def test_line_separators_of_unicode_end_no_event(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["{", "[]", "{}", '{"type": "MODIFIED"'])
-def test_line_of_a_watch_that_makes_no_sense(tmp_path: Path, line: str) -> None:
+def test_invalid_line_of_a_watch(tmp_path: Path, line: str) -> None:
     answers: list[tuple[int, object]] = [(200, version(7)), (200, f"{line}\n"), (200, version(8))]
     news = followed(tmp_path, answers, 3)[0]
     assert [type(each) for each in news] == [Live, Unreachable, Live]
 
 
-def test_token_goes_into_no_message(tmp_path: Path) -> None:
+def test_messages_do_not_contain_the_token(tmp_path: Path) -> None:
     news = followed(tmp_path, [(200, "token"), (401, "token")], 2)[0]
     assert "Bearer" not in str(news)

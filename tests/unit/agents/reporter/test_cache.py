@@ -59,7 +59,7 @@ def test_objects_of_another_namespaces_spec_are_left_out() -> None:
     assert cache.of(("SampleSet", "it")) == []
 
 
-def test_an_object_that_is_being_deleted_counts_no_more() -> None:
+def test_an_object_being_deleted_is_ignored() -> None:
     cache, _ = made()
     going = job("PaddleJob", "worker")
     cache.put(going)
@@ -97,7 +97,7 @@ def test_partition_2_comes_before_partition_10() -> None:
     assert [each.name for each in of(seen, "abcdefgh").jobs] == ["it-samplejob-2-abcdefgh", "it-samplejob-10-abcdefgh"]
 
 
-def test_rules_have_no_clock() -> None:
+def test_rules_do_not_read_a_clock() -> None:
     """Times come from the objects: a clock that is wrong does no harm, and two reporters say the same."""
     judging = [observed_module, causes, outcome, pods, resources, workloads]
     judging += [

@@ -96,7 +96,7 @@ def test_a_pod_that_waits_for_its_dataset() -> None:
     assert told.message == "pod it-paddlejob-worker-abcdefgh-0-xyz on node node-0 waits for dataset criteo"
 
 
-def test_last_words_of_an_agent() -> None:
+def test_termination_message_of_an_agent() -> None:
     words = json.dumps({"exitCode": 3, "reason": "AccessDenied", "message": "no access"})
     found = cause(**ended(3, message=words))
     assert found is not None
@@ -104,7 +104,7 @@ def test_last_words_of_an_agent() -> None:
     assert found.message.endswith("ended with exit code 3: no access")
 
 
-def test_await_and_sidecars_that_were_stopped_explain_nothing() -> None:
+def test_stopped_await_and_sidecars_are_no_cause() -> None:
     manifest = pod(JOB, **ended(1))
     manifest["status"]["containerStatuses"][0]["name"] = "await"
     manifest["spec"]["initContainers"] = [{"name": "server", "restartPolicy": "Always"}]
@@ -117,7 +117,7 @@ def test_await_and_sidecars_that_were_stopped_explain_nothing() -> None:
     assert causes.of_pod(found) is None
 
 
-def test_the_most_telling_cause_of_several_pods() -> None:
+def test_the_cause_with_the_lowest_weight_is_reported() -> None:
     made = [pod(JOB, 0, **UNSCHEDULABLE), pod(JOB, 1, **ended(137, reason="OOMKilled"))]
     found = causes.of_pods(each for manifest in made if (each := pods.pod(manifest, NAMESPACE)))
     assert found is not None

@@ -154,7 +154,7 @@ def test_task_fails_with_one_partition() -> None:
     assert (status["phase"], told(status, "Failed")) == ("Failed", ("True", "OOMKilled"))
 
 
-def test_task_failure_in_the_words_of_the_agent_when_the_pod_is_gone() -> None:
+def test_task_failure_comes_from_the_agents_report_when_the_pod_is_gone() -> None:
     entry = {
         "task": "warmup", "partition": 0, "state": "failed", "run": "it-samplejob-0-abcdefgh",
         "exitCode": 4, "reason": "NotFound", "message": "no such path", "pod": "p",
@@ -175,11 +175,11 @@ def test_newest_scheduled_run_counts() -> None:
     assert (status["phase"], status["jobName"]) == ("Running", "it-samplejob-0-29000060")
 
 
-def test_schedule_that_has_not_come_yet_has_no_phase() -> None:
+def test_schedule_without_a_run_has_no_phase() -> None:
     assert task(schedule="0 * * * *") == {"observedGeneration": 1}
 
 
-def test_last_scheduled_run_stays_when_its_jobs_are_gone() -> None:
+def test_status_of_the_last_scheduled_run_outlives_its_jobs() -> None:
     before = task(partition(0, status=complete(5)), partitions=1, schedule="0 * * * *")
     assert task(status={**before, "observedGeneration": 1}, schedule="0 * * * *") is None
 
@@ -213,7 +213,7 @@ def test_cube(work: Manifest, container: Manifest | None, phase: str, word: str 
     assert told(status, "Complete")[0] == str(phase == "Succeeded")
 
 
-def test_cube_tells_why_it_tries_again() -> None:
+def test_cube_reports_why_it_retries() -> None:
     found = batch()
     status = cube(found, pod(found, **ended(10), name="first"), pod(found, minute=6, name="second"))
     assert (told(status, "Complete"), status["pod"]["reference"]["name"]) == (("False", "ContainerFailed"), "second")
@@ -224,7 +224,7 @@ def test_cube_deadline() -> None:
     assert told(cube(found), "Failed") == ("True", "DeadlineExceeded")
 
 
-def test_times_of_conditions_stay_while_their_status_does() -> None:
+def test_unchanged_conditions_keep_their_times() -> None:
     found = batch()
     before = cube(found, pod(found, minute=3))
     later = cube(found, pod(found, conditions=conditions(40, "Ready")), status=before)

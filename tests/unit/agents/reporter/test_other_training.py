@@ -56,7 +56,7 @@ def test_paddle_phase(second: Manifest, phase: str) -> None:
     assert ("startTime" in status) is (phase == "Running")
 
 
-def test_a_job_that_waits_for_its_dataset_says_so() -> None:
+def test_a_job_that_waits_for_its_dataset_is_reported() -> None:
     waits = {**pod(worker(), 0), **waiting_for("criteo")}
     status = paddle(worker(), waits)
     assert status["phase"] == "Pending"
@@ -91,7 +91,7 @@ def test_paddle_fails_with_a_worker() -> None:
     )  # fmt: skip
 
 
-def test_paddle_worker_that_failed_and_is_tried_again_is_no_failure() -> None:
+def test_paddle_worker_under_retry_is_no_failure() -> None:
     status = paddle(worker(), ps(), pod(worker(), 0, **ended(1)), pod(worker(), 1), pod(ps()))
     assert (status["phase"], told(status, "Complete")) == ("Pending", ("False", "ContainerFailed"))
 
@@ -155,7 +155,7 @@ def test_mx_end(success: str, statuses: dict[str, Manifest], expected: tuple[str
     assert (status["phase"], status.get("state")) == expected
 
 
-def test_mx_failure_of_a_worker_is_told_also_when_await_has_ended_the_scheduler() -> None:
+def test_mx_worker_failure_is_reported_although_await_ended_the_scheduler() -> None:
     """A deadline of one second is also how an agent ends the rest of a group that has failed."""
     ended_by_await = job("MxJob", "scheduler", status=failed(6, "DeadlineExceeded"), activeDeadlineSeconds=1)
     work = job("MxJob", "worker", 2, status=failed(5, "PodFailurePolicy"))
@@ -164,7 +164,7 @@ def test_mx_failure_of_a_worker_is_told_also_when_await_has_ended_the_scheduler(
     assert "exit code 3" in status["reason"]
 
 
-def test_mx_walltime_is_told_also_when_await_has_ended_the_scheduler() -> None:
+def test_mx_walltime_is_reported_although_await_ended_the_scheduler() -> None:
     ended_by_await = job("MxJob", "scheduler", status=failed(6, "DeadlineExceeded"), activeDeadlineSeconds=1)
     work = job("MxJob", "worker", 2, status=failed(5, "DeadlineExceeded"), activeDeadlineSeconds=60)
     assert told(mx(ended_by_await, work), "Failed") == ("True", "DeadlineExceeded")

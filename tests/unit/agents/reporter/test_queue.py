@@ -25,7 +25,7 @@ async def taken(queue: Queue) -> object:
         return None
 
 
-def test_changes_that_come_together_are_one_look() -> None:
+def test_close_changes_of_one_key_are_taken_together() -> None:
     async def story() -> list[object]:
         clock = Clock()
         queue = Queue(clock)
@@ -49,7 +49,7 @@ def test_an_earlier_time_wins() -> None:
     assert asyncio.run(story()) == ONE
 
 
-def test_what_is_looked_at_is_not_given_to_another() -> None:
+def test_a_taken_key_is_not_given_to_another_worker() -> None:
     async def story() -> list[object]:
         queue = Queue(Clock())
         queue.add(ONE, 0)
@@ -62,7 +62,7 @@ def test_what_is_looked_at_is_not_given_to_another() -> None:
     assert asyncio.run(story()) == [ONE, None, ONE]
 
 
-def test_something_new_wakes_who_waits() -> None:
+def test_a_new_key_wakes_a_waiting_worker() -> None:
     async def story() -> object:
         queue = Queue(asyncio.get_running_loop().time)
         queue.add(TWO, 60)

@@ -68,7 +68,7 @@ def test_running() -> None:
     ]
 
 
-def test_stays_running_and_keeps_its_start_while_a_trainer_is_replaced() -> None:
+def test_phase_and_start_are_unchanged_while_a_trainer_is_replaced() -> None:
     work = trainers()
     before = judge(work, pod(work, 0), pod(work, 1))
     status = judge(work, pod(work, 0), pod(work, 1, **pending()), status=before)
@@ -111,7 +111,7 @@ def test_failure_names_pod_node_and_exit_code() -> None:
         assert words in status["reason"]
 
 
-def test_failure_of_pods_that_are_gone_is_told_as_it_was_seen() -> None:
+def test_failure_is_reported_after_its_pods_are_gone() -> None:
     work = trainers()
     before = judge(work, pod(work, 0, **ended(137, reason="OOMKilled")))
     status = judge({**work, "status": failed(20)}, status=before)
@@ -119,7 +119,7 @@ def test_failure_of_pods_that_are_gone_is_told_as_it_was_seen() -> None:
     assert "trainer-abcdefgh-0-xyz" in message(status, "Failed")
 
 
-def test_failure_of_an_older_run_is_not_told_of_this_one() -> None:
+def test_failure_of_an_older_run_is_not_reported_for_this_run() -> None:
     old = trainers()
     before = judge(old, pod(old, 0, **ended(137, reason="OOMKilled")))
     status = judge(trainers(run="hgfedcba", minute=9, status=failed(20)), status=before)
@@ -177,7 +177,7 @@ def test_scaling() -> None:
     assert (after["phase"], after["scale_records"]) == ("Running", {"ScaleRecords": [{**record, "status": "True"}]})
 
 
-def test_scaling_that_another_one_overtakes() -> None:
+def test_scaling_overtaken_by_another_scaling() -> None:
     before = judge(resized(4, 1), *(pod(trainers(), index) for index in range(4)))
     during = judge(resized(6, 12), *(pod(trainers(), index) for index in range(4)), status=before)
     later = judge(resized(2, 13), *(pod(trainers(), index) for index in range(4)), status=during)
@@ -185,7 +185,7 @@ def test_scaling_that_another_one_overtakes() -> None:
     assert known == [(2, "False"), (-4, "Unknown")]
 
 
-def test_job_set_beside_the_trainers() -> None:
+def test_helpers_in_a_job_set_and_trainers_in_a_job() -> None:
     helpers = job_set(KIND, pserver=1, master=1)
     work = trainers()
     status = judge(helpers, work, pod(work, 0), pod(work, 1))
@@ -200,12 +200,12 @@ def test_all_in_a_job_set(type_: str, phase: str) -> None:
     assert judge(found)["phase"] == phase
 
 
-def test_removed_jobs_leave_the_report_of_the_end() -> None:
+def test_final_status_outlives_the_jobs() -> None:
     before = judge(trainers(status=complete(30, 2)))
     assert judge(status=before) is None
 
 
-def test_removed_jobs_of_a_job_that_ran_are_told() -> None:
+def test_removal_of_running_jobs_is_reported() -> None:
     work = trainers()
     before = judge(work, pod(work, 0), pod(work, 1))
     status = judge(status=before)

@@ -36,7 +36,7 @@ def test_one_object_a_line() -> None:
 @pytest.mark.parametrize(
     "odd", ["\x1b[2J", "\r", "\x9b31m", "\u202e", "\u2066", "\u200b", "\x00", "\x7f", "\u2028", "\ud800"]
 )
-def test_text_that_a_terminal_would_obey_is_escaped(odd: str) -> None:
+def test_terminal_control_characters_are_escaped(odd: str) -> None:
     stream = io.StringIO()
     Log("text", {}, stream).error(f"GET b/k: 403 {odd}", key=f"a{odd}b")
     line = stream.getvalue()
@@ -50,7 +50,7 @@ def test_letters_of_all_scripts_are_shown() -> None:
     assert stream.getvalue().endswith("日本語 café 🦊\n")
 
 
-def test_text_for_people() -> None:
+def test_plain_text_format() -> None:
     line = written("text")
     assert line.endswith("WARNING Job is gone job=worker seconds=1.5\n")
     assert line.count("\n") == 1

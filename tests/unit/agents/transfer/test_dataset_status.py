@@ -43,7 +43,7 @@ def test_phases(kind: str, code: int | None, phase: str) -> None:
 
 @pytest.mark.parametrize("kind", STATUS)
 @pytest.mark.parametrize("code", [None, 0, 12])
-def test_it_has_the_fields_of_the_kind(kind: str, code: int | None) -> None:
+def test_fields_fit_the_model_of_the_kind(kind: str, code: int | None) -> None:
     """But for those that the report itself adds."""
     status = fields(kind, code)
     for condition in status["conditions"]:
@@ -52,7 +52,7 @@ def test_it_has_the_fields_of_the_kind(kind: str, code: int | None) -> None:
 
 
 @pytest.mark.parametrize("kind", STATUS)
-def test_beside_a_reporter_only_the_own_entry_is_written(kind: str) -> None:
+def test_with_a_reporter_only_the_own_entry_is_written(kind: str) -> None:
     assert set(fields(kind, 0, phase=False)) == {"attempts"}
 
 

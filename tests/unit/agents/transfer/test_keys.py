@@ -86,7 +86,7 @@ def test_folder_and_object_of_one_name() -> None:
     assert look("a/", "a/b", "a/b/") == ["a/b/"]
 
 
-def test_only_a_destination_that_folds_case_minds_it() -> None:
+def test_keys_that_differ_in_case_collide_only_if_the_destination_folds_case() -> None:
     keys = ("A/x", "README", "Readme", "a/x")
     assert look(*keys) == []
     assert look(*keys, folds=True) == ["Readme", "a/x"]

@@ -58,17 +58,17 @@ def test_killed_and_again(parts_of: Opener, tmp_path: Path) -> None:
     assert numbers(parts_of(ENTRY, 10)) == [2]
 
 
-def test_size_of_parts_stays_that_of_the_first_attempt(parts_of: Opener, tmp_path: Path) -> None:
+def test_part_size_of_the_first_attempt_is_kept(parts_of: Opener, tmp_path: Path) -> None:
     fetch(parts_of(ENTRY, 10), [0])
     assert [(each.start, each.end) for each in parts_of(ENTRY, 7).missing] == [(10, 20), (20, 25)]
 
 
-def test_another_version_begins_anew(parts_of: Opener, tmp_path: Path) -> None:
+def test_another_version_restarts_the_download(parts_of: Opener, tmp_path: Path) -> None:
     fetch(parts_of(ENTRY, 10), [0])
     assert numbers(parts_of(S3Object("k", 25, '"f"', ENTRY.modified), 10)) == [0, 1, 2]
 
 
-def test_line_that_was_cut_off_does_not_count(parts_of: Opener, tmp_path: Path) -> None:
+def test_truncated_line_is_ignored(parts_of: Opener, tmp_path: Path) -> None:
     fetch(parts_of(ENTRY, 1), [1, 12])
     (journal,) = tmp_path.glob("*.parts")
     journal.write_text(journal.read_text()[:-2])

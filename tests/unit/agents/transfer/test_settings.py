@@ -8,18 +8,18 @@ from stowplan.agents.transfer.settings import Values
 VALUES = Values({"TOKEN": "t\r\n", "EMPTY": "\n", "BLANK": "  ", "TWO": "a\nb", "TAB": "a\tb", "DELETE": "a\x7f"})
 
 
-def test_newlines_at_the_end_are_no_part_of_a_value() -> None:
+def test_trailing_newlines_are_removed() -> None:
     assert VALUES.optional("TOKEN") == VALUES.required("TOKEN") == "t"
 
 
 @pytest.mark.parametrize("name", ["EMPTY", "BLANK", "ABSENT", None])
-def test_what_is_empty_or_absent_was_not_given(name: str | None) -> None:
+def test_empty_and_missing_variables_are_none(name: str | None) -> None:
     """The kubelet leaves out a variable whose key is optional and missing."""
     assert VALUES.optional(name) is None
 
 
 @pytest.mark.parametrize(("name", "what"), [("EMPTY", "is empty"), ("ABSENT", "is not set")])
-def test_what_is_required_must_be_there(name: str, what: str) -> None:
+def test_required_variable_must_be_set(name: str, what: str) -> None:
     with pytest.raises(SettingsError, match=f"{name} {what}"):
         VALUES.required(name)
 

@@ -50,7 +50,7 @@ def test_the_message_names_the_dataset_and_what_is_missing() -> None:
     )
 
 
-def test_a_look_that_does_not_come_back_ends_with_the_time() -> None:
+def test_a_hanging_poll_ends_at_the_timeout() -> None:
     patience = Patience(WaitConfig(dataset="data", path="/mnt/data", until="synced", timeout=60))
     assert patience.late(59) is None
     outcome = patience.late(61)

@@ -67,7 +67,7 @@ def test_every_cache_must_be_warm(tmp_path: Path) -> None:
     assert look(tmp_path, "warmed").state == "ready"
 
 
-def test_warmth_of_an_earlier_sync_does_not_count(tmp_path: Path) -> None:
+def test_a_warmup_of_an_earlier_sync_does_not_count(tmp_path: Path) -> None:
     complete(tmp_path, "data-sync-b")
     for partition in range(2):
         warm(tmp_path, partition)
@@ -76,7 +76,7 @@ def test_warmth_of_an_earlier_sync_does_not_count(tmp_path: Path) -> None:
     assert look(tmp_path, "warmed").state == "ready"
 
 
-def test_a_failed_sync_is_told_until_one_succeeds(tmp_path: Path) -> None:
+def test_a_failed_sync_is_reported_until_a_sync_succeeds(tmp_path: Path) -> None:
     failed(tmp_path)
     assert look(tmp_path, "synced") == View("failed", "its sync failed for good (run data-sync-a, exit code 3)")
     assert look(tmp_path, "warmed").state == "failed"
@@ -94,7 +94,7 @@ def test_a_failed_warmup_is_reported(tmp_path: Path) -> None:
     assert look(tmp_path, "synced").state == "ready"
 
 
-def test_a_mount_that_is_not_there_is_broken(tmp_path: Path) -> None:
+def test_a_missing_mount_is_broken(tmp_path: Path) -> None:
     assert look(tmp_path / "none", "mounted") == View("broken", "its mount cannot be read (No such file or directory)")
 
 

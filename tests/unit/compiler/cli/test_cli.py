@@ -120,7 +120,7 @@ def test_status_without_any_kubeconfig(repo: Path, monkeypatch: pytest.MonkeyPat
 # The command itself.
 
 
-def test_the_installed_command_says_its_version() -> None:
+def test_the_installed_command_prints_its_version() -> None:
     done = spawn("--version")
     assert (done.returncode, done.stdout, done.stderr) == (0, f"stowplan {version('stowplan')}\n", "")
 
@@ -154,7 +154,7 @@ def test_help_of_each_command_shows_an_example_that_is_one(name: str) -> None:
         (["crds", "stowplan.yaml/crds"], "stowplan.yaml/crds: Not a directory"),
     ],
 )
-def test_wrong_usage_ends_with_2_and_says_why_on_stderr(repo: Path, arguments: list[str], words: str) -> None:
+def test_wrong_usage_ends_with_2_and_a_reason_on_stderr(repo: Path, arguments: list[str], words: str) -> None:
     result = run(*arguments)
     assert (result.exit_code, result.stdout) == (2, "")
     assert words in result.stderr
@@ -166,7 +166,7 @@ def test_without_arguments_there_is_help() -> None:
     assert "Usage: stowplan" in result.output
 
 
-def test_a_reader_that_goes_away_is_no_error_to_tell(repo: Path) -> None:
+def test_a_closed_pipe_is_not_reported(repo: Path) -> None:
     (repo / "specs/imagenet.yaml").write_text("---\n".join([WRONG] * 900))
     done = subprocess.run(
         ["bash", "-c", f"{COMMAND} validate | head -1"], capture_output=True, text=True, check=False, cwd=repo
@@ -183,7 +183,7 @@ def test_a_terminal_without_utf_8_gets_escapes(repo: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["validate", "--help"], ["explain", "SP204"]])
-def test_what_only_prints_imports_no_compiler(arguments: list[str]) -> None:
+def test_commands_that_only_print_do_not_import_the_compiler(arguments: list[str]) -> None:
     modules = imported(*arguments)
     assert "stowplan.compiler.cli" in modules
     assert not modules & {"stowplan.compiler.pipeline", "yaml", "jsonschema_rs", "cdk8s", "jsii", "kubernetes"}
@@ -224,12 +224,12 @@ def imported(*arguments: str) -> set[str]:
 # Diagnostics.
 
 
-def test_without_mistakes_only_the_sum_is_said(repo: Path) -> None:
+def test_without_errors_only_the_summary_is_printed(repo: Path) -> None:
     result = run("validate")
     assert (result.exit_code, result.output) == (0, "0 errors, 0 warnings, 0 infos\n")
 
 
-def test_a_mistake_is_told_at_its_place(repo: Path) -> None:
+def test_an_error_is_reported_at_its_position(repo: Path) -> None:
     (repo / "specs/imagenet.yaml").write_text(WRONG)
     result = run("validate")
     assert result.exit_code == 1
@@ -267,7 +267,7 @@ def test_json_for_programs(repo: Path) -> None:
     }
 
 
-def test_json_of_synth_says_what_was_written_and_what_starts(repo: Path) -> None:
+def test_json_of_synth_counts_files_and_names_started_jobs(repo: Path) -> None:
     (repo / "specs/imagenet.yaml").write_text(
         SPEC.replace("noSync: true", "source: {uri: 's3://imagenet.example.com/'}")
     )
@@ -309,7 +309,7 @@ def printed(text: str, line: int, column: int, *, terminal: bool = True, hint: s
         ("[red]a[/]: :key: x", 18, "[red]a[/]: :key: x", 17),
     ],
 )
-def test_on_a_terminal_a_caret_stands_under_the_place(line: str, column: int, shown: str, caret: int) -> None:
+def test_on_a_terminal_a_caret_marks_the_position(line: str, column: int, shown: str, caret: int) -> None:
     assert printed(f"# first\n{line}\n# last\n", 2, column)[1:3] == [f"    2 | {shown}", f"      | {' ' * caret}^"]
 
 
@@ -326,7 +326,7 @@ def test_a_long_line_is_cut_around_the_place() -> None:
     assert excerpt.endswith("…")
 
 
-def test_the_start_of_a_long_line_stays() -> None:
+def test_the_start_of_a_long_line_is_shown() -> None:
     excerpt, caret = printed(f"key: {'y' * 5_000}", 1, 6)[1:3]
     assert excerpt.startswith("    1 | key: yyy")
     assert excerpt[caret.index("^") - 1 :].startswith(" yyy")
@@ -342,11 +342,11 @@ def test_elsewhere_than_on_a_terminal_there_is_no_excerpt() -> None:
 
 
 @pytest.mark.parametrize("line", [3, 99])
-def test_a_place_beyond_the_text_has_no_excerpt(line: int) -> None:
+def test_a_position_beyond_the_end_has_no_excerpt(line: int) -> None:
     assert len(printed("a: 1\n", line, 1)) == 4
 
 
-def test_users_texts_are_shown_as_they_are() -> None:
+def test_markup_in_strings_is_not_interpreted() -> None:
     assert (
         printed("a", 1, 1, hint='Give "[bold]:key:[/]" \x1b[31m.')[-2] == '  help: Give "[bold]:key:[/]" \\u001b[31m.'
     )
@@ -364,7 +364,7 @@ def test_check_of_a_fresh_repository_changes_nothing_and_fails(repo: Path) -> No
     assert files(repo) == before
 
 
-def test_check_after_synth_is_fine(repo: Path) -> None:
+def test_check_succeeds_after_synth(repo: Path) -> None:
     assert run("synth").exit_code == 0
     before = files(repo)
     result = run("synth", "--check")
@@ -397,7 +397,7 @@ def test_check_finds_what_was_edited_by_hand_and_what_is_stale(repo: Path) -> No
     assert "edited by hand: default/sampleset-imagenet/service-imagenet-runtime-service.yaml" in lines
 
 
-def test_check_with_errors_says_the_errors_only(repo: Path) -> None:
+def test_check_with_errors_prints_only_the_errors(repo: Path) -> None:
     (repo / "specs/imagenet.yaml").write_text(WRONG)
     result = run("synth", "--check")
     assert (result.exit_code, result.stdout) == (1, run("validate").stdout)
@@ -422,7 +422,7 @@ def test_an_output_folder_in_or_around_the_specs_is_refused(repo: Path, out: str
     assert files(repo) == before
 
 
-def test_an_output_folder_whose_name_begins_like_that_of_the_specs_is_fine(repo: Path) -> None:
+def test_an_output_folder_whose_name_begins_like_that_of_the_specs_is_allowed(repo: Path) -> None:
     assert run("synth", "--out", "specs-compiled").exit_code == 0
 
 

@@ -31,7 +31,7 @@ def last_line(ended: Ended) -> str:
     return ended.stdout.splitlines()[-1]
 
 
-def test_a_run_without_a_change_says_the_same_and_does_nothing(repo: Path, synth: Stowplan) -> None:
+def test_an_unchanged_run_repeats_its_output_and_does_nothing(repo: Path, synth: Stowplan) -> None:
     first = synth()
     assert not saw_nothing_to_do(first)
     before = {path: path.stat().st_mtime_ns for path in (repo / "out").rglob("*")}
@@ -60,26 +60,26 @@ def test_a_run_without_a_change_says_the_same_and_does_nothing(repo: Path, synth
     ],
     ids=["platform", "spec", "new file", "new name", "inventory", "lost output", "edited output", "foreign file"],
 )
-def test_a_change_is_seen(repo: Path, synth: Stowplan, change: Callable[[Path], object]) -> None:
+def test_a_change_is_detected(repo: Path, synth: Stowplan, change: Callable[[Path], object]) -> None:
     synth()
     change(repo)
     assert not saw_nothing_to_do(synth(check=False))
 
 
-def test_an_output_that_was_removed_is_made_once(repo: Path, synth: Stowplan) -> None:
+def test_a_removed_output_is_written_again(repo: Path, synth: Stowplan) -> None:
     synth()
     shutil.rmtree(repo / "out")
     assert not saw_nothing_to_do(synth())
     assert saw_nothing_to_do(synth())
 
 
-def test_options_that_ask_for_more_get_it(synth: Stowplan) -> None:
+def test_check_and_recompile_ignore_the_stamp(synth: Stowplan) -> None:
     synth()
     assert not saw_nothing_to_do(synth("--check"))
     assert not saw_nothing_to_do(synth("--recompile", "all"))
 
 
-def test_what_a_change_led_to_is_told_once(repo: Path, synth: Stowplan) -> None:
+def test_the_result_of_a_change_is_reported_once(repo: Path, synth: Stowplan) -> None:
     synth()
     spec = next(path for path in (repo / "specs").rglob("*.yaml") if "kind: SampleJob" in path.read_text())
     spec.unlink()
@@ -91,7 +91,7 @@ def test_what_a_change_led_to_is_told_once(repo: Path, synth: Stowplan) -> None:
     assert saw_nothing_to_do(synth())
 
 
-def test_another_program_looks_again(
+def test_another_version_of_the_program_ignores_the_stamp(
     repo: Path, synth: Stowplan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synth()
@@ -103,7 +103,7 @@ def test_another_program_looks_again(
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"program": 1}'])
-def test_a_broken_memory_is_none(repo: Path, synth: Stowplan, tmp_path: Path, content: str) -> None:
+def test_a_damaged_stamp_is_ignored(repo: Path, synth: Stowplan, tmp_path: Path, content: str) -> None:
     synth()
     for kept in (tmp_path / "cache/stowplan/runs").iterdir():
         kept.write_text(content)
@@ -111,7 +111,7 @@ def test_a_broken_memory_is_none(repo: Path, synth: Stowplan, tmp_path: Path, co
     assert saw_nothing_to_do(synth())
 
 
-def test_links_are_left_to_a_whole_run(repo: Path, synth: Stowplan) -> None:
+def test_links_need_a_full_run(repo: Path, synth: Stowplan) -> None:
     (repo / "specs/more").symlink_to(repo / "specs")
     (repo / "specs/more").unlink()
     (repo / "specs/link.yaml").symlink_to(next((repo / "specs").rglob("*.yaml")))
@@ -119,7 +119,7 @@ def test_links_are_left_to_a_whole_run(repo: Path, synth: Stowplan) -> None:
     assert not saw_nothing_to_do(synth())
 
 
-def test_what_extensions_looked_at_is_not_known(repo: Path, synth: Stowplan) -> None:
+def test_extensions_need_a_full_run(repo: Path, synth: Stowplan) -> None:
     (repo / "more.py").write_text("def build(app, program):\n    pass\n")
     append(repo / "stowplan.yaml", "extensions: [{path: more.py}]\n")
     synth()
@@ -132,7 +132,7 @@ def test_a_cache_that_cannot_be_written_is_no_error(synth: Stowplan, tmp_path: P
     assert not saw_nothing_to_do(synth())
 
 
-def test_an_edit_is_compiled_alone(repo: Path, synth: Stowplan, tmp_path: Path) -> None:
+def test_only_an_edited_spec_is_compiled(repo: Path, synth: Stowplan, tmp_path: Path) -> None:
     assert "imagenet" in synth.compiled()
     for number in range(3):
         append(repo / "specs/imagenet-jobs.yaml", f"# Comment {number}\n")

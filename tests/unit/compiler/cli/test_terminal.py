@@ -81,7 +81,7 @@ def test_pipes_get_no_escapes_whatever_the_terminal_is(repo: Path, arguments: li
 
 @pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=str)
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
-def test_a_terminal_gets_none_where_the_user_wants_none(
+def test_a_terminal_gets_no_escapes_if_the_user_disables_them(
     repo: Path, arguments: list[str], environment: dict[str, str]
 ) -> None:
     text = said(repo, *arguments, terminals=("out", "err"), **environment)
@@ -101,7 +101,7 @@ def test_changes_are_coloured_and_can_be_plain(repo: Path) -> None:
     assert plain.replace("\r\n", "\n") == said(repo, "diff", terminals=()).out
 
 
-def test_progress_is_for_a_terminal_and_keeps_off_the_output(repo: Path) -> None:
+def test_progress_is_shown_on_a_terminal_and_not_in_the_output(repo: Path) -> None:
     on_terminal = said(repo, "synth", "--format", "json", terminals=("err",))
     assert "Compiling" in on_terminal.err
     assert on_terminal.out.startswith("{\n")

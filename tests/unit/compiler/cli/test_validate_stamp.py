@@ -52,7 +52,7 @@ def outcome(ended: Ended) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("wrong", [False, True], ids=["sound", "wrong"])
-def test_a_run_without_a_change_says_the_same(repo: Path, validate: Stowplan, *, wrong: bool) -> None:
+def test_an_unchanged_run_repeats_its_output(repo: Path, validate: Stowplan, *, wrong: bool) -> None:
     if wrong:
         spoil(repo)
     first = [validate("--format", each, check=False, FORCE_COLOR="1") for each in FORMATS[:1]]
@@ -68,7 +68,7 @@ def test_a_run_without_a_change_says_the_same(repo: Path, validate: Stowplan, *,
         assert outcome(again) == outcome(whole)
 
 
-def test_the_repository_stays_as_it_is(repo: Path, validate: Stowplan) -> None:
+def test_the_repository_is_not_changed(repo: Path, validate: Stowplan) -> None:
     before = {path: path.stat().st_mtime_ns for path in repo.rglob("*")}
     validate()
     validate()
@@ -109,7 +109,7 @@ def append_bytes(path: Path, content: bytes) -> None:
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_change_is_seen(name: str, repo: Path, validate: Stowplan, elsewhere: Stowplan) -> None:
+def test_a_change_is_detected(name: str, repo: Path, validate: Stowplan, elsewhere: Stowplan) -> None:
     validate()
     CHANGES[name](repo)
     after = validate(check=False, FORCE_COLOR="1")
@@ -134,7 +134,7 @@ def test_a_change_is_seen(name: str, repo: Path, validate: Stowplan, elsewhere: 
         "platform as a pipe",
     ],
 )
-def test_what_is_unusual_is_left_to_a_whole_run(
+def test_unusual_repositories_need_a_full_run(
     repo: Path, validate: Stowplan, unusual: Callable[[Path], object]
 ) -> None:
     unusual(repo)
@@ -155,7 +155,7 @@ def moved(path: Path) -> None:
     path.symlink_to(path.parents[1] / path.name)
 
 
-def test_extensions_need_no_look(repo: Path, validate: Stowplan, elsewhere: Stowplan) -> None:
+def test_a_change_of_an_extension_needs_no_run(repo: Path, validate: Stowplan, elsewhere: Stowplan) -> None:
     extend(repo)
     validate()
     (repo / "more.py").write_text("raise ValueError\n")
@@ -164,7 +164,7 @@ def test_extensions_need_no_look(repo: Path, validate: Stowplan, elsewhere: Stow
     assert outcome(again) == outcome(elsewhere())
 
 
-def test_an_edit_is_looked_at_alone_also_after_an_error(repo: Path, validate: Stowplan) -> None:
+def test_only_an_edited_spec_is_compiled_also_after_an_error(repo: Path, validate: Stowplan) -> None:
     sound = (repo / JOBS).read_text()
     assert "imagenet" in validate.compiled()
     append(repo / JOBS, "# a comment\n")
@@ -183,7 +183,7 @@ def test_an_edit_is_looked_at_alone_also_after_an_error(repo: Path, validate: St
     assert "imagenet-warmup" in validate.compiled()
 
 
-def test_each_command_has_a_record_of_its_own(repo: Path, validate: Stowplan) -> None:
+def test_each_command_has_its_own_stamp(repo: Path, validate: Stowplan) -> None:
     synth = Stowplan("synth", repo, validate.cache)
     synth()
     assert not saw_nothing_to_do(validate())
@@ -195,7 +195,9 @@ def test_each_command_has_a_record_of_its_own(repo: Path, validate: Stowplan) ->
     assert saw_nothing_to_do(validate())
 
 
-def test_another_program_looks_again(repo: Path, validate: Stowplan, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_version_of_the_program_ignores_the_stamp(
+    repo: Path, validate: Stowplan, monkeypatch: pytest.MonkeyPatch
+) -> None:
     validate()
     monkeypatch.setenv("XDG_CACHE_HOME", str(validate.cache))
     monkeypatch.setenv("XDG_STATE_HOME", str(validate.cache.with_name("state")))
@@ -212,7 +214,7 @@ def test_another_program_looks_again(repo: Path, validate: Stowplan, monkeypatch
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"program": 1}'])
-def test_a_broken_memory_is_none(repo: Path, validate: Stowplan, content: str) -> None:
+def test_a_damaged_stamp_is_ignored(repo: Path, validate: Stowplan, content: str) -> None:
     first = validate()
     for record in (validate.cache / "stowplan/runs").iterdir():
         record.write_text(content)
@@ -222,7 +224,7 @@ def test_a_broken_memory_is_none(repo: Path, validate: Stowplan, content: str) -
     assert saw_nothing_to_do(validate())
 
 
-def test_what_was_kept_may_be_lost(repo: Path, validate: Stowplan) -> None:
+def test_cached_data_may_be_lost(repo: Path, validate: Stowplan) -> None:
     validate()
     next((validate.cache / "stowplan/runs").glob("*.files")).unlink()
     assert saw_nothing_to_do(validate())

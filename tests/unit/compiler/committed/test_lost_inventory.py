@@ -35,7 +35,7 @@ CODES = {"missing": "SP516", "empty": "SP511", "merged badly": "SP511"}
 
 @pytest.mark.parametrize("how", CODES)
 @pytest.mark.parametrize("check", [[], ["--check"]], ids=["synth", "check"])
-def test_a_lost_inventory_is_an_error_that_says_how_to_get_it_back(repo: Path, how: str, check: list[str]) -> None:
+def test_a_lost_inventory_is_an_error_with_a_remedy(repo: Path, how: str, check: list[str]) -> None:
     spoil(repo, how)
     before = files(repo / "out")
     (found,) = told("synth", *check)
@@ -45,7 +45,7 @@ def test_a_lost_inventory_is_an_error_that_says_how_to_get_it_back(repo: Path, h
 
 
 @pytest.mark.parametrize("how", CODES)
-def test_it_may_be_made_anew_on_request(repo: Path, how: str) -> None:
+def test_the_inventory_is_renewed_on_request(repo: Path, how: str) -> None:
     before = files(repo / "out")
     spoil(repo, how)
     assert codes("synth", "--recompile", "all") == [f"warning {CODES[how]}"]
@@ -67,14 +67,14 @@ def test_a_renewal_accepts_new_runs_but_no_moved_data(repo: Path, how: str) -> N
 
 
 @pytest.mark.parametrize("how", CODES)
-def test_data_that_leaves_the_output_is_told_too(repo: Path, how: str) -> None:
+def test_data_that_leaves_the_output_is_reported(repo: Path, how: str) -> None:
     (repo / "specs/imagenet.yaml").unlink()
     spoil(repo, how)
     assert "warning SP541" in codes("synth")
 
 
 @pytest.mark.parametrize("content", ["", "kind: ConfigMap\n"])
-def test_an_output_without_files_of_ours_needs_no_inventory(repo: Path, content: str) -> None:
+def test_an_output_without_stowplan_files_needs_no_inventory(repo: Path, content: str) -> None:
     for path in sorted((repo / "out").rglob("*"), reverse=True):
         path.unlink() if path.is_file() else path.rmdir()
     (repo / "out/kept.yaml").write_text(content)

@@ -68,7 +68,7 @@ def test_a_newer_compiler_keeps_the_run_of_an_unchanged_spec_byte_for_byte(out: 
     assert files(out) == clean
 
 
-def test_a_kept_output_says_what_the_committed_file_says(out: Path) -> None:
+def test_a_kept_output_equals_the_committed_file(out: Path) -> None:
     old, new = run("sync-oldhash2", "old"), run("sync-newhash2", "new")
     written(out, [old])
     (found,) = kept(out, [new]).outputs
@@ -104,7 +104,7 @@ def test_files_of_a_run_that_the_compiler_no_longer_makes_are_kept_where_a_base_
     assert [(each.code, each.severity) for each in refused.diagnostics] == [("SP519", "error")] * 2
 
 
-def test_a_file_that_a_newer_compiler_counts_to_the_run_stays_with_it(out: Path) -> None:
+def test_a_file_that_only_a_newer_compiler_counts_to_the_run_is_kept(out: Path) -> None:
     service = output(f"{FOLDER}/configmap-s.yaml", config_map("s-hash2222", "old"))
     written(out, [service, run("sync-oldhash2", "old")])
     found = kept(
@@ -184,7 +184,7 @@ def test_a_suspended_run_starts_when_it_is_resumed(out: Path, *, before: bool, a
     assert started(out, found) == ((job_id("sync-oldhash2"),) if starting else ())
 
 
-def test_a_run_that_is_renewed_on_request_is_not_taken_for_a_surprise(out: Path) -> None:
+def test_a_run_renewed_on_request_is_not_reported(out: Path) -> None:
     written(
         out, [custom_resource(), run("sync-oldhash2", "old"), run("warm-oldhash2", "old", path=WARM_FILE, spec=OTHER)]
     )
@@ -195,7 +195,7 @@ def test_a_run_that_is_renewed_on_request_is_not_taken_for_a_surprise(out: Path)
     assert [known.name for known in left] == ["imagenet", "warm-oldhash2"]
 
 
-def test_the_committed_object_is_known_where_the_new_one_cannot_be_written(out: Path) -> None:
+def test_the_committed_object_is_known_if_the_new_one_cannot_be_written(out: Path) -> None:
     """The checks that follow say what is wrong with it."""
     written(out, [custom_resource(), run("sync-oldhash2", "old")])
     outputs = [custom_resource(), run("sync-oldhash2", "half a pair: \ud800")]
@@ -218,7 +218,7 @@ def test_each_output_is_rendered_once(out: Path) -> None:
     assert ours.sha256 == renderings.of(outputs[0]).sha256
 
 
-def test_names_that_no_spec_has_are_told() -> None:
+def test_names_without_a_spec_are_reported() -> None:
     recompile = Recompile(names=frozenset({"imagenet", "b", "a", "ml/warm"}))
     assert recompile.unknown([SPEC, OTHER]) == ["a", "b"]
 

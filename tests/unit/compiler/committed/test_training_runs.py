@@ -79,7 +79,7 @@ def test_an_edit_that_no_pod_depends_on_leaves_a_run_alone(tmp_path: Path, jobs:
 
 
 @pytest.mark.parametrize("jobs", ENGINES)
-def test_an_edit_of_a_pod_is_told_at_its_field(tmp_path: Path, jobs: str) -> None:
+def test_an_edit_of_a_pod_is_reported_at_its_field(tmp_path: Path, jobs: str) -> None:
     compiled(tmp_path, jobs=jobs)
     before = names(tmp_path, jobs)
     laid_out(tmp_path, JOB.replace("wide:1", "wide:2", 1), PLATFORM.format(tag="1", jobs=jobs, timeout=300))
@@ -90,7 +90,7 @@ def test_an_edit_of_a_pod_is_told_at_its_field(tmp_path: Path, jobs: str) -> Non
 
 
 @pytest.mark.parametrize("jobs", ENGINES)
-def test_a_new_run_that_is_asked_for_is_no_surprise(tmp_path: Path, jobs: str) -> None:
+def test_a_requested_new_run_is_not_reported(tmp_path: Path, jobs: str) -> None:
     compiled(tmp_path, jobs=jobs)
     before = names(tmp_path, jobs)
     bumped = JOB.replace("  name: wide\n", '  name: wide\n  annotations: {stowplan.dev/run: "2"}\n')

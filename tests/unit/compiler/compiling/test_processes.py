@@ -16,7 +16,7 @@ def test_results_come_in_the_order_of_the_items(number: int) -> None:
     assert list(processes.mapped(lambda item: item * item, range(100), number)) == [item * item for item in range(100)]
 
 
-def test_there_are_as_many_processes_as_asked_for() -> None:
+def test_the_number_of_processes_can_be_set() -> None:
     def who(_: int) -> int:
         return os.getpid()
 
@@ -25,7 +25,7 @@ def test_there_are_as_many_processes_as_asked_for() -> None:
 
 
 @pytest.mark.parametrize("number", [1, 2])
-def test_an_exception_comes_out(number: int) -> None:
+def test_an_exception_of_a_worker_is_raised(number: int) -> None:
     def fail(item: int) -> int:
         return 10 // item
 
@@ -38,7 +38,7 @@ def test_worker_that_dies_is_an_error() -> None:
         list(processes.mapped(os._exit, [0, 3], 2))
 
 
-def test_what_is_there_is_shared_and_not_sent() -> None:
+def test_items_are_shared_and_not_pickled() -> None:
     unpicklable: list[Callable[[], int]] = [lambda: 3, lambda: 4]
     assert list(processes.mapped(lambda make: make(), unpicklable, 2)) == [3, 4]
 
@@ -68,7 +68,7 @@ def hundred(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"cpu/cpu.cfs_quota_us": "300000\n", "cpu/cpu.cfs_period_us": "100000\n"}, 3),
     ],
 )
-def test_a_container_is_not_given_all_that_it_sees(files: dict[str, str], number: int, tmp_path: Path) -> None:
+def test_processes_respect_the_cpu_limit_of_a_container(files: dict[str, str], number: int, tmp_path: Path) -> None:
     for name, content in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(content)

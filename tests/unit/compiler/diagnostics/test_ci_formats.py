@@ -70,7 +70,7 @@ def test_sarif_lands_on_the_line(repo: Path) -> None:
     assert error["ruleId"] == "SP201"
 
 
-def test_sarif_of_synth_says_nothing_but_sarif(repo: Path) -> None:
+def test_sarif_of_synth_prints_only_sarif(repo: Path) -> None:
     (repo / "data/specs/imagenet.yaml").write_text(SPEC.replace("partition:", "partitions:"))
     assert {each["level"] for each in results(output("synth", "data", "--format", "sarif"))} <= {"note", "warning"}
 
@@ -81,7 +81,7 @@ def test_sarif_of_one_mistake(snapshot: SnapshotAssertion) -> None:
     assert json.dumps(log, indent=2, ensure_ascii=False) == snapshot
 
 
-def test_a_mistake_stays_the_same_one_when_lines_are_added_above_it() -> None:
+def test_an_error_keeps_its_fingerprint_when_lines_are_added_above_it() -> None:
     below = Diagnostic(ODD.code, ODD.severity, Location(ODD.location.file, 9, 5), ODD.field_path, ODD.message, ODD.hint)
     first, second = (results(sarif([each], "."))[0]["partialFingerprints"] for each in (ODD, below))
     assert first == second

@@ -22,11 +22,11 @@ def report(*found: Diagnostic) -> Report:
     return made
 
 
-def test_each_is_kept_once() -> None:
+def test_each_diagnostic_is_listed_once() -> None:
     assert report(diagnostic(1), diagnostic(2), diagnostic(1)).diagnostics == [diagnostic(1), diagnostic(2)]
 
 
-def test_of_many_alike_the_first_are_kept_and_the_rest_is_counted() -> None:
+def test_only_the_first_of_many_similar_diagnostics_are_listed() -> None:
     found = report(*(diagnostic(line) for line in range(1, MOST_ALIKE + 31))).diagnostics
     assert found[:-1] == [diagnostic(line) for line in range(1, MOST_ALIKE + 1)]
     assert (found[-1].code, found[-1].severity, found[-1].location.line) == ("SP102", "error", MOST_ALIKE + 1)
@@ -44,7 +44,7 @@ def test_each_file_code_and_severity_counts_by_itself() -> None:
     assert len(report(*many).diagnostics) == len(many)
 
 
-def test_what_was_left_out_before_is_added_up() -> None:
+def test_counts_of_omitted_diagnostics_are_added_up() -> None:
     first = report(*(diagnostic(line) for line in range(1, MOST_ALIKE + 31)))
     second = report(*(diagnostic(line) for line in range(1001, MOST_ALIKE + 1041)), *first.diagnostics)
     (rest,) = (each for each in second.diagnostics if each.more)
@@ -53,7 +53,7 @@ def test_what_was_left_out_before_is_added_up() -> None:
     assert rest.location.line == 1
 
 
-def test_errors_that_were_left_out_are_errors() -> None:
+def test_omitted_errors_count_as_errors() -> None:
     warnings = (diagnostic(line, severity="warning") for line in range(MOST_ALIKE + 5))
     assert not report(*warnings).failed
     assert report(*(diagnostic(line) for line in range(MOST_ALIKE + 5))).failed
@@ -66,13 +66,13 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_reader_keeps_no_more(repo: Path) -> None:
+def test_the_reader_has_the_same_limit(repo: Path) -> None:
     _, diagnostics = read((repo / "specs/dup.yaml").read_text(), "dup.yaml")
     assert len(diagnostics) == MOST_ALIKE + 1
     assert diagnostics[-1].more == 2000 - MOST_ALIKE
 
 
-def test_the_sum_counts_all_of_them(repo: Path) -> None:
+def test_the_summary_counts_omitted_diagnostics(repo: Path) -> None:
     (repo / "specs/imagenet.yaml").unlink()
     lines = run("validate").stdout.splitlines()
     assert len([line for line in lines if "SP102" in line]) == MOST_ALIKE + 1
@@ -80,6 +80,6 @@ def test_the_sum_counts_all_of_them(repo: Path) -> None:
     assert lines[-1].startswith("2200 errors")  # 200 documents have no kind
 
 
-def test_programs_are_told_the_number(repo: Path) -> None:
+def test_machine_formats_contain_the_number_of_omitted_diagnostics(repo: Path) -> None:
     found = json.loads(run("validate", "--format", "json").stdout)["diagnostics"]
     assert [each["more"] for each in found if "more" in each] == [2000 - MOST_ALIKE, 100]

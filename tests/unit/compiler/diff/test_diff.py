@@ -175,7 +175,7 @@ def test_risks(before: Json | None, after: Json | None, found: list[Danger]) -> 
     assert [risk.danger for risk in risks(pair, Pods.of([RUNNING]))] == found
 
 
-def test_rights_on_one_thing_are_told_together() -> None:
+def test_rights_on_one_resource_are_reported_together() -> None:
     after = role({**GET, "verbs": ["get", "list"]}, {**NAMED, "resources": ["pods/log"]}, {**NAMED, "verbs": ["list"]})
     (risk,) = risks(Pair("a.yaml", "specs/a.yaml", None, after), Pods())
     assert risk.text == "New rights: get, list pods of any name; list pods p; get pods/log p."
@@ -207,13 +207,13 @@ def change(number: int, *dangers: Danger, field: int = 0) -> Change:
     )
 
 
-def test_what_is_alike_is_told_once() -> None:
+def test_equal_changes_are_reported_once() -> None:
     groups = grouped([change(1), change(2), change(3, field=7), change(4)])
     assert [(each.first.id.name, len(each.others)) for each in groups] == [("c1", 2), ("c3", 0)]
 
 
 @pytest.mark.parametrize("limit", [1_000, 3_000, 60_000])
-def test_a_comment_keeps_its_limit(limit: int) -> None:
+def test_a_comment_does_not_exceed_its_limit(limit: int) -> None:
     changes = [change(i, *([Danger.RUN] if i < 20 else []), field=i) for i in range(400)]
     text = comment(changes, limit=limit)
     assert len(text) <= limit
@@ -334,7 +334,7 @@ def test_an_edit_as_a_comment(repo: Path, snapshot: SnapshotAssertion) -> None:
     assert run("data", "--format", "markdown").output == snapshot
 
 
-def test_a_spec_that_goes(repo: Path) -> None:
+def test_a_removed_spec(repo: Path) -> None:
     (repo / "specs/mnist-train.yaml").unlink()
     changes = json.loads(run("data", "--format", "json", "--base", "HEAD").output)["changes"]
     assert {each["action"] for each in changes} == {"removed"}
@@ -350,7 +350,7 @@ def test_a_commit_without_output(repo: Path) -> None:
 
 
 @pytest.mark.parametrize("revision", ["nothing", "--all", ""])
-def test_a_commit_that_is_not_there(repo: Path, revision: str) -> None:
+def test_a_missing_commit(repo: Path, revision: str) -> None:
     done = run("data", f"--base={revision}")
     assert done.exit_code == (0 if revision == "" else 2)
     assert "Traceback" not in done.output

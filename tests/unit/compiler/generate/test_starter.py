@@ -21,7 +21,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, arguments, catch_exceptions=False)
 
 
-def test_what_it_writes_compiles_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_starter_compiles_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert run("init", "mine").exit_code == 0
     done = run("synth", "mine", "--format", "json")
@@ -48,7 +48,7 @@ def test_in_the_present_folder_by_default(tmp_path: Path, monkeypatch: pytest.Mo
     assert {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()} == set(starter.files())
 
 
-def test_files_that_are_there_stay(tmp_path: Path) -> None:
+def test_existing_files_are_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "stowplan.yaml").write_text("")
     done = run("init", str(tmp_path))
     assert f"kept {tmp_path}/stowplan.yaml" in done.output
@@ -200,13 +200,13 @@ def test_argo_cd_may_write_into_named_namespaces_alone(tmp_path: Path) -> None:
     assert [each["namespace"] for each in YAML(typ="safe").load(project)["spec"]["destinations"]] == ["ml"]
 
 
-def test_a_source_that_ci_cannot_reach_is_said_at_once(tmp_path: Path) -> None:
+def test_a_source_that_ci_cannot_reach_is_reported_at_once(tmp_path: Path) -> None:
     """The tests run from a checkout."""
     assert "CI cannot install Stowplan yet: finish " in run("init", str(tmp_path)).output
     assert "CI cannot install Stowplan yet" not in run("init", str(tmp_path)).output
 
 
-def test_hooks_run_commands_that_there_are() -> None:
+def test_hooks_run_existing_commands() -> None:
     hooks = YAML(typ="safe").load(REPOSITORY / ".pre-commit-hooks.yaml")
     assert [each["id"] for each in hooks] == ["stowplan-validate", "stowplan-synth-check"]
     for each in hooks:

@@ -52,7 +52,7 @@ def test_a_condition_may_ask_for_a_repeated_key() -> None:
         ([{"port": 1}, {"port": "1"}], 1),
     ],
 )
-def test_keys_are_compared_as_texts_with_tcp_as_protocol(items: list[Any], problems: int) -> None:
+def test_keys_are_compared_as_strings_with_tcp_as_protocol(items: list[Any], problems: int) -> None:
     checker = Checker({"x-kubernetes-list-map-keys": ["port", "protocol"]})
     assert len(checker.problems(items)) == problems
 

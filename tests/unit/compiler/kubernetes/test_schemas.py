@@ -303,7 +303,7 @@ def test_a_lone_surrogate_is_a_problem_and_no_crash() -> None:
     assert "surrogate" in found[0].message
 
 
-def test_known_kinds_tell_group_and_scope() -> None:
+def test_known_kinds_have_group_and_scope() -> None:
     kinds = known_kinds("1.34")
     assert KnownKind("", "v1", "PersistentVolume", namespaced=False) in kinds
     assert KnownKind("batch", "v1", "CronJob", namespaced=True) in kinds
@@ -311,7 +311,7 @@ def test_known_kinds_tell_group_and_scope() -> None:
 
 
 @pytest.mark.parametrize("version", KUBERNETES_VERSIONS)
-def test_our_rules_are_about_fields_that_exist(version: str) -> None:
+def test_additional_rules_are_about_existing_fields(version: str) -> None:
     for definition, fields in rules.ENUMERATED.items():
         for field in fields:
             found = definition_problems(version, definition, {field: {}})

@@ -57,7 +57,7 @@ def migrated(text: str) -> str | None:
     return migrate(text, "a.yaml").text
 
 
-def test_only_what_is_old_changes() -> None:
+def test_only_legacy_spellings_change() -> None:
     result = migrate(JOB, "a.yaml")
     assert result.text == MIGRATED
     places = [(each.code, each.location.line) for each in result.diagnostics]
@@ -122,13 +122,13 @@ def test_behind_an_alias_nothing_is_rewritten() -> None:
     assert "by hand" in result.diagnostics[0].hint
 
 
-def test_a_text_that_cannot_be_read() -> None:
+def test_a_file_that_cannot_be_parsed() -> None:
     result = migrate("kind: [", "a.yaml")
     assert result.text is None
     assert [each.code for each in result.diagnostics] == ["SP101"]
 
 
-def test_kinds_of_others_stay() -> None:
+def test_foreign_kinds_are_unchanged() -> None:
     assert migrate("kind: Deployment\nmetadata: {uid: a}\n", "a.yaml").diagnostics == ()
 
 
@@ -158,13 +158,13 @@ def test_check_changes_nothing_and_fails(tmp_path: Path) -> None:
     assert run(str(tmp_path / "a.yaml"), "--check").exit_code == 0
 
 
-def test_a_mark_at_the_start_stays(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_kept(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_bytes(b"\xef\xbb\xbf" + JOB.encode())
     run(str(tmp_path / "a.yaml"))
     assert (tmp_path / "a.yaml").read_bytes() == b"\xef\xbb\xbf" + MIGRATED.encode()
 
 
-def test_a_link_stays_a_link(tmp_path: Path) -> None:
+def test_a_link_is_not_replaced_by_a_file(tmp_path: Path) -> None:
     (tmp_path / "real.yaml").write_text(JOB)
     (tmp_path / "a.yaml").symlink_to("real.yaml")
     run(str(tmp_path / "a.yaml"))
@@ -172,7 +172,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "real.yaml").read_text() == MIGRATED
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_file(tmp_path: Path) -> None:
     done = run(str(tmp_path / "no.yaml"))
     assert done.exit_code == 1
     assert "SP112" in done.output

@@ -60,7 +60,7 @@ def test_each_line_is_one_object_with_sorted_keys_after_the_format() -> None:
     }
 
 
-def test_an_entry_tells_the_digest_and_size_of_the_whole_file() -> None:
+def test_an_entry_has_the_digest_and_size_of_the_whole_file() -> None:
     each = output("ml/a.yaml", run=True)
     content = render(each)
     found = entry_of(each, content)
@@ -216,7 +216,7 @@ def test_an_entry_that_was_edited_into_none_is_not_read(old: bytes, new: bytes) 
     assert list(entries.from_lines([line + b"\n", b"\n", line.replace(old, new)])) == [(1, ENTRY), (3, None)]
 
 
-def test_it_is_told_whether_an_inventory_is_still_the_one_that_was_read(tmp_path: Path) -> None:
+def test_a_change_of_the_inventory_since_it_was_read_is_detected(tmp_path: Path) -> None:
     read(tmp_path, LINES)
     found, _ = inventory.read(tmp_path)
     assert inventory.is_still(found, tmp_path)

@@ -144,7 +144,7 @@ def test_a_foreign_manifest_where_argo_cd_syncs_is_an_error_of_the_check_alone(o
 
 
 @pytest.mark.parametrize("name", ["README.md", "x.yaml.off", ".gitignore", ".git/config", ".h/.argocd"])
-def test_so_is_any_other_file(out: Path, name: str) -> None:
+def test_any_other_file_where_argo_cd_syncs_is_an_error(out: Path, name: str) -> None:
     written(out, [output("ml/a.yaml")])
     (out / "ml" / name).parent.mkdir(exist_ok=True)
     (out / "ml" / name).write_text("mine")
@@ -152,7 +152,7 @@ def test_so_is_any_other_file(out: Path, name: str) -> None:
     assert (found.foreign, found.same, codes) == ((f"ml/{name}",), False, ["SP518"])
 
 
-def test_so_is_a_link(out: Path) -> None:
+def test_a_link_where_argo_cd_syncs_is_an_error(out: Path) -> None:
     written(out, [output("ml/a.yaml")])
     (out / "ml/x.yaml").symlink_to("../inventory.jsonl")
     (out / "ml/folder").symlink_to("..")
@@ -160,7 +160,7 @@ def test_so_is_a_link(out: Path) -> None:
     assert (found.foreign, codes) == (("ml/folder", "ml/x.yaml"), ["SP518", "SP517"])
 
 
-def test_so_is_an_empty_folder_unless_an_output_belongs_there(out: Path) -> None:
+def test_an_empty_folder_without_outputs_where_argo_cd_syncs_is_an_error(out: Path) -> None:
     written(out, [output("ml/a.yaml")])
     (out / "ml/set/sub").mkdir(parents=True)
     assert compared(out, [output("ml/a.yaml")])[0].foreign == ("ml/set/sub/",)
@@ -195,7 +195,7 @@ def test_temporary_files_of_a_dead_run_are_stale(out: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["x.yaml", "mine/x.yaml", ".git/x.yaml", ".gitattributes"])
-def test_what_no_application_syncs_is_no_concern(out: Path, name: str) -> None:
+def test_files_that_no_application_syncs_are_ignored(out: Path, name: str) -> None:
     outputs = [output("ml/a.yaml"), output("b.yaml")]
     written(out, outputs)
     (out / name).parent.mkdir(exist_ok=True)

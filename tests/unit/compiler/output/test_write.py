@@ -70,7 +70,7 @@ def test_a_file_edited_by_hand_is_made_right_again(out: Path) -> None:
     assert files(out) == clean
 
 
-def test_stale_files_go_and_so_do_the_folders_that_they_leave_empty(out: Path) -> None:
+def test_stale_files_and_their_empty_folders_are_removed(out: Path) -> None:
     written(out, [output("ml/set-a/x.yaml"), output("ml/set-b/y.yaml"), output("dev/set-c/z.yaml")])
     (out / "ml/set-a/NOTES").write_text("mine")
     result, codes = written(out, [output("ml/set-b/y.yaml")])
@@ -302,7 +302,7 @@ def test_a_lock_file_that_is_a_link_is_not_followed(out: Path, tmp_path: Path) -
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_a_name_that_is_too_long_for_the_disk_is_reported_and_nothing_stays(out: Path) -> None:
+def test_a_name_too_long_for_the_disk_is_reported_and_nothing_is_written(out: Path) -> None:
     written(out, [output("a.yaml")])
     clean = files(out)
     outputs = [output("new/b.yaml"), output("a.yaml", config_map("a", "2")), output(f"z/{'x' * 300}/y.yaml")]

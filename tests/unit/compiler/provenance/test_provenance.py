@@ -122,7 +122,7 @@ def test_a_line_of_the_header_is_no_field(repo: Path) -> None:
     assert "There is no field on line 1" in done.output
 
 
-def test_neighbours_with_the_same_reason_are_told_together(repo: Path) -> None:
+def test_neighbours_with_the_same_reason_are_grouped(repo: Path) -> None:
     lines = value(repo, "out/ml/sampleset-mnist/job-mnist-sync.yaml#/spec/podFailurePolicy/rules/1")
     assert [line.partition(":")[0] for line in lines] == [
         "/spec/podFailurePolicy/rules/1/action",
@@ -138,7 +138,7 @@ def test_variables_of_agents_and_of_training_have_different_reasons(repo: Path) 
     assert [lines[-1].split(":")[0] for lines in (agent, training)] == ["  rule agent-container", "  rule rendezvous"]
 
 
-def test_what_is_there_because_of_a_block_says_so(repo: Path) -> None:
+def test_a_value_caused_by_a_block_names_the_block(repo: Path) -> None:
     first, origin, *_ = value(repo, f"{JOB}#/spec/template/spec/initContainers/0/name")
     assert first.endswith(": wait-dataset")
     assert origin.startswith("  there because of specs/mnist-train.yaml:")
@@ -159,7 +159,7 @@ def test_a_name_that_ends_in_a_hash(repo: Path) -> None:
     assert rule.startswith("  rule run-hash: ")
 
 
-def test_what_is_in_a_text(repo: Path) -> None:
+def test_a_value_inside_a_json_string(repo: Path) -> None:
     place = "out/ml/sampleset-mnist/configmap-mnist-sampleset-runtime.yaml#/data/config.json#/cacheSizeMiB"
     assert value(repo, place) == [
         "/data/config.json#/cacheSizeMiB: 2048",
@@ -206,13 +206,13 @@ def test_a_line_of_the_platform_file(repo: Path) -> None:
         ("SP999", "SP999 is neither a code, nor a kind or field"),
     ],
 )
-def test_what_is_not_there(repo: Path, what: str, words: str) -> None:
+def test_a_missing_value(repo: Path, what: str, words: str) -> None:
     done = run(what if what.startswith("SP") else f"{repo}/{what}", "--repo", str(repo))
     assert done.exit_code == 2
     assert words in done.output.replace("\n", " ")
 
 
-def test_a_run_that_is_kept(tmp_path: Path) -> None:
+def test_a_kept_run(tmp_path: Path) -> None:
     """The committed Job stays when the agents' tag moves, and that is what is said of it."""
     starter.write(tmp_path)
     assert CliRunner().invoke(app, ["synth", str(tmp_path)]).exit_code == 0

@@ -61,7 +61,7 @@ def test_an_empty_platform_file_is_enough(tmp_path: Path, text: str) -> None:
     assert (sources.platform.root.data, sources.documents, diagnostics) == ({}, (), [])
 
 
-def test_a_repository_without_a_platform_file_is_told_how_to_make_one(tmp_path: Path) -> None:
+def test_a_missing_platform_file_is_reported_with_a_remedy(tmp_path: Path) -> None:
     report = Report()
     sources = Loading(write(tmp_path, {"specs/a.yaml": "kind: A"}), report, {}).sources()
     assert files(sources) == ["specs/a.yaml"]
@@ -188,13 +188,13 @@ def test_a_wide_encoding_is_named(repo: Path, encoding: str, mark: bytes, name: 
         (b"a: \xed\xa0\x80", "1:4", "ED"),
     ],
 )
-def test_bytes_that_are_no_utf_8_are_shown_where_they_stand(repo: Path, content: bytes, place: str, byte: str) -> None:
+def test_invalid_utf_8_is_reported_at_its_position(repo: Path, content: bytes, place: str, byte: str) -> None:
     sources, diagnostics = run(write(repo, {"specs/a.yaml": content}))
     assert diagnostics == [f"SP104 specs/a.yaml:{place} The byte 0x{byte} is not UTF-8 here."]
     assert "\ufffd" in sources.texts["specs/a.yaml"]
 
 
-def test_a_nul_is_shown_where_it_stands(repo: Path) -> None:
+def test_a_nul_is_reported_at_its_position(repo: Path) -> None:
     _, diagnostics = run(write(repo, {"specs/a.yaml": "é: 1\nb: \0"}))
     assert diagnostics == ["SP104 specs/a.yaml:2:4 YAML text cannot hold the character U+0000."]
 

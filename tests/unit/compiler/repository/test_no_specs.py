@@ -24,7 +24,7 @@ def codes(found: list[Diagnostic]) -> list[str]:
     return [f"{each.severity} {each.code}" for each in found]
 
 
-def test_no_folder_is_told(tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "stowplan.yaml").write_text("")
     report = Report()
     Loading(tmp_path, report, {}).sources()
@@ -33,14 +33,14 @@ def test_no_folder_is_told(tmp_path: Path) -> None:
     assert "no folder specs" in found.message
 
 
-def test_an_empty_folder_is_told(tmp_path: Path) -> None:
+def test_an_empty_folder_is_reported(tmp_path: Path) -> None:
     (found,) = loaded(tmp_path)
     assert (found.code, found.severity, found.location.file) == ("SP115", "warning", "specs")
     assert ".yaml or .yml" in found.message
 
 
 @pytest.mark.parametrize("text", ["", "---\n---\n", "# apiVersion: v1\n"])
-def test_files_without_documents_are_told(tmp_path: Path, text: str) -> None:
+def test_files_without_documents_are_reported(tmp_path: Path, text: str) -> None:
     (found,) = loaded(tmp_path, "a.yaml", "b.yml", text=text)
     assert found.code == "SP115"
     assert "2 files" in found.message
@@ -56,20 +56,20 @@ def test_what_was_passed_over_is_named_in_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["a.YAML", "a.Yml", "a.yml.txt", "a.yaml.TXT", "a.yaml.j2", "a.yaml.tpl", "a.yml.jinja2", "sub/a.yaml.tmpl"]
 )
-def test_a_name_that_is_nearly_right_is_told_beside_others(tmp_path: Path, name: str) -> None:
+def test_a_misspelt_file_name_is_reported_among_other_files(tmp_path: Path, name: str) -> None:
     (found,) = loaded(tmp_path, "right.yaml", name)
     assert (found.code, found.severity, found.location.file) == ("SP116", "warning", f"specs/{name}")
     assert ".yaml" in found.hint
 
 
-def test_a_name_that_is_nearly_right_is_told_where_it_is_the_only_one(tmp_path: Path) -> None:
+def test_a_misspelt_file_name_is_reported_as_the_only_file(tmp_path: Path) -> None:
     assert codes(loaded(tmp_path, "a.YAML")) == ["warning SP115", "warning SP116"]
 
 
 @pytest.mark.parametrize(
     "name", ["a.yml", "a.yaml.off", "a.yaml~", "a.yaml.bak", ".a.YAML", ".sub/a.YAML", "README.md", "a.json", "yaml"]
 )
-def test_what_was_put_aside_on_purpose_is_not(tmp_path: Path, name: str) -> None:
+def test_files_disabled_on_purpose_are_not_reported(tmp_path: Path, name: str) -> None:
     assert loaded(tmp_path, "right.yaml", name) == []
 
 
@@ -77,5 +77,5 @@ def test_extensions_need_no_specs(tmp_path: Path) -> None:
     assert loaded(tmp_path, platform="extensions: [{path: a.py}]\n") == []
 
 
-def test_files_that_cannot_be_read_say_so_alone(tmp_path: Path) -> None:
+def test_unreadable_files_cause_no_second_diagnostic(tmp_path: Path) -> None:
     assert codes(loaded(tmp_path, "a.yaml", text="a: [")) == ["error SP101"]

@@ -57,7 +57,7 @@ def test_a_size_with_a_unit_is_given_back_in_mebibytes(tmp_path: Path, written: 
     assert (found.code, found.hint) == ("SP203", f"The unit is MiB and is not written: give {number}.")
 
 
-def test_so_is_one_of_a_mount_option_and_of_the_platform(tmp_path: Path) -> None:
+def test_sizes_of_mount_options_and_of_the_platform_are_converted_too(tmp_path: Path) -> None:
     options = "  csi: {juiceFSMountOptions: {buffer-size: 1Gi}}\n  cache:\n"
     assert error(tmp_path, "  cache:\n", options).hint.endswith("give 1024.")
     platform = f"{PLATFORM}juicefs: {{cacheSize: 10Gi}}\n"
@@ -67,7 +67,7 @@ def test_so_is_one_of_a_mount_option_and_of_the_platform(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("written", "hint"), [("lots", "Give a whole number."), ("'1024'", "Write it without quotes.")]
 )
-def test_other_texts_are_not(tmp_path: Path, written: str, hint: str) -> None:
+def test_other_strings_are_not_converted(tmp_path: Path, written: str, hint: str) -> None:
     assert error(tmp_path, "cacheSize: 1024", f"cacheSize: {written}").hint == hint
 
 

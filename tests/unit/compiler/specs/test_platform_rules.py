@@ -111,7 +111,7 @@ RIGHT = [
 
 
 @pytest.mark.parametrize(("platform", "code", "path", "words"), WRONG)
-def test_a_wrong_value_is_told_once_at_its_line(
+def test_a_wrong_value_is_reported_once_at_its_line(
     tmp_path: Path, platform: str, code: str, path: str, words: str
 ) -> None:
     (error,) = found(tmp_path, platform)
@@ -121,5 +121,5 @@ def test_a_wrong_value_is_told_once_at_its_line(
 
 
 @pytest.mark.parametrize("platform", RIGHT)
-def test_a_sound_value_is_taken(tmp_path: Path, platform: str) -> None:
+def test_a_valid_value_is_accepted(tmp_path: Path, platform: str) -> None:
     assert found(tmp_path, platform) == []

@@ -62,12 +62,12 @@ def assert_facts_stand_for_specs(repo: Path) -> list[Diagnostic]:
 
 
 @pytest.mark.parametrize("name", ACROSS)
-def test_specs_that_are_in_each_others_way_are_told_of(name: str, tmp_path: Path) -> None:
+def test_conflicting_specs_are_reported(name: str, tmp_path: Path) -> None:
     lay_out(tmp_path, {"a.yaml": ACROSS[name].read_text()})
     assert_facts_stand_for_specs(tmp_path)
 
 
-def test_the_cases_are_about_what_crosses_specs(tmp_path: Path) -> None:
+def test_the_cases_cover_all_diagnostics_across_specs(tmp_path: Path) -> None:
     told = set()
     for name, path in ACROSS.items():
         lay_out(tmp_path / name, {"a.yaml": path.read_text()})
@@ -76,7 +76,7 @@ def test_the_cases_are_about_what_crosses_specs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_examples_are_the_same_beside_facts(name: str, tmp_path: Path) -> None:
+def test_examples_compile_the_same_with_facts_of_other_specs(name: str, tmp_path: Path) -> None:
     shutil.copytree(EXAMPLES[name], tmp_path / name)
     assert_facts_stand_for_specs(tmp_path / name)
 

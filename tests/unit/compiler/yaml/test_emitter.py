@@ -253,7 +253,7 @@ def test_keys_come_in_the_order_people_expect_and_else_by_code_point() -> None:
     )
 
 
-def test_lists_stand_below_their_key_as_kubectl_prints_them() -> None:
+def test_lists_are_indented_as_kubectl_prints_them() -> None:
     body = {"a": [{"b": ["c", ["d", {"e": {}, "f": 1}]], "g": {"h": []}}, [], {}]}
     assert emit(body) == ("a:\n- b:\n  - c\n  - - d\n    - e: {}\n      f: 1\n  g:\n    h: []\n- []\n- {}\n")
 

@@ -47,7 +47,7 @@ CHARACTERS = [
 
 
 @pytest.mark.parametrize(("before", "after", "line", "name"), CHARACTERS)
-def test_a_character_that_looks_like_another_is_named_where_it_stands(
+def test_a_lookalike_character_is_reported_at_its_position(
     tmp_path: Path, before: str, after: str, line: int, name: str
 ) -> None:
     (found,) = errors(tmp_path, edited(before, after))
@@ -69,7 +69,7 @@ def test_a_character_that_looks_like_another_is_named_where_it_stands(
         "名前",
     ],
 )
-def test_other_texts_may_hold_them(text: str) -> None:
+def test_other_strings_may_contain_lookalike_characters(text: str) -> None:
     documents, diagnostics = read(f"a: {text}\n", "a.yaml")
     assert (len(documents), diagnostics) == (1, [])
 
@@ -116,7 +116,7 @@ def test_a_template_in_quotes_is_called_one(tmp_path: Path, before: str, after: 
 
 
 @pytest.mark.parametrize("written", [r'"\x3cREGION\x3e"', r'"\x7b{ region }}"', r'"{\u0025 x %}"', '"{\\\n    { x }}"'])
-def test_what_was_left_in_is_found_however_it_is_written(tmp_path: Path, written: str) -> None:
+def test_templates_are_found_in_every_notation(tmp_path: Path, written: str) -> None:
     (found,) = errors(tmp_path, edited("/train/", "/").replace("s3://imagenet.s3.eu-west-1.amazonaws.com/", written))
     assert found.code == "SP114"
 

@@ -270,7 +270,7 @@ def test_a_value_with_an_anchor_or_tag_begins_there() -> None:
 # Aliases and merge keys.
 
 
-def test_an_alias_stands_for_its_anchor_and_keeps_its_own_position() -> None:
+def test_an_alias_has_the_value_of_its_anchor_and_its_own_position() -> None:
     document = one("a: &x\n  b: 1\nc: *x\n")
     assert document.root.data == {"a": {"b": 1}, "c": {"b": 1}}
     assert (at(document, "c"), at(document, "c", "b")) == ("3:1 3:4", "2:3 2:6")

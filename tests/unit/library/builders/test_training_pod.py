@@ -47,7 +47,7 @@ def first(found: Any) -> Any:
     return found["spec"]["containers"][0]
 
 
-def test_the_given_template_stays_as_it_is() -> None:
+def test_the_given_template_is_not_changed() -> None:
     given = pod(container={"env": [{"name": "A"}]}, volumes=[{"name": "own"}])
     before = copy.deepcopy(given)
     template(given, mounts=(MOUNT,), host_network=True)
@@ -84,7 +84,7 @@ def test_the_pod_waits_for_its_dataset_before_all_else() -> None:
     assert first({"spec": spec})["image"] == "main:1"
 
 
-def test_without_a_wait_nothing_stands_before_the_own_containers() -> None:
+def test_a_pod_without_a_wait_has_no_init_containers() -> None:
     assert "initContainers" not in template(pod(), mounts=(MOUNT,))["spec"]
 
 
@@ -102,14 +102,14 @@ def test_without_a_wait_nothing_stands_before_the_own_containers() -> None:
          [{"mountPath": "/a", "name": "y"}]),
     ],
 )  # fmt: skip
-def test_of_entries_with_one_key_the_last_one_stays(place: str, field: str, given: Any, left: Any) -> None:
+def test_of_entries_with_one_key_the_last_is_kept(place: str, field: str, given: Any, left: Any) -> None:
     spec = pod()["spec"]
     spec.setdefault(place, [{"name": "init", "image": "init:1"}])
     spec[place].append({"name": "second", "image": "second:1", field: given})
     assert template({"spec": spec})["spec"][place][1][field] == left
 
 
-def test_a_dataset_is_mounted_beside_what_is_there() -> None:
+def test_a_dataset_is_mounted_in_addition_to_the_users_volumes() -> None:
     own = {"volumeMounts": [{"mountPath": "/own", "name": "own"}]}
     found = template(pod(container=own, volumes=[{"name": "own", "emptyDir": {}}]), mounts=(MOUNT,))
     assert [each["name"] for each in found["spec"]["volumes"]] == ["own", "data"]
@@ -172,7 +172,7 @@ def test_ports_are_declared_once_on_the_host_network() -> None:
     ]
 
 
-def test_off_the_host_network_nothing_is_said_of_it() -> None:
+def test_without_the_host_network_dns_policy_and_ports_are_unchanged() -> None:
     found = template(pod(dnsPolicy="ClusterFirst"))
     assert (found["spec"].get("hostNetwork"), found["spec"]["dnsPolicy"]) == (None, "ClusterFirst")
     assert "ports" not in first(found)

@@ -109,7 +109,7 @@ def test_rendered_bodies_equal_the_built_ones(started: NodeComposer) -> None:
     assert render(started, ODD) == [bodies(ODD)]
 
 
-def test_stem_and_run_of_a_rendered_manifest_stay(started: NodeComposer) -> None:
+def test_a_rendered_manifest_keeps_its_stem_and_run(started: NodeComposer) -> None:
     one = unit(body("Job"))
     run = replace(one, manifests=tuple(replace(each, stem="other", run=True) for each in one.manifests))
     ((manifest,),) = started.render([chart_of(run)])
@@ -145,12 +145,12 @@ def test_a_manifest_that_cdk8s_refuses_comes_back_as_it_is(started: NodeComposer
     assert render(started, one) == [bodies(one)]
 
 
-def test_numbers_stay(started: NodeComposer) -> None:
+def test_numbers_are_unchanged(started: NodeComposer) -> None:
     one = unit(body(data={"small": 1.5e-7, "large": 2**53 - 1, "negative": -1, "half": 0.5}))
     assert repr(render(started, one)) == repr([bodies(one)])
 
 
-def test_empty_strings_and_empty_maps_stay(started: NodeComposer) -> None:
+def test_empty_strings_and_empty_maps_are_kept(started: NodeComposer) -> None:
     one = unit(body(data={}, other=[], text="", metadata={"labels": {}, "finalizers": []}))
     assert render(started, one) == [bodies(one)]
 

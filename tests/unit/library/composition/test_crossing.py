@@ -83,7 +83,7 @@ def test_node_still_changes_what_is_refused(value: Any) -> None:
     assert repr(through_node([value])) != repr([value])
 
 
-def test_the_error_tells_the_place() -> None:
+def test_the_error_names_the_position() -> None:
     with pytest.raises(CrossingError, match=r"spec\.ports\[1\]\.number: ") as caught:
         check_crossing({"spec": {"ports": [{}, {"number": 2**60}]}})
     assert caught.value.path == ("spec", "ports", 1, "number")

@@ -93,7 +93,7 @@ def test_an_object_of_ours_is_patched(run: Run) -> None:
     patched(extended, body("Job", "flowers-sync-abc", spec={"parallelism": 2}, metadata=metadata), VOLUME)
 
 
-def test_stem_run_and_externals_of_a_patched_object_stay(run: Run) -> None:
+def test_a_patched_object_keeps_its_stem_run_and_externals(run: Run) -> None:
     marked = replace(UNIT, manifests=tuple(replace(each, stem="flowers-sync", run=True) for each in UNIT.manifests))
     extended = run(
         """
@@ -105,7 +105,7 @@ def test_stem_run_and_externals_of_a_patched_object_stay(run: Run) -> None:
     assert [(each.stem, each.run) for each in extended.units[0].manifests] == [("flowers-sync", True)] * 2
 
 
-def test_units_keep_their_order_and_others_stay_untouched(run: Run) -> None:
+def test_units_keep_their_order_and_other_units_are_unchanged(run: Run) -> None:
     first, last = (unit(JOB, spec=SpecId("SampleSet", name, "flowers")) for name in ("a", "z"))
     extended = run('def build(app, program): app.spec("SampleSet", "z", "flowers")', units=(last, UNIT, first))
     assert extended.units == (last, UNIT, first)
@@ -210,7 +210,7 @@ DISPLACED = {
 
 
 @pytest.mark.parametrize("change", DISPLACED.values(), ids=DISPLACED)
-def test_an_object_of_ours_must_stay_where_it_is(run: Run, change: str) -> None:
+def test_an_extension_must_not_move_or_remove_a_compiled_object(run: Run, change: str) -> None:
     extended = run(f"""
         from cdk8s import JsonPatch
         def build(app, program):
@@ -264,7 +264,7 @@ FAILURES = {
 
 
 @pytest.mark.parametrize(("line", "message", "text"), FAILURES.values(), ids=FAILURES)
-def test_a_failure_is_told_at_its_line(run: Run, line: int, message: str, text: str) -> None:
+def test_a_failure_is_reported_at_its_line(run: Run, line: int, message: str, text: str) -> None:
     failed(run(text), "SP560", line, message)
 
 
@@ -274,7 +274,7 @@ def test_a_missing_module_is_answered_with_how_to_share_code(run: Run) -> None:
 
 
 @pytest.mark.parametrize("path", ["../outside.py", "/etc/passwd", "link.py"])
-def test_a_path_must_stay_in_the_repository(run: Run, tmp_path: Path, path: str) -> None:
+def test_a_path_must_be_inside_the_repository(run: Run, tmp_path: Path, path: str) -> None:
     outside = tmp_path.parent / "outside.py"
     outside.write_text("raise SystemExit")
     (tmp_path / "link.py").symlink_to(outside)

@@ -26,7 +26,7 @@ def run(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_no_node_on_the_path_is_needed_and_nothing_is_said() -> None:
+def test_no_node_on_the_path_is_needed_and_nothing_is_printed() -> None:
     ended = run(PROGRAM)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "done\n", "")
 

@@ -147,7 +147,7 @@ def test_a_task_takes_the_platform_of_its_dataset() -> None:
     assert SampleJob(here, "again", spec=WARMUP, sample_set=dataset).spec_id.namespace == "mine"
 
 
-def test_every_error_of_the_form_is_told_at_once() -> None:
+def test_all_schema_errors_are_reported_at_once() -> None:
     spec = flowers(partitions="two", partition=2, csi={"driver": "nfs"})
     with pytest.raises(SpecError) as caught:
         SampleSet(chart(), "flowers", spec=spec)
@@ -159,7 +159,7 @@ def test_every_error_of_the_form_is_told_at_once() -> None:
     assert 'spec.partition: SP201: "partition" is not a field here. Did you mean "partitions"?' in str(caught.value)
 
 
-def test_legacy_spellings_are_read_and_told() -> None:
+def test_legacy_spellings_are_accepted_and_reported() -> None:
     status = {**flowers(), "status": {"phase": "Ready"}}
     made = SampleSet(chart(), "flowers", spec=status)
     assert "SP211" in [found.code for found in made.findings]
@@ -171,7 +171,7 @@ def test_the_platform_may_let_unknown_fields_go() -> None:
     assert [found.severity for found in made.findings if found.code == "SP201"] == ["warning"]
 
 
-def test_every_error_of_the_kind_s_rules_is_told_at_once() -> None:
+def test_all_errors_of_the_kind_s_rules_are_reported_at_once() -> None:
     spec = flowers()
     del spec["spec"]["secretRef"], spec["spec"]["partitions"]
     with pytest.raises(SpecError, match="SampleSet default/flowers cannot be compiled") as caught:
@@ -185,7 +185,7 @@ def test_a_task_on_another_dataset_is_refused() -> None:
         SampleJob(chart(), "again", spec=spec, sample_set=flowers())
 
 
-def test_what_is_no_error_stays_with_the_construct() -> None:
+def test_warnings_are_kept_by_the_construct() -> None:
     made = SampleSet(chart(), "flowers", spec=flowers(cache={"levels": [{"mediumType": "SSD", "path": "/a"}]}))
     assert made.findings
     assert not [found for found in made.findings if found.severity == "error"]

@@ -86,7 +86,7 @@ def test_a_field_of_a_job_that_may_change_keeps_the_name(field: str) -> None:
 
 
 @pytest.mark.parametrize("field", KEPT)
-def test_in_a_job_set_none_of_them_may_change(field: str) -> None:
+def test_in_a_job_set_each_of_these_fields_renames_the_run(field: str) -> None:
     before = {"restart": KEPT[field].get("restart", "Never")}
     assert run(group(worker=before), "jobset") != run(group(worker=KEPT[field]), "jobset")
 
@@ -133,7 +133,7 @@ def test_the_configuration_of_await_is_part_of_the_run() -> None:
     ],
     ids=["annotation", "name", "framework", "servers"],
 )
-def test_what_else_renames(jobs: str, edit: Callable[[TrainingGroup], TrainingGroup]) -> None:
+def test_other_changes_that_rename_the_run(jobs: str, edit: Callable[[TrainingGroup], TrainingGroup]) -> None:
     assert run(group(), jobs) != run(edit(group()), jobs)
 
 

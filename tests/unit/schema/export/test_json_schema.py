@@ -64,7 +64,7 @@ def test_every_field_is_described_and_unknown_fields_are_refused(kind: str) -> N
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_combined_schema_says_of_a_kind_what_its_own_says(kind: str) -> None:
+def test_the_combined_schema_equals_the_schema_of_each_kind(kind: str) -> None:
     own = schemas()[f"{kind.lower()}.schema.json"]
     assert schemas()[COMBINED]["definitions"][kind] == {key: own[key] for key in own.keys() - {"$schema"}}
 
@@ -126,7 +126,7 @@ def test_good_documents_pass(body: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("body", [None, {"apiVersion": "v1", "kind": "ConfigMap"}, {"apiVersion": "v1", "kind": "a"}])
-def test_what_may_stand_among_the_specs_without_being_one_passes(body: Any) -> None:
+def test_other_documents_allowed_among_the_specs_pass(body: Any) -> None:
     assert errors(body) == []
 
 

@@ -16,12 +16,12 @@ def test_answer() -> None:
     assert Asker().ask(python(program), {}, 30) == Answer(7, "out\n", "err")
 
 
-def test_nothing_of_our_environment_is_passed_on() -> None:
+def test_environment_is_not_passed_to_the_child() -> None:
     answer = Asker().ask(python("import os; print(sorted(os.environ))"), {"LC_ALL": "C"}, 30)
     assert answer == Answer(0, "['LC_ALL']\n", "")
 
 
-def test_silence_keeps_what_was_said() -> None:
+def test_output_before_a_timeout_is_returned() -> None:
     begin = time.monotonic()
     program = "import time; print('half', flush=True); time.sleep(600)"
     assert Asker().ask(python(program), {}, 1) == Silence("half\n")
@@ -37,7 +37,7 @@ def test_process_that_outlives_its_kill_is_waited_for() -> None:
     assert asker.ask(python("print('x')"), {}, 30) == Answer(0, "x\n", "")
 
 
-def test_no_half_of_a_password_lies_at_the_cut() -> None:
+def test_cut_output_contains_no_part_of_a_password() -> None:
     """It would not be known any more for one."""
     for count in range(ERROR_BYTES - 30, ERROR_BYTES, 5):
         program = f"import sys; sys.stderr.write('redis://:CANARY0123@redis:6379/1 ' + 'x' * {count})"

@@ -37,13 +37,13 @@ def test_runtime_that_hangs(file: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().err == "The runtime has done nothing for 95 s\n" * 2
 
 
-def test_beat_from_before_a_restart_of_the_node(file: Path) -> None:
+def test_heartbeat_from_before_a_restart_of_the_node(file: Path) -> None:
     beat_of(file, -1000)
     assert probe.main(["alive"]) == 1
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"at": "x", "trouble": null}'])
-def test_file_that_makes_no_sense(file: Path, text: str) -> None:
+def test_invalid_file(file: Path, text: str) -> None:
     file.write_text(text, encoding="utf-8")
     assert (probe.main(["alive"]), probe.main(["ready"])) == (1, 1)
 

@@ -109,7 +109,7 @@ def test_before_anything_was_measured() -> None:
     assert found["phase"] == "Bound"
 
 
-def test_ordinals_that_are_too_many() -> None:
+def test_surplus_ordinals() -> None:
     tested, found = sums(Clock(), 2), resource(entry(4), entry(0), entry(1), entry(2))
     assert tested.surplus(found) == [2, 4]
     assert tested.status(found)["runtimeStatus"]["runtimeReady"] == "2/2"

@@ -27,7 +27,7 @@ def test_credentials_are_taken_out() -> None:
         ("", []),
     ],
 )
-def test_what_of_a_url_is_secret(url: str, found: list[str]) -> None:
+def test_secrets_of_a_url(url: str, found: list[str]) -> None:
     assert in_url(url) == found
 
 
@@ -48,7 +48,7 @@ def test_address_of_a_submodule(url: str, below: str | None) -> None:
     assert ADDRESS.below(url) == (Address(below) if below else None)
 
 
-def test_who_may_have_the_password() -> None:
+def test_hosts_that_get_the_password() -> None:
     assert ADDRESS.trusts(("https", "git.example.com", 8443))
     for other in (("http", "git.example.com", 8443), ("https", "git.example.com", 443), ("https", "evil", 8443)):
         assert not ADDRESS.trusts(other)

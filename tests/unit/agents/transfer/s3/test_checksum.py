@@ -31,7 +31,7 @@ def nothing() -> None:
 
 
 @given(st.binary(max_size=2000), st.binary(max_size=2000))
-def test_crc32_of_two_texts_is_joined(first: bytes, second: bytes) -> None:
+def test_crc32_values_of_two_strings_are_combined(first: bytes, second: bytes) -> None:
     assert joined_crc32(zlib.crc32(first), zlib.crc32(second), len(second)) == zlib.crc32(first + second)
 
 
@@ -70,7 +70,7 @@ def test_pieces_in_any_order(descriptor: int, algorithm: str, piece: int, part: 
         assert plain.found(descriptor, nothing) == digest(DATA)
 
 
-def test_what_was_watched_counts_and_not_what_lies_there(descriptor: int) -> None:
+def test_checksum_is_of_the_received_bytes_and_not_of_the_file(descriptor: int) -> None:
     proof = Proof(Checksum("crc32", b"right"), SIZE, 1000)
     seen(proof, 1000, 1)
     right = proof.found(descriptor, nothing)

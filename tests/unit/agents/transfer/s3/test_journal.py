@@ -79,7 +79,7 @@ def test_entries_that_changed_or_failed(ledger: Ledger) -> None:
     assert list(ledger.known()) == [entry("a"), entry("b", 7)]
 
 
-def test_listing_that_was_broken_off_is_not_taken(ledger: Ledger) -> None:
+def test_interrupted_listing_is_ignored(ledger: Ledger) -> None:
     def broken() -> Iterator[str]:
         yield written(entry("a"), wanted=True)
         raise ConnectionError
@@ -96,7 +96,7 @@ def test_files_that_are_damaged(ledger: Ledger, tmp_path: Path) -> None:
     assert list(ledger.known()) == [entry("a")]
 
 
-def test_waits_for_the_oldest_that_is_not_done() -> None:
+def test_waits_for_the_oldest_unfinished_entry() -> None:
     done, stop = Done(), Stop()
     done.wait_for_room(WINDOW, stop)
     stop.set("signal")

@@ -46,7 +46,7 @@ def test_endpoint_with_or_without_a_scheme(value: str, endpoint: str) -> None:
     assert (bucket.endpoint, bucket.path_style) == (endpoint, True)
 
 
-def test_aws_is_meant_without_an_endpoint() -> None:
+def test_aws_is_the_default_endpoint() -> None:
     bucket = told(regionEnv="REGION", environment={**ENVIRONMENT, "REGION": "eu-west-1"}).bucket
     assert (bucket.host, bucket.scheme) == ("b.s3.eu-west-1.amazonaws.com", "https")
 

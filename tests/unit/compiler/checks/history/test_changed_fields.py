@@ -48,17 +48,19 @@ def places(repo: Path, before: str, after: str, platform: str = PLATFORM) -> set
         ("  cache:\n", "  tolerations: [{key: gpu, operator: Exists}]\n  cache:\n", "spec.tolerations", 11),
     ],
 )
-def test_a_replaced_run_is_told_at_the_edited_field(repo: Path, before: str, after: str, field: str, line: int) -> None:
+def test_a_replaced_run_is_reported_at_the_edited_field(
+    repo: Path, before: str, after: str, field: str, line: int
+) -> None:
     found = {place for place in places(repo, before, after) if place[0] == "SP542"}
     assert ("SP542", field, line) in found
     assert found <= {("SP542", field, line), *((code, path, at) for code, path, at in found if "sampleSetRef" in path)}
 
 
-def test_a_task_is_told_at_its_own_edit(repo: Path) -> None:
+def test_a_replaced_task_is_reported_at_its_own_edit(repo: Path) -> None:
     assert places(repo, "threads: 5", "threads: 7") == {("SP542", "spec.syncOptions.threads", 28)}
 
 
-def test_a_task_whose_dataset_was_edited_is_told_where_it_refers_to_it(repo: Path) -> None:
+def test_a_task_of_an_edited_dataset_is_reported_at_its_reference(repo: Path) -> None:
     warmup = TASK.partition("  secretRef")[0].replace("sync", "warmup")
     laid_out(repo, SPEC + warmup)
     assert run("synth").exit_code == 0
@@ -69,20 +71,20 @@ def test_a_task_whose_dataset_was_edited_is_told_where_it_refers_to_it(repo: Pat
     }
 
 
-def test_of_several_edits_the_first_is_told(repo: Path) -> None:
+def test_the_first_of_several_edits_is_reported(repo: Path) -> None:
     edited = SPEC.replace("partitions: 1", "partitions: 2").replace("cacheSize: 1024", "cacheSize: 2048")
     laid_out(repo, edited)
     assert {(each["fieldPath"], each["line"]) for each in told("synth")} == {("spec.partitions", 6)}
 
 
-def test_a_fixed_field_is_told_at_what_it_is_made_from(repo: Path) -> None:
+def test_a_fixed_field_is_reported_at_its_source_field(repo: Path) -> None:
     edited = SPEC.replace("partitions: 1", "partitions: 2").replace("    name: imagenet", "    name: other")
     laid_out(repo, edited)
     found = {each["code"]: each["fieldPath"] for each in told("synth")}
     assert found["SP540"] == "spec.secretRef.name"
 
 
-def test_what_no_edit_of_the_spec_explains_stays_at_its_name(repo: Path) -> None:
+def test_a_finding_without_an_edit_is_placed_at_the_name_of_the_spec(repo: Path) -> None:
     laid_out(repo, platform=PLATFORM + "names: upstream\n")
     assert {each["fieldPath"] for each in told("synth") if each["code"] == "SP540"} == {"metadata.name"}
 
@@ -95,7 +97,7 @@ def hints(repo: Path, platform: str) -> list[dict[str, Any]]:
     return told("synth")
 
 
-def test_data_that_is_named_anew_is_told_with_the_reason(repo: Path) -> None:
+def test_renamed_data_is_reported_with_the_reason(repo: Path) -> None:
     found = hints(repo, PLATFORM + "names: upstream\n")
     assert {each["code"] for each in found} >= {"SP540", "SP541"}
     assert all("`names`" in each["hint"] for each in found if each["code"] in ("SP540", "SP541"))

@@ -96,7 +96,7 @@ def test_order(objects: list[dict[str, Any]], expected: list[str]) -> None:
     assert order(plan(reversed(objects))) == expected
 
 
-def test_what_bubbles_takes_the_wave_of_what_needs_it() -> None:
+def test_a_namespace_takes_the_wave_of_the_object_that_needs_it() -> None:
     made = plan([obj("Namespace", "ml", wave="3"), obj("ConfigMap", namespace="ml", wave="-1")])
     assert [(step.phase, step.wave) for step in made.steps] == [("Sync", -1)]
 
@@ -172,7 +172,7 @@ def test_a_prune_to_be_confirmed_holds_the_whole_sync() -> None:
     assert holds(made) == [("ConfigMap/old", Gate.CONFIRMATION)]
 
 
-def test_a_hold_tells_what_waits_behind_it() -> None:
+def test_a_hold_names_the_next_step() -> None:
     made = plan([obj("Job", wave="-1"), obj("Role")])
     assert made.holds[0].next_step == Step("Sync", 0, made.steps[1].tasks)
 

@@ -55,9 +55,7 @@ def test_flags_become_settings(kind: SideType, arguments: list[str], settings: d
         ("git", ["--upload-pack=sh"], [0]),
     ],
 )
-def test_what_is_not_understood_is_refused_where_it_stands(
-    kind: SideType, arguments: list[str], places: list[int]
-) -> None:
+def test_an_unknown_flag_is_refused_at_its_position(kind: SideType, arguments: list[str], places: list[int]) -> None:
     _, problems = understood(kind, arguments)
     assert [(problem.code, problem.path[-1]) for problem in problems] == [("SP496", place) for place in places]
 

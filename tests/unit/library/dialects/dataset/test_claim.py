@@ -72,7 +72,7 @@ def test_a_secret_has_both_keys_and_a_public_bucket_has_none(spec: dict[str, Any
     assert result.unit.externals == ((ExternalReference("Secret", "ml", secret, keys),) if secret else ())
 
 
-def test_a_sync_stays_where_the_claim_is() -> None:
+def test_a_sync_runs_in_the_namespace_of_the_claim() -> None:
     spec: dict[str, Any] = {"source": {"uri": URI, "secretRef": {"name": "bucket", "namespace": "vault"}}}
     assert codes(lowered(claim(**spec), policy={"crossNamespaceTasks": True})) == ["SP303"]
 

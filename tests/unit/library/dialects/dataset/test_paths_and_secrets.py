@@ -24,7 +24,7 @@ def test_path(path: str) -> None:
     assert dataset_path.findings([path], ("p",)) == []
 
 
-def test_each_path_is_told_by_its_place() -> None:
+def test_each_wrong_path_is_reported_by_its_index() -> None:
     assert [found.path for found in dataset_path.findings(["a", "..", "b", ""], ("p",))] == [("p", 1), ("p", 3)]
 
 

@@ -37,7 +37,7 @@ def test_objects(task: str) -> None:
 
 
 @pytest.mark.parametrize("task", ["warmup", "clear"])
-def test_one_job_beside_each_cache_pod(task: str) -> None:
+def test_each_cache_pod_has_a_job_on_its_node(task: str) -> None:
     datasets = context(sample_set(partitions=3))
     result = lower(sample_job(**TASKS[task]), datasets)
     pods = [manifest.body["spec"]["template"]["spec"] for manifest in of_kind(result, "Job")]
@@ -85,7 +85,7 @@ def test_an_agent_ends_a_little_before_its_job_would(spec: dict[str, Any], soft:
 @pytest.mark.parametrize(
     ("source", "completes"), [({"noSync": True}, True), ({"source": {"uri": URI}}, False)], ids=["alone", "on top"]
 )
-def test_a_sync_completes_a_dataset_that_has_none_of_its_own(source: dict[str, Any], *, completes: bool) -> None:
+def test_a_sync_completes_a_dataset_without_its_own_sync(source: dict[str, Any], *, completes: bool) -> None:
     result = lower(sample_job(**SYNC), context(sample_set(**source)))
     assert configuration(result)["completes"] is completes
 
@@ -158,7 +158,7 @@ def test_a_spec_that_cannot_work_has_no_objects(spec: dict[str, Any], code: str)
         ({"type": "warmup", "warmupOptions": {"file": "a", "paths": ["b"]}}, "SP406"),
     ],
 )
-def test_what_has_no_effect_is_told(spec: dict[str, Any], code: str) -> None:
+def test_fields_without_effect_are_reported(spec: dict[str, Any], code: str) -> None:
     result = lowered(sample_job(**spec))
     assert code in codes(result)
     assert result.unit.manifests != ()
@@ -174,7 +174,7 @@ def test_clear_names_no_other_directories(path: str) -> None:
     assert "SP416" in codes(lowered(sample_job(type="clear", clearOptions={"paths": [path]})))
 
 
-def test_a_dataset_of_another_namespace_is_told() -> None:
+def test_a_dataset_of_another_namespace_is_reported() -> None:
     elsewhere = sample_set().model_copy(
         update={"metadata": sample_set().metadata.model_copy(update={"namespace": "x"})}
     )

@@ -77,7 +77,7 @@ def test_other_variables_of_mxnet_are_the_users(name: str) -> None:
     assert codes(lowered(mx_job(mx_role("SCHEDULER"), mx_role("SERVER"), mx_role("WORKER", env=env)))) == []
 
 
-def test_a_local_job_is_told_nothing() -> None:
+def test_a_local_job_gets_no_variables() -> None:
     env = [{"name": "DMLC_ROLE", "value": "worker"}]
     result = lowered(mx_job(mx_role(env=env), jobMode="local"))
     assert mxnet(jobs(result)["worker"])["env"] == env

@@ -149,7 +149,7 @@ def test_an_elastic_job_of_another_size_is_the_same_job(jobs: str, name: str) ->
     assert (after["completions"], after["parallelism"]) == (5000, 5000)
 
 
-def test_the_size_of_an_elastic_job_is_beside_its_pods() -> None:
+def test_the_size_of_an_elastic_job_is_in_a_config_map() -> None:
     result = lowered(paddle_job(worker=role(6), elastic=1, schedulingPolicy={"minAvailable": 2}), **ELASTIC)
     assert body(result, "ConfigMap")["data"] == {"np": "2:6"}
     assert not body(result, "ConfigMap").get("immutable")
@@ -415,7 +415,7 @@ def test_the_gang_counts_await_and_all_roles() -> None:
 SIZES = {"ps": 2, "worker": 3}
 
 
-def test_the_users_scheduler_and_priority_stay() -> None:
+def test_the_users_scheduler_and_priority_are_kept() -> None:
     own = {"priorityClassName": "mine"}
     policy = {"priorityClass": "ours"}
     result = lowered(

@@ -39,17 +39,17 @@ def test_a_container_that_asks_for_a_device_is_equipped(kind: str) -> None:
 
 
 @pytest.mark.parametrize("given", [template(), template(**asking("example/fpga")), template(resources={})])
-def test_others_stay_as_they_are(given: Json) -> None:
+def test_templates_without_a_device_are_unchanged(given: Json) -> None:
     assert equipped(given, "mxnet", GPU) == given
 
 
-def test_other_containers_stay_as_they_are() -> None:
+def test_other_containers_are_unchanged() -> None:
     given = template(**asking())
     given["spec"]["containers"][0]["name"] = "other"
     assert equipped(given, "mxnet", GPU) == given
 
 
-def test_what_a_template_has_by_that_name_or_path_stays() -> None:
+def test_the_users_entries_of_the_same_name_or_path_are_kept() -> None:
     own = {"env": [{"name": "LD_LIBRARY_PATH", "value": "/mine"}], "volumeMounts": [{**MOUNT, "name": "mine"}]}
     given = template(spec={"volumes": [{"name": "mine", "emptyDir": {}}]}, **own, **asking())
     assert equipped(given, "mxnet", GPU) == given
@@ -69,7 +69,7 @@ def test_a_device_may_be_configured_by_its_old_name() -> None:
     assert equipped(template(**asking("nvidia.com/gpu")), "mxnet", old)["spec"]["volumes"] == [VOLUME]
 
 
-def test_the_template_itself_stays_as_it_is() -> None:
+def test_the_given_template_is_not_changed() -> None:
     given = template(**asking())
     before = copy.deepcopy(given)
     once = equipped(given, "mxnet", GPU)

@@ -58,7 +58,7 @@ def test_flags_decide_the_topology(
         ({"ports_num_for_sparse": 5}, range(7164, 7170)),
     ],
 )
-def test_a_0_stands_for_the_default(spec: Any, server_ports: range) -> None:
+def test_zero_means_the_default(spec: Any, server_ports: range) -> None:
     assert of(pserver={"min-instance": 1}, **spec).server_ports == server_ports
 
 

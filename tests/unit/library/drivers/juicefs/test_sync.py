@@ -99,6 +99,6 @@ def test_patterns_that_the_agent_refuses(key: str) -> None:
         ("nonsense://b", "keys", []),
     ],
 )
-def test_keys_that_can_only_stand_in_an_address(uri: str, secret: str, codes: list[str]) -> None:
+def test_keys_that_are_possible_only_in_an_address(uri: str, secret: str, codes: list[str]) -> None:
     found = sync.keys(Source(uri, SecretName("ml", secret)), ("spec", "source", "uri"))
     assert [each.code for each in found] == codes

@@ -24,7 +24,7 @@ def says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("count", [LONGEST_LINE // len(SECRET) + 1, 4 * LONGEST_LINE // len(SECRET)])
-def test_no_half_of_a_secret_is_left_of_a_line_that_is_too_long(says: Path, count: int) -> None:
+def test_a_cut_line_contains_no_part_of_a_secret(says: Path, count: int) -> None:
     """It would not be known any more by whoever takes secrets out."""
     says.write_text(f"before\n{SECRET * count}\nafter {SECRET}")
     heard: list[Line] = []

@@ -25,7 +25,7 @@ KEYS = {"STOWPLAN_SOURCE_ACCESS_KEY": "ak\n", "STOWPLAN_SOURCE_SECRET_KEY": "sk\
         ("tikv://a:2379,b:2379/x", ("tikv://a:2379,b:2379/x", "")),
     ],
 )
-def test_a_password_is_taken_out_of_an_address(address: str, wanted: tuple[str, str]) -> None:
+def test_a_password_is_removed_from_an_address(address: str, wanted: tuple[str, str]) -> None:
     assert password_apart(address) == wanted
 
 
@@ -57,7 +57,7 @@ def test_variables_of_the_volume_never_change_the_program_itself() -> None:
             volume_variables({"STOWPLAN_VOLUME_ENVS": wrong})
 
 
-def test_everything_secret_is_known_to_the_redaction() -> None:
+def test_all_secrets_are_redacted() -> None:
     found = secrets(
         {
             **KEYS,

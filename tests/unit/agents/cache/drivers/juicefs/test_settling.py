@@ -52,34 +52,34 @@ def waits(mount: Path, *texts: str, begun: float = 0) -> list[float]:
     return steps.slept
 
 
-def test_cache_that_has_got_nothing_is_not_waited_for(tmp_path: Path) -> None:
+def test_cache_without_new_blocks_is_not_waited_for(tmp_path: Path) -> None:
     steps = Steps(tmp_path, said(begun=100))
     settling = Settling(tmp_path, steps)
     settling.wait(settling.begin())
     assert steps.slept == []
 
 
-def test_all_is_written_before_the_free_space_is_looked_after(tmp_path: Path) -> None:
+def test_blocks_are_written_before_the_free_space_is_checked(tmp_path: Path) -> None:
     texts = [said(queued=50), said(queued=20, begun=130, ended=11), said(begun=150, ended=13, dropped=1)]
     assert waits(tmp_path, *texts) == [LOOK_SECONDS, LOOK_SECONDS, FREE_SPACE_SECONDS]
 
 
-def test_a_cache_that_never_dropped_anything_has_room(tmp_path: Path) -> None:
+def test_a_cache_that_never_dropped_a_block_has_enough_space(tmp_path: Path) -> None:
     texts = [said(queued=50), said(queued=20, begun=130, ended=11), said(begun=150, ended=13)]
     assert waits(tmp_path, *texts) == [LOOK_SECONDS, LOOK_SECONDS]
 
 
-def test_what_was_written_meanwhile_counts_too(tmp_path: Path) -> None:
+def test_blocks_written_meanwhile_count(tmp_path: Path) -> None:
     assert waits(tmp_path, said(begun=150, dropped=1), begun=100) == [FREE_SPACE_SECONDS]
 
 
-def test_blocks_that_are_dropped_make_it_look_again(tmp_path: Path) -> None:
+def test_dropped_blocks_cause_another_check(tmp_path: Path) -> None:
     assert waits(tmp_path, said(dropped=1), said(dropped=3), said(dropped=3)) == [FREE_SPACE_SECONDS] * 2
     endless = (said(dropped=number) for number in range(1, 100))
     assert waits(tmp_path, *endless) == [FREE_SPACE_SECONDS] * MOST_PAUSES
 
 
-def test_what_others_load_is_not_waited_for(tmp_path: Path) -> None:
+def test_loads_of_other_programs_are_not_waited_for(tmp_path: Path) -> None:
     """The queue is never empty, but what was in it is written once more than that was."""
     texts: Iterator[str] = (said(queued=50, begun=100 + 25 * number, ended=10 + number) for number in range(100))
     assert waits(tmp_path, *texts) == [LOOK_SECONDS] * 3
@@ -103,7 +103,7 @@ def test_cache_in_memory_is_no_disk_that_hangs(tmp_path: Path) -> None:
     assert sum(looks) == pytest.approx(MEMORY_SECONDS, abs=2 * LOOK_SECONDS)
 
 
-def test_no_more_work_ends_it(tmp_path: Path) -> None:
+def test_a_stop_ends_the_wait(tmp_path: Path) -> None:
     steps = Steps(tmp_path, said(queued=50))
     steps.set("signal")
     with pytest.raises(StoppedError):

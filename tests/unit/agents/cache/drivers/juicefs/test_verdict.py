@@ -17,14 +17,14 @@ def ended(code: int, *lines: str, secrets: tuple[str, ...] = ()) -> Ended:
     return Ended(code, [_line(each, Redactor(secrets)) for each in lines])
 
 
-def test_a_line_of_the_log_is_taken_apart() -> None:
+def test_a_log_line_is_parsed() -> None:
     said = f"{HEAD} <WARNING>: Trying [1] again: x [try@sync.go:7]"
     none = Redactor(())
     assert _line(said, none) == Line("WARNING", "Trying [1] again: x", "Trying [1] again: x")
     assert _line("panic: oops", none) == Line("", "panic: oops", "panic: oops")
 
 
-def test_no_half_of_a_secret_lies_at_the_cut() -> None:
+def test_a_cut_message_contains_no_part_of_a_secret() -> None:
     """It would not be known any more by whoever takes secrets out."""
     secret = "tk/CANARY 0123 456789+"
     for before in range(SHOWN - 60, SHOWN + 10):
@@ -35,7 +35,7 @@ def test_no_half_of_a_secret_lies_at_the_cut() -> None:
     assert MASK in str(found)
 
 
-def test_a_secret_may_be_a_number_that_is_counted() -> None:
+def test_a_count_may_equal_a_secret() -> None:
     told = FINE.replace("copied: 3 ", "copied: 4321 ")
     assert count(ended(0, told, secrets=("4321",))) == Count(5, 1, 2, 4321, 1, 0, 0, 3 * 1024)
 
@@ -76,14 +76,14 @@ def test_failures(code: int, said: str, wanted: int) -> None:
     assert found.code == wanted
 
 
-def test_an_object_that_went_away_is_no_missing_source() -> None:
+def test_an_object_that_disappeared_is_no_missing_source() -> None:
     gone = f"{HEAD} <ERROR>: Failed to copy object a: StatusCode: 404, NoSuchKey [worker@sync.go:1]"
     found = failure(ended(1, gone, FINE.replace("failed: 0", "failed: 1")), "it")
     assert found is not None
     assert found.code == 10
 
 
-def test_a_warning_is_no_reason() -> None:
+def test_a_warning_is_not_reported_as_the_cause() -> None:
     warned = f"{HEAD} <WARNING>: parse info: NOPERM for INFO [checkServerConfig@redis.go:3667]"
     found = failure(ended(1, warned, f"{HEAD} <FATAL>: i/o timeout [main@main.go:31]"), "it")
     assert found is not None

@@ -6,7 +6,7 @@ from stowplan.agents.transfer.git.program.failure import LONGEST, of_output
 SECRET = "tk/CANARY 0123 456789+"
 
 
-def test_no_half_of_a_secret_lies_at_the_cut() -> None:
+def test_cut_message_contains_no_part_of_a_secret() -> None:
     """It would not be known any more by whoever takes secrets out."""
     redact = Redactor([SECRET])
     for count in range(LONGEST - 40, LONGEST + 10):

@@ -63,7 +63,7 @@ def test_other_hosts_are_refused(server: socket.socket, head: bytes) -> None:
 @pytest.mark.parametrize(
     "head", [b"nonsense\r\n\r\n", b"CONNECT x:99999 HTTP/1.1\r\n\r\n", b"GET http://\xff/x HTTP/1.1\r\n\r\n"]
 )
-def test_what_is_no_request(server: socket.socket, head: bytes) -> None:
+def test_invalid_requests_are_refused(server: socket.socket, head: bytes) -> None:
     running = relay(server)
     running.begin(1 << 20)
     assert asked(running, head).startswith((b"HTTP/1.1 502 ", b"HTTP/1.1 403 "))
@@ -81,7 +81,7 @@ def test_addresses_of_the_pod_are_refused(server: socket.socket) -> None:
 
 
 @pytest.mark.parametrize(("room", "whole"), [(5000, True), (100, False)])
-def test_no_more_comes_than_there_is_room_for(server: socket.socket, room: int, whole: bool) -> None:  # noqa: FBT001
+def test_response_is_limited_to_the_given_size(server: socket.socket, room: int, whole: bool) -> None:  # noqa: FBT001
     running = relay(server)
     running.begin(room)
     head = b"GET http://127.0.0.1:%d/x HTTP/1.1\r\nHost: x\r\n\r\n" % server.getsockname()[1]

@@ -61,7 +61,7 @@ def test_one_at_a_time(tmp_path: Path) -> None:
     assert flags(tmp_path) == []
 
 
-def test_a_holder_that_died_on_this_machine_is_passed_at_once(tmp_path: Path) -> None:
+def test_a_dead_holder_on_this_machine_is_ignored_at_once(tmp_path: Path) -> None:
     program = "from stowplan.agents.cache.drivers.juicefs.tasks.owner import told; print(told().decode())"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     raise_flag(tmp_path, "other.h.3", json.loads(ended.stdout))
@@ -72,7 +72,7 @@ def test_a_holder_that_died_on_this_machine_is_passed_at_once(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("state", ["e", "h"])
-def test_a_holder_that_is_silent_is_gone(tmp_path: Path, state: str) -> None:
+def test_a_silent_holder_is_considered_dead(tmp_path: Path, state: str) -> None:
     raise_flag(tmp_path, f"other.{state}.3")
     begin = time.monotonic()
     with lock(tmp_path, silence=0.5).held():

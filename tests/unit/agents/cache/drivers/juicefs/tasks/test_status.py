@@ -56,7 +56,7 @@ def test_phase(code: int | None, others: list[dict[str, Any]], phase: str, count
     assert told["jobName"] == "job-0-abc"
 
 
-def test_an_attempt_that_waits_says_so() -> None:
+def test_a_waiting_attempt_is_reported() -> None:
     waiting = outcome(1, None)
     waiting.waits("For the sync flowers-sync-abc")
     (entry,) = status(config(), waiting, None)["attempts"]
