@@ -1,4 +1,4 @@
-"""What lies in the output folder. Nothing here follows a link."""
+"""Contents of the output folder. Nothing here follows a link."""
 
 import os
 import re
@@ -8,22 +8,22 @@ from pathlib import Path
 from stat import S_ISDIR
 
 TEMPORARY = ".stowplan-tmp-"
-"""Start of the names of our temporary files."""
+"""Prefix of the names of temporary files."""
 
 _TEMPORARY = re.compile(rf"{re.escape(TEMPORARY)}(?:[0-9]+|inventory)")
 _READ = os.O_RDONLY | getattr(os, "O_BINARY", 0)
-"""Windows would change the ends of lines."""
+"""Flags for binary reading; without `O_BINARY`, Windows would change line ends."""
 _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class OutputFolder:
-    """The output folder at one moment. Paths are relative, with forward slashes.
+    """Snapshot of the output folder. Paths are relative, with forward slashes.
 
-    `files` are the regular ones. `others` are links, sockets and the like, which we neither follow nor touch.
-    `leftovers` are temporary files of a run that died. `empty` are those of the `folders` that hold nothing: Git keeps
-    no such folder, but checks out a submodule as one. Hidden folders at the top are not looked into: no Application
-    syncs them, and `.git` may be one. Hidden folders further down are, since Argo CD reads them.
+    `files`: regular files. `others`: links, sockets and the like, which are neither followed nor touched. `leftovers`:
+    temporary files of a crashed run. `empty`: the `folders` without entries; Git stores no empty folder, but checks out
+    a submodule as one. Hidden folders at the top are not searched: no Application syncs them, and `.git` may be one.
+    Hidden folders further down are searched, since Argo CD reads them.
     """
 
     root: Path
@@ -34,15 +34,15 @@ class OutputFolder:
     empty: frozenset[str] = frozenset()
 
     def read(self, path: str) -> bytes | None:
-        """The content of a regular file; None where there is none."""
+        """The content of a regular file; None if it does not exist."""
         return (self.root / path).read_bytes() if path in self.files or path in self.leftovers else None
 
     def head(self, path: str, length: int) -> bytes:
-        """The first bytes of a regular file; empty where there is none."""
+        """The first bytes of a regular file; empty if it does not exist."""
         return _head(f"{self.root}/{path}", length) if path in self.files else b""
 
     def holds(self, path: str, content: bytes) -> bool:
-        """Whether there is a regular file with that very content, which can be read."""
+        """Whether `path` is a readable regular file with exactly this content."""
         try:
             return path in self.files and _holds(f"{self.root}/{path}", content)
         except OSError:
@@ -50,12 +50,12 @@ class OutputFolder:
 
 
 def is_temporary(name: str) -> bool:
-    """Whether a file of that name is one that a run of ours writes and then renames."""
+    """Whether `name` is that of a temporary file, which a run writes and then renames."""
     return name.startswith(TEMPORARY) and _TEMPORARY.fullmatch(name) is not None
 
 
 def exists(root: Path) -> bool:
-    """Whether the output folder is there. Raises `NotADirectoryError` where a file or a link stands in its place."""
+    """Whether the output folder exists. Raises `NotADirectoryError` if a file or a link is in its place."""
     try:
         mode = root.lstat().st_mode
     except FileNotFoundError:
@@ -66,7 +66,7 @@ def exists(root: Path) -> bool:
 
 
 def scan(root: Path) -> OutputFolder:
-    """The tree below `root`, empty where there is no such folder. Raises `OSError` where it cannot be read."""
+    """The tree below `root`, empty if the folder does not exist. Raises `OSError` if it cannot be read."""
     if not exists(root):
         return OutputFolder(root)
     files: set[str] = set()
@@ -95,7 +95,7 @@ def scan(root: Path) -> OutputFolder:
 
 
 def seen(root: Path) -> OutputFolder:
-    """`scan`, but a folder that cannot be read holds nothing: who writes or compares it says why."""
+    """Like `scan`, but empty for a folder that cannot be read: a later write or comparison reports the error."""
     try:
         return scan(root)
     except OSError:
@@ -103,7 +103,7 @@ def seen(root: Path) -> OutputFolder:
 
 
 def _holds(path: str, content: bytes) -> bool:
-    """A large file is never there twice. Parts are compared as bytes, which is far faster than without a copy."""
+    """Compare in parts, so that memory has no large file twice. A copied part is compared far faster than a view."""
     descriptor, at = os.open(path, _READ), 0
     try:
         while found := os.read(descriptor, min(len(content) - at + 1, _CHUNK)):

@@ -1,7 +1,7 @@
-"""The inventory: what the last run wrote, in `inventory.jsonl` beside the manifests.
+"""The inventory: the list of files that the last run wrote, in `inventory.jsonl` next to the manifests.
 
-It decides which files may be removed and which runs are kept. It is committed, so it is input that anyone may have
-edited or merged badly: what cannot be read is reported and never trusted.
+It decides which files may be removed and which committed runs are reused. Anyone may have edited the committed file or
+merged it badly: lines that cannot be read are reported and never trusted.
 """
 
 import json
@@ -26,14 +26,14 @@ FORMAT = "stowplan.dev/inventory/v1"
 _FAMILY = FORMAT.rpartition("/")[0]
 _FIRST = json.dumps({"format": FORMAT}).encode()
 _CHUNK = 1000
-"""How many lines are encoded at a time: the whole file may be large, and should not be there as text too."""
+"""Number of lines encoded at a time: a large file should not be in memory as a string too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """The files of one run, sorted by path. `complete` is false where some of the file could not be read.
+    """The files of one run, sorted by path. `complete` is False if a part of the inventory could not be read.
 
-    `sha256` is that of the file that it was read from; it is empty where there was none.
+    `sha256` is the digest of the inventory file; empty without a file.
     """
 
     entries: tuple[Entry, ...] = ()
@@ -41,11 +41,11 @@ class Inventory:
     sha256: str = field(default="", compare=False, repr=False)
 
     def paths(self) -> set[str]:
-        """Those of all files."""
+        """The paths of all files."""
         return {entry.path for entry in self.entries}
 
     def by_spec(self) -> Mapping[SpecId | None, Sequence[Entry]]:
-        """The entries of each spec; None stands for the platform file."""
+        """The entries of each spec; the key None has the entries of no spec."""
         found: defaultdict[SpecId | None, list[Entry]] = defaultdict(list)
         for entry in self.entries:
             found[entry.spec].append(entry)
@@ -53,7 +53,7 @@ class Inventory:
 
 
 def render(inventory: Inventory) -> bytes:
-    """The file: a line with the format, then one JSON object a line, keys sorted."""
+    """The bytes of the file: a line with the format, then one JSON object per line with sorted keys."""
     return of_lines(map(to_line, inventory.entries))
 
 
@@ -71,9 +71,9 @@ def is_ours(content: bytes) -> bool:
 
 
 def read(out: Path) -> tuple[Inventory, list[Diagnostic]]:
-    """The inventory of `out`, empty where there is none, and what is wrong with it. Never raises for its content.
+    """The inventory of `out`, empty without a file, and its diagnostics. Never raises for its content.
 
-    Lines that cannot be read are left out and make the inventory incomplete.
+    Lines that cannot be read are skipped and make the inventory incomplete.
     """
     try:
         content = _content(out)
@@ -85,13 +85,13 @@ def read(out: Path) -> tuple[Inventory, list[Diagnostic]]:
 
 
 def _content(out: Path) -> bytes | None:
-    """The bytes of the file; None where it is no regular one. `OSError` where there is none that can be read."""
+    """The bytes of the file; None if it is not a regular file. Raises `OSError` if it cannot be read."""
     file = out / NAME
     return file.read_bytes() if S_ISREG(file.lstat().st_mode) else None
 
 
 def parse(content: bytes, out: Path) -> tuple[Inventory, list[Diagnostic]]:
-    """`read` for bytes at hand; `out` is only named in diagnostics."""
+    """`read` for given bytes; `out` only appears in diagnostics."""
     lines = BytesIO(content)
     first = lines.readline().rstrip(b"\n")
     digest = sha256(content).hexdigest()
@@ -111,7 +111,7 @@ def parse(content: bytes, out: Path) -> tuple[Inventory, list[Diagnostic]]:
 
 
 def is_still(previous: Inventory, out: Path) -> bool:
-    """Whether the inventory of `out` is still the one that was read before."""
+    """Whether the inventory of `out` is still equal to `previous`."""
     path = out / NAME
     with suppress(OSError):
         if previous.sha256 and S_ISREG(path.lstat().st_mode):
@@ -134,7 +134,7 @@ def _broken(
 
 
 def missing(out: Path) -> Diagnostic:
-    """SP516, for a folder that holds files of ours but no inventory."""
+    """SP516, for a folder with generated files but no inventory."""
     message = f"The output holds files of an earlier run, but not its inventory. {_WITHOUT}"
     hint = f"{_restore(out)}; see that no .gitignore keeps it out. {_RENEW}"
     return diagnose_at(paths.location(out, NAME), finding("SP516", (), message, hint))
@@ -156,7 +156,7 @@ def _named(out: Path) -> str:
 
 
 def unless_known_newer(out: Path, found: Diagnostic) -> Diagnostic:
-    """A warning in place of an error, for who wants a new inventory; but none of a newer format is overwritten."""
+    """`found` as a warning, for a user who wants a new inventory; still an error for an inventory of a newer format."""
     with suppress(OSError):
         first = (out / NAME).read_bytes().partition(b"\n")[0]
         if _FAMILY.encode() in first and first != _FIRST:

@@ -1,4 +1,4 @@
-"""Entries of the inventory, and the line that each one is: a JSON object, its keys sorted, in ASCII."""
+"""Entries of the inventory and their lines: each line is a JSON object with sorted keys, in ASCII."""
 
 from collections.abc import Iterable, Iterator
 from json import JSONEncoder
@@ -16,7 +16,7 @@ _ENCODER = JSONEncoder(sort_keys=True)
 class Entry(NamedTuple):
     """One file that a run wrote. `sha256` and `size` (bytes) are those of the whole file, header included.
 
-    `compiled` says what compiled a file of a run (see `compiler_mark`). It is empty in inventories of version 0.1.0.
+    `compiled` is the compiler mark of a run's file (see `compiler_mark`). It is empty in inventories of version 0.1.0.
     """
 
     path: str
@@ -45,10 +45,10 @@ def to_line(entry: Entry) -> str:
 
 
 def from_lines(lines: Iterable[bytes], first: int = 1) -> Iterator[tuple[int, Entry | None]]:
-    """Number and entry of each line; None for one that is no entry, or whose path leads elsewhere. Never raises.
+    """Number and entry of each line; None for an invalid entry or an unsafe path. Never raises.
 
-    Lines may end in a line break; empty ones are left out, but counted. A line is JSON with the types of `Entry` and no
-    others; further keys are passed over. Integers have 64 bits.
+    Lines may end in a line break; empty lines are skipped, but counted. A line is JSON with exactly the types of
+    `Entry`; further keys are ignored. Integers have 64 bits.
     """
     for number, line in enumerate(lines, first):
         if line.rstrip(b"\n"):
@@ -56,7 +56,7 @@ def from_lines(lines: Iterable[bytes], first: int = 1) -> Iterator[tuple[int, En
 
 
 def _entry(line: bytes) -> Entry | None:
-    """The entry of a line; None where it is not JSON, where a key is missing or where a value has another type."""
+    """The entry of a line; None if the line is not JSON, lacks a key or has a value of another type."""
     try:
         match orjson.loads(line):
             case {

@@ -1,4 +1,4 @@
-"""The lock that keeps two runs from writing one output folder."""
+"""The lock that prevents two runs from writing one output folder."""
 
 import os
 import sys
@@ -15,15 +15,15 @@ else:
 
 NAME = ".stowplan.lock"
 _NOT_THROUGH_LINKS = getattr(os, "O_NOFOLLOW", 0)
-"""Windows has no such flag; who may make links there may write to all files anyway."""
+"""Flag against following links. Windows has none; there a user who may create links may write all files anyway."""
 
 
 @contextmanager
 def held(out: Path) -> Iterator[bool]:
-    """Hold the lock of `out`, which is made where it does not exist; False where another process holds it.
+    """Hold the lock of `out`, and create the folder if it does not exist; False if another process holds the lock.
 
-    The lock is the kernel's (`flock`, on Windows `locking`), so it ends with its process, however that ends; a lock
-    file that a killed run left does no harm. Raises `OSError` where the folder or the file cannot be made.
+    The kernel releases the lock (`flock`, on Windows `locking`) when its process ends, for any reason; the lock file of
+    a killed run does no harm. Raises `OSError` if the folder or the file cannot be created.
     """
     if not folder.exists(out):
         out.mkdir(parents=True, exist_ok=True)
@@ -52,7 +52,7 @@ def _acquired(path: Path) -> int | None:
 
 
 def _lock(descriptor: int) -> None:
-    """Raises BlockingIOError where another process has the lock."""
+    """Lock without waiting. Raises `BlockingIOError` if another process has the lock."""
     if sys.platform == "win32":
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
@@ -63,7 +63,7 @@ def _lock(descriptor: int) -> None:
 
 
 def _release(path: Path, descriptor: int) -> None:
-    """The file goes before the lock does. Windows keeps files that are open, so there it is the other way round."""
+    """Remove the file, then release the lock. Windows cannot remove an open file, so there the order is reversed."""
     if sys.platform == "win32":
         os.close(descriptor)
         with suppress(PermissionError):
@@ -74,7 +74,7 @@ def _release(path: Path, descriptor: int) -> None:
 
 
 def _is_still(path: Path, descriptor: int) -> bool:
-    """Whether the file that we locked is the one at `path`: its last holder may have removed it in between."""
+    """Whether the locked file is still the one at `path`: its last holder may have removed it meanwhile."""
     try:
         return os.path.samestat(path.lstat(), os.fstat(descriptor))
     except FileNotFoundError:

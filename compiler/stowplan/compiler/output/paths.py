@@ -13,10 +13,10 @@ from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.meta import ObjectId
 
 ARGOCD, CLUSTER, CRDS = "argocd", "_cluster", "crds"
-"""Folders beside those of the namespaces. Two of them could be names of namespaces: no spec may live in these."""
+"""Top-level folders that are not namespaces. `argocd` and `crds` could name namespaces; specs may not use those."""
 
 ROOT, ROOT_PROJECT = f"{ARGOCD}/root.yaml", f"{ARGOCD}/root-project.yaml"
-"""What an admin applies once: the root Application and its AppProject. Their names do not depend on the platform."""
+"""Files that an admin applies once: the root Application and its AppProject. No platform file changes these paths."""
 
 _PART = r"[^./\\\x00-\x1f\x7f\ud800-\udfff][^/\\\x00-\x1f\x7f\ud800-\udfff]*"
 _SAFE = re.compile(rf"{_PART}(?:/{_PART})*")
@@ -26,19 +26,19 @@ _ALL_SAFE = re.compile(rf"{_SAFE.pattern}(?:\n{_SAFE.pattern})*")
 def safe(path: str) -> bool:
     """Whether `path` is relative, stays below the folder, and names no hidden file or folder.
 
-    Inventories are committed files that anyone may have edited: every path of theirs passes here first.
+    Anyone may have edited the committed inventory, so each of its paths is checked here first.
     """
     return _SAFE.fullmatch(path) is not None
 
 
 def location(out: Path, path: str = "", line: int = 1) -> Location:
-    """The place of a file below `out`, named as the user gave `out`, or by its last part where that is absolute."""
+    """The location of a file below `out`; begins with `out` as given, or with the last part of an absolute `out`."""
     shown = PurePosixPath(out.name) if out.is_absolute() else PurePosixPath(out.as_posix())
     return Location(visible(str(shown / path)), line, 1)
 
 
 class Placed(Protocol):
-    """What is to be a file: an output, or what is known of one."""
+    """An object with a path in the output: an output, or a record of one."""
 
     @property
     def path(self) -> str: ...
@@ -47,7 +47,7 @@ class Placed(Protocol):
 
 
 class Sourced(Placed, Protocol):
-    """One that is known to come from a file."""
+    """A placed object with a known source file."""
 
     @property
     def source(self) -> str: ...
@@ -57,9 +57,9 @@ _Placed = TypeVar("_Placed", bound=Placed)
 
 
 def problems(outputs: Sequence[_Placed]) -> list[tuple[_Placed, Finding]]:
-    """What keeps outputs from being files: SP510 for unsafe paths, SP507 for outputs that would be one file.
+    """Findings about outputs that cannot be written: SP510 for unsafe paths, SP507 for colliding paths.
 
-    So would a file and its own folder, and names that differ in case only (macOS).
+    Paths collide if they are equal, if they differ in case only (macOS), or if one is a folder of the other.
     """
     given = [output.path for output in outputs]
     found = [] if _all_safe(given) else [(output, _unsafe(output)) for output in outputs if not safe(output.path)]
@@ -67,13 +67,13 @@ def problems(outputs: Sequence[_Placed]) -> list[tuple[_Placed, Finding]]:
 
 
 def _all_safe(given: Sequence[str]) -> bool:
-    """Whether all paths are safe; one look at all of them together is far cheaper than one at each."""
+    """Whether all paths are safe; one match of all paths together is far cheaper than one per path."""
     text = "\n".join(given)
     return text.count("\n") == len(given) - 1 and _ALL_SAFE.fullmatch(text) is not None
 
 
 def all_apart(given: Sequence[str]) -> bool:
-    """Whether no path is another one or a folder of it."""
+    """Whether no path equals another path or is a folder of it."""
     names = set(folded("\n".join(given)).split("\n"))
     folders = {path.rpartition("/")[0] for path in names}
     above = {folder for path in folders for folder in parents(path)}
@@ -97,7 +97,7 @@ def _collisions(outputs: Sequence[_Placed]) -> list[tuple[_Placed, Finding]]:
 
 
 def diagnostics(outputs: Sequence[Sourced]) -> list[Diagnostic]:
-    """`problems`, at the files that the outputs come from."""
+    """`problems`, located at the source files of the outputs."""
     return [diagnose_at(Location(output.source, 1, 1), found) for output, found in problems(outputs)]
 
 
@@ -109,7 +109,7 @@ def parents(path: str) -> Iterator[str]:
 
 
 def folded(path: str) -> str:
-    """What is alike for paths that name one file where case does not count."""
+    """A form that is equal for two paths of one file on a case-insensitive file system."""
     if path.isascii():
         return path.lower()
     return normalize("NFC", path).casefold()

@@ -1,7 +1,7 @@
-"""Reading back a manifest that we wrote ourselves.
+"""Parsing of manifests that Stowplan wrote.
 
-A committed file is kept only if the inventory lists its digest; still, both may have been forged together. So what
-our emitter never writes (aliases, deep nesting, other types) is refused, and nothing here raises.
+A committed file is reused only if the inventory lists its digest, but both may be forged. Therefore content that the
+emitter never writes (aliases, deep nesting, other types) is refused, and nothing here raises.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ _DEEPEST = 100
 
 
 def reread(content: bytes, stem: str) -> Manifest | None:
-    """The manifest of a run in one of our files, or None where it is none."""
+    """The manifest of a run in a generated file; None for any other content."""
     try:
         if not _is_simple(yaml.parse(content, Loader=yaml.CSafeLoader)):
             return None

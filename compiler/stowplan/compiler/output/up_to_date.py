@@ -1,4 +1,4 @@
-"""`synth --check`: is the output folder what the specs compile to, and if not, where does it differ?"""
+"""Comparison of the output folder with the compiled specs, for `synth --check`."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,14 +17,14 @@ from stowplan.compiler.output.write_plan import FileChange, plan
 from stowplan.schema.diagnostics import Severity
 
 _LARGEST = 1 << 19
-"""Bytes of a file above which its diff is left out: `difflib` takes time that grows with the square."""
+"""Size in bytes above which a file's diff is omitted: the time of `difflib` grows with the square."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A file that is not what it should be. `edited` says that it is not what the last run wrote either.
+    """A file that differs from the compiled one. `edited`: it also differs from the file that the last run wrote.
 
-    `diff` holds the lines of a unified diff from the committed file to what the specs compile to.
+    `diff`: the lines of a unified diff from the committed file to the compiled one.
     """
 
     path: str
@@ -34,11 +34,11 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How an output folder differs from what the specs compile to; paths are sorted.
+    """Differences between an output folder and the compiled specs; paths are sorted.
 
-    `stale` are files that `synth` would remove. `foreign` are files and folders that it would neither write nor remove:
-    they are in the way (SP508), carry our header without cause (SP512), or lie in a folder that Argo CD syncs (SP517,
-    SP518).
+    `stale`: files that `synth` would remove. `foreign`: files and folders that `synth` would neither write nor remove.
+    They block an output (SP508), are not in the inventory or lost the header (SP512), or are in a folder that Argo CD
+    syncs (SP517, SP518).
     """
 
     missing: tuple[str, ...] = ()
@@ -49,12 +49,12 @@ class Comparison:
 
     @property
     def same(self) -> bool:
-        """Whether the folder holds what the specs compile to, and the synced folders nothing else."""
+        """Whether the folder has all compiled files, and the synced folders have nothing else."""
         return not (self.missing or self.changed or self.stale or self.foreign or self.blocked)
 
     @property
     def remedy(self) -> str:
-        """What to do about the differences. `synth` never removes foreign files."""
+        """Instructions to resolve the differences. `synth` never removes foreign files."""
         steps = ["remove the foreign entries"] if self.foreign else []
         if self.missing or self.changed or self.stale or not steps:
             steps.append("run `stowplan synth`")
@@ -73,9 +73,9 @@ class Comparison:
 
 
 def compare(files: Sequence[Rendered], out: Path, previous: Inventory, report: Report) -> Comparison:
-    """What `write` would do to `out`. Changes nothing and takes no lock.
+    """Compute the changes that `write` would make in `out`. Changes nothing and takes no lock.
 
-    Diagnostics are those of `write`, but all of them errors: what `write` leaves alone, Argo CD may still read.
+    The diagnostics are those of `write`, but all are errors: Argo CD may read the files that `write` leaves alone.
     """
     problems = paths.diagnostics(files)
     report.add(*problems)
@@ -116,6 +116,6 @@ def _diff(path: str, before: bytes, after: bytes) -> Iterator[str]:
 
 
 def _shown(content: bytes) -> list[str]:
-    """Lines without anything that could steer a terminal: the committed file may hold what it likes."""
+    """The lines with control characters escaped, since anyone may have edited the committed file."""
     *lines, rest = content.decode("utf-8", "backslashreplace").split("\n")
     return [visible(line) for line in lines] + ([visible(rest), "\\ no line end here"] if rest else [])

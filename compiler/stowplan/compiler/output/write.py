@@ -1,12 +1,12 @@
-"""Writing the output folder so that a crash at any point leaves a tree that the next run repairs.
+"""Writing of the output folder. After a crash at any point, the next run repairs the folder.
 
-The order: all new content to temporary names in the folders where it belongs; stale files removed; the new inventory
-put in place as *pending*; the manifests renamed to their names; the inventory renamed to its own, last. Whatever of
-this a run did not reach, the next one does: it trusts only what it reads, and takes the pending inventory of a dead
-run for a second list of files that may be ours.
+The steps: write all new content to temporary names in the final folders; remove stale files; put the new inventory in
+place as *pending*; rename the manifests to their final names; rename the inventory last. The next run does the steps
+that a crashed run did not reach: it trusts only the files that it reads, and uses the pending inventory as a second
+list of files that may be generated.
 
-Nothing is forced to the disk (`fsync`): a process that dies loses nothing that it wrote, and after a power cut the
-next run compares every byte and writes anew what is empty or differs. Git holds the only copy that must last.
+Nothing is forced to the disk (`fsync`): a crashed process loses nothing that it wrote. After a power cut the next run
+compares every byte and rewrites files that are empty or differ. Git has the only copy that must last.
 """
 
 import os
@@ -25,14 +25,14 @@ from stowplan.compiler.output.write_plan import PENDING, FileChange, Plan, plan
 from stowplan.schema.diagnostics import finding
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-"""Windows would change the ends of lines."""
+"""Flags for a new file; without `O_BINARY`, Windows would change line ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:
-    """What a run did to each path below the output folder, the inventory included; all sorted.
+    """Result of a run for each path below the output folder, with the inventory; all sorted.
 
-    `inventory` are the bytes of that.
+    `inventory`: the bytes of the inventory.
     """
 
     created: tuple[str, ...] = ()
@@ -45,8 +45,8 @@ class WriteResult:
 def write(files: Sequence[Rendered], out: Path, previous: Inventory, report: Report) -> WriteResult:
     """Make `out` hold `files` and their inventory.
 
-    `previous` is the inventory that the run began with. Files without our header are never touched. Where anything is
-    in the way (SP507, SP508, SP509, SP510) nothing is written and the result is empty.
+    `previous`: the inventory at the start of the run. Files without the header are never touched. If a path is blocked
+    (SP507, SP508, SP509, SP510), nothing is written and the result is empty.
     """
     problems = paths.diagnostics(files)
     report.add(*problems)
@@ -67,14 +67,14 @@ def write(files: Sequence[Rendered], out: Path, previous: Inventory, report: Rep
 
 
 def digests(files: Iterable[Rendered], written: WriteResult) -> dict[str, str]:
-    """The SHA-256 of each file that a run wrote or found as it should be, by path."""
+    """The SHA-256 of each file that a run wrote or found up to date, by path."""
     return {**{file.path: file.sha256 for file in files}, inventory.NAME: sha256(written.inventory).hexdigest()}
 
 
 def observations(planned: Plan, out: Path) -> list[Diagnostic]:
-    """SP508 for what is in the way, SP512 for files that are left alone, SP517 and SP518 for foreign entries.
+    """SP508 for blocked paths, SP512 for files that are left alone, SP517 and SP518 for foreign entries.
 
-    SP509 where files are gone that were there when the run began.
+    SP509 if files disappeared during the run.
     """
     return [
         *([_busy(out)] if planned.lost else ()),
@@ -86,7 +86,7 @@ def observations(planned: Plan, out: Path) -> list[Diagnostic]:
 
 
 def unusable(out: Path, error: OSError) -> Diagnostic:
-    """SP510 for what the system refused."""
+    """SP510 for an operation that the system refused."""
     named = Path(os.fsdecode(error.filename or out))
     path = named.relative_to(out).as_posix() if named.is_relative_to(out) else ""
     place = paths.location(out, "" if path == "." else path)
@@ -108,7 +108,7 @@ _ORPHANED = (
     "Delete it if it is not needed: Argo CD applies what lies here.",
 )
 _MANIFESTS = (".yaml", ".yml", ".json", ".jsonnet")
-"""File names that Argo CD takes for manifests (`getPotentiallyValidManifestFile` of its repository server)."""
+"""Suffixes of files that Argo CD reads as manifests (`getPotentiallyValidManifestFile` of its repository server)."""
 _MANIFEST = (
     "Stowplan did not generate this file, but it is named like a manifest and lies in a folder that Argo CD syncs.",
     "Move it out of the output. Plain objects may be among the specs: see `passThrough` of the platform file.",
@@ -155,7 +155,7 @@ def _apply(planned: Plan, tree: OutputFolder) -> WriteResult:
 
 
 def _staged(changes: Sequence[FileChange], tree: OutputFolder) -> dict[str, str]:
-    """The temporary file of each change, in the folder where it belongs; on an error none is left."""
+    """Write each change to a temporary file in its final folder, and return these; after an error none is left."""
     top = f"{tree.root}/"
     staged: dict[str, str] = {}
     folders = {"", *tree.folders}
@@ -175,7 +175,7 @@ def _staged(changes: Sequence[FileChange], tree: OutputFolder) -> dict[str, str]
 
 
 def _make(folder: str, made: set[str], top: str) -> None:
-    """Make a folder and those above it, except `made` ones, and add them to these."""
+    """Make a folder and its parents, except the ones in `made`, and add them to `made`."""
     above = folder.rpartition("/")[0]
     if above not in made:
         _make(above, made, top)
@@ -185,7 +185,7 @@ def _make(folder: str, made: set[str], top: str) -> None:
 
 
 def _create(path: str, content: bytes) -> None:
-    """Makes a file that is not there yet, not even as a link."""
+    """Create a new file; fail if the path exists, even as a link."""
     descriptor = os.open(path, _CREATE, 0o644)
     try:
         written = os.write(descriptor, content)
@@ -211,7 +211,7 @@ def _folders(files: Iterable[str]) -> frozenset[str]:
 
 
 def _remove_empty(folders: frozenset[str], root: Path) -> None:
-    """Remove those of `folders` that are empty, the inner ones first; the system refuses to remove the others."""
+    """Remove the empty ones of `folders`, the inner ones first; the system refuses to remove the others."""
     for folder in sorted(folders, key=len, reverse=True):
         with suppress(OSError):
             (root / folder).rmdir()

@@ -1,4 +1,4 @@
-"""The plan of a run: what would change in the output folder, decided before anything is touched."""
+"""The plan of a run: all changes of the output folder, decided before any file is touched."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ from stowplan.compiler.output.paths import parents
 from stowplan.compiler.output.render import HEADER_LENGTH, Rendered, carries_header
 
 PENDING = f"{TEMPORARY}inventory"
-"""The inventory of a run that is under way. One that died leaves it, and with it the list of what it may have made."""
+"""The inventory of a run in progress. A crashed run leaves it, as the list of files that the run may have written."""
 
 _ENOUGH = 4096
-"""Bytes that show whose file it is."""
+"""Number of bytes that show whether Stowplan generated a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file to write: a new one, or one in place of that which is there."""
+    """A file to write: a new file, or a replacement of an existing one."""
 
     path: str
     new: bool
@@ -28,14 +28,14 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All paths are sorted.
+    """Changes of a run, and files that it leaves alone. All paths are sorted.
 
-    `gone` are all paths that the last run wrote and this one does not. Of these, `stale` files are to be removed;
-    `disowned` ones have lost our header and are left alone. So are `orphaned` files, which have our header but stand
-    in no inventory, and `intruders`: everything else in the folders that Argo CD syncs. An intruder that is an empty
-    folder ends in a slash. `blocked` are paths of outputs or of folders above them where something foreign stands: then
-    nothing is written. `lost` files were seen before, so that their contents are not at hand, and are gone now.
-    `inventory` are the bytes of the new one.
+    `gone`: all paths that the last run wrote and this run does not. Of these, `stale` files are removed; `disowned`
+    files have lost the header and are left alone. Also left alone are `orphaned` files, which have the header but are
+    in no inventory, and `intruders`: all other entries of the folders that Argo CD syncs. An intruder that is an empty
+    folder ends in a slash. `blocked`: paths of outputs or their folders that a foreign entry occupies; then nothing is
+    written. `lost`: files that existed earlier in the run, so that their contents are not at hand, and are missing now.
+    `inventory`: the bytes of the new inventory.
     """
 
     changes: tuple[FileChange, ...]
@@ -51,10 +51,10 @@ class Plan:
 
 
 def plan(files: Sequence[Rendered], tree: OutputFolder, previous: Inventory, elsewhere: Iterable[str] = ()) -> Plan:
-    """What it takes to make `tree` hold exactly `files` and their inventory.
+    """Plan the changes after which the generated files of `tree` are exactly `files` and their inventory.
 
-    Nothing else of ours is to be there. `elsewhere` are outputs of another version of the specs, whose folders count as
-    synced too. Raises `OSError` where a file cannot be read.
+    `elsewhere`: outputs of another version of the specs; their folders count as synced too. Raises `OSError` if a file
+    cannot be read.
     """
     contents = {file.path: file.content for file in files}
     own = contents[inventory.NAME] = inventory.of_lines(file.line for file in sorted(files, key=lambda each: each.path))
@@ -92,7 +92,7 @@ def _those(states: Mapping[str, _State], wanted: _State) -> tuple[str, ...]:
 
 
 def _state(path: str, content: bytes | None, tree: OutputFolder) -> _State:
-    """What has to be done for the file of an output."""
+    """The state of an output's file in `tree`."""
     if path not in tree.files:
         return _State.NEW if content is not None else _State.LOST
     if content is None:
@@ -105,13 +105,13 @@ def _state(path: str, content: bytes | None, tree: OutputFolder) -> _State:
 
 
 def _synced(paths: Sequence[str], outputs: Iterable[str]) -> Iterator[str]:
-    """Those of `paths` in the folders of `outputs` at the top, each of which an Application syncs."""
+    """The `paths` in the top-level folders of `outputs`; an Application syncs each of these folders."""
     folders = tuple({f"{path.partition('/')[0]}/" for path in outputs if "/" in path}) if paths else ()
     return (path for path in paths if path.startswith(folders))
 
 
 def _empty(tree: OutputFolder, outputs: Iterable[str]) -> Iterator[str]:
-    """Empty folders, with a slash at the end, except those in which outputs belong."""
+    """Empty folders, with a slash at the end, except the folders of outputs."""
     if tree.empty:
         wanted = {folder for path in outputs for folder in parents(path)}
         yield from (f"{folder}/" for folder in tree.empty - wanted)
@@ -122,7 +122,7 @@ def _is_ours(path: str, content: bytes) -> bool:
 
 
 def _obstacles(paths: Iterable[str], tree: OutputFolder) -> dict[str, str]:
-    """What stands in the way of a path: something else than a regular file, or than a folder above it."""
+    """The obstacle of each blocked path: an entry in place of a parent folder, or no regular file at the path."""
     found: dict[str, str | None] = {"": None}
 
     def above(folder: str) -> str | None:
@@ -139,7 +139,7 @@ def _obstacles(paths: Iterable[str], tree: OutputFolder) -> dict[str, str]:
 
 
 def _listed(tree: OutputFolder, previous: Inventory) -> set[str]:
-    """Paths that the last run wrote, or that a later one that died may have written."""
+    """Paths that the last run wrote, or that a later crashed run may have written."""
     pending, _ = inventory.parse(tree.read(PENDING) or b"", tree.root)
     return pending.paths() | {entry.path for entry in previous.entries if previous.complete}
 

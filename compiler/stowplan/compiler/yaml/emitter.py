@@ -1,12 +1,12 @@
-"""The YAML emitter: plain data to text that every YAML reader reads alike.
+"""The YAML emitter: converts plain data to YAML that all readers parse alike.
 
-Readers differ: kubectl and Argo CD use go-yaml, which follows YAML 1.1 in places; PyYAML is 1.1, ruamel 1.2.
-So a string is written plain only where all of them read the same string, a float always with a point and a
-signed exponent (PyYAML takes `1e+21` for a string), a long key in the explicit form (the specification lets
-a reader stop looking for the colon after 1024 characters). There are no anchors, tags, folded texts or line
-breaks inside quotes. Text of several lines is a literal block where nothing in it is invisible, else quoted.
+Readers differ: kubectl and Argo CD use go-yaml, which follows YAML 1.1 in places; PyYAML follows 1.1, ruamel 1.2.
+A string is plain only if all of them read the same string. A float always has a point and a signed exponent (PyYAML
+reads `1e+21` as a string). A long key has the explicit form (the specification lets a reader stop looking for the
+colon after 1024 characters). The output has no anchors, tags, folded strings or line breaks inside quotes. A string of
+several lines is a literal block if it has no invisible characters, else quoted.
 
-The layout is kubectl's: two spaces, and the dashes of a list stand below the first letter of its key.
+The layout is kubectl's: two spaces, and the dashes of a list below the first letter of its key.
 """
 
 import re
@@ -43,20 +43,20 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _SKIP_MARKER = "+argocd:skip-file-rendering"
 _LONGEST_KEY = 1000
-_LONGEST_CACHED = 100  # an escaped character takes up to ten, so a cached key is never a long one
+_LONGEST_CACHED = 100  # an escape has up to ten characters, so a cached key is never in the explicit form
 _MOST_CACHED = 10_000
-"""How many strings a cache holds: names differ from spec to spec, and there may be many specs."""
+"""Maximum number of cached strings: names differ from spec to spec, and a repository may have many specs."""
 _MOST_SHAPES = 1000
 _MOST_KEYS = 50
-"""How many sets of keys a margin holds, and how many keys one of them may have."""
+"""Maximum number of key sets in a margin, and of keys in one set."""
 
 
 def emit(body: dict[str, Any]) -> str:
     """`body` as block-style YAML that ends in a newline; `{}` for an empty one.
 
-    Keys come in the order `apiVersion, kind, metadata`, inside that `name, namespace, labels, annotations`,
-    and else sorted by code point. What is not plain data is a bug of ours: `TypeError` for another type,
-    `ValueError` for a number that is not finite and for text that no encoding can write (a lone surrogate).
+    Keys come in the order `apiVersion, kind, metadata`, in `metadata` in the order `name, namespace, labels,
+    annotations`, and else sorted by code point. Other than plain data is a compiler bug: raises `TypeError` for another
+    type, `ValueError` for a number that is not finite and for a string that no encoding can write (a lone surrogate).
     """
     if not body:
         return "{}\n"
@@ -72,18 +72,18 @@ def quoted(text: str) -> str:
         return text
     if _SURROGATE.search(text):
         raise ValueError("a text holds a lone surrogate, which no encoding can write")
-    # Argo CD leaves out every file that holds its marker anywhere, be it inside a value
+    # Argo CD skips every file that contains its marker anywhere, even inside a value
     # (`skipFileRenderingMarker` in reposerver/repository/repository.go).
     return f'"{_ESCAPED.sub(escape, text)}"'.replace(_SKIP_MARKER, rf"\u002b{_SKIP_MARKER[1:]}")
 
 
 def _is_reserved(text: str) -> bool:
-    """Whether a plain text would be read as something else than a string."""
+    """Whether a reader would parse the unquoted string as another type."""
     return text.lower() in _WORDS if text[0].isalpha() else _NUMBERS.fullmatch(text) is not None
 
 
 def _entries(mapping: dict[str, Any], margin: "_Margin", out: list[str]) -> None:
-    """The entries of a mapping, each with the line break before it; the first may stand behind a dash."""
+    """Write the entries of a mapping, each after a line break; the first entry may follow a dash."""
     append = out.append
     for key, start, below in margin[(*mapping,)]:
         value = mapping[key]
@@ -100,9 +100,9 @@ def _entries(mapping: dict[str, Any], margin: "_Margin", out: list[str]) -> None
 
 
 def _items(values: list[Any], margin: "_Margin", out: list[str]) -> None:
-    """The items of a list; `margin` as for `_entries`."""
+    """Write the items of a list; `margin` as for `_entries`."""
     append = out.append
-    if type(values[0]) is int and {*map(type, values)} == {int}:  # exit codes come by the hundred
+    if type(values[0]) is int and {*map(type, values)} == {int}:  # lists of exit codes are long
         append(f"{margin.dash} {f'{margin.rest.dash} '.join(map(str, values))}")
         return
     for value in values:
@@ -121,7 +121,7 @@ def _items(values: list[Any], margin: "_Margin", out: list[str]) -> None:
 
 
 def _scalar(value: object) -> str:
-    """What stands behind the colon for a scalar that is no string, or an empty collection."""
+    """The output after the colon for a scalar that is not a string, or for an empty collection."""
     write = _WRITERS.get(type(value))
     if write is None:
         raise TypeError(f"a manifest holds plain data, not {type(value).__name__}")
@@ -136,7 +136,7 @@ def _float(value: float) -> str:
 
 
 def _text(text: str, pad: str) -> str:
-    """What stands behind the colon for a string."""
+    """The output after the colon for a string."""
     if "\n" not in text or _SKIP_MARKER in text:
         return f" {quoted(text)}"
     if not _is_literal(text):
@@ -145,16 +145,16 @@ def _text(text: str, pad: str) -> str:
     tail = text[len(body) :]
     chomp = {"": "-", "\n": ""}.get(tail, "+")
     indented = body.replace("\n", f"\n{pad}")
-    for _ in range(2):  # of blank lines in a row, each time every other one
+    for _ in range(2):  # one pass replaces every other one of consecutive blank lines
         indented = indented.replace(f"\n{pad}\n", "\n\n")
     return f" |{chomp}\n{pad}{indented}{tail[1:]}"
 
 
 def _is_literal(text: str) -> bool:
-    """Whether a text of several lines can be written as it is."""
+    """Whether a string of several lines can be a literal block."""
     if not text.isascii():
         return not _NOT_LITERAL.search(text)
-    # Many times as fast as one pattern: Python searches for one of several things slowly.
+    # Many times as fast as one pattern: alternatives are slow in Python.
     blanks = text[0] in " \t\n" or text[-1] in " \t" or " \n" in text or "\t\n" in text
     return not blanks and not _CONTROL.search(text)
 
@@ -170,9 +170,9 @@ _WRITERS: dict[type, Callable[[Any], str]] = {
 
 
 class _Values(dict[str, str]):
-    """What stands behind the colon for every short string seen, since manifests repeat most of theirs.
+    """Cache of the output after the colon for each short string, since manifests repeat most of their strings.
 
-    Empty for long and odd ones.
+    The output is empty for long strings and strings with line breaks.
     """
 
     def __missing__(self, text: str) -> str:
@@ -185,11 +185,11 @@ class _Values(dict[str, str]):
 
 
 class _Margin(dict[tuple[str, ...], tuple[tuple[str, str, "_Margin"], ...]]):
-    """How lines begin: for the keys of each mapping seen, as they come there, what is written, in the order it is.
+    """Cache of line starts: maps the keys of a mapping, in its own order, to entries in the order of the output.
 
-    Those are each key, its line up to the colon, the line break before it included, and the margin below it. `lead` is
-    what stands before the first key, blanks and dashes. Further lines of the same mapping or list have only blanks.
-    `first` are keys that come before all others.
+    An entry is a key, its line up to the colon (with the line break before it), and the margin below it. `lead`: the
+    blanks and dashes before the first key; further lines of the mapping or list begin with blanks only. `first`: the
+    keys that precede all others.
     """
 
     def __init__(self, lead: str, rest: "_Margin | None" = None, first: tuple[str, ...] = ()) -> None:

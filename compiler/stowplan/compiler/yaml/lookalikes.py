@@ -1,7 +1,7 @@
-"""What looks like YAML to people and is none: typographic quotes, blanks of other kinds, marks of a merge conflict.
+"""Characters that look like YAML syntax but are not: typographic quotes, special blanks, merge conflict markers.
 
-Word processors, chats and web pages put such characters in. YAML takes them for text, and what it then says is far
-from the cause.
+Word processors, chats and web pages insert such characters. YAML reads them as part of a string, and its error message
+is far from the cause.
 """
 
 import re
@@ -12,19 +12,19 @@ from stowplan.schema.diagnostics import FieldPath, Finding, finding
 _BLANKS = "\u00a0\u1680\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff"
 _INVISIBLE = re.compile("[\u200b\u2060\ufeff]")
 _AROUND = re.compile(f"^(?:- *)?([{_BLANKS}])|:([{_BLANKS}])|([{_BLANKS}])$")
-"""Blanks at the ends of a text, after what should be the end of a key, or after the sign of a list item."""
+"""Special blanks at the ends of a string, after the colon of a key, or after the dash of a list item."""
 
 _OPENING, _CLOSING = "\u201c\u201e\u201f\u00ab\u2018\u201a", "\u201d\u201c\u00bb\u2019\u2018"
 _DOUBLE = re.compile("[\u201c-\u201f]")
 
 _IN_STRUCTURE = re.compile(f"^[ ]*(?:- +)*(?:[^\\s#'\"]+:|-)?[ ]*([{_BLANKS}])", re.MULTILINE)
-"""A blank of another kind where a line is indented, or where a key or the sign of a list item ends."""
+"""A special blank in the indent of a line, or after a key or the dash of a list item."""
 
 _CONFLICT = re.compile(r"^(?:[<>|]{7} .*|={7})\r?$", re.MULTILINE)
 
 
 def stray(text: str, *, key: bool) -> str | None:
-    """The first character of an unquoted text, a key or a value, that was meant to be a quote or a blank."""
+    """The first character of an unquoted string (a key or a value) that was meant to be a quote or a blank."""
     for pattern in (_INVISIBLE, _AROUND):
         found = pattern.search(text)
         if found:
@@ -36,13 +36,13 @@ def stray(text: str, *, key: bool) -> str | None:
 
 
 def first_blank(text: str, start: int, end: int) -> int | None:
-    """Where in `text[start:end]` a blank of another kind stands in place of an indent or behind a key."""
+    """The offset in `text` of the first special blank in an indent or after a key, from `start` to `end`."""
     found = _IN_STRUCTURE.search(text, start, end)
     return found.start(1) if found else None
 
 
 def conflict(text: str) -> int | None:
-    """Where a mark of a merge conflict begins."""
+    """The offset of the first merge conflict marker."""
     found = _CONFLICT.search(text)
     return found.start() if found else None
 

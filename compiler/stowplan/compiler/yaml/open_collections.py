@@ -17,7 +17,7 @@ class Anchored(NamedTuple):
 
 @dataclass(slots=True)
 class OpenList:
-    """A list whose end has not come yet."""
+    """A list whose end has not been read yet."""
 
     mark: Mark
     key_mark: Mark
@@ -29,10 +29,10 @@ class OpenList:
 
 @dataclass(slots=True)
 class OpenMapping:
-    """A mapping whose end has not come yet.
+    """A mapping whose end has not been read yet.
 
-    `entry` is the mark of the key whose value comes next, or None while a key comes next; `key` is None for a merge
-    key and for one that was refused. `before_merge` are the keys written before the merge key.
+    `entry`: mark of the key whose value comes next; None while a key comes next. `key` is None for a merge key and for
+    a refused key. `before_merge`: the keys before the merge key.
     """
 
     mark: Mark

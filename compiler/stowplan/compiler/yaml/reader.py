@@ -1,7 +1,7 @@
-"""Reads YAML text into documents with positions, as kubectl reads it.
+"""Read a YAML file into documents with positions, as kubectl reads it.
 
-kubectl and Argo CD read with sigs.k8s.io/yaml, whose parser is a port of libyaml; libyaml itself, bound by PyYAML,
-gives the same events. It is more generous in one thing: it takes `%YAML 1.2`.
+kubectl and Argo CD use sigs.k8s.io/yaml, whose parser is a port of libyaml. libyaml itself, bound by PyYAML, gives the
+same events, with one exception: it accepts `%YAML 1.2`.
 """
 
 import re
@@ -20,15 +20,15 @@ from stowplan.compiler.yaml.wording import named, shown
 from stowplan.schema.diagnostics import Finding, Severity, finding
 
 MAX_DOCUMENTS = 1_000
-"""Documents in one file. libyaml starts anew behind each broken one, at the cost of a copy of the rest of the text."""
+"""Maximum number of documents in a file. libyaml restarts after each broken one, which copies the rest of the file."""
 
 MAX_DIRECTIVES = 100
-"""Lines that begin with `%`. libyaml compares each `%TAG` with all before it: 1 MiB of them takes it 20 seconds."""
+"""Maximum number of lines that begin with `%`. libyaml compares each `%TAG` with all earlier ones: 1 MiB takes 20 s."""
 
 _BREAKS = "\n\r\x85\u2028\u2029"
 _DIRECTIVE = re.compile(f"(?:^|(?<=[{_BREAKS}]))%")
 _SEPARATOR = re.compile(f"(?:^|(?<=[{_BREAKS}]))---(?![^ \t{_BREAKS}])")
-"""Begins a document wherever it stands at the start of a line, even inside an open quote."""
+"""Separator of documents; valid at the start of any line, even inside an open quote."""
 
 _TEMPLATE_TAG = re.compile(r" *(\{[{%])")
 _NOTHING_MORE = re.compile(r"\s*(?:\Z|---|\.\.\.)")
@@ -96,28 +96,28 @@ _PROBLEMS: dict[str, tuple[str, str]] = {
     "found incompatible YAML document": _DIRECTIVE_PROBLEM,
 }
 _NOTICED_LATE = {_QUOTE, _NAME, _PROBLEMS["could not find expected ':'"]}
-"""Problems whose cause is where libyaml's context begins, not where it noticed."""
+"""Problems whose cause is at the start of libyaml's context, not at the position of the error."""
 
 
 @cache
 def _forbidden() -> re.Pattern[str]:
-    """What YAML 1.1 does not call printable (section 5.1); libyaml refuses the same. A second byte order mark at the
-    start is no text either; libyaml passes over it, and its marks are then off by one.
+    """Pattern for characters that are not printable in YAML 1.1 (section 5.1); libyaml refuses the same ones.
 
-    Most runs meet no text that is looked at so closely, and it is slow to compile.
+    It also matches a second byte order mark at the start: libyaml skips that, and its marks are then off by one. The
+    pattern is slow to compile, and most runs parse no file.
     """
     return re.compile("^\ufeff|[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
-    """The documents of `text` in order, and what is wrong with it; never raises.
+    """The documents of `text` in order, and its diagnostics; never raises.
 
-    Empty documents give neither. Left out is a document that cannot be parsed, passes a limit, has an alias without
-    meaning or is no mapping; those before and behind it are read. One with a duplicate key (the last one counts), a key
-    that is no string (it is dropped) or a tag without meaning (the text counts) is kept, so that the rest is checked.
+    Empty documents give neither. A document is omitted if it cannot be parsed, exceeds a limit, has an invalid alias or
+    is not a mapping; the other documents are read. A document with a duplicate key (the last one counts), a key that is
+    not a string (it is dropped) or an invalid tag (its scalar is a string) is included, so that the rest is checked.
 
-    Where nothing is wrong, the documents drop their positions, which take ten times the memory of the text; `nodes`
-    reads them again for the few documents that are part of a later diagnostic.
+    Without diagnostics, the documents drop their positions, which take ten times the memory of `text`; `nodes` reads
+    them again for the few documents of later diagnostics.
     """
     documents, diagnostics = _read(text, file)
     if diagnostics:
@@ -138,7 +138,7 @@ def _read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
 
 
 class _ParserMark(Protocol):
-    """The marks of libyaml and of its errors have two types."""
+    """A mark of libyaml. Its events and its errors use two types."""
 
     index: int
 
@@ -165,7 +165,7 @@ class _Reader:
         self._refuse_documents(start)
 
     def _is_refused(self) -> bool:
-        """Whether libyaml must not see the text."""
+        """Report a file that libyaml must not parse; return whether it is one."""
         conflict = lookalikes.conflict(self._text)
         if conflict is not None:
             self._find(conflict, "SP101", *_CONFLICT)
@@ -187,7 +187,7 @@ class _Reader:
         return False
 
     def _read_from(self, start: int) -> int | None:
-        """Read to the end, or to the first document that cannot be read: then the offset of the one behind it."""
+        """Read up to the first broken document; return the offset of the next document, or None at the end."""
         self._base = latest = start
         builder = TreeBuilder(self._place)
         try:
@@ -232,7 +232,7 @@ class _Reader:
             self._add(Location(self._file, mark.line, mark.column), found)
 
     def _explain(self, error: yaml.MarkedYAMLError, latest: int) -> None:
-        """libyaml's problem in plain words, at its cause; `latest` is where the document begins."""
+        """Report libyaml's problem in plain words, at its cause; `latest` is the offset of the document."""
         problem = error.problem or ""
         message, hint = _PROBLEMS.get(problem, (f"The YAML cannot be parsed: {problem}.", "Look for a stray sign."))
         place = self._offset(error.problem_mark)
@@ -261,7 +261,7 @@ class _Reader:
         self._find(place, "SP101", message, hint)
 
     def _begins(self, pattern: re.Pattern[str], offset: int) -> int | None:
-        """Where group 1 of `pattern` stands if the line at `offset` begins with it."""
+        """The offset of group 1 of `pattern` if the line at `offset` begins with `pattern`."""
         match = pattern.match(self._text, offset - self._lines.mark(offset).column + 1)
         return match.start(1) if match else None
 
@@ -282,5 +282,5 @@ class _Reader:
         return self._lines.mark(self._offset(event.start_mark))
 
     def _offset(self, mark: _ParserMark | None) -> int:
-        """Where libyaml's mark is in the whole text. Its lines are not ours: it ends them at NEL, LS and PS too."""
+        """The offset of libyaml's mark in the file. Its line is not used: libyaml ends lines at NEL, LS and PS too."""
         return self._base + (mark.index if mark else 0)

@@ -1,7 +1,7 @@
-"""What a YAML scalar means, by the rules that kubectl and Argo CD read with.
+"""Values of YAML scalars by the rules of kubectl and Argo CD.
 
 Source: `resolve.go` of go.yaml.in/yaml/v2 v2.4.4, which Kubernetes 1.37 reaches through sigs.k8s.io/yaml v1.6.0.
-Numbers are then what Go's encoding/json prints of them: 3.0 is 3, 1e3 is 1000.
+Numbers are then converted as Go's encoding/json prints them: 3.0 is 3, 1e3 is 1000.
 """
 
 import math
@@ -23,7 +23,7 @@ WORDS: Mapping[str, Scalar] = {
     **dict.fromkeys(["-.inf", "-.Inf", "-.INF"], -math.inf),
 }
 _NUMBER_START = frozenset("+-.0123456789")
-"""A scalar that begins with another character, and is none of the words, is a string."""
+"""First characters of numbers. A scalar with another one is a string, unless it is in `WORDS`."""
 
 _INTEGER = re.compile(
     r"([-+]?)(?:0[xX](?P<x>[0-9a-fA-F]+)|0[bB](?P<b>[01]+)|0[oO]?(?P<o>[0-7]+)|(?P<d>0|[1-9][0-9]{0,19}))"
@@ -46,8 +46,8 @@ def plain(text: str) -> Scalar:
 def tagged(text: str, tag: str) -> tuple[Scalar, bool]:
     """The value of a scalar with an explicit tag, quoted or not, and whether the tag has a meaning for it.
 
-    Where it has none, the value is the text. Go ignores a custom tag and decodes `!!binary`; here both have no
-    meaning, since what Go makes of them is hardly what the user meant.
+    Without a meaning, the value is `text`. Go ignores a custom tag and decodes `!!binary`; here both have no meaning,
+    since users hardly mean Go's result.
     """
     kind = tag.removeprefix(TAG)
     if kind in {"!", "str", "timestamp"}:
@@ -63,7 +63,7 @@ def _resolve(text: str) -> Scalar:
         return WORDS[text]
     if text[0] not in _NUMBER_START:
         return text
-    if text[0] == ".":  # Go's ParseFloat, which knows underscores between digits only
+    if text[0] == ".":  # Go's ParseFloat, which allows underscores between digits only
         number = float(text) if _LEADING_DOT.fullmatch(text) else math.inf
     else:
         digits = text.replace("_", "")

@@ -1,4 +1,4 @@
-"""Builds the nodes of one YAML document from libyaml's events, without recursion.
+"""Build the nodes of one YAML document from libyaml's events, without recursion.
 
 Aliases, merge keys and tags mean what they mean to kubectl (`decode.go` of go.yaml.in/yaml/v2 v2.4.4). Nodes behind an
 alias are shared, not copied: nothing may change the data below a node.
@@ -17,10 +17,10 @@ from stowplan.compiler.yaml.wording import named, shown
 from stowplan.schema.diagnostics import FieldPath, Finding, Severity, finding
 
 MAX_DEPTH = 64
-"""Collections inside one another. Kubernetes' own types nest about 20 deep; Python's recursion ends near 1,000."""
+"""Maximum nesting of collections. Kubernetes' own types nest about 20 deep; Python's recursion fails near 1,000."""
 
 MAX_NODES = 50_000
-"""Values in one document, an alias counted as all it stands for. An object that etcd takes (1.5 MiB) has far fewer."""
+"""Maximum number of values in a document, with repeats by aliases. An object for etcd (1.5 MiB) has far fewer."""
 
 _PATH_SHOWN = 8
 _TOO_DEEP = 'Look for stray "[", "{" and "-"; no spec needs this depth.'
@@ -29,9 +29,9 @@ _TAGS = "!!str, !!int, !!float, !!bool, !!null, !!timestamp, !!map, !!seq and !!
 
 
 class TreeBuilder:
-    """Takes the events of one document in order; `place` gives the position where an event begins.
+    """Consumer of the events of one document, in order. `place` returns the position where an event begins.
 
-    `found` are the findings with their positions. `stopped` says that a limit was passed and no more events are wanted.
+    `found`: findings with their positions. `stopped`: a limit was exceeded, and no more events may be fed.
     """
 
     def __init__(self, place: Callable[[yaml.Event], Mark]) -> None:
@@ -46,11 +46,11 @@ class TreeBuilder:
 
     @property
     def root(self) -> Node | None:
-        """The document after its last event; None if an alias in it stands for nothing."""
+        """The document after its last event; None if one of its aliases is invalid."""
         return None if self._alias_failed else self._root
 
     def feed(self, event: yaml.Event) -> None:
-        """Take one event from between the start and the end of the document."""
+        """Process one event between the start and the end of the document."""
         if isinstance(event, yaml.CollectionEndEvent):
             self._end()
             return
@@ -148,7 +148,7 @@ class TreeBuilder:
         self._put(node, opened.size, opened.height, "")
 
     def _put(self, node: Node, size: int, height: int, spelled: str) -> None:
-        """Give a finished node to the collection around it; `spelled` is how a key is written."""
+        """Add a finished node to its parent collection; `spelled` is a key as the user wrote it."""
         if not self._open:
             self._root = node
             return
@@ -196,10 +196,10 @@ class TreeBuilder:
         return []
 
     def _merge(self, mapping: OpenMapping) -> None:
-        """Add what is not there yet; of several sources the first wins.
+        """Add the merged keys that the mapping lacks; the first of several sources wins.
 
-        YAML lets the written key win wherever it stands. Go lets the later one win; where a key comes before the merge
-        the two differ, which the user must know.
+        In YAML the written key wins at any position. In Go the later key wins, so a key before the merge gets a
+        warning.
         """
         for source in mapping.merged:
             for key, child in source.items():
@@ -216,7 +216,7 @@ class TreeBuilder:
         self._find("SP102", merge, message, hint, path=(key,), severity=Severity.WARNING)
 
     def _key_mark(self, mark: Mark) -> Mark:
-        """The mark of the key that a value at `mark` belongs to; its own for list items, keys and the root."""
+        """The mark of the key of a value at `mark`; `mark` itself for list items, keys and the root."""
         parent = self._open[-1] if self._open else None
         return (parent.entry or mark) if isinstance(parent, OpenMapping) else mark
 

@@ -1,4 +1,4 @@
-"""How messages about YAML show what the user wrote."""
+"""Wording of the user's values in messages about YAML."""
 
 from stowplan.compiler.diagnostics.document import Data
 
@@ -10,7 +10,7 @@ def shown(text: str) -> str:
 
 
 def named(value: Data) -> str:
-    """What a value that should be something else is, for a message."""
+    """Describe a value of a wrong type, for a message."""
     match value:
         case None:
             return "null"
