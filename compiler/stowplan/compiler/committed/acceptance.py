@@ -1,8 +1,8 @@
-"""Which committed files of a run are accepted in place of what the compiler makes now.
+"""Acceptance of committed files of a run in place of the compiled ones.
 
-Whoever can write a spec can write `out/` and its inventory too, so an entry of the inventory proves nothing. A file
-that differs from the fresh rendering is accepted only if it has the form of a run's file, and if the base commit has
-it, or, where no base is given, if another version of Stowplan or another platform file can have made it.
+Anyone who can write a spec can also write `out/` and its inventory, so an inventory entry proves nothing. A file that
+differs from the fresh rendering is accepted only if it has the form of a run's file and the base commit has it. Without
+a base, another version of Stowplan or another platform file must be a possible origin.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from stowplan.schema.meta import SpecId
 
 
 def refusal(entry: Entry, manifest: Manifest, fresh: Sequence[Output], base: Base | None) -> Finding | None:
-    """SP519 for a file that is not accepted. `manifest` is what it holds, `fresh` what its spec compiles to now."""
+    """SP519 for a file that is not accepted. `manifest`: its object. `fresh`: the compiled outputs of its spec."""
     spec = fresh[0].spec
     if spec is None:
         raise ValueError(f"{entry.path} belongs to no spec, so to no run")
@@ -39,7 +39,7 @@ def refusal(entry: Entry, manifest: Manifest, fresh: Sequence[Output], base: Bas
 
 
 def gaps(kept: Sequence[Output], fresh: Sequence[Output], base: Base | None) -> dict[str, Finding]:
-    """SP519 by path, for files of a run that the base has and `kept` has not. `fresh` is as for `refusal`."""
+    """SP519 by path, for files of a run that the base has and `kept` lacks. `fresh` as for `refusal`."""
     spec = fresh[0].spec
     if base is None or spec is None:
         return {}
@@ -84,7 +84,7 @@ def _finding(message: str, hint: str, base: Base | None) -> Finding:
 
 
 def _misfits(entry: Entry, manifest: Manifest, spec: SpecId, runs: Mapping[str, Output]) -> Iterator[str]:
-    """Why a file cannot belong to the run of a spec. `runs` are the files of the run as it is compiled now."""
+    """Reasons why a file cannot belong to the run of a spec. `runs`: the compiled files of the run."""
     known, same = entry.id, runs.get(entry.path)
     if (known.group, known.kind) not in RUN_KINDS:
         yield f"runs hold no objects of the kind {known.kind} ({known.group or 'core'})"

@@ -1,6 +1,6 @@
-"""What a run was compiled by and from, besides its spec, as one short string in the inventory.
+"""Digest of all inputs of a run except its spec: a short string in the inventory.
 
-While it is the same, an unchanged spec compiles to the same files, so a committed file that differs was not compiled.
+With the same mark, an unchanged spec compiles to the same files, so a committed file that differs was not compiled.
 """
 
 from collections.abc import Sequence
@@ -12,14 +12,14 @@ from stowplan.library.values.canonical_json import ascii_json
 from stowplan.schema.kinds.paddle_job import PaddleJob
 
 _SIZE = 16
-"""Bytes."""
+"""Size of a digest in bytes."""
 
 
 def marks(specs: Sequence[Spec], context: Context) -> list[str]:
-    """The marks of specs, in their order; all empty where the platform lists extensions, which may look at anything.
+    """The marks of specs, in their order; all empty if the platform lists extensions, which may read anything.
 
-    A mark covers the version of Stowplan, the platform file, the spec's file, and the dataset of a training job. What
-    else a run is compiled from is in the digest of its spec.
+    A mark covers the version of Stowplan, the platform file, the path of the spec's file, and the dataset of a training
+    job. The digest of the spec covers all other inputs of a run.
     """
     if context.platform.extensions:
         return [""] * len(specs)

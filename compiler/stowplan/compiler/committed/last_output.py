@@ -1,4 +1,4 @@
-"""What the last run left in the output folder, as far as this one asks."""
+"""The output of the last run, as far as this run needs it."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,23 +14,23 @@ from stowplan.schema.meta import ObjectId, SpecId
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """The inventory by spec, and the objects that no spec of this run can answer for."""
+    """The inventory by spec, and the objects that belong to no spec of this run."""
 
     inventory: Inventory
     tree: OutputFolder
     by_spec: Mapping[SpecId | None, Sequence[Entry]] = field(default_factory=dict)
     gone: tuple[Entry, ...] = ()
-    """What the last run wrote of specs that are gone."""
+    """Entries of specs that no longer exist."""
     strays: Mapping[ObjectId, Json] = field(default_factory=dict)
-    """Their objects, and those of our files that the inventory does not list."""
+    """Objects of the `gone` entries, and of generated files that the inventory does not list."""
     base: Base | None = None
-    """What vouches for runs, where a base commit is given."""
+    """The runs that the base commit vouches for; None without a base commit."""
 
     @classmethod
     def of(
         cls, inventory: Inventory, tree: OutputFolder, specs: Collection[SpecId], base: Base | None = None
     ) -> "Committed":
-        """`specs` are those of this run."""
+        """Collect the committed output. `specs` are the specs of this run."""
         by_spec = inventory.by_spec()
         known = frozenset(specs)
         gone = tuple(
@@ -44,5 +44,5 @@ class Committed:
         return cls(inventory, tree, by_spec, gone, strays, base)
 
     def entries(self, specs: Iterable[SpecId | None]) -> tuple[Entry, ...]:
-        """What the last run wrote of these specs."""
+        """The entries of these specs."""
         return tuple(entry for spec in specs for entry in self.by_spec.get(spec, ()))

@@ -19,9 +19,9 @@ from stowplan.schema.meta import ObjectId
 def previous(
     outputs: Sequence[Output], inventory: Inventory, tree: OutputFolder, renderings: Renderings
 ) -> Mapping[ObjectId, Json]:
-    """By identity, the objects in the files of `inventory`. A file that is missing or cannot be read is left out.
+    """The objects in the files of `inventory`, by identity, except files that are missing or cannot be read.
 
-    A file is only read where the outputs would change or remove it; for the rest the new object is the old one.
+    A file is only read if the outputs change or remove it; otherwise the new object is the old one.
     """
     new = {output.path: output for output in outputs}
     objects: dict[ObjectId, Json] = {}
@@ -36,7 +36,7 @@ def previous(
 
 
 def unlisted(inventory: Inventory, tree: OutputFolder) -> Iterator[tuple[ObjectId, Json]]:
-    """The objects in files with our header that the inventory does not list: it may be lost or merged badly."""
+    """The objects in generated files that the inventory does not list: it may be lost or merged badly."""
     for path in _unlisted(inventory, tree):
         manifest = reread(tree.read(path) or b"", PurePosixPath(path).stem)
         if manifest is not None:
@@ -44,14 +44,14 @@ def unlisted(inventory: Inventory, tree: OutputFolder) -> Iterator[tuple[ObjectI
 
 
 def lost_inventory(tree: OutputFolder) -> list[Diagnostic]:
-    """SP516 where files of ours lie in `tree`, but neither their inventory nor that of a run that died."""
+    """SP516 if `tree` has generated files, but neither their inventory nor that of a crashed run."""
     present = inventories.NAME in tree.files or inventories.NAME in tree.others or PENDING in tree.leftovers
     ours = not present and any(_unlisted(Inventory(), tree))
     return [inventories.missing(tree.root)] if ours else []
 
 
 def _unlisted(inventory: Inventory, tree: OutputFolder) -> Iterator[str]:
-    """Files with our header that the inventory does not list."""
+    """Paths of generated files that the inventory does not list."""
     others = sorted(tree.files.difference(entry.path for entry in inventory.entries))
     return (path for path in others if path.endswith(".yaml") and carries_header(_head(tree, path)))
 
@@ -64,7 +64,7 @@ def _head(tree: OutputFolder, path: str) -> bytes:
 
 
 def body_of(entry: Entry, tree: OutputFolder) -> Json | None:
-    """The object in a committed file; None where it is not there, or is another one than the inventory says."""
+    """The object in a committed file; None if the file is missing or its object differs from the entry."""
     content = tree.read(entry.path) if entry.path in tree.files else None
     manifest = reread(content, PurePosixPath(entry.path).stem) if content else None
     return manifest.body if manifest and manifest.id == entry.id else None

@@ -1,7 +1,7 @@
-"""A run is compiled once: unchanged specs keep the committed manifests of their Jobs.
+"""Reuse of committed runs: an unchanged spec reuses the committed manifests of its Jobs.
 
-Training that took days must not start again because Stowplan or an agent image is newer. So while the digest of a
-spec is that of the inventory, its run manifests (Jobs and what is named after their hash) are taken from the
+Training that took days must not start again because Stowplan or an agent image is newer. While the digest of a spec
+equals the one in the inventory, its run manifests (Jobs, and objects named after their hash) are copied from the
 committed files, byte for byte.
 """
 
@@ -29,7 +29,7 @@ from stowplan.schema.meta import ObjectId, SpecId
 
 @dataclass(frozen=True, slots=True)
 class Recompile:
-    """Which specs are compiled anew although they have not changed: all, or those named.
+    """Specs to compile again although they have not changed: all, or the named ones.
 
     A spec is named `imagenet`, `ml/imagenet` or `SampleSet ml/imagenet`.
     """
@@ -38,7 +38,7 @@ class Recompile:
     names: frozenset[str] = frozenset()
 
     def covers(self, spec: SpecId) -> bool:
-        """Whether `spec` is among them."""
+        """Whether `spec` is to be compiled again."""
         return self.everything or not self.names.isdisjoint(_names(spec))
 
     def unknown(self, specs: Collection[SpecId]) -> list[str]:
@@ -48,7 +48,7 @@ class Recompile:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The outputs, sorted by path, with committed runs put in."""
+    """The outputs, sorted by path, with the reused committed runs."""
 
     outputs: tuple[Output, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -63,14 +63,14 @@ def keep(
     *,
     base: Base | None = None,
 ) -> Kept:
-    """Put the committed run manifests of unchanged specs in place of those compiled now.
+    """Replace the compiled run manifests of unchanged specs with the committed ones.
 
-    All files of a spec's run are kept, or none: where one is missing or is not what the inventory says (SP513), a Job
-    and its ConfigMap might no longer fit. None is kept where all of them are what is compiled now. Files that are no
-    part of a run are always those compiled now.
+    All files of a spec's run are reused, or none: if one is missing or differs from the inventory (SP513), a Job and
+    its ConfigMap might no longer match. None is reused if all equal the compiled files. Files outside runs are always
+    the compiled ones.
 
-    A kept file that is not accepted (see `acceptance`) is SP519: an error, since neither to keep the file nor to start
-    the run anew is safe.
+    A reused file that is not accepted (see `acceptance`) is SP519: an error, since neither reusing the file nor
+    starting a new run is safe.
     """
     committed = _committed(previous)
     fixed = {output.path for output in outputs if not output.manifest.run}
@@ -82,7 +82,7 @@ def keep(
         lost = [path for path, output in found.items() if output is None]
         problems += [_changed_by_hand(tree, path) for path in lost]
         runs = [output for output in found.values() if output]
-        # A run whose files are all as they are compiled now is the present one, with whatever else belongs to it.
+        # If all committed files equal the compiled ones, the compiled run is used, with all its further files.
         keeps = not lost and any(output.kept for output in runs)
         refused = _refused(runs, entries, own, base) if keeps else {}
         problems += [diagnose_at(paths.location(tree.root, path), each) for path, each in refused.items()]
@@ -92,9 +92,9 @@ def keep(
 
 
 def starts(outputs: Sequence[Output], previous: Mapping[ObjectId, Json]) -> tuple[ObjectId, ...]:
-    """The Jobs and JobSets that start when the outputs are synced: new ones, and those suspended before; sorted.
+    """The Jobs and JobSets that start when the outputs are synced: new and previously suspended ones; sorted.
 
-    `previous` holds the objects that the last run wrote.
+    `previous`: the objects that the last run wrote.
     """
     runs = (output.manifest for output in outputs if output.manifest.run and output.manifest.kind in STARTING_KINDS)
     idle = (run for run in runs if run.id not in previous or _suspended(previous[run.id]))
@@ -104,9 +104,9 @@ def starts(outputs: Sequence[Output], previous: Mapping[ObjectId, Json]) -> tupl
 def without_recompiled(
     previous: Mapping[ObjectId, Json], inventory: Inventory, recompile: Recompile
 ) -> Mapping[ObjectId, Json]:
-    """The objects that the last run wrote without runs that were asked to be renewed: their replacement is meant.
+    """The objects that the last run wrote, without the runs to recompile: their replacement is intended.
 
-    What the inventory does not list has no spec; it belongs to those asked for where all are.
+    An object that the inventory does not list has no spec; its run is excluded if all specs are recompiled.
     """
     entries = {entry.id: entry for entry in inventory.entries}
     return {known: body for known, body in previous.items() if not _renewed(known, entries.get(known), recompile)}
@@ -142,9 +142,9 @@ def _by_spec(outputs: Sequence[Output]) -> dict[SpecId | None, list[Output]]:
 
 
 def _run(entries: list[Entry], own: list[Output], fixed: set[str]) -> list[Entry]:
-    """The committed run of a spec; empty where it had none, or where the spec has changed since.
+    """The committed run of a spec; empty if it has none, or if the spec has changed since.
 
-    What only became part of the run by a newer compiler belongs to the old run too: it is in use.
+    Files that only a newer compiler counts as part of the run belong to the old run too: it uses them.
     """
     digest = own[0].spec_digest
     joined = {output.path for output in own if output.manifest.run}
@@ -154,7 +154,7 @@ def _run(entries: list[Entry], own: list[Output], fixed: set[str]) -> list[Entry
 
 
 def _kept(entry: Entry, own: list[Output], tree: OutputFolder, renderings: Renderings) -> Output | None:
-    """The committed file as an output, or None where it is not what the inventory says."""
+    """The committed file as an output, or None if it differs from the inventory."""
     content = tree.read(entry.path)
     if content is None or len(content) != entry.size or sha256(content).hexdigest() != entry.sha256:
         return None
@@ -182,7 +182,7 @@ def _kept(entry: Entry, own: list[Output], tree: OutputFolder, renderings: Rende
 def _refused(
     kept: Sequence[Output], entries: Sequence[Entry], own: Sequence[Output], base: Base | None
 ) -> dict[str, Finding]:
-    """SP519 by path: for each kept file that is neither as it is compiled now nor accepted, and for each that lacks."""
+    """SP519 by path: for each reused file that is neither the compiled one nor accepted, and for each missing file."""
     found = {
         entry.path: acceptance.refusal(entry, output.manifest, own, base)
         for entry, output in zip(entries, kept, strict=True)

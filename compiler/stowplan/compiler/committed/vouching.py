@@ -1,7 +1,7 @@
-"""What a base commit vouches for: the files of runs that it holds, as its inventory lists them.
+"""Runs that a base commit vouches for: its files of runs that match its inventory.
 
-A base commit is one that was reviewed and merged, such as the tip of the branch that a pull request is made for. When
-it was merged, each of its runs was either what the compiler of that time made, or vouched for by the base of then.
+A base commit was reviewed and merged, such as the tip of the target branch of a pull request. When it was merged, each
+of its runs was either the output of the compiler at that time, or vouched for by the base commit at that time.
 """
 
 from collections import defaultdict
@@ -27,11 +27,11 @@ RUN_KINDS = frozenset(
         *((kind.group, kind.kind) for kind in ENGINE_KINDS),
     )
 )
-"""Group and kind of all that runs consist of. Nothing else is ever kept."""
+"""Group and kind of all objects in runs. No other objects are ever reused."""
 
 
 class Voucher(NamedTuple):
-    """A file of a run: its object, its content and its spec. The path is no part of it, so that files may move."""
+    """A file of a run: its object, its content and its spec. The path is not included, so that files may move."""
 
     id: ObjectId
     sha256: str
@@ -45,9 +45,9 @@ class Voucher(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The runs of a commit. `severity` is that of SP519, for runs that are not among them.
+    """The runs of a commit. `severity` is the severity of SP519 for all other runs.
 
-    `paths` are those of each run, by its spec and the digest of that.
+    `paths`: the paths of each run, by spec and spec digest.
     """
 
     revision: str
@@ -57,7 +57,7 @@ class Base:
 
 
 def at_commit(out: Path, revision: str) -> Base:
-    """The runs in the output folder of a commit; none where it has no such folder. Raises `commit.BaseError`."""
+    """The runs in the output folder of a commit; none if it lacks the folder. Raises `commit.BaseError`."""
     folder = commit.at_commit(out, revision)
     listed = folder.read([inventory.NAME])
     kinds = [entry.path for entry in _entries(listed) if (entry.id.group, entry.id.kind) in RUN_KINDS]
@@ -71,7 +71,7 @@ def at_commit(out: Path, revision: str) -> Base:
 
 
 def vouchers(files: Mapping[str, bytes]) -> frozenset[Voucher]:
-    """The files of an output folder, by path, that are what the inventory among them says."""
+    """Vouchers for the files that match the inventory among them. `files`: an output folder, by path."""
     return frozenset(map(Voucher.of, _sound(files)))
 
 

@@ -1,4 +1,4 @@
-"""cdk8s renders what the compiler has built: the Node.js process of each compiler process."""
+"""Rendering with cdk8s: one Node.js process for each compiler process."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class ComposerPool:
-    """Starts one Node.js process for each process that renders, when it first renders.
+    """One Node.js process for each rendering process, started at its first rendering.
 
-    `lasting` says that the pool serves several runs of one process, which then does not share its work out.
+    `lasting`: the pool serves several runs of one process; that process then gives no work to other processes.
     """
 
     def __init__(self, *, lasting: bool = True) -> None:
@@ -52,7 +52,7 @@ class ComposerPool:
         return [replace(output, manifest=found) for output, (found,) in zip(outputs, rendered, strict=True)]
 
     def use_jsii(self) -> None:
-        """Render in the Node that jsii starts for extensions, and end any other one."""
+        """Render in the Node process that jsii starts for extensions, and end any earlier one."""
         from stowplan.library.constructs import JsiiComposer  # noqa: PLC0415 - starts Node
 
         self.close()
@@ -67,7 +67,7 @@ class ComposerPool:
         return self._composer
 
     def close(self) -> None:
-        """End Node, and remove what was unpacked."""
+        """End Node, and remove the unpacked files."""
         if self._composer is not None:
             self._composer.close()
         if self._packages is not None:

@@ -1,4 +1,4 @@
-"""One extension file: found, run in isolation, and its failures turned into data."""
+"""One extension file: search, isolated execution, and failures as data."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +20,7 @@ _SHOWN = 400
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why an extension made nothing. `line` is in its file; None when the platform's entry is to blame."""
+    """Reason why an extension failed. `line` is in its file; None if the platform's entry is wrong."""
 
     message: str
     hint: str
@@ -29,14 +29,14 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What an extension made, and the line where its `build` begins."""
+    """Result of an extension, and the line where its `build` begins."""
 
     extended: "Extended"
     line: int
 
 
 def locate(root: Path, path: str) -> Path | Failure:
-    """The extension's file. It must lie in the repository, links followed."""
+    """The extension's file. After following links, it must be in the repository."""
     file = (root / path).resolve()
     if not file.is_relative_to(root.resolve()):
         return Failure(f"`{path}` leads out of the repository.", "Keep extensions inside the repository.")
@@ -46,10 +46,10 @@ def locate(root: Path, path: str) -> Path | Failure:
 
 
 def run(file: Path, program: Program, units: Sequence[Unit]) -> Built | Failure:
-    """Run the file and its `build` on an app of its own.
+    """Run the file and its `build` on a new app.
 
-    Whatever the file raises is a `Failure` at its line, `sys.exit` too. The file stands alone: nothing is put on
-    `sys.path` for it, no bytecode is written, and what it prints goes to stderr, since diagnostics may go to stdout.
+    Any exception of the file is a `Failure` at its line, `sys.exit` too. The file is isolated: `sys.path` gets no entry
+    for it, no bytecode is written, and its output goes to stderr, since diagnostics may go to stdout.
     """
     from stowplan.library.constructs import ExtensionApp  # noqa: PLC0415  # starts Node
 
@@ -71,7 +71,7 @@ def run(file: Path, program: Program, units: Sequence[Unit]) -> Built | Failure:
 
 @contextmanager
 def _isolated(module: ModuleType) -> Iterator[None]:
-    """Known to `sys.modules` while it runs, as dataclasses need; afterwards the interpreter is as it was before."""
+    """Register the module in `sys.modules` while it runs, as dataclasses need; then restore the interpreter's state."""
     path, bytecode = sys.path[:], sys.dont_write_bytecode
     sys.modules[module.__name__] = module
     sys.dont_write_bytecode = True
@@ -83,7 +83,7 @@ def _isolated(module: ModuleType) -> Iterator[None]:
 
 
 def _failing_line(error: BaseException, file: Path) -> int | None:
-    """The line of `file` in which the innermost of its frames failed; None when none of them was running."""
+    """The line of `file` in the innermost of its frames in the traceback; None without such a frame."""
     if isinstance(error, SyntaxError) and error.filename == str(file):
         return error.lineno
     line = None
@@ -101,7 +101,7 @@ def _first_line(build: Callable[..., Any] | None) -> int:
 
 
 def _text(error: BaseException) -> str:
-    """The error in one paragraph; jsii's own prefix is left out."""
+    """The error in one paragraph, without jsii's prefix."""
     text = error.msg if isinstance(error, SyntaxError) else str(error)
     return shorten(f"{type(error).__name__}: {text.removeprefix('Error: ')}", _SHOWN, placeholder=" …")
 

@@ -1,4 +1,4 @@
-"""Objects that extensions made, as manifests."""
+"""Manifests of the objects that extensions made."""
 
 import re
 from collections.abc import Iterable
@@ -15,17 +15,17 @@ _NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?")
 
 @dataclass(frozen=True, slots=True)
 class Misshapen:
-    """An object that cannot become a manifest, and what is wrong with it."""
+    """Reason why an object cannot become a manifest."""
 
     message: str
 
 
 def manifest_of(body: Json, platform: Platform) -> Manifest | Misshapen:
-    """The manifest of a rendered object; its file is named by the object's name.
+    """The manifest of a rendered object; its file is named after the object.
 
-    A kind with a namespace that names none gets the platform's default one. A cluster-scoped kind loses the namespace
-    that its chart gave it. Cluster-scoped are the built-in kinds that are so in Kubernetes, and those that an
-    extension's list of kinds marks. Names become file names, so they are held to letters, digits and `-_.:`.
+    A namespaced object without a namespace gets the platform's default one. A cluster-scoped object loses the namespace
+    of its chart. Cluster-scoped kinds are the ones of Kubernetes, and kinds that an extension's list of kinds marks.
+    Names become file names, so only letters, digits and `-_.:` are allowed.
     """
     api_version, kind, metadata = body.get("apiVersion"), body.get("kind"), body.get("metadata")
     if not isinstance(api_version, str) or not isinstance(kind, str) or not _KIND.fullmatch(kind):

@@ -1,12 +1,12 @@
-"""Extensions: Python files of the platform team that add objects to the output and patch ours.
+"""Extensions: Python files of the platform team that add objects to the output and patch compiled ones.
 
 `platform.extensions` lists them. Each defines `build(app, program)`: `app` is a cdk8s App whose
-`spec(kind, namespace, name)` gives the objects of a spec, `program` is the `Program` that is being compiled. They run
-one after the other, each on what the one before left; one that fails changes nothing.
+`spec(kind, namespace, name)` returns the objects of a spec, `program` is the compiled `Program`. Extensions run in
+order, each on the result of the previous one; an extension that fails changes nothing.
 
-Security: an extension is trusted code. It runs with all rights of whoever runs the command. What it adds still has to
-pass the check stage and the list of kinds, but the isolation here only keeps runs tidy and is no sandbox. Whoever may
-change these files may do what the CI job may do: let the platform team own and review them.
+Security: an extension is trusted code. It runs with all rights of the user who runs the command. Its objects must pass
+the check stage and the list of kinds, but the isolation here only separates runs and is no sandbox. Anyone who may
+change these files has the rights of the CI job: let the platform team own and review them.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ class Addition:
 
 @dataclass(frozen=True, slots=True)
 class Extensions:
-    """What all extensions made: every unit in its order, patched or not, their own objects, and what went wrong."""
+    """Result of all extensions: every unit in its order, patched or not, the added objects, and the diagnostics."""
 
     units: tuple[Unit, ...]
     additions: tuple[Addition, ...] = ()
@@ -48,10 +48,10 @@ class Extensions:
 
 
 def extend(program: Program, units: Sequence[Unit], root: Path) -> Extensions:
-    """Run the platform's extensions, in the order it lists them. `root` is the repository.
+    """Run the platform's extensions in their listed order. `root` is the repository.
 
-    Without extensions nothing is imported and no Node starts. Failures are SP560, objects of ours that were removed,
-    renamed or moved are SP561; both leave the units as they were.
+    Without extensions nothing is imported and no Node starts. Failures are SP560; compiled objects that an extension
+    removed, renamed or moved are SP561. Both leave the units unchanged.
     """
     extended = Extensions(tuple(units))
     for index in range(len(program.platform.extensions)):
@@ -60,7 +60,7 @@ def extend(program: Program, units: Sequence[Unit], root: Path) -> Extensions:
 
 
 def _extend(program: Program, before: Extensions, root: Path, index: int) -> Extensions:
-    """One extension more."""
+    """Run the extension at `index`."""
     file = locate(root, program.platform.extensions[index].path)
     if isinstance(file, Failure):
         return _add_problems(before, [_at_platform(program, index, file)])

@@ -1,4 +1,4 @@
-"""The program into units: the manifests of each spec."""
+"""Lowering of the program to units: the manifests of each spec."""
 
 from collections.abc import Iterable, Iterator
 
@@ -14,7 +14,7 @@ from stowplan.schema.kinds.sample_set import SampleSet
 
 
 def context_of(program: Program, version: str) -> Context:
-    """What specs are lowered with. `version` tags the agent images."""
+    """The context in which specs are lowered. `version` tags the agent images."""
     return Context(
         program.platform,
         version,
@@ -25,7 +25,7 @@ def context_of(program: Program, version: str) -> Context:
 
 
 def lower(specs: Iterable[Spec], program: Program, context: Context, report: Report) -> list[Unit]:
-    """One unit for each of some specs, in their order."""
+    """One unit for each of `specs`, in their order."""
     return [_unit(spec, program, context, report) for spec in specs]
 
 
@@ -37,12 +37,12 @@ def _unit(spec: Spec, program: Program, context: Context, report: Report) -> Uni
 
 
 def _about_other_spelling(found: Finding, spec: Spec) -> bool:
-    """Whether it is about an old name where the user wrote the present one, which was said on reading (SP212)."""
+    """Whether an SP407 is about a name that the user did not write; the reader reported the written one (SP212)."""
     return found.code == "SP407" and not spec.document.root.nearest(found.path)[1]
 
 
 def _missing_keys(spec: Spec, unit: Unit, program: Program) -> list[Finding]:
-    """Keys that a Secret lacks where the repository defines it; of a volume's said of its dataset, not of each task."""
+    """SP304 for keys that a Secret of the repository lacks; reported for a volume's dataset, not for each task."""
     if not program.secret_keys:
         return []
     if isinstance(spec.model, DataCube):

@@ -1,4 +1,4 @@
-"""The tree of the output: which file holds which manifest."""
+"""Layout of the output: the path of each manifest."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
@@ -13,9 +13,10 @@ from stowplan.schema.meta import SpecId
 
 
 def of_specs(units: Sequence[Unit], specs: Sequence[Spec], marks: Sequence[str] = ()) -> list[Output]:
-    """`<namespace>/<spec kind>-<spec name>/<object kind>-<object name>.yaml`, and `_cluster/` for what has none.
+    """Outputs at `<namespace>/<spec kind>-<spec name>/<object kind>-<object name>.yaml`, or in `_cluster/`.
 
-    `units` and `marks` (see `compiler_mark`) are those of `specs`, in the same order; without `marks` all are empty.
+    `_cluster/` is for objects without a namespace. `units` and `marks` (see `compiler_mark`) have the order of `specs`;
+    without `marks` all are empty.
     """
     parts = zip(units, specs, marks or [""] * len(specs), strict=True)
     return [output for unit, spec, mark in parts for output in _of_spec(unit, spec, mark)]
@@ -27,7 +28,7 @@ def folder(spec: SpecId) -> str:
 
 
 def of_extensions(additions: Iterable[Addition]) -> list[Output]:
-    """`<namespace>/extension-<file>/…`."""
+    """Outputs at `<namespace>/extension-<file>/…`."""
     return [
         Output(
             path=_path(each.manifest, f"extension-{PurePosixPath(each.extension).stem}"),
@@ -40,7 +41,7 @@ def of_extensions(additions: Iterable[Addition]) -> list[Output]:
 
 
 def of_plain_objects(objects: Iterable[tuple[Manifest, str]]) -> list[Output]:
-    """`<namespace>/plain/…` for each plain object and its file."""
+    """Outputs at `<namespace>/plain/…` for each plain object and its source file."""
     return [
         Output(path=_path(manifest, "plain"), manifest=manifest, spec=None, source=source)
         for manifest, source in objects
@@ -48,7 +49,7 @@ def of_plain_objects(objects: Iterable[tuple[Manifest, str]]) -> list[Output]:
 
 
 def of_platform(manifests: Iterable[Manifest], folder: str) -> list[Output]:
-    """`<folder>/…` for what the platform file alone decides."""
+    """Outputs at `<folder>/…` for objects that depend on the platform file alone."""
     return [
         Output(path=f"{folder}/{_file(manifest)}", manifest=manifest, spec=None, source=PLATFORM_FILE)
         for manifest in manifests

@@ -1,4 +1,4 @@
-"""What the platform file adds to the manifests of specs: CRDs, namespaces, and how Argo CD gets everything."""
+"""Objects that the platform file adds to the manifests of specs: CRDs, namespaces, reporters, Applications."""
 
 from collections.abc import Iterable, Iterator, Sequence, Set
 from fnmatch import fnmatchcase
@@ -25,9 +25,9 @@ _SYSTEM = "kube-"
 
 
 class Place(NamedTuple):
-    """Where objects of the output are: their folder at the top, their namespace, and that of the spec that makes them.
+    """Place of objects in the output: their top-level folder, their namespace, and the namespace of their spec.
 
-    `home` is empty where no spec does.
+    `home` is empty for objects of no spec.
     """
 
     folder: str
@@ -44,9 +44,9 @@ def places(outputs: Iterable[Output]) -> set[Place]:
 
 
 def delivered(specs: Set[Place], others: Sequence[Output], program: Program) -> list[Output]:
-    """`others`, and what brings them and the objects of specs into the cluster: all that no spec makes.
+    """All objects that belong to no spec: `others`, CRDs, reporters, namespaces, and the Applications that sync all.
 
-    `specs` are the places of the objects of all specs.
+    `others`: plain and extension objects. `specs`: the places of the objects of all specs.
     """
     platform = program.platform
     outputs = [*others, *_crds(platform)]
@@ -61,7 +61,7 @@ def plain_objects(program: Program) -> list[Output]:
 
 
 def settings(program: Program) -> list[Output]:
-    """What an admin merges into Argo CD's own settings by hand; its name keeps it out of every sync."""
+    """The patch that an admin merges into Argo CD's settings by hand; its file name excludes it from every sync."""
     platform = program.platform
     if platform.argocd.repo_url is None:
         return []
@@ -71,7 +71,7 @@ def settings(program: Program) -> list[Output]:
 
 
 def _plain_objects(program: Program) -> list[tuple[Manifest, str]]:
-    """Objects that the platform lets through: unchanged, save a namespace where one is missing."""
+    """Objects that the platform lets through, unchanged except for a missing namespace."""
     objects = []
     for document in program.passed_through:
         body = document.data
@@ -83,7 +83,7 @@ def _plain_objects(program: Program) -> list[tuple[Manifest, str]]:
 
 
 def _crds(platform: Platform) -> list[Output]:
-    """All kinds, whichever the specs use: removing a CRD would remove every object of its kind."""
+    """The CRDs of all kinds, even unused ones: removing a CRD would remove every object of its kind."""
     if platform.argocd.crds == "external":
         return []
     definitions = [Manifest(body, stem=body["metadata"]["name"]) for body in custom_resource_definitions()]
@@ -91,7 +91,7 @@ def _crds(platform: Platform) -> list[Output]:
 
 
 def _reporters(homes: Sequence[str], platform: Platform) -> Iterator[Output]:
-    """One in each namespace of specs."""
+    """One reporter in each namespace of specs."""
     if not platform.reporter:
         return
     site = Site(platform, version("stowplan"))
@@ -109,7 +109,7 @@ def _namespaces(places: Set[Place], platform: Platform) -> list[Output]:
 
 
 def _argocd(places: Set[Place], platform: Platform) -> list[Output]:
-    """One Application for each folder at the top, and the root Application over these."""
+    """One Application for each top-level folder, and the root Application that syncs them."""
     settings = platform.argocd
     if settings.repo_url is None:
         return []
@@ -120,7 +120,7 @@ def _argocd(places: Set[Place], platform: Platform) -> list[Output]:
 
 
 def _root(settings: ArgoCD) -> list[Output]:
-    """The root Application, and its project unless the platform file names one that exists already."""
+    """The root Application, and its project unless the platform file names an existing one."""
     root = argocd.root_application(settings, paths.ARGOCD)
     outputs = [Output(paths.ROOT, root, spec=None, source=PLATFORM_FILE)]
     if settings.root_project is None:
@@ -130,7 +130,7 @@ def _root(settings: ArgoCD) -> list[Output]:
 
 
 def _application(folder: str, home: str, platform: Platform) -> Manifest:
-    """Only the Application of a namespace takes its objects with it: a prune of the others must never delete."""
+    """The Application of a folder. Only that of a namespace deletes its objects with it; a prune of others must not."""
     settings = platform.argocd
     if folder in (paths.CRDS, paths.CLUSTER):
         return argocd.application(settings, folder.strip("_"), folder=folder, namespace=home, cascade=False)
@@ -140,7 +140,7 @@ def _application(folder: str, home: str, platform: Platform) -> Manifest:
 
 
 def _ignored(platform: Platform) -> Iterator[Json]:
-    """Fields that the gang engine writes in what Git holds."""
+    """Fields of the committed objects that the gang engine changes."""
     for shared in GANG_ENGINES[platform.engines.gang].shared_fields():
         entry: Json = {"group": shared.group, "kind": shared.kind}
         if shared.paths:
@@ -151,9 +151,9 @@ def _ignored(platform: Platform) -> Iterator[Json]:
 
 
 def _permitted_namespace(platform: Platform, used: Iterable[str]) -> str:
-    """A namespace for the destination of Applications that hold none.
+    """A namespace for the destination of Applications without one.
 
-    Argo CD refuses an Application whose destination its project does not allow, whether or not anything goes there.
+    Argo CD refuses an Application whose destination its project does not allow, even if no object goes there.
     """
     patterns = platform.argocd.destination.namespaces
     known = [platform.default_namespace, *sorted(patterns), *sorted(used)]
