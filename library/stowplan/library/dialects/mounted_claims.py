@@ -1,4 +1,4 @@
-"""The claims that training jobs mount by volumes of their own."""
+"""The claims in the volumes that training jobs declare."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from stowplan.schema.diagnostics import FieldPath
 
 @dataclass(frozen=True, slots=True)
 class MountedClaim:
-    """A claim, how many pods mount it, whose they are, and where the document names it."""
+    """A claim, the number of pods that mount it, the owner of the pods, and the path of the claim's name."""
 
     claim: str
     pods: int
@@ -19,13 +19,13 @@ class MountedClaim:
 
 
 def of_template(template: dict[str, Any] | None, pods: int, whose: str, path: FieldPath) -> Iterator[MountedClaim]:
-    """The claims in a pod template, which `path` leads to."""
+    """The claims in the pod template at `path`."""
     volumes = ((template or {}).get("spec") or {}).get("volumes") or ()
     yield from of_volumes(volumes, pods, whose, (*path, "spec", "volumes"))
 
 
 def of_volumes(volumes: Sequence[Json], pods: int, whose: str, path: FieldPath) -> Iterator[MountedClaim]:
-    """The claims in a list of volumes, which `path` leads to; none for a role without pods."""
+    """The claims in the list of volumes at `path`; none for a role without pods."""
     for index, volume in enumerate(volumes if pods > 0 else ()):
         source = volume.get("persistentVolumeClaim") or {}
         if source.get("claimName"):

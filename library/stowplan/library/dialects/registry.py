@@ -23,5 +23,5 @@ DIALECTS: dict[str, Dialect[Any]] = {
 
 
 def lower(model: CustomResource, context: Context) -> Lowered:
-    """The manifests of one spec. Never raises for a user's mistake; what is wrong is in the findings."""
+    """Lower one spec. A user's mistake never raises; the findings report it."""
     return DIALECTS[model.kind].lower(model, context)

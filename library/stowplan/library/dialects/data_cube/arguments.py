@@ -30,7 +30,7 @@ def _positive(text: str) -> int | None:
 
 
 def _size(text: str) -> int | None:
-    """The MiB of a size in rclone's form; a number without a unit counts KiB."""
+    """Convert a size in rclone's form to MiB. A number without a unit is in KiB."""
     found = _SIZE.fullmatch(text)
     return max(LEAST_PART, round(float(found[1]) * _MEBIBYTES[found[2].lower()])) if found else None
 
@@ -111,7 +111,7 @@ FLAGS: Mapping[str, Mapping[str, Flag]] = {
         "--quiet": _NOTHING,
     },
 }
-"""By tool: every flag that is accepted. A flag that changes the outcome and has no typed field is refused."""
+"""All accepted flags, by tool. A flag that changes the outcome and has no typed field is refused."""
 
 _SHORT = {"-P": "--progress", "-v": "--verbose", "-vv": "--verbose", "-q": "--quiet"}
 _SHORT_OF = {
@@ -137,7 +137,7 @@ _REFUSED = {
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """The settings in the flags, by name of a setting or an option. The last flag of a name counts."""
+    """Settings that the flags give, by name of the setting or option. The last of several equal flags wins."""
 
     settings: Mapping[str, Any] = field(default_factory=dict)
     places: Mapping[str, int] = field(default_factory=dict)
@@ -190,7 +190,7 @@ def _behind(rest: list[str], takes: int) -> list[str]:
 
 
 def _bare(flag: Flag) -> str:
-    """The value of a flag without one."""
+    """The default value for a flag that has no value."""
     return "true" if flag.setting else ""
 
 

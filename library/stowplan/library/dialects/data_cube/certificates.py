@@ -12,7 +12,7 @@ _HINT = "Write it as Kubernetes has it."
 
 
 def names(model: DataCube) -> list[Finding]:
-    """References without the name of their object, which Kubernetes' schema accepts."""
+    """Findings about references without an object name. Kubernetes' schema accepts such references."""
     return [
         finding("SP213", ("spec", side, "caBundle", key, "name"), "`name` must be given, as a text.", _HINT)
         for side in ("source", "sink")

@@ -69,7 +69,7 @@ def _part_size(cube: Cube) -> int:
 
 
 def part_size_findings(cube: Cube) -> list[Finding]:
-    """A part size that S3 refuses, or that does not fit into the memory of the pod."""
+    """Findings about a part size that S3 refuses or that does not fit into the pod's memory."""
     given, places = cube.options.part_size, cube.arguments.places
     path: FieldPath = ("spec", "executor", "options", "partSize")
     if given is None and "part_size_mib" not in places:
@@ -86,7 +86,7 @@ def part_size_findings(cube: Cube) -> list[Finding]:
 
 
 def _state(cube: Cube, path: str) -> State | None:
-    """Cubes that write to one path of the claim share a lock. A cube that only reads has a lock of its own."""
+    """The state and the lock. Cubes that write to one path of the claim share a lock; an upload has a separate lock."""
     if cube.uploads and cube.claim.read_only:
         return None
     lock = content_hash("source", cube.id.name) if cube.uploads else content_hash("sink", path)
@@ -94,7 +94,7 @@ def _state(cube: Cube, path: str) -> State | None:
 
 
 def _env(cube: Cube, option: str) -> str | None:
-    """The variable of an option that acts on this side and has a value, from the spec or from a flag."""
+    """The variable of an option. None if the option does not act on this side, or if neither spec nor flags give it."""
     acts = options.OPTIONS[cube.remote.type][option].side in (None, cube.side)
     has_value = options.given(cube.remote, option) or option in cube.arguments.settings
     return option_env(option) if acts and has_value else None
@@ -167,7 +167,7 @@ _REMOTES: Mapping[str, Callable[[Cube], S3Endpoint | HuggingFaceEndpoint | GitEn
     "huggingface": _hugging_face,
     "s3": _s3,
 }
-"""By type of the remote side."""
+"""Functions that build the remote endpoint, by type of the remote side."""
 
 
 def from_flags(cube: Cube) -> dict[str, str]:

@@ -33,14 +33,14 @@ _TYPED: Mapping[str, tuple[str, str]] = {
     "depth": ("git", "depth"),
     "submodules": ("git", "submodules"),
 }
-"""By setting that a flag can give: the block and the field that take precedence. `options` is the executor's."""
+"""The block and the field that take precedence, by setting that a flag can give. `options` is the executor's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cube:
     """A DataCube with exactly one claim.
 
-    `side` is the side that is remote. `claim`, `executor` and `options` are empty models where the spec has none.
+    `side` is the side that is remote. `claim`, `executor` and `options` are empty models if the spec has none.
     `arguments` are the settings from `extraArgs`. `resources` are the requests and limits of the pod. `git` is the
     parsed option `url` of the remote side, None without a literal URL. `s3` is its parsed option `s3-uri`, None if that
     is no URI of S3.
@@ -66,12 +66,12 @@ class Cube:
 
     @property
     def remote_path(self) -> FieldPath:
-        """Where the remote side is in the document."""
+        """Path of the remote side in the document."""
         return ("spec", self.side)
 
     @property
     def claim_path(self) -> FieldPath:
-        """Where the claim is in the document."""
+        """Path of the claim in the document."""
         return ("spec", "source" if self.uploads else "sink", "pvc")
 
     @property
@@ -96,7 +96,7 @@ class Cube:
 
 
 def view(model: DataCube, context: Context) -> tuple[Cube, list[Finding]]:
-    """The view of a DataCube with exactly one claim, and what is wrong with its `extraArgs`."""
+    """The view of a DataCube with exactly one claim, and findings about its `extraArgs`."""
     side: Side = "sink" if model.spec.source.type == "pvc" else "source"
     source, sink = model.spec.source, model.spec.sink
     near, remote = (source, sink) if side == "sink" else (sink, source)

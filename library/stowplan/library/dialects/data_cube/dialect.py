@@ -8,7 +8,7 @@ from stowplan.schema.kinds.data_cube import DataCube
 
 
 def relations(model: DataCube, context: Context) -> Relations:
-    """The place that the cube writes to."""
+    """The directory that the cube writes to."""
     return Relations(write=writes.of_model(model, context.namespace(model.metadata.namespace)))
 
 

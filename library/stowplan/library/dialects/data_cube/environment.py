@@ -15,10 +15,10 @@ from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, findin
 from stowplan.schema.kinds.data_cube import DataCube
 
 PROVIDED = frozenset({"HOME", NODE_ENV, POD_ENV, RUN_ENV})
-"""Variables that every agent has, ahead of the others."""
+"""Variables that every agent has. They come before all others."""
 
 OF_THE_KUBELET = frozenset({"KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"})
-"""Variables that the kubelet sets, and that may be referred to."""
+"""Variables that the kubelet sets. Values may refer to them."""
 
 SECRET_NAME = re.compile(r"(^|_)(API_KEY|PASSWD|PASSWORD|SECRET|SECRET_ACCESS_KEY|SECRET_KEY|TOKEN)$", re.IGNORECASE)
 """Names of variables whose value is secret, such as HF_TOKEN."""
@@ -32,11 +32,11 @@ zone and locale. The list names what is allowed, since a list of dangerous names
 interpreters, TLS libraries and Git all have variables that make them run code or trust servers."""
 
 _FILES = frozenset({*CA_ENV, "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"})
-"""Names that would make the agent trust or run the content of a file, though `_ALLOWED` matches some of them."""
+"""Refused names, though `_ALLOWED` matches some: they make the agent trust or run the content of a file."""
 
 
 class Variable(NamedTuple):
-    """One environment variable: its name, the rest of it, and where it is in the document.
+    """One environment variable: its name, its other fields, and its path in the document.
 
     `option` is the name of the option that the variable carries. `git` is the parsed value of the option `url`.
     """
@@ -76,7 +76,7 @@ def findings(
     certificates: bool,
     allowed: Sequence[str],
 ) -> list[Finding]:
-    """Names that clash or are not allowed, values that are secret, and references that lead nowhere or in a circle.
+    """Findings about clashing or forbidden names, secret values, and undefined or circular references.
 
     `certificates` says whether the cube has a `caBundle`. `allowed` is `policy.executorEnv` of the platform.
     """
@@ -111,7 +111,7 @@ def _word(variable: Variable) -> str:
 
 
 def _refused(variables: Sequence[Variable], allowed: Sequence[str]) -> Iterator[Finding]:
-    """Variables in `executor.env` that the agent must not get."""
+    """Findings about variables in `executor.env` that are forbidden for the agent."""
     for each in variables:
         known = _ALLOWED.fullmatch(each.name) and each.name not in _FILES
         if each.option or known or any(_matches(each.name, pattern) for pattern in allowed):
@@ -131,7 +131,7 @@ def _matches(name: str, pattern: str) -> bool:
 
 
 def _secrets(variables: Sequence[Variable]) -> Iterator[Finding]:
-    """Literal secrets in `executor.env`. The rules of each option cover the options."""
+    """Findings about literal secrets in `executor.env`. The rules of each option check the options."""
     for each in variables:
         value = each.value
         if each.option or not value:

@@ -25,7 +25,7 @@ class GitUrl:
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """Why a URL cannot be used; `secret` where it carries a credential. The message never shows one."""
+    """Reason why a URL cannot be used; `secret` is true if it carries a credential. The message never shows it."""
 
     message: str
     hint: str
@@ -40,7 +40,7 @@ _SECRET = Unusable(
 
 
 def split(url: str) -> GitUrl | Unusable:
-    """A literal URL without its userinfo. The agent judges a URL that begins with a reference."""
+    """Split the userinfo off a literal URL. The agent checks a URL that begins with a reference to a variable."""
     if url.startswith("$("):
         return GitUrl(url)
     parts = _PARTS.fullmatch(url)

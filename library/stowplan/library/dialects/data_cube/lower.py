@@ -1,4 +1,4 @@
-"""`DataCube` lowered: a copy between a claim and a remote side, once or at the times of a schedule."""
+"""Lowering of `DataCube`: a copy between a claim and a remote side, once or on a schedule."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The options of a DataCube's sides: the known ones, the required ones, and those that must be literal."""
+"""The options of a DataCube's sides: known options, required options, and options that must be literal."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -53,10 +53,10 @@ OPTIONS: Mapping[SideType, Mapping[str, Option]] = {
     },
     "pvc": {},
 }
-"""By type. `repo-type`, `revision`, `s3-region` and `s3-session-token` are new, the others are the old system's."""
+"""Options by type. `repo-type`, `revision`, `s3-region` and `s3-session-token` are new, the others are the old ones."""
 
 REMOTE_TYPES = tuple(each for each in OPTIONS if each != "pvc")
-"""The types of the side that is no claim."""
+"""The types of a remote side."""
 
 REPO_TYPES = ("model", "dataset", "space")
 _REPO = re.compile(r"[\w.-]{1,96}(/[\w.-]{1,96})?", re.ASCII)
@@ -70,7 +70,7 @@ def given(reference: DataReference, name: str) -> bool:
 
 
 def certain(reference: DataReference, name: str) -> bool:
-    """Whether the option is given, and not by an optional reference."""
+    """Whether the option has a literal value or a required reference."""
     return given(reference, name) and not may_be_missing(reference.by_name[name])
 
 
@@ -173,7 +173,7 @@ def _keys(reference: DataReference, base: FieldPath) -> Iterator[Finding]:
 
 
 def _needed(reference: DataReference, name: str, base: FieldPath, hint: str) -> Finding:
-    """A required option that is not given, or has an optional reference."""
+    """Finding about a required option that is not given or has an optional reference."""
     message = f"{reference.type} needs the option `{name}`."
     if given(reference, name):
         message = f"{reference.type} needs the option `{name}`, but its key may be missing (`optional: true`)."
@@ -182,7 +182,7 @@ def _needed(reference: DataReference, name: str, base: FieldPath, hint: str) -> 
 
 
 def _values(reference: DataReference, base: FieldPath) -> Iterator[Finding]:
-    """Forms of literal values."""
+    """Findings about the form of literal values."""
     match reference.type:
         case "huggingface":
             yield from _hugging_face(reference, base)

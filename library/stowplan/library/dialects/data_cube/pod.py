@@ -16,7 +16,7 @@ START = 3600
 """Seconds that all attempts together may wait for nodes, claims and images."""
 
 UNLIMITED = 7 * 86400
-"""Seconds for all attempts without a deadline: the pod of a claim that is never bound must not wait for ever."""
+"""Seconds for all attempts of a cube without a deadline: a pod whose claim is never bound must not wait for ever."""
 
 _ROOT = 0
 _NOT_OURS = frozenset({"appArmorProfile", "seLinuxOptions", "sysctls", "windowsOptions", "seLinuxChangePolicy"})
@@ -50,7 +50,7 @@ def findings(cube: Cube) -> list[Finding]:
 
 
 def defaults(cube: Cube) -> list[Finding]:
-    """Defaults that differ from those of the old system."""
+    """Findings about defaults that differ from the old system's."""
     options = cube.options
     if options.active_deadline_seconds is not None or options.total_deadline_seconds is not None:
         return []
@@ -77,7 +77,7 @@ def _deadlines(cube: Cube) -> Iterator[Finding]:
 
 
 def _rights(security: Json) -> Iterator[Finding]:
-    """Rights that Pod Security `restricted` refuses."""
+    """Findings about rights that Pod Security `restricted` refuses."""
     base: FieldPath = ("spec", "executor", "securityContext")
     hint = "Remove it. Files of other users are reached by `fsGroup` or `supplementalGroups`."
     for key in sorted(_NOT_OURS & security.keys()):

@@ -22,7 +22,7 @@ def findings(cube: Cube) -> list[Finding]:
 
 
 def _address(cube: Cube) -> Iterator[Finding]:
-    """The literal URL or URI."""
+    """Findings about the literal URL or URI."""
     reference, base = cube.remote, cube.remote_path
     if reference.type == "git" and cube.git:
         path = options.path_of(reference, "url", base)
@@ -76,7 +76,7 @@ def _s3(cube: Cube) -> Iterator[Finding]:
 
 
 def _one_sided(cube: Cube) -> Iterator[Finding]:
-    """Settings that have no effect on this side."""
+    """Findings about settings that have no effect on this side."""
     for block, field, key, acts in _ONE_SIDED:
         settings = getattr(cube.remote, block)
         if block == cube.remote.type and cube.side != acts and settings and getattr(settings, field) is not None:
@@ -90,11 +90,11 @@ _ONE_SIDED: tuple[tuple[str, str, str, Side], ...] = (
     ("git", "depth", "depth", "source"),
     ("git", "submodules", "submodules", "source"),
 )
-"""Block, field, its key, and the side where it acts."""
+"""Block, field, key in the document, and the side on which the field has an effect."""
 
 
 def _without_token(cube: Cube) -> Iterator[Finding]:
-    """An upload without a token, which a server refuses unless everybody may write."""
+    """Finding about an upload without a token. A server refuses it unless everybody may write."""
     kind = cube.remote.type
     if not cube.uploads or kind == "s3" or options.certain(cube.remote, "token"):
         return

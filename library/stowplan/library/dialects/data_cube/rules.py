@@ -12,7 +12,7 @@ from stowplan.schema.kinds.data_cube import DataCube, DataReference
 
 
 def sides(model: DataCube) -> list[Finding]:
-    """Exactly one side is a claim."""
+    """Findings about a DataCube that does not have exactly one claim."""
     types = (model.spec.source.type, model.spec.sink.type)
     if types.count("pvc") == 1:
         return []
@@ -42,7 +42,7 @@ def findings(cube: Cube) -> list[Finding]:
 
 
 def _blocks(model: DataCube) -> Iterator[Finding]:
-    """Settings for another type, and findings about certificates."""
+    """Findings about settings for a different type, and about certificates."""
     for side in ("source", "sink"):
         reference: DataReference = getattr(model.spec, side)
         for block in ("git", "huggingface", "s3", "pvc"):
@@ -53,7 +53,7 @@ def _blocks(model: DataCube) -> Iterator[Finding]:
 
 
 def _ref(cube: Cube) -> Iterator[Finding]:
-    """A branch or tag whose name Git does not allow. The agent judges a name that refers to variables."""
+    """Findings about branch or tag names that Git does not allow. The agent checks names that refer to variables."""
     reference, arguments = cube.remote, cube.arguments
     named = [(options.literal(reference, "ref"), options.path_of(reference, "ref", cube.remote_path))]
     if "ref" in arguments.places:
@@ -91,7 +91,7 @@ def _mirror(cube: Cube) -> Iterator[Finding]:
 
 
 def _overridden(cube: Cube) -> Iterator[Finding]:
-    """Flags that a field or option overrides, and flags for options that act on the other side only."""
+    """Findings about flags that a field or option overrides, and about options that act on the other side only."""
     known = options.OPTIONS[cube.remote.type]
     for name, index in cube.arguments.places.items():
         if cube.overrides(name):
@@ -103,7 +103,7 @@ def _overridden(cube: Cube) -> Iterator[Finding]:
 
 
 def defaults(cube: Cube) -> Iterator[Finding]:
-    """Defaults that differ from those of the old system."""
+    """Findings about defaults that differ from the old system's."""
     source, sink = cube.model.spec.source, cube.model.spec.sink
     if source.type == "git" and not options.given(source, "ref"):
         message = "Without `ref`, the branch is the one that the remote's HEAD names; the old system took master."

@@ -65,7 +65,7 @@ def circle(values: Mapping[str, str]) -> list[str]:
 
 
 def _back_to(start: str, values: Mapping[str, str]) -> list[str]:
-    """A shortest path from a name to itself along the references; empty if there is none."""
+    """A shortest path from a name to itself along the references; empty if no such path exists."""
     ways = [[start]]
     seen: set[str] = set()
     for way in ways:

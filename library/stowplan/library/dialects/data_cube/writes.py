@@ -8,7 +8,7 @@ from stowplan.schema.kinds.data_cube import ClaimReference, DataCube
 
 
 def of_model(model: DataCube, namespace: str) -> Write | None:
-    """Where a cube writes in its claim; None if it uploads. A Git repository has a directory of its own."""
+    """The directory of the claim that a cube writes to; None if it uploads. A Git repository gets a subdirectory."""
     source, sink, executor = model.spec.source, model.spec.sink, model.spec.executor
     if sink.type != "pvc" or source.type == "pvc":
         return None

@@ -1,4 +1,4 @@
-"""The claim of a dataset that no cache stands before, and fields that mean nothing for such a dataset."""
+"""The claim of a dataset without a cache, and fields that have no effect on such a dataset."""
 
 from collections.abc import Iterator
 
@@ -13,18 +13,18 @@ _BASE: FieldPath = ("spec", "csi", "claim")
 TEMPLATE: FieldPath = (*_BASE, "template")
 _SEVERAL_NODES = ("ReadWriteMany", "ReadOnlyMany")
 _OF_CACHES = (("partitions", "partitions"), ("cache", "cache"), ("node_affinity", "nodeAffinity"))
-"""Fields of a SampleSet that are about cached datasets only, and their keys."""
+"""Fields of a SampleSet that only concern cached datasets, with their keys in the document."""
 
 
 def of_set(model: SampleSet) -> Claim:
-    """The claim of a SampleSet: that of its own name where it says no other."""
+    """The claim of a SampleSet. By default its name is the SampleSet's."""
     given = _given(model)
     template = given.template
     return Claim(given.name or model.metadata.name, paths.canonical(given.sub_path or ""), template)
 
 
 def findings(model: SampleSet, namespace: str) -> Iterator[Finding]:
-    """What is wrong with a SampleSet that is a plain claim; `namespace` is that of the SampleSet."""
+    """Findings about a SampleSet that is a plain claim. `namespace` is the SampleSet's namespace."""
     claim, given = of_set(model), _given(model)
     yield from claim_rules.name_findings(claim.name, (*_BASE, "name") if given.name else ("metadata", "name"))
     if given.sub_path:
@@ -36,7 +36,7 @@ def findings(model: SampleSet, namespace: str) -> Iterator[Finding]:
 
 
 def write(model: SampleSet, namespace: str) -> Write:
-    """Where the sync of a SampleSet that is a plain claim writes."""
+    """The directory that the sync of a SampleSet with a plain claim writes to."""
     claim, given = of_set(model), _given(model)
     place = next((key for key, value in (("subPath", given.sub_path), ("name", given.name)) if value), "")
     at: FieldPath = (*_BASE, place) if place else ("metadata", "name")
@@ -57,7 +57,7 @@ def is_single_node(modes: object) -> bool:
 
 
 def of_another_driver(model: SampleSet) -> Iterator[Finding]:
-    """A claim beside a driver that makes its own."""
+    """Finding about `csi.claim` with a driver that creates the claim itself."""
     if model.spec.csi and model.spec.csi.claim:
         message = "The claim has no effect: only the driver `pvc` takes one."
         yield finding("SP406", _BASE, message, "Remove it, or choose `driver: pvc`.", anchor=Anchor.KEY)

@@ -26,7 +26,7 @@ _PLACEMENTS = ("preferred", "required")
 def resolve(
     reference: paddle_job.DatasetMount | None, metadata: ObjectMeta, namespace: str, context: Context
 ) -> tuple[tuple[DatasetMount, ...], list[Finding]]:
-    """What `sampleSetRef` mounts, nothing where it cannot, and what is wrong with it."""
+    """The mount of the dataset in `sampleSetRef`, none if it cannot be mounted, and findings about it."""
     placement, found = _placement(metadata, context)
     if reference is None:
         return (), found
@@ -56,12 +56,12 @@ def _wait(wait: paddle_job.DatasetWait, dataset: CachedDataset, mount: DatasetMo
 
 
 def _step(dataset: CachedDataset) -> Until:
-    """The step that makes a dataset ready: nothing is known of one with `noSync` but that it can be read."""
+    """The step after which a dataset is ready. With `noSync` it is only known that the dataset can be read."""
     return "synced" if dataset.source else "mounted"
 
 
 def _steps(wait: paddle_job.DatasetWait, dataset: CachedDataset) -> Iterator[Finding]:
-    """A step that is waited for, and that the SampleSet itself does not take."""
+    """Findings about waiting for a step that the SampleSet does not take itself."""
     path, name = (*_REF, "wait", "until"), dataset.names.name
     if wait.until == "warmed" and not dataset.warmed:
         message = f"No warmup follows a sync of {name}, so the pods would wait in vain."
@@ -74,7 +74,7 @@ def _steps(wait: paddle_job.DatasetWait, dataset: CachedDataset) -> Iterator[Fin
 
 
 def clashes(template: Json, mounts: tuple[DatasetMount, ...], at: FieldPath) -> Iterator[Finding]:
-    """Where a user's own volume, mount or container stands in the place of ours. `at` leads to the pod's spec."""
+    """Findings about a user's volume, mount or container that clashes with Stowplan's. `at` leads to the pod spec."""
     spec = template["spec"]
     for mount in mounts:
         if mount.wait:
@@ -91,7 +91,7 @@ def clashes(template: Json, mounts: tuple[DatasetMount, ...], at: FieldPath) -> 
 
 
 def crowded(roles: tuple[Role, ...], model: SampleSet) -> Iterator[Finding]:
-    """Roles with more pods than there are nodes that cache the dataset, where they must run on these."""
+    """Findings about roles with more pods than cache nodes, for pods that must run on cache nodes."""
     nodes = model.spec.partitions or 0
     for role in roles:
         if role.size > nodes:

@@ -6,22 +6,22 @@ from stowplan.schema.agents.marker import STATE_DIRECTORY, holds_state
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 
 _CONTROL = frozenset(map(chr, (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)))
-"""Control characters of ASCII and of Latin-1, and Unicode's ends of lines."""
+"""Control characters of ASCII and of Latin-1, and Unicode's line and paragraph separators."""
 
 
 def relative(path: str) -> str:
-    """The path from the dataset's root: leading slashes go, as the old operator cut them, and so does what is empty."""
+    """The path from the dataset's root, without empty or `.` parts. The old operator removed leading slashes too."""
     parts = [part for part in path.split("/") if part not in ("", ".")]
     return "/".join(parts) + ("/" if parts and path.endswith("/") else "")
 
 
 def findings(paths: Sequence[str], base: FieldPath) -> list[Finding]:
-    """One finding for each path that is empty, leaves the dataset, or holds a control character or our state."""
+    """One finding for each path that is empty, leaves the dataset, or holds a control character or agents' state."""
     return [problem for index, path in enumerate(paths) for problem in one(path, (*base, index))]
 
 
 def one(path: str, at: FieldPath) -> list[Finding]:
-    """What is wrong with one path."""
+    """Findings about one path."""
     if not relative(path):
         return [finding("SP405", at, f'"{path}" names nothing below the root of the dataset.', "Name a path.")]
     if ".." in path.split("/"):

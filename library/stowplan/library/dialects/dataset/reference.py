@@ -12,7 +12,7 @@ def name_of(reference: NamedReference | DatasetMount | None) -> str | None:
 
 
 def missing(name: str, namespace: str, context: Context) -> list[Finding]:
-    """A SampleSet that is not there; nothing where its document has errors of its own."""
+    """Finding about a SampleSet that is not defined; none if its document has errors, which are reported already."""
     if (namespace, name) in context.refused:
         return []
     path: FieldPath = ("spec", "sampleSetRef", "name")

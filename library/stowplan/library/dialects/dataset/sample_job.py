@@ -1,4 +1,4 @@
-"""`SampleJob` lowered: one task on a SampleSet, once or at the times of a schedule."""
+"""Lowering of `SampleJob`: one task on a SampleSet, once or on a schedule."""
 
 from stowplan.library.builders import job
 from stowplan.library.builders.custom_resource import custom_resource
@@ -37,7 +37,7 @@ _OPTIONS: dict[TaskType, str] = {
 
 
 def lower(model: SampleJob, context: Context) -> Lowered:
-    """All objects of a SampleJob; none when it cannot work."""
+    """All objects of a SampleJob; none if it has errors."""
     namespace = context.namespace(model.metadata.namespace)
     identity = SpecId("SampleJob", namespace, model.metadata.name)
     found = [

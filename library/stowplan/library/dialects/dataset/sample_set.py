@@ -1,4 +1,4 @@
-"""`SampleSet` lowered: a dataset in a volume, its cache pods where it has some, and the runs that fill it."""
+"""Lowering of `SampleSet`: a dataset in a volume, its cache pods if it has any, and the Jobs that fill it."""
 
 from stowplan.library.builders import job
 from stowplan.library.builders.custom_resource import custom_resource
@@ -21,11 +21,11 @@ PLURAL = "samplesets"
 _NO_OPTIONS = MountOptions()
 
 MOST_PARTITIONS = 5000
-"""Nodes that Kubernetes supports in one cluster. Each partition is a node and a warmup Job of its own."""
+"""Nodes that Kubernetes supports in one cluster. Each partition is one node and one warmup Job."""
 
 
 def lower(model: SampleSet, context: Context) -> Lowered:
-    """All objects of a SampleSet; none when it cannot work."""
+    """All objects of a SampleSet; none if it has errors."""
     dataset = cached_dataset(model, context)
     spec = dataset.origin.spec
     driver = STORAGE_DRIVERS[dataset.driver]
@@ -43,13 +43,13 @@ def lower(model: SampleSet, context: Context) -> Lowered:
 
 
 def driver_of(model: SampleSet) -> StorageDriver:
-    """The driver that a SampleSet names, else the default one."""
+    """The driver that a SampleSet names, or the default driver."""
     csi = model.spec.csi
     return registry.driver_of(csi.driver if csi else None)
 
 
 def cached_dataset(model: SampleSet, context: Context) -> CachedDataset:
-    """The dataset that a SampleSet describes, also of one that has errors."""
+    """The dataset that a SampleSet describes, even if the SampleSet has errors."""
     namespace, name = context.namespace(model.metadata.namespace), model.metadata.name
     spec = model.spec
     csi = spec.csi
@@ -165,7 +165,7 @@ def _dead(model: SampleSet) -> list[Finding]:
 
 
 def _elsewhere(dataset: CachedDataset, context: Context) -> list[Finding]:
-    """Secrets of another namespace that the platform does not list; the source's is often the volume's."""
+    """Findings about Secrets in namespaces that the platform does not list. Source and volume often share one."""
     home, platform = dataset.names.namespace, context.platform
     found = secrets.elsewhere(home, dataset.volume_secret, platform, ("spec", "secretRef", "namespace"))
     if dataset.source and dataset.source.secret.namespace != dataset.volume_secret.namespace:

@@ -27,7 +27,7 @@ def _caches(model: SampleSet, context: Context) -> Iterator[tuple[str, FieldPath
 
 
 def _directory_path(model: SampleSet, directory: str) -> FieldPath:
-    """The field that names a cache directory; for a directory by default, the field that could."""
+    """The path of the field that names a cache directory; for a default directory, of the field that could name it."""
     levels = model.spec.cache.levels or [] if model.spec.cache else []
     for index, level in enumerate(levels):
         if directory in (level.path or "").split(":"):

@@ -1,4 +1,4 @@
-"""Where a sync runs, and what it needs there that no spec defines."""
+"""The namespace in which a sync runs, and the external objects that it needs there."""
 
 from stowplan.library.dialects.shared import secrets
 from stowplan.library.dialects.shared.context import Context
@@ -10,7 +10,7 @@ from stowplan.schema.juicefs.options import CREDENTIAL_KEYS
 
 
 def namespace(dataset: CachedDataset, source: Source, context: Context, path: FieldPath) -> tuple[str, list[Finding]]:
-    """The namespace, and what is in the way. `path` leads to the namespace of the Secret."""
+    """The namespace, and findings if the sync cannot run there. `path` is the path of the Secret's namespace."""
     home = dataset.names.namespace
     if STORAGE_DRIVERS[dataset.driver].cached:
         return secrets.sync_namespace(home, dataset.volume_secret, source.secret, context.platform, path)
@@ -23,7 +23,7 @@ def namespace(dataset: CachedDataset, source: Source, context: Context, path: Fi
 
 
 def externals(dataset: CachedDataset, source: Source | None) -> tuple[ExternalReference, ...]:
-    """Secrets and claims by name. A Secret of a volume has more keys than one of a source."""
+    """External Secrets and claims. The Secret of a volume has more keys than the Secret of a source."""
     if STORAGE_DRIVERS[dataset.driver].cached:
         wanted = {secrets.volume_reference(dataset.volume_secret)}
         if source and source.secret != dataset.volume_secret:
@@ -39,5 +39,5 @@ def _claim(dataset: CachedDataset) -> set[ExternalReference]:
 
 
 def _keys(secret: SecretName) -> set[ExternalReference]:
-    """Of a claim's source, both keys must be there: a public one has no Secret."""
+    """The Secret of a claim's source, with both keys required. A public source has no Secret."""
     return {ExternalReference("Secret", secret.namespace, secret.name, CREDENTIAL_KEYS)} if secret.name else set()

@@ -1,4 +1,4 @@
-"""`MxJob` lowered: a training group of the framework MXNet, on the platform's engines."""
+"""Lowering of `MxJob`: a training group of the framework MXNet, on the platform's engines."""
 
 from typing import Any
 
@@ -25,14 +25,14 @@ _PERMANENT: Json = {
     "action": "FailJob",
     "onExitCodes": {"containerName": CONTAINER, "operator": "In", "values": list(range(1, 128))},
 }
-"""The old operator's table: codes below 128 are the program's own and final, those above come from signals."""
+"""The old operator's table: exit codes below 128 come from the program and are final, higher ones from signals."""
 
 _PORT_NAME = "ps-root-port"
 _LEGACY_LABEL = "mxnet.mlkube.io"
 
 
 def lower(model: MxJob, context: Context) -> Lowered:
-    """All objects of an MxJob; none when it cannot work."""
+    """All objects of an MxJob; none if it has errors."""
     spec = SpecId(KIND, context.namespace(model.metadata.namespace), model.metadata.name)
     found = rules.findings(model)
     if has_errors(found):
@@ -59,13 +59,13 @@ def _group(model: MxJob, spec: SpecId, context: Context) -> TrainingGroup:
 
 
 def _entries(model: MxJob) -> list[tuple[int, MxReplicaSpec]]:
-    """The entries with their places, in the order of the roles: scheduler, server, worker."""
+    """The entries with their indexes, in the order of the roles: scheduler, server, worker."""
     entries = enumerate(model.spec.replica_specs or ())
     return sorted(entries, key=lambda entry: rules.ROLES.index(rules.role_of(entry[1])))
 
 
 def _role(entry: MxReplicaSpec, context: Context) -> Role:
-    """Servers end with the rest; scheduler and workers end by themselves."""
+    """The role of an entry. Scheduler and workers end by themselves, and servers end with them."""
     name = rules.role_of(entry).lower()
     template = equipped(entry.template or {}, CONTAINER, context.platform.accelerators)
     root = entry.ps_root_port if entry.ps_root_port is not None else PORT
@@ -92,7 +92,7 @@ def _open(container: Json, port: int) -> None:
 
 
 def _labelled(template: Json, role: str) -> Json:
-    """The template with the labels by which the old operator's users found pods, save those that counted them."""
+    """The template with the labels by which the old operator's users found pods, except labels that counted pods."""
     metadata: dict[str, Any] = template.get("metadata") or {}
     labels = {**(metadata.get("labels") or {}), _LEGACY_LABEL: "", "job_type": role}
     return {**template, "metadata": {**metadata, "labels": labels}}

@@ -1,4 +1,4 @@
-"""What is wrong with an MxJob, or worth knowing about it."""
+"""Rules for an MxJob."""
 
 from collections.abc import Iterator
 
@@ -18,18 +18,18 @@ _LARGEST_PORT = 65535
 
 
 def role_of(entry: MxReplicaSpec) -> str:
-    """The role of an entry, `WORKER` where it names none."""
+    """The role of an entry; `WORKER` by default."""
     return entry.mx_replica_type or "WORKER"
 
 
 def container_index(template: Json) -> int:
-    """Place of the container that trains; the first where none has its name."""
+    """Index of the container that trains; 0 if no container has its name."""
     names = [container.get("name") for container in template["spec"]["containers"]]
     return names.index(CONTAINER) if CONTAINER in names else 0
 
 
 def findings(model: MxJob) -> list[Finding]:
-    """All findings of the spec itself."""
+    """All findings about the spec itself."""
     entries = list(model.spec.replica_specs or ())
     found = [*_mode(model), *_roles(entries), *_modes(model, entries)]
     for index, entry in enumerate(entries):
@@ -134,7 +134,7 @@ def _restart(template: Json, path: FieldPath) -> Iterator[Finding]:
 
 
 def _overridden(template: Json, path: FieldPath) -> Iterator[Finding]:
-    """Variables by which the processes find each other. Others of MXNet are the user's business."""
+    """Findings about overridden variables by which processes find each other. Users may set MXNet's other variables."""
     index = container_index(template)
     for at, variable in enumerate(template["spec"]["containers"][index].get("env") or ()):
         if variable.get("name") in VARIABLES:

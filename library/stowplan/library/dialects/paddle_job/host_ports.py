@@ -1,7 +1,7 @@
 """Blocks of ports for jobs on the network of their nodes.
 
-The old operator took them from a counter in its memory. Here they follow from the job's name alone, so that no other
-job can move them; two jobs whose blocks overlap are told (SP310), and one of them chooses by annotation.
+The old operator took them from a counter in its memory. Here they depend only on the job's name, so that no other
+job can change them. Overlapping blocks of two jobs are reported (SP310), and one job chooses ports by annotation.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ LARGEST_PORT = 65535
 
 
 def block(spec: SpecId, length: int, given: str | None, ports: HostPorts) -> tuple[range, list[Finding]]:
-    """The ports of one job: from what its annotation says, or by a hash of its name within the platform's range."""
+    """The ports of one job, from its annotation, or from a hash of its name within the platform's range."""
     if given is not None:
         return _chosen(given, length)
     slots = (ports.last - ports.first + 1) // length

@@ -1,4 +1,4 @@
-"""`PaddleJob` lowered: a training group of the framework Paddle, on the platform's engines."""
+"""Lowering of `PaddleJob`: a training group of the framework Paddle, on the platform's engines."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ _SIZE = "np"
 
 
 def lower(model: PaddleJob, context: Context) -> Lowered:
-    """All objects of a PaddleJob; none when it cannot work."""
+    """All objects of a PaddleJob; none if it has errors."""
     spec = _identity(model, context)
     found = rules.findings(model, context.platform)
     mounts, problems = dataset_mount.resolve(model.spec.sample_set_ref, model.metadata, spec.namespace, context)
@@ -41,7 +41,7 @@ def lower(model: PaddleJob, context: Context) -> Lowered:
 
 
 def ports_of(model: PaddleJob, context: Context) -> tuple[dict[str, range], list[Finding]]:
-    """The ports of each role, and what is wrong with them."""
+    """The ports of each role, and findings about them."""
     present = [name for name, _ in _present(model)]
     base = context.platform.paddle.base_port
     if model.spec.intranet != "Host" or not present:
@@ -99,7 +99,7 @@ def _group(
 
 
 def _marked(template: Json, role: str) -> Json:
-    """The template with the label and the annotation by which the old operator told roles."""
+    """The template with the label and the annotation by which the old operator marked roles."""
     metadata = template.get("metadata") or {}
     own_labels = {**(metadata.get("labels") or {}), "paddle-res-type": role}
     notes = {**(metadata.get("annotations") or {}), "paddle-resource": role}
@@ -143,7 +143,7 @@ def _group_findings(model: PaddleJob, group: TrainingGroup, variables: Environme
 
 
 def _size(group: TrainingGroup) -> list[Manifest]:
-    """How many workers an elastic job is to have: outside of the pods, which must not change with it."""
+    """The ConfigMap with the number of workers of an elastic job. The pods must not change with that number."""
     if group.minimum is None:
         return []
     size = str(group.size) if group.minimum == group.size else f"{group.minimum}:{group.size}"

@@ -1,4 +1,4 @@
-"""What is wrong with a PaddleJob, or worth knowing about it."""
+"""Rules for a PaddleJob."""
 
 import re
 from collections.abc import Iterator
@@ -20,14 +20,14 @@ _OLD_PORT = 2379
 _OLD_PORT_IN_TEXT = re.compile(rf"(?<![0-9A-Za-z]){_OLD_PORT}(?![0-9A-Za-z])")
 _LAUNCHER = re.compile(r"paddle\.distributed\.launch|(?:.*/)?fleetrun")
 _TOLD = re.compile(r"(?:^|\s)--(?:legacy|run_mode|(?:server|trainer|worker|heter_worker)(?:s|_num))(?=[\s=]|$)")
-"""Arguments by which the launcher, as it was or as it is, knows that there are servers."""
+"""Arguments by which old and new launchers detect servers."""
 
 _ELASTIC_SERVERS = {"legacy": "PADDLE_ELASTIC_SERVER", "modern": "PADDLE_MASTER"}
-"""The variable with the etcd, by the launcher that reads it."""
+"""The variable that holds the etcd, by the launcher that reads it."""
 
 
 def findings(model: PaddleJob, platform: Platform) -> list[Finding]:
-    """All findings that need nothing but the job and the platform."""
+    """All findings that depend only on the job and the platform."""
     found = [*_sizes(model), *_words(model), *_gloo(model), *_elasticity(model, platform)]
     found += [*_minimum(model), *_names(model)]
     for name, role in _roles(model):
@@ -36,7 +36,7 @@ def findings(model: PaddleJob, platform: Platform) -> list[Finding]:
 
 
 def is_elastic(model: PaddleJob) -> bool:
-    """Any number switches it on; the old operator could do it for jobs of workers alone."""
+    """Whether the job is elastic: any number enables it, but only for jobs of workers, as in the old operator."""
     others = (model.spec.ps, model.spec.heter)
     return model.spec.elastic is not None and not any(role and role.replicas > 0 for role in others)
 
@@ -47,7 +47,7 @@ def deciding_role(model: PaddleJob) -> str | None:
 
 
 def restart(model: PaddleJob, name: str) -> Literal["Never", "OnFailure"]:
-    """What the old operator chose: elastic pods restart; else as the template says; workers with Services restart."""
+    """The old operator's choice: elastic pods restart, else the template decides; workers with Services restart."""
     role: PaddleRole = getattr(model.spec, name)
     given = ((role.template or {}).get("spec") or {}).get("restartPolicy")
     if is_elastic(model) or given in ("OnFailure", "Always"):
@@ -149,7 +149,7 @@ def _minimum(model: PaddleJob) -> Iterator[Finding]:
 
 
 def _names(model: PaddleJob) -> Iterator[Finding]:
-    """Names that become parts of objects, where nobody would see which field they come from."""
+    """Findings about names that become parts of objects, where an error would not show the field."""
     policy = model.spec.scheduling_policy
     if policy and policy.queue and not is_dns_label(policy.queue):
         yield _misnamed(("spec", "schedulingPolicy", "queue"), policy.queue, " and `-`, at most 63")
@@ -185,7 +185,7 @@ def _role(model: PaddleJob, name: str, role: PaddleRole, platform: Platform) -> 
 
 
 def _launcher(container: Json, path: FieldPath) -> Iterator[Finding]:
-    """Since 2.3 it trains collectively where it is not told otherwise, with what PADDLE_TRAINER_ENDPOINTS has."""
+    """Finding about the launcher, which since 2.3 trains collectively by default, with PADDLE_TRAINER_ENDPOINTS."""
     words = [(key, i, str(word)) for key in ("command", "args") for i, word in enumerate(container.get(key) or ())]
     if _TOLD.search(" ".join(word for *_, word in words)):
         return
@@ -198,7 +198,7 @@ def _launcher(container: Json, path: FieldPath) -> Iterator[Finding]:
 
 
 def _old_port(model: PaddleJob, name: str, template: Json, port: int) -> Iterator[Finding]:
-    """Elastic workers meet at an etcd, whose port this is."""
+    """Findings about the old port in a template, except in elastic jobs: their etcd listens on this port."""
     if is_elastic(model) or port == _OLD_PORT or str(_OLD_PORT) not in str(template):
         return
     for path in _mentions(template, ("spec", name, "template")):
@@ -208,7 +208,7 @@ def _old_port(model: PaddleJob, name: str, template: Json, port: int) -> Iterato
 
 
 def _mentions(value: object, path: FieldPath) -> Iterator[FieldPath]:
-    """Where the old port stands in plain data, as a number or in a text."""
+    """The paths of values that hold the old port, as a number or in a string."""
     if isinstance(value, dict | list):
         for key, below in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _mentions(below, (*path, key))

@@ -1,4 +1,4 @@
-"""The account of a spec's agents, what it may do, and who may call them."""
+"""The account of a spec's agents, its rights, and the network policy of the agents."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Rules of claims that specs name, or describe by a template."""
+"""Rules for claims that specs name or describe by a template."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -23,7 +23,7 @@ _OTHERS = (
 `volume.kubernetes.io/selected-node` chooses the node of a claim, `argocd.argoproj.io/hook` lets Argo CD delete it."""
 
 _OURS = frozenset({labels.SYNC_OPTIONS, labels.COMPARE_OPTIONS, labels.SOURCE})
-"""Annotations that every claim of ours has, with values of ours."""
+"""Annotations that Stowplan sets on every claim."""
 
 
 class Identity(NamedTuple):
@@ -34,7 +34,7 @@ class Identity(NamedTuple):
 
 
 def name_findings(name: str, path: FieldPath) -> Iterator[Finding]:
-    """A name that no claim can have."""
+    """Finding about a name that no claim can have."""
     if not is_dns_subdomain(name):
         message = f'"{name}" cannot be the name of a claim.'
         hint = "Use lower-case letters, digits, `-` and `.`, beginning and ending with a letter or digit."
@@ -42,7 +42,7 @@ def name_findings(name: str, path: FieldPath) -> Iterator[Finding]:
 
 
 def template_findings(template: Json, claim: Identity, path: FieldPath, *, owner: str) -> Iterator[Finding]:
-    """What is wrong with the template of a claim that data is written to; `owner` is what the spec is, in a word."""
+    """Findings about the template of a claim that data is written to. Messages call the spec `owner`."""
     metadata, spec = template.get("metadata") or {}, template.get("spec") or {}
     yield from _metadata(metadata, claim.name, (*path, "metadata"), owner)
     yield from _labels(metadata.get("labels") or {}, (*path, "metadata", "labels"))
@@ -76,7 +76,7 @@ def _annotations(given: Json, path: FieldPath) -> Iterator[Finding]:
 
 
 def _data_source(reference: Json, claim: Identity, path: FieldPath) -> Iterator[Finding]:
-    """A claim that would be filled with the data of another namespace."""
+    """Finding about a claim that would be filled with data from a different namespace."""
     namespace = reference.get("namespace")
     if namespace and namespace != claim.namespace:
         message = f"The claim would be filled from namespace {namespace}; allowed is {claim.namespace}, its own."

@@ -1,4 +1,4 @@
-"""Who writes to which place of a claim and who makes it, and whether two specs are in each other's way."""
+"""The directory of a claim that a spec writes to, the claim that it creates, and conflicts between two specs."""
 
 from dataclasses import dataclass
 
@@ -7,9 +7,9 @@ from stowplan.schema.diagnostics import FieldPath, Finding, finding
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A directory of a claim that a spec is about; `writes` where it writes there, `mirror` where it deletes too.
+    """A directory of a claim that a spec uses. `writes`: the spec writes there. `mirror`: it also deletes files there.
 
-    `at` leads to what names the place, `template` to that of a claim that the spec makes.
+    `at` is the path of the field that names the directory, `template` the path of the claim's template, if any.
     """
 
     namespace: str
@@ -22,7 +22,7 @@ class Write:
 
 
 def clash(own: Write, other: Write, name: str) -> list[Finding]:
-    """What to say of a spec that writes where another one, `name`, does."""
+    """Finding about a spec whose writes conflict with the writes of the spec `name`."""
     if (own.namespace, own.claim) != (other.namespace, other.claim) or not (own.writes and other.writes):
         return []
     if own.path == other.path:
@@ -48,7 +48,7 @@ def _within(inner: str, outer: str) -> bool:
 
 
 def made_twice(own: Write, other: str) -> Finding:
-    """What to say of a template whose claim another spec makes already."""
+    """Finding about a template whose claim the spec `other` already creates."""
     message = f"{other} makes the claim {own.claim} too."
     hint = "Leave the template at one of them; the others name the claim."
     return finding("SP321", own.template, message, hint)

@@ -1,4 +1,4 @@
-"""What a spec needs to be lowered, and what comes out."""
+"""Input and result of lowering one spec."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ class Context:
     """The platform, the version of Stowplan, and the datasets that other specs may refer to.
 
     `sample_sets` is keyed by namespace and name. `sources` gives the file of a spec by kind, namespace and name; it
-    may be empty. `refused` are the datasets whose documents have errors: nobody need hear that they are missing.
+    may be empty. `refused` are the datasets whose documents have errors: they are not reported as missing.
     """
 
     platform: Platform
@@ -35,7 +35,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """Manifests of one spec, and what was noticed on the way, at paths in the spec's document."""
+    """Manifests of one spec, and the findings of lowering, at paths in the spec's document."""
 
     unit: Unit
     findings: tuple[Finding, ...] = ()

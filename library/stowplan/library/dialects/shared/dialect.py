@@ -1,4 +1,4 @@
-"""What a dialect is: how the specs of one kind are compiled."""
+"""Interface of a dialect, which compiles the specs of one kind."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ Model = TypeVar("Model", bound=CustomResource)
 
 
 class Relations(NamedTuple):
-    """What a spec shares with other specs.
+    """Resources that a spec shares with other specs.
 
     `reference` is the name in `sampleSetRef`, None if the spec has no such field; `pods` is the number of pods that
     mount this dataset. `ports` are ports of the node: the first one, and the one after the last. `mounted` are claims
-    that the pods mount by volumes of their own. `write` is the place in a claim that the spec fills.
+    in the volumes that the spec declares. `write` is the directory of a claim that the spec uses.
 
     Of a dataset: `caches` are its directories on nodes, each with the path of its field. `claim` is the claim of a
     dataset without a cache, and `single` the path of its access modes if only one node can mount it.
@@ -38,8 +38,8 @@ class Relations(NamedTuple):
 class Dialect(Generic[Model]):
     """The compiler of one kind.
 
-    `lower` makes the manifests of one spec. It never raises for a user's mistake: findings hold what is wrong.
-    `relations` is asked only of specs without errors.
+    `lower` builds the manifests of one spec. It never raises for a user's mistake, but returns findings.
+    `relations` is only called for specs without errors.
     """
 
     lower: Callable[[Model, Context], Lowered]

@@ -8,7 +8,7 @@ from stowplan.schema.meta import RUN_ANNOTATION
 
 
 def findings(schedule: str | None, time_zone: str | None, annotations: Mapping[str, str]) -> list[Finding]:
-    """What is wrong with `spec.schedule` and `spec.timeZone`, and what has no effect beside or without them."""
+    """Findings about `spec.schedule` and `spec.timeZone`, and about fields that have no effect with or without them."""
     found = []
     if schedule is not None and (problem := cron.problem(schedule)):
         found.append(finding("SP415", ("spec", "schedule"), problem.message, problem.hint))

@@ -1,4 +1,4 @@
-"""Secrets by name: which ones a dataset and its tasks need, and where a sync can use them."""
+"""Secrets that a dataset and its tasks need, and the namespace in which a sync can use them."""
 
 from stowplan.library.ir.data import SecretName
 from stowplan.library.manifest import ExternalReference
@@ -10,7 +10,7 @@ from stowplan.schema.platform.platform import Platform
 
 
 def name_findings(reference: SecretReference | None, path: FieldPath) -> list[Finding]:
-    """Names that no Secret and no namespace can have."""
+    """Findings about names that no Secret or namespace can have."""
     found = []
     if reference and reference.name and not is_dns_subdomain(reference.name):
         message = f'"{reference.name}" cannot be the name of a Secret.'
@@ -31,9 +31,9 @@ def resolve(reference: SecretReference | None, fallback: SecretName) -> SecretNa
 
 
 def elsewhere(home: str, secret: SecretName, platform: Platform, path: FieldPath) -> list[Finding]:
-    """A Secret of another namespace than `home`, which is the spec's, that the platform does not list."""
+    """Finding about a Secret outside of the spec's namespace, `home`, that the platform does not list."""
     pairs = ((each.spec_namespace, each.secret_namespace) for each in platform.policy.cross_namespace_secrets)
-    # One that cannot be the name of a namespace was reported before.
+    # `name_findings` reports invalid names of namespaces.
     if not secret.name or secret.namespace == home or not is_dns_label(secret.namespace):
         return []
     if (home, secret.namespace) in pairs:
@@ -59,7 +59,7 @@ def source_reference(secret: SecretName) -> ExternalReference:
 def sync_namespace(
     home: str, volume: SecretName, source: SecretName, platform: Platform, path: FieldPath
 ) -> tuple[str, list[Finding]]:
-    """Where a sync runs: where its Secrets are, since a pod reads only those of its own namespace."""
+    """The namespace in which a sync runs: that of its Secrets, since a pod reads only Secrets of its namespace."""
     if volume.namespace == source.namespace == home:
         return home, []
     if volume.namespace != source.namespace:

@@ -12,7 +12,7 @@ _BLANK = re.compile(r"[\s\x00-\x1f]")
 
 
 def findings(uri: str, path: FieldPath) -> list[Finding]:
-    """The old operator's checks (`ValidateSourceURI`), and those it should have made."""
+    """Findings of the old operator's checks (`ValidateSourceURI`), and of checks that it lacked."""
     storage, delimiter, rest = uri.partition("://")
     if not delimiter or "://" in rest:
         message = f'"{redacted(uri)}" is not of the form NAME://BUCKET[.ENDPOINT][/PREFIX].'
@@ -36,7 +36,7 @@ def findings(uri: str, path: FieldPath) -> list[Finding]:
 
 
 def carries_credentials(text: str) -> bool:
-    """Whether a text holds an address with a key, a password or a token in it, none of them a reference."""
+    """Whether a string holds an address with a literal key, password or token. References to variables do not count."""
     return "@" in text and any("$(" not in match[0] for match in _CREDENTIALS.finditer(text))
 
 

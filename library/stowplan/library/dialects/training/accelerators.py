@@ -1,4 +1,4 @@
-"""What containers get that ask for a device: directories of the node and variables, as the platform says."""
+"""Host directories and variables that the platform file adds to containers that request a device."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ from stowplan.schema.platform.engines import Accelerator
 
 
 def equipped(template: Json, container: str, accelerators: Mapping[str, Accelerator]) -> Json:
-    """The template with what the devices of `container` need. What it has by that name or path already, it keeps."""
+    """The template with volumes and variables for the devices of `container`. The template's own entries win."""
     spec = {**template["spec"], "containers": [dict(each) for each in template["spec"]["containers"]]}
     for each in spec["containers"]:
         if each.get("name") == container:

@@ -1,4 +1,4 @@
-"""What is wrong with a training group as a whole, whichever dialect it was made from."""
+"""Rules for a training group as a whole, for all dialects."""
 
 from collections.abc import Callable, Iterator
 
@@ -19,7 +19,7 @@ def group_findings(
     size_path: Callable[[Role], FieldPath],
     template_path: Callable[[Role], FieldPath] | None = None,
 ) -> list[Finding]:
-    """All findings. `size_path` leads to the number of a role's pods, `template_path` to its template, if it has one.
+    """All findings. `size_path` gives the path of a role's number of pods, `template_path` that of its template.
 
     `environments` are the variables that the framework sets.
     """
@@ -36,7 +36,7 @@ def group_findings(
 
 
 def _long_names(group: TrainingGroup) -> Iterator[Finding]:
-    """Names of Jobs that were cut; one is enough to say so."""
+    """Finding about the first name of a Job that was shortened."""
     for role in group.roles:
         wanted = f"{group.names.base}-{role.name}"
         if group.names.stem(role.name) != wanted:

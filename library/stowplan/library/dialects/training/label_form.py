@@ -18,13 +18,13 @@ def is_label_value(text: str) -> bool:
 
 
 def is_label_key(text: str) -> bool:
-    """Whether a label may be called so: a name, and before it a domain and a slash or nothing."""
+    """Whether a label may have this key: a name, optionally after a domain and a slash."""
     prefix, slash, name = text.rpartition("/")
     return _is_word(name) and (not slash or (len(prefix) <= SUBDOMAIN_LIMIT and _PREFIX.fullmatch(prefix) is not None))
 
 
 def label_findings(labels: Mapping[str, object], path: FieldPath) -> Iterator[Finding]:
-    """Keys and values that no label has, each at its place."""
+    """Findings about keys and values that no label can have, each at its path."""
     for key, value in labels.items():
         if not is_label_key(key):
             message = f'"{key}" cannot name a label.'

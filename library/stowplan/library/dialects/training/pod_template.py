@@ -1,7 +1,7 @@
-"""What is wrong with a user's pod template in a training job, whichever kind it belongs to.
+"""Rules for a user's pod template in a training job of any kind.
 
-The template fits its official schema when these rules see it. What they find would fail in the cluster, where the
-message comes late or not at all.
+The template already fits its official schema. The mistakes that these rules find would fail in the cluster, with a
+late message or none.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,20 +21,20 @@ _SET_BY_US = {
 
 
 def is_usable(template: Json | None) -> bool:
-    """Whether there is a container to run."""
+    """Whether the template has a container to run."""
     return bool(template and template.get("spec") and template["spec"].get("containers"))
 
 
 def missing(role: str, path: FieldPath) -> Finding:
-    """A role whose pods are not described."""
+    """Finding about a role without a usable pod template."""
     message = f"The role {role} has no container to run."
     return finding("SP437", path, message, "Give `template.spec.containers`.")
 
 
 def findings(template: Json, path: FieldPath, *, host_network: bool = False) -> list[Finding]:
-    """All findings of a usable template. `path` leads to it in its document.
+    """All findings about the usable template at `path` in its document.
 
-    With `host_network` its pods will be on the network of their nodes, whatever the template says.
+    With `host_network` its pods use the network of their nodes, even if the template says otherwise.
     """
     spec, at = template["spec"], (*path, "spec")
     containers = list(_containers(spec, at))
@@ -51,7 +51,7 @@ def findings(template: Json, path: FieldPath, *, host_network: bool = False) -> 
 
 
 def reserved(template: Json, names: Sequence[str], path: FieldPath) -> Iterator[Finding]:
-    """Variables of the first container that the job sets itself, whatever the template says."""
+    """Findings about variables of the first container that the job overrides."""
     for index, variable in enumerate(template["spec"]["containers"][0].get("env") or ()):
         if variable.get("name") in names:
             message = f"The job sets {variable['name']} itself, so this value is not used."
@@ -60,7 +60,7 @@ def reserved(template: Json, names: Sequence[str], path: FieldPath) -> Iterator[
 
 
 Placed = tuple[FieldPath, Json]
-"""A container and where it stands."""
+"""The path of a container, and the container."""
 
 
 def _containers(spec: Json, path: FieldPath) -> Iterator[Placed]:
@@ -70,7 +70,7 @@ def _containers(spec: Json, path: FieldPath) -> Iterator[Placed]:
 
 
 def _duplicates(containers: Sequence[Placed]) -> Iterator[Finding]:
-    """Of entries with one key the last one stays; server-side apply refuses both."""
+    """Findings about entries with equal keys. The last entry is used, since server-side apply refuses duplicates."""
     for place, container in containers:
         for field, keys in MERGE_KEYS.items():
             entries = container.get(field) or ()
@@ -85,7 +85,7 @@ def _duplicates(containers: Sequence[Placed]) -> Iterator[Finding]:
 
 
 def _resources(containers: Sequence[Placed]) -> Iterator[Finding]:
-    """No request is more than its limit, and nobody may overcommit what a device plug-in counts."""
+    """Findings about requests above their limits. For devices of a plug-in, request and limit must be equal."""
     for place, container in containers:
         resources = container.get("resources") or {}
         limits = resources.get("limits") or {}
@@ -113,7 +113,7 @@ def _missing_volumes(spec: Json, containers: Sequence[Placed]) -> Iterator[Findi
 
 
 def _same_names(spec: Json, containers: Sequence[Placed], path: FieldPath) -> Iterator[Finding]:
-    """Names that two lists share, or that are no key of their list; of the others the schema says that they are."""
+    """Findings about duplicate names across two lists or in fields that are no key. The schema checks keys of lists."""
     inits = {container.get("name") for container in spec.get("initContainers") or ()}
     for index, container in enumerate(spec["containers"]):
         if container.get("name") in inits:
@@ -130,7 +130,7 @@ def _same_names(spec: Json, containers: Sequence[Placed], path: FieldPath) -> It
 
 
 def taken(template: Json, container: str, volumes: Sequence[str], path: FieldPath) -> Iterator[Finding]:
-    """Names in a helper's template that Stowplan itself uses in the pod. `path` leads to the template."""
+    """Findings about names in the template at `path` that Stowplan itself uses in the pod."""
     spec, at = template["spec"], (*path, "spec")
     own: list[tuple[FieldPath, Json, Sequence[str]]]
     own = [(place, entry, (container,)) for place, entry in _containers(spec, at)]
@@ -142,7 +142,7 @@ def taken(template: Json, container: str, volumes: Sequence[str], path: FieldPat
 
 
 def _name_service(spec: Json, path: FieldPath, *, host_network: bool) -> Iterator[Finding]:
-    """Pods find each other by the names of a Service, which only the cluster's own name service knows."""
+    """Findings about pods that cannot resolve the names of a Service. Only the cluster's DNS knows these names."""
     policy = spec.get("dnsPolicy", "ClusterFirst")
     if policy == "Default":
         message = "With the name service of its node a pod resolves no Service, so the pods do not find each other."
@@ -154,7 +154,7 @@ def _name_service(spec: Json, path: FieldPath, *, host_network: bool) -> Iterato
 
 
 def _host_ports(containers: Sequence[Placed]) -> Iterator[Finding]:
-    """On the network of a node, a container's port is one of the node."""
+    """Findings about host ports. On the network of a node, a container's port is a port of the node."""
     for place, container in containers:
         for index, port in enumerate(container.get("ports") or ()):
             if port.get("hostPort") and port["hostPort"] != port.get("containerPort"):
@@ -166,7 +166,7 @@ def _host_ports(containers: Sequence[Placed]) -> Iterator[Finding]:
 
 
 def _old_node_labels(spec: Json, path: FieldPath) -> Iterator[Finding]:
-    """Labels by which the old operator told the nodes of a cache. Nothing writes to nodes any more."""
+    """Findings about labels with which the old operator marked cache nodes. Nothing sets them any more."""
     for key in sorted(spec.get("nodeSelector") or {}):
         if key.startswith(_OLD_NODE_LABEL):
             yield _old_label((*path, "nodeSelector", key), key, Anchor.KEY)
@@ -194,7 +194,7 @@ def _set_by_us(spec: Json, path: FieldPath) -> Iterator[Finding]:
 
 
 def long_variables(environment: Environment, path: FieldPath) -> Iterator[Finding]:
-    """Variables that no process could be started with: Linux takes at most 128 KiB for one (MAX_ARG_STRLEN)."""
+    """Finding about the first variable that is too long to start a process: Linux allows 128 KiB (MAX_ARG_STRLEN)."""
     for variable in environment.defaults:
         size = len(variable["name"]) + len("=") + len(variable.get("value", "")) + 1
         if size > _LONGEST_VARIABLE:

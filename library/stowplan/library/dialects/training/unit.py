@@ -1,4 +1,4 @@
-"""A training group as the unit of its dialect: the custom resource, and what the engines make of the group."""
+"""The unit of a training group: the custom resource, and the objects that the engines build for the group."""
 
 from collections.abc import Iterable
 
@@ -30,11 +30,11 @@ def unit(
     beside: Iterable[Manifest] = (),
     named: Iterable[ExternalReference] = (),
 ) -> Unit:
-    """The unit. `variables` are those of `environments`.
+    """Build the unit. `variables` is the result of `environments`.
 
-    `beside` are objects of the dialect's own, `named` are objects that only the spec itself names.
+    `beside` are further objects of the dialect, `named` are external objects that only the spec names.
 
-    Training jobs hold no fractions but quantities.
+    All fractions in training jobs are quantities.
     """
     engines = context.platform.engines
     gang, engine = GANG_ENGINES[engines.gang], JOB_ENGINES[engines.jobs]

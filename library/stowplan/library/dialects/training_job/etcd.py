@@ -1,4 +1,4 @@
-"""The etcd of a fault-tolerant TrainingJob: one beside the master, or one of the user's."""
+"""The etcd of a fault-tolerant TrainingJob: a sidecar of the master, or the user's etcd."""
 
 import re
 from dataclasses import dataclass
@@ -21,21 +21,21 @@ _ENDPOINT = re.compile(r"(https?://)?([A-Za-z0-9]([-.A-Za-z0-9]*[A-Za-z0-9])?)(?
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """An etcd of the user's: `text` for the master's command line, and the first `host`."""
+    """The user's etcd: `text` is the argument on the master's command line, `host` is the first host."""
 
     text: str
     host: str
 
 
 def endpoints(given: str) -> Endpoints | None:
-    """One or more, separated by commas, each with or without a scheme and a port; None for anything else."""
+    """Parse endpoints that are separated by commas, with optional schemes and ports; None if one is invalid."""
     found = [_ENDPOINT.fullmatch(each.strip()) for each in given.split(",")]
     complete = [f"{each[1] or 'http://'}{each[2]}:{each[4] or ETCD_PORT}" for each in found if each]
     return Endpoints(",".join(complete), str(found[0][2])) if found[0] and len(complete) == len(found) else None
 
 
 def etcd(image: str) -> Json:
-    """One member without a past: its state ends with the job. It is ready before the master starts."""
+    """The sidecar, one new member: its state ends with the job. It is ready before the master starts."""
     client, peer = f"http://0.0.0.0:{ETCD_PORT}", f"http://127.0.0.1:{_PEER_PORT}"
     return {
         "name": ETCD,
@@ -62,5 +62,5 @@ def etcd(image: str) -> Json:
 
 
 def etcd_volume() -> Json:
-    """Where it keeps its state."""
+    """The volume for the state of etcd."""
     return {"name": ETCD, "emptyDir": {"sizeLimit": "2Gi"}}

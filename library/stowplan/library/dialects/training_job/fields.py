@@ -1,4 +1,4 @@
-"""Which field of a TrainingJob each field of its pods is made of."""
+"""The field of a TrainingJob from which each field of its pods is built."""
 
 from collections.abc import Mapping
 
@@ -39,11 +39,11 @@ _AS_THEY_ARE = frozenset(
         "volumes",
     }
 )
-"""What stands in the document just as in the pod."""
+"""Fields with the same value in the document and in the pod."""
 
 
 def written(path: FieldPath, role: str) -> FieldPath:
-    """Where a field of a role's template, with one container, stands in the document; its role where nowhere."""
+    """The path in the document for a field of a role's template; the role's path if no field of the document fits."""
     match path:
         case ("spec", "containers", 0, str(field), *rest) if field in _OF_CONTAINERS:
             return _below(("spec", role, _OF_CONTAINERS[field]), field, rest)

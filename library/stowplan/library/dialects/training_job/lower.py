@@ -1,4 +1,4 @@
-"""`TrainingJob` lowered: a training group of the framework paddle-legacy, on the platform's engines."""
+"""Lowering of `TrainingJob`: a training group of the framework paddle-legacy, on the platform's engines."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ _RESTARTS = 5
 
 
 def lower(model: TrainingJob, context: Context) -> Lowered:
-    """All objects of a TrainingJob; none when it cannot work."""
+    """All objects of a TrainingJob; none if it has errors."""
     spec = SpecId(KIND, context.namespace(model.metadata.namespace), model.metadata.name)
     found = rules.findings(model, context.platform)
     if has_errors(found):
@@ -55,7 +55,7 @@ def _group(model: TrainingJob, spec: SpecId, context: Context) -> TrainingGroup:
 
 
 def _roles(model: TrainingJob, layout: Shape, context: Context) -> Iterator[Role]:
-    """Helpers first, as the old operator created them."""
+    """The roles, helpers first, in the order in which the old operator created them."""
     platform = context.platform
     if layout.master:
         ports = (MASTER_PORT, ETCD_PORT) if layout.own_etcd else (MASTER_PORT,)
@@ -93,5 +93,5 @@ def _roles(model: TrainingJob, layout: Shape, context: Context) -> Iterator[Role
 
 
 def _chooses_port(model: TrainingJob) -> bool:
-    """Whether the servers are told another port than the job's, so that nobody knows which one to watch."""
+    """Whether a variable of the user chooses the servers' port. The port to watch is then unknown."""
     return "PADDLE_INIT_PORT" in ((model.spec.pserver.envs if model.spec.pserver else None) or {})

@@ -1,4 +1,4 @@
-"""Pod templates of a TrainingJob, which has none of its own: made from the fields of its roles."""
+"""Pod templates of a TrainingJob, built from the fields of its roles."""
 
 import math
 import shlex
@@ -26,7 +26,7 @@ _MASTER_PROGRAM = [
     "-chunk-per-task=1",
     "-task-timeout-dur=16s",
 ]
-"""What the launcher's `start_master` runs, but told its etcd: the launcher knows none but that of localhost."""
+"""The program of the launcher's `start_master`, for use with the user's etcd: the launcher only knows localhost's."""
 
 _MASTER_RESOURCES = {
     "limits": {"cpu": "2", "memory": "1Gi"},
@@ -35,7 +35,7 @@ _MASTER_RESOURCES = {
 
 
 def framework(model: TrainingJob) -> PaddleLegacy:
-    """What the variables are made from."""
+    """The framework, with the values that the variables are made from."""
     spec = model.spec
     trainer = spec.trainer or TrainerRole()
     resources = trainer.resources or {}
@@ -58,7 +58,7 @@ def framework(model: TrainingJob) -> PaddleLegacy:
 
 
 def template(model: TrainingJob, role: str, layout: Shape, platform: Platform) -> Json:
-    """The PodTemplateSpec of a role: what the old operator made, each role with its own values."""
+    """The PodTemplateSpec of a role, built like the old operator's, with the role's own values."""
     spec = model.spec
     given: JobRole = getattr(spec, role) or JobRole()
     pod: Json = {"containers": [_container(model, role, given, layout)]}
@@ -78,7 +78,7 @@ def template(model: TrainingJob, role: str, layout: Shape, platform: Platform) -
 
 
 def command(role: JobRole) -> list[str] | None:
-    """The entrypoint, split as a shell does; None without one. Raises ValueError where a quote is not closed.
+    """The entrypoint, split as a shell does; None if not given. Raises ValueError if a quote is not closed.
 
     A backslash at the end of a line joins it with the next.
     """
@@ -88,7 +88,7 @@ def command(role: JobRole) -> list[str] | None:
 
 @lru_cache
 def _words(entrypoint: str) -> tuple[str, ...]:
-    """Rules and pods ask for the same one."""
+    """Split an entrypoint. Rules and pods split the same entrypoint, so the result is cached."""
     return tuple(shlex.split(entrypoint.replace("\\\n", " ")))
 
 
@@ -116,13 +116,13 @@ def _master_command(model: TrainingJob) -> list[str]:
 
 
 def _own_etcd(model: TrainingJob) -> Endpoints | None:
-    """The user's etcd, if there is one."""
+    """The user's etcd, if the spec names one."""
     given = model.spec.master.etcd_endpoint if model.spec.master else None
     return endpoints(given) if given else None
 
 
 def _directory(role: JobRole) -> str | None:
-    """Where the entrypoint is run. A container runtime takes nothing but paths from the root."""
+    """The working directory of the entrypoint, if it is absolute. Container runtimes refuse relative paths."""
     workspace = role.workspace if isinstance(role, TrainerRole) else None
     return workspace if workspace and workspace.startswith("/") else None
 
@@ -135,7 +135,7 @@ def _ports(role: str, layout: Shape) -> list[Json]:
 
 
 def _metadata(model: TrainingJob, role: str) -> Json:
-    """Labels and annotations that the old launcher and schedulers looked for."""
+    """Labels and annotations that the old launcher and schedulers read."""
     spec = model.spec
     priority = spec.annotations.priority if spec.annotations else None
     name = shorten(model.metadata.name, LABEL_LIMIT)

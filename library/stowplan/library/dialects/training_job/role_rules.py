@@ -1,4 +1,4 @@
-"""What is wrong with a single role of a TrainingJob, or with the pods that are made of it."""
+"""Rules for a single role of a TrainingJob, and for its pods."""
 
 import re
 from collections.abc import Iterator
@@ -20,16 +20,16 @@ _QUOTED = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
 _VERBATIM = re.compile(r"\\.|'[^']*'", re.DOTALL)
 _OPERATOR = re.compile(r"[&|;<>]+|\n")
 _EXPANSION = re.compile(r"\$[A-Za-z_{]\w*}?|\$\((?!\w+\))|`")
-"""What a shell would fill in. `$(NAME)` is left to Kubernetes, which fills in variables of the container."""
+"""Expansions of a shell. `$(NAME)` is not among them: Kubernetes expands it with variables of the container."""
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
 _BUILT_IN = frozenset({".", "cd", "exec", "export", "set", "source", "ulimit", "umask"})
 
 _VARIABLE = re.compile(r"[ -<>-~]+")
-"""Printable ASCII but `=`: what Kubernetes takes as the name of a variable."""
+"""Names of variables that Kubernetes accepts: printable ASCII without `=`."""
 
 
 def findings(model: TrainingJob) -> Iterator[Finding]:
-    """All findings of the roles as they are written, and of the volumes that they share."""
+    """All findings about the roles in the document, and about the volumes that they share."""
     for name in _ROLES:
         role: JobRole | None = getattr(model.spec, name)
         if role:
@@ -38,7 +38,7 @@ def findings(model: TrainingJob) -> Iterator[Finding]:
 
 
 def of_pods(roles: tuple[Role, ...]) -> Iterator[Finding]:
-    """All findings of the roles' finished templates, at the fields that they are made of; each once."""
+    """All findings about the roles' finished templates, without duplicates, at the fields that they are made of."""
     seen = set()
     for role in roles:
         found = pod_template.findings(role.template, ())
@@ -73,7 +73,7 @@ def _role(role: JobRole, path: FieldPath) -> Iterator[Finding]:
 
 
 def _volumes(model: TrainingJob) -> Iterator[Finding]:
-    """Names that stand twice; the official type of a volume says nothing of its neighbours."""
+    """Findings about duplicate names of volumes. The official schema checks each volume alone."""
     spec = model.spec
     seen = {ETCD} if spec.fault_tolerant and not (spec.master and spec.master.etcd_endpoint) else set()
     for index, volume in enumerate(spec.volumes or ()):

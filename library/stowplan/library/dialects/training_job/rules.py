@@ -1,4 +1,4 @@
-"""What is wrong with a TrainingJob as a whole, or worth knowing about it."""
+"""Rules for a TrainingJob as a whole."""
 
 from collections.abc import Iterator
 from itertools import combinations
@@ -25,11 +25,10 @@ from stowplan.schema.kinds.training_job import ServerRole, TrainingJob
 from stowplan.schema.platform.platform import Platform
 
 _LARGEST_PORT = 65535
-"""Gang engines that place PodGroups, and leave jobs alone that name a scheduler themselves."""
 
 
 def findings(model: TrainingJob, platform: Platform) -> list[Finding]:
-    """All findings of the spec itself."""
+    """All findings about the spec itself."""
     return [
         *_framework(model),
         *_sizes(model),
@@ -43,7 +42,7 @@ def findings(model: TrainingJob, platform: Platform) -> list[Finding]:
 
 
 def priority_class(model: TrainingJob, platform: Platform) -> str | None:
-    """The PriorityClass of the job: its `priority`, where it can name one and the gang engine looks at it."""
+    """The PriorityClass of the job: its `priority`, if that is a valid name and the gang engine uses it."""
     wishes = model.spec.annotations
     engine = GANG_ENGINES[platform.engines.gang]
     alone = not engine.prioritizes or (engine.kinds and scheduler(model.spec))
@@ -52,7 +51,7 @@ def priority_class(model: TrainingJob, platform: Platform) -> str | None:
 
 
 def own_pod_group(model: TrainingJob, platform: Platform) -> str | None:
-    """The PodGroup that the pods belong to, where it is not one that is compiled."""
+    """The PodGroup that the spec names for the pods; None if the compiler creates a PodGroup."""
     compiled = GANG_ENGINES[platform.engines.gang].kinds and not scheduler(model.spec)
     return None if compiled else model.spec.pod_group_name or None
 
@@ -172,7 +171,7 @@ def _trainer_ports(model: TrainingJob, layout: Shape) -> Iterator[Finding]:
 
 
 def _overlaps(layout: Shape) -> Iterator[Finding]:
-    """On the network of one node, the ports of different roles must differ."""
+    """Findings about roles whose ports overlap. On the network of one node they must differ."""
     taken = {
         "the master": range(MASTER_PORT, MASTER_PORT + 1) if layout.master else range(0),
         "etcd": range(ETCD_PORT, ETCD_PORT + 1) if layout.master and layout.own_etcd else range(0),
@@ -207,7 +206,7 @@ def _dead(model: TrainingJob) -> Iterator[Finding]:
 
 
 def _left_out(model: TrainingJob) -> Iterator[Finding]:
-    """Roles that the topology does not have."""
+    """Findings about roles that the topology does not have."""
     spec = model.spec
     if spec.pserver is not None and topology(spec) != "ps":
         message = "This kind of job has no parameter servers, so these are left out."

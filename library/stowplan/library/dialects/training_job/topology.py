@@ -1,4 +1,4 @@
-"""The topology of a TrainingJob: which roles there are, of which size, and where they listen."""
+"""The topology of a TrainingJob: its roles, their sizes, and their ports."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,7 +10,7 @@ from stowplan.schema.platform.platform import Platform
 Topology = Literal["local", "collective", "ps"]
 
 PORT = 7164
-"""Default of `port`. As in the old operator, a 0 stands for what has a default, here and in other fields."""
+"""Default of `port`. As in the old operator, 0 selects the default, here and in other fields."""
 
 FRAMEWORKS = ("paddle", "tensorflow")
 TYPES: dict[str, Topology] = {"local": "local", "multi": "ps", "nccl2": "collective"}
@@ -19,7 +19,7 @@ TYPES: dict[str, Topology] = {"local": "local", "multi": "ps", "nccl2": "collect
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Sizes and ports of the roles; a role without pods is not there.
+    """Sizes and ports of the roles. The job leaves out a role without pods.
 
     `minimum` is the smallest size of an elastic job, `trainers` its largest.
     """
@@ -40,7 +40,7 @@ class Shape:
 
 
 def topology(spec: TrainingJobSpec) -> Topology:
-    """`frame_work` decides where it is given; else `local_job` and `is_nccl`, in this order."""
+    """The topology, from `frame_work` if given, else from `local_job` and `is_nccl`, in this order."""
     if spec.frame_work is not None:
         return TYPES.get(spec.frame_work.type or "", "ps")
     if spec.local_job:
@@ -49,7 +49,7 @@ def topology(spec: TrainingJobSpec) -> Topology:
 
 
 def instances(role: ServerRole | None) -> tuple[int, int]:
-    """Smallest and largest number of pods; without a largest one, both are the same."""
+    """Smallest and largest number of pods. The largest defaults to the smallest."""
     least = role.min_instance or 0 if role else 0
     return least, role.max_instance or least if role else 0
 
@@ -61,7 +61,7 @@ def may_grow(model: TrainingJob) -> bool:
 
 
 def is_elastic(model: TrainingJob, platform: Platform) -> bool:
-    """Whether trainers may come and go: they survive each other's loss, and a queue admits what there is room for."""
+    """Whether trainers may come and go: the job is fault-tolerant, and the queue admits as many pods as fit."""
     return may_grow(model) and bool(model.spec.fault_tolerant) and GANG_ENGINES[platform.engines.gang].resizes
 
 
@@ -71,7 +71,7 @@ def scheduler(spec: TrainingJobSpec) -> str | None:
 
 
 def own_ports(spec: TrainingJobSpec) -> bool:
-    """Whether trainers listen on ports of their own, from `trainer_port` on."""
+    """Whether trainers listen on separate ports, from `trainer_port` on."""
     work = spec.frame_work
     return work is not None and (work.type == "nccl2" or (work.type == "multi" and work.name == "tensorflow"))
 
@@ -101,7 +101,7 @@ def _ports(spec: TrainingJobSpec) -> range:
 
 
 def _trainer_ports(spec: TrainingJobSpec, kind: Topology) -> range:
-    """Trainers alone listen on the servers' ports where there is no `frame_work`, else on ports of their own."""
+    """Ports of the trainers: the servers' ports for a collective job without `frame_work`, else separate ports."""
     if spec.frame_work is None and kind == "collective":
         return _ports(spec)
     first = spec.trainer_port or 0
@@ -109,6 +109,6 @@ def _trainer_ports(spec: TrainingJobSpec, kind: Topology) -> range:
 
 
 def _on_host(spec: TrainingJobSpec, kind: Topology) -> frozenset[str]:
-    """Roles that `host_network` acted on in the operator's usual mode."""
+    """Roles that `host_network` affected in the old operator's usual mode."""
     listens = kind == "collective" or own_ports(spec)
     return frozenset({"master", "pserver"} | ({"trainer"} if listens else set()))
