@@ -1,4 +1,4 @@
-"""What a job engine is."""
+"""Interface of a job engine."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -17,7 +17,7 @@ class JobEngine(Protocol):
     kinds: tuple[EngineKind, ...]
     """The kinds of objects that hold the pods. The reporter reads them."""
     splits: bool
-    """Whether every role of a fixed size is an object of its own."""
+    """Whether every role of a fixed size is a separate object."""
 
     def hosts(self, group: TrainingGroup, run: str) -> dict[str, Hosts]:
         """DNS names of the pods, by role."""
@@ -26,21 +26,21 @@ class JobEngine(Protocol):
     def pods(
         self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site, run: str
     ) -> Mapping[str, Json]:
-        """The finished pod templates, by role. `environments` have the names of the pods of this run."""
+        """The finished pod templates, by role. `environments` hold the pod names of this run."""
         ...
 
     def run(self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site) -> str:
         """The hash of the run: over everything that cannot change in place, and the user's run annotation.
 
-        `environments` have the names of the pods of `BLANK_RUN`.
+        `environments` hold the pod names of `BLANK_RUN`.
         """
         ...
 
     def manifests(
         self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site
     ) -> list[Manifest]:
-        """All objects of one run, the gang's among them; their names end in the run's hash.
+        """All objects of one run, including the gang's; their names end in the run's hash.
 
-        `environments` have the names of the pods of `BLANK_RUN`.
+        `environments` hold the pod names of `BLANK_RUN`.
         """
         ...

@@ -1,4 +1,4 @@
-"""Jobs of Kubernetes itself: one Indexed Job for each role, tied together by await agents."""
+"""Jobs of Kubernetes itself: one Indexed Job for each role, connected by await agents."""
 
 from collections.abc import Mapping
 
@@ -14,20 +14,20 @@ from stowplan.library.values import names
 
 
 class CoreEngine:
-    """Needs nothing but Kubernetes 1.33: Indexed Jobs and native sidecars."""
+    """Engine that only needs Kubernetes 1.33, with Indexed Jobs and native sidecars."""
 
     name = "core"
     kinds: tuple[EngineKind, ...] = (JOB,)
     splits = True
 
     def hosts(self, group: TrainingGroup, run: str) -> dict[str, Hosts]:
-        """All pods are found through one Service."""
+        """The host names of all pods, in one Service."""
         return indexed.hosts(group, group.roles, run)
 
     def pods(
         self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site, run: str
     ) -> Mapping[str, Json]:
-        """Templates of the deciders as they are, of the helpers with await as their main container."""
+        """Pod templates: unchanged for deciding roles, with await as the main container for helpers."""
         return indexed.pods(group, environments, gang, site, run)
 
     def run(self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site) -> str:
@@ -40,7 +40,7 @@ class CoreEngine:
     def manifests(
         self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site
     ) -> list[Manifest]:
-        """Service, await agents' needs, the gang's objects, and the Jobs."""
+        """The Service, the objects of the await agents and of the gang, and the Jobs."""
         run = self.run(group, environments, gang, site)
         own = with_hosts(environments, self.hosts(group, names.BLANK_RUN), self.hosts(group, run))
         pods = self.pods(group, own, gang, site, run)

@@ -1,4 +1,4 @@
-"""Roles as Indexed Jobs of their own, whichever engine makes them."""
+"""Roles as separate Indexed Jobs, for all engines."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ def hosts(group: TrainingGroup, roles: Sequence[Role], run: str) -> dict[str, Ho
 
 
 def pods(group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site, run: str) -> dict[str, Json]:
-    """The templates of all roles: of a decider as it is, of a helper with await as its main container."""
+    """The templates of all roles: unchanged for a deciding role, with await as the main container for a helper."""
     templates = {}
     subdomain = group.names.service(run)
     for role in group.roles:
@@ -38,12 +38,12 @@ def pods(group: TrainingGroup, environments: Environments, gang: GangEngine, sit
 
 
 def spec(role: Role, template: Json) -> Json:
-    """The spec of a role's Job. A helper's own codes judge nothing: sidecars are started again, whatever they are."""
+    """The spec of a role's Job. Exit codes of a helper have no effect: its sidecars restart after any code."""
     return indexed_job.job_spec(role, template, rules=role.rules if role.decides else (await_pod.FAILED,))
 
 
 def fixed(group: TrainingGroup, role: Role, template: Json, gang: GangEngine) -> list[object]:
-    """What of a role's Job cannot change in place, for the hash of the run."""
+    """The fields of a role's Job that cannot change in place, for the hash of the run."""
     mutable = MUTABLE
     if group.elastic and role.decides:
         mutable = MUTABLE - _SIZE if gang.resizes else MUTABLE | _SIZE

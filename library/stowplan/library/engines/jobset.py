@@ -1,7 +1,7 @@
 """JobSet (`jobset.x-k8s.io/v1alpha2`, 0.8 and later): all roles in one object, which ends as a whole.
 
-A JobSet has a fixed size, so the deciding role of an elastic job is an Indexed Job beside it, and the helpers in the
-JobSet end with that Job, by await agents.
+A JobSet has a fixed size, so the deciding role of an elastic job is a separate Indexed Job. Await agents end the
+helpers in the JobSet with that Job.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,14 +33,14 @@ _GROUP = "default"
 
 
 class JobSetEngine:
-    """Helpers are plain containers: the success and the failure policy end them."""
+    """Engine whose helpers are plain containers: the success and the failure policy end them."""
 
     name = "jobset"
     kinds: tuple[EngineKind, ...] = (JOB, JOB_SET)
     splits = False
 
     def hosts(self, group: TrainingGroup, run: str) -> dict[str, Hosts]:
-        """`<JobSet>-<role>-0-<index>.<Service>`; the controller makes the Service unless there is one."""
+        """`<JobSet>-<role>-0-<index>.<Service>`; the controller creates the Service unless it exists."""
         own, after = _name(group, run), f".{_subdomain(group, run)}"
         inside = {role.name: Hosts(f"{own}-{role.name}-0-", after) for role in _members(group)}
         return inside | indexed.hosts(group, _apart(group), run)
@@ -48,14 +48,14 @@ class JobSetEngine:
     def pods(
         self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site, run: str
     ) -> Mapping[str, Json]:
-        """Templates of all roles. A helper that fails is started again, as a sidecar is, unless rules say more."""
+        """Templates of all roles. A helper that fails restarts, as a sidecar does, unless its role has rules."""
         if group.elastic:
             return indexed.pods(group, environments, gang, site, run)
         templates = {role.name: _template(group, role, run, environments[role.name]) for role in group.roles}
         return {role.name: marked(templates[role.name], gang.pod(group, role, site, run)) for role in group.roles}
 
     def run(self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site) -> str:
-        """Nothing of a JobSet but `suspend` may change in place."""
+        """The hash of the run, over the whole spec of the JobSet: none of the compiled fields may change in place."""
         pods = self.pods(group, environments, gang, site, names.BLANK_RUN)
         spec = _spec(group, pods, names.BLANK_RUN) if _members(group) else {}
         apart = [indexed.fixed(group, role, pods[role.name], gang) for role in _apart(group)]
@@ -65,7 +65,7 @@ class JobSetEngine:
     def manifests(
         self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site
     ) -> list[Manifest]:
-        """The gang's objects and the JobSet; for an elastic job also what its separate Job needs."""
+        """The gang's objects and the JobSet; for an elastic job also the objects of its separate Job."""
         run = self.run(group, environments, gang, site)
         own = with_hosts(environments, self.hosts(group, names.BLANK_RUN), self.hosts(group, run))
         pods = self.pods(group, own, gang, site, run)
@@ -82,7 +82,7 @@ def _members(group: TrainingGroup) -> Sequence[Role]:
 
 
 def _apart(group: TrainingGroup) -> Sequence[Role]:
-    """The roles that are Jobs of their own."""
+    """The roles that are separate Jobs."""
     return group.deciders if group.elastic else ()
 
 
@@ -100,7 +100,7 @@ def _template(group: TrainingGroup, role: Role, run: str, variables: Environment
 
 
 def _spec(group: TrainingGroup, pods: Mapping[str, Json], run: str) -> Json:
-    """What the webhook would fill in is written out, so that Git has what runs."""
+    """The spec of the JobSet, with the webhook's defaults written out: Git then holds the complete spec."""
     members = _members(group)
     success = group.success or [role.name for role in members if role.decides or group.elastic]
     return {

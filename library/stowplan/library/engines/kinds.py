@@ -1,4 +1,4 @@
-"""What an engine declares about the objects that it makes."""
+"""Declaration of the kinds of objects that an engine creates."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from stowplan.library.builders.job import MUTABLE
 
 @dataclass(frozen=True, slots=True)
 class EngineKind:
-    """One kind of object that an engine makes.
+    """One kind of object that an engine creates.
 
     `pods` is the path to its pod templates, where `*` is every entry of a list; None if it has none. An object that
     `starts` begins a run when it is created, unless its `spec.suspend` is true. `mutable` are the fields of `spec` that
@@ -28,4 +28,4 @@ class EngineKind:
 
 
 JOB = EngineKind("batch", "v1", "Job", "jobs", pods=("spec", "template"), starts=True, mutable=MUTABLE)
-"""A Job of Kubernetes, which every engine may make."""
+"""A Job of Kubernetes, which every engine may create."""

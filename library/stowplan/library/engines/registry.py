@@ -1,4 +1,4 @@
-"""The job engines, by name, and the kinds of objects that engines make."""
+"""The job engines, by name, and the kinds of objects that engines create."""
 
 from importlib import import_module
 from typing import get_args
@@ -16,7 +16,7 @@ JOB_ENGINES: dict[str, JobEngine] = {
 _MADE = [*(each.kinds for each in JOB_ENGINES.values()), *(each.kinds for each in GANG_ENGINES.values())]
 
 ENGINE_KINDS: tuple[EngineKind, ...] = tuple(dict.fromkeys(kind for kinds in _MADE for kind in kinds))
-"""Every kind of object that a job engine or a gang engine can make."""
+"""Every kind of object that a job engine or a gang engine can create."""
 
 STARTING_KINDS: tuple[str, ...] = tuple(kind.kind for kind in ENGINE_KINDS if kind.starts)
 """Names of the kinds whose objects start a run."""

@@ -17,19 +17,19 @@ VARIABLES = (
     _ROLE,
     "DMLC_USE_KUBERNETES",
 )
-"""What every process of a distributed job is told. By the last one, which the old operator did not know, the scheduler
-of newer releases listens on all addresses: it would take the name that it is found by for an address of its own."""
+"""Variables of every process of a distributed job. The old operator did not set the last one. It makes the scheduler of
+newer releases listen on all addresses; otherwise the scheduler would take its DNS name for a local address."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mxnet:
-    """A distributed job has `DMLC_*`, a local one nothing. Ranks are given out by the scheduler."""
+    """Variables of MXNet: `DMLC_*` for a distributed job, none for a local one. The scheduler assigns ranks."""
 
     distributed: bool
     name: str = "mxnet"
 
     def environments(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
-        """The variables of the old operator, and one more. A user's own of these names stay as they are."""
+        """The variables of the old operator, and one more. The user's variables of these names take precedence."""
         if not self.distributed:
             return {role.name: Environment(()) for role in group.roles}
         roles = {role.name: role for role in group.roles}

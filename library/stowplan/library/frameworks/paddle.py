@@ -1,8 +1,8 @@
 """PaddlePaddle: the variables that `paddle.distributed.launch` and `fleet` read.
 
-Names and values are those of paddle-operator, save that hosts are DNS names. Both look their own rank up: the launcher
-takes the place of `POD_IP` in `PADDLE_TRAINERS`, a server that of `POD_IP:PADDLE_PORT` in its list. For heterogeneous
-workers, whose variables `fleet` never understood, those of `fleet` stand beside the old ones.
+Names and values are those of paddle-operator, except that hosts are DNS names. Launcher and servers look up their
+rank: the index of `POD_IP` in `PADDLE_TRAINERS`, or of `POD_IP:PADDLE_PORT` in the list of servers. `fleet` never
+understood the old variables of heterogeneous workers, so these workers also get the variables of `fleet`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,23 +13,23 @@ from stowplan.library.manifest import Json
 from stowplan.library.values import labels
 
 PORTS = 20
-"""Ports that a pod may use, from its first one on: as many as the old operator's Services had."""
+"""Number of ports that a pod may use, from its first port on: as many as the old operator's Services had."""
 
 GLOO_PORT = 18
-"""Place of Gloo's rendezvous among the ports of the first server."""
+"""Index of Gloo's rendezvous among the ports of the first server."""
 
 INDEX = "PADDLE_TRAINER_ID"
 
 POD_INDEX = "PADDLE_POD_INDEX"
-"""A name that Paddle does not know, for elastic jobs since 2.3: the launcher takes `PADDLE_TRAINER_ID` for the rank of
-the pod and fails where ranks have gaps, as those of pods that come and go. Without it, it gives out ranks itself."""
+"""A name that Paddle does not know, for elastic jobs since 2.3. The launcher takes `PADDLE_TRAINER_ID` for the pod's
+rank, and fails if ranks have gaps because pods come and go. Without that variable, the launcher assigns ranks."""
 _INDEX_FIELD = f"metadata.annotations['{labels.JOB_INDEX}']"
 
 _TRAINING_ROLES = {"ps": "PSERVER", "worker": "TRAINER", "heter": "HETER_TRAINER"}
-"""What `fleet` takes for `TRAINING_ROLE`; it refuses any other word."""
+"""Values of `TRAINING_ROLE`, by role. `fleet` refuses any other value."""
 
 _OLD_ROLES = {**_TRAINING_ROLES, "heter": "HETER"}
-"""What the old operator wrote. `PADDLE_TRAINING_ROLE` keeps it for scripts: jobs with servers do not read that."""
+"""Values of the old operator. `PADDLE_TRAINING_ROLE` still has them for scripts: jobs with servers do not read it."""
 
 _STAGES = {"worker": "1", "heter": "2"}
 """Heterogeneous training is a pipeline of stages for `fleet`, since 2.2."""
@@ -41,10 +41,10 @@ _ELASTIC_TIMEOUT = "60"
 
 @dataclass(frozen=True, slots=True)
 class Elastic:
-    """Where elastic workers meet; `size` is the ConfigMap, and the key in it, with how many they are to be.
+    """The etcd at which elastic workers meet. `size` is the ConfigMap with the number of workers, and the key in it.
 
-    The launcher is that of 2.1 and 2.2, or the `modern` one since 2.3; each takes the variables of the old one as the
-    wish for it.
+    The launcher is that of 2.1 and 2.2, or the `modern` one since 2.3. Variables of the old launcher always select
+    the old one.
     """
 
     job_id: str
@@ -62,7 +62,7 @@ class Paddle:
     name: str = "paddle"
 
     def environments(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
-        """Variables of each role: who the pod is, and who else there is."""
+        """Variables of each role: the pod's identity, and the other pods."""
         if self.elastic:
             size, etcd = tuple(_size(self.elastic)), tuple(_variable(*each) for each in _etcd(self.elastic))
             return {role.name: Environment((*self._who(role, hosts), *size), etcd) for role in group.roles}
@@ -96,7 +96,7 @@ def _ports(role: Role) -> tuple[Json, ...]:
 
 
 def _others(group: TrainingGroup, hosts: Mapping[str, Hosts]) -> Iterator[Json]:
-    """What the old operator put into a ConfigMap for all pods."""
+    """Variables that the old operator put into a ConfigMap for all pods."""
     roles = {each.name: each for each in group.roles}
     if server := roles.get("ps"):
         yield _variable("PADDLE_PSERVERS_IP_PORT_LIST", _endpoints(server, hosts))
@@ -113,7 +113,7 @@ def _endpoints(role: Role, hosts: Mapping[str, Hosts]) -> str:
 
 
 def _heterogeneous(group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts]) -> Iterator[Json]:
-    """What `fleet` reads: the first list until 2.1, the rest from 2.2 on."""
+    """Variables that `fleet` reads: the first list until 2.1, the others from 2.2 on."""
     roles = {each.name: each for each in group.roles}
     worker, heter = roles.get("worker"), roles.get("heter")
     if not (worker and heter):
@@ -147,17 +147,17 @@ def _size(elastic: Elastic) -> Iterator[Json]:
 
 
 def _etcd(elastic: Elastic) -> Iterator[tuple[str, str]]:
-    """Paddle takes the name of a single server apart at its only colon, so it gets the first."""
+    """Variables for the first etcd server. Paddle splits the value at its only colon, so it takes a single server."""
     yield "PADDLE_ELASTIC_TIMEOUT", _ELASTIC_TIMEOUT
     for server in elastic.servers[:1]:
         yield ("PADDLE_MASTER", _master(server)) if elastic.modern else ("PADDLE_ELASTIC_SERVER", server)
 
 
 def _master(server: str) -> str:
-    """An etcd as the launcher since 2.3 takes it.
+    """Return the address of an etcd for the launcher since 2.3.
 
-    To get at the host it removes all letters of `etcd` from the beginning, also those of the host itself. Capitals
-    stay, and DNS does not mind them.
+    To find the host, the launcher strips all leading letters of `etcd`, including letters of the host itself. It does
+    not strip capitals, and DNS ignores case.
     """
     return f"etcd://{server[:1].upper()}{server[1:]}"
 

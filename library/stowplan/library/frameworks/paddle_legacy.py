@@ -1,8 +1,8 @@
 """PaddlePaddle before Fluid, and its launcher `paddle_k8s`: the variables that images for Baidu's operator read.
 
-The launcher asked the API server for the addresses of other pods and ranked its own among them. Here they are given:
-hosts as DNS names, the rank from the index of the pod. Programs for Fluid look for `POD_IP` among them: a server in
-`PADDLE_INIT_PSERVERS`, a trainer with NCCL in `PADDLE_TRAINER_IPS`. So it is the name of the pod.
+The launcher asked the API server for the pods' addresses, and took the index of its own for its rank. Here variables
+give both: hosts as DNS names, the rank from the index of the pod. Programs for Fluid search for `POD_IP`: a server in
+`PADDLE_INIT_PSERVERS`, a trainer with NCCL in `PADDLE_TRAINER_IPS`. So `POD_IP` is the pod's DNS name.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +14,7 @@ from stowplan.library.values import labels
 
 INDEX = "PADDLE_INIT_TRAINER_ID"
 _FLUID_INDEX = "PADDLE_TRAINER_ID"
-"""Servers have both too, each its place among the servers: programs read them before they look at their role."""
+"""Servers also have both variables, with their index among servers: programs read them before their role."""
 
 _INDEX_FIELD = f"metadata.annotations['{labels.JOB_INDEX}']"
 _FLUID_ROLES = {"trainer": "TRAINER", "pserver": "PSERVER"}
@@ -22,7 +22,7 @@ _FLUID_ROLES = {"trainer": "TRAINER", "pserver": "PSERVER"}
 
 @dataclass(frozen=True, slots=True)
 class PaddleLegacy:
-    """What the spec says beside its roles. `trainer_count` is the number of devices or CPUs of one trainer."""
+    """Values of the spec other than its roles. `trainer_count` is the number of devices or CPUs of one trainer."""
 
     job: str
     entrypoint: str
@@ -37,7 +37,7 @@ class PaddleLegacy:
     name: str = "paddle-legacy"
 
     def environments(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
-        """All of them give way to the user's, as in the old operator. The etcd beside a master needs none."""
+        """The user's variables take precedence over all, as in the old operator. The master's etcd needs none."""
         first = [*_variables(self._described(group)), *_variables(_others(group, hosts))]
         last = list(_variables(self._master(group, hosts)))
         return {
@@ -46,7 +46,7 @@ class PaddleLegacy:
         }
 
     def _described(self, group: TrainingGroup) -> Iterator[tuple[str, str]]:
-        """The variables of the old operator. An elastic job is told its bounds: its size is not fixed."""
+        """The variables of the old operator. An elastic job gets its bounds, since its size is not fixed."""
         sizes = {each.name: each.size for each in group.roles}
         trainers = sizes["trainer"]
         yield "PADDLE_JOB_NAME", self.job
@@ -80,7 +80,7 @@ def _variables(pairs: Iterable[tuple[str, str]]) -> Iterator[Json]:
 
 
 def _others(group: TrainingGroup, hosts: Mapping[str, Hosts]) -> Iterator[tuple[str, str]]:
-    """What the launcher found out by asking: old names, and those that it exported for Fluid."""
+    """Hosts that the launcher requested from the API server, under old names and names that it exported for Fluid."""
     roles = {each.name: each for each in group.roles}
     if server := roles.get("pserver"):
         servers = [hosts["pserver"].of(index) for index in range(server.size)]
@@ -98,7 +98,7 @@ def _role(role: Role) -> Iterator[tuple[str, str]]:
 
 
 def _own(role: Role, host: Hosts) -> Iterator[Json]:
-    """What only the pod itself knows."""
+    """Variables with values of the single pod."""
     yield _field("NAMESPACE", "metadata.namespace")
     if role.name in _FLUID_ROLES:
         yield _field(INDEX, _INDEX_FIELD)

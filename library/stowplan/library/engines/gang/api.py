@@ -1,4 +1,4 @@
-"""What a gang engine is: a scheduler or queue that starts all pods of a training job or none."""
+"""Interface of a gang engine: a scheduler or queue that starts all pods of a training job or none."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ _NONE: Mapping[str, str] = {}
 
 
 class PodMarks(NamedTuple):
-    """What the engine wants in the pods of a role. A user's scheduler and priority class stay."""
+    """Fields that the engine sets in the pods of a role. A user's scheduler and priority class take precedence."""
 
     labels: Mapping[str, str] = _NONE
     annotations: Mapping[str, str] = _NONE
@@ -25,21 +25,21 @@ class PodMarks(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WorkloadMarks:
-    """What the engine wants in the metadata of the Jobs or the JobSet; annotations only of the deciding Job."""
+    """Metadata that the engine sets on the Jobs or the JobSet; annotations only on the deciding Job."""
 
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def hashed(self) -> Json:
-        """What of them is part of a run's hash; empty without marks."""
+        """The marks as part of a run's hash; empty without marks."""
         marks = {"annotations": dict(self.annotations), "labels": dict(self.labels)}
         return {key: value for key, value in marks.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """A field that the engine writes in objects that stand in Git: Argo CD must leave it alone.
+    """Fields that the engine writes in objects from Git. Argo CD must ignore them.
 
     `paths` are JSON pointers, `queries` are jq paths.
     """
@@ -51,24 +51,24 @@ class Shared:
 
 
 class GangEngine(Protocol):
-    """Turns what a job asks of its scheduler into marks and objects.
+    """Turns a job's requests to its scheduler into marks and objects.
 
-    An engine that `resizes` sets the size of an elastic Job on its own, and lets nobody change it while the Job runs.
-    An engine that `suspends` holds Jobs back by `spec.suspend`. An engine that `prioritizes` takes the PriorityClass of
-    the job.
+    An engine that `resizes` sets the size of an elastic Job itself, and refuses other changes of it while the Job runs.
+    An engine that `suspends` delays Jobs by `spec.suspend`. An engine that `prioritizes` uses the PriorityClass of the
+    job.
     """
 
     name: str
     kinds: tuple[EngineKind, ...]
-    """The kinds of objects that the engine makes beside the Jobs, such as PodGroup."""
+    """The kinds of objects that the engine creates in addition to the Jobs, such as PodGroup."""
     resizes: bool
     suspends: bool
     prioritizes: bool
 
     def validate(self, group: TrainingGroup, platform: Platform, *, splits: bool) -> list[Finding]:
-        """What is wrong with the request, at paths below `spec.schedulingPolicy` of its document.
+        """Findings about the request, at paths below `spec.schedulingPolicy` of its document.
 
-        `splits` says that the job engine makes an object of its own for every role of a fixed size.
+        `splits` is true if the job engine creates a separate object for every role of a fixed size.
         """
         ...
 
@@ -81,11 +81,11 @@ class GangEngine(Protocol):
         ...
 
     def manifests(self, group: TrainingGroup, pods: Mapping[str, Json], site: Site, run: str) -> list[Manifest]:
-        """Objects of the engine's own. `pods` are the finished pod templates, by role."""
+        """Objects that the engine adds. `pods` are the finished pod templates, by role."""
         ...
 
     def externals(self, group: TrainingGroup, site: Site) -> list[ExternalReference]:
-        """What must exist in the cluster, such as a queue."""
+        """Objects that must exist in the cluster, such as a queue."""
         ...
 
     def shared_fields(self) -> tuple[Shared, ...]:
@@ -109,12 +109,12 @@ def marked(template: Json, marks: PodMarks) -> Json:
 
 
 def has_own_scheduler(group: TrainingGroup) -> bool:
-    """Whether a role names a scheduler itself. The old operator then left the whole job alone, and so do engines."""
+    """Whether a role names a scheduler itself. Engines then ignore the whole job, as the old operator did."""
     return any(role.template["spec"].get("schedulerName") for role in group.roles)
 
 
 def left_alone(group: TrainingGroup) -> list[Finding]:
-    """What is asked of an engine that leaves the job to another scheduler."""
+    """Finding about a policy that has no effect, because a different scheduler places the job."""
     if group.gang.unset or not has_own_scheduler(group):
         return []
     message = "The policy has no effect: a template names a scheduler itself, which then is that of the whole job."

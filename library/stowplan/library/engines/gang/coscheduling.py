@@ -36,7 +36,7 @@ class Coscheduling:
     prioritizes = True
 
     def validate(self, group: TrainingGroup, platform: Platform, *, splits: bool) -> list[Finding]:
-        """The plug-in has no queues."""
+        """Findings about the policy. The plug-in has no queues."""
         if has_own_scheduler(group) or not group.gang.queue:
             return left_alone(group)
         message = "The coscheduling plug-in has no queues, so `queue` has no effect."

@@ -1,6 +1,6 @@
-"""Kueue: a queue that admits a whole workload, and then the scheduler of Kubernetes places it.
+"""Kueue: a queue that admits a whole workload. The scheduler of Kubernetes then places the workload.
 
-`suspend` is Kueue's: it sets it when a Job is created and takes it away on admission, so it is never compiled.
+Kueue sets `suspend` when a Job is created and removes it on admission, so `suspend` is never compiled.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ _POLICY: FieldPath = ("spec", "schedulingPolicy")
 
 
 class Kueue:
-    """A queue label; for elastic jobs, that fewer pods will do (partial admission, on by default since Kueue 0.5)."""
+    """A queue label, and for elastic jobs a smallest size (partial admission, on by default since Kueue 0.5)."""
 
     name = "kueue"
     kinds: tuple[EngineKind, ...] = ()
@@ -30,7 +30,7 @@ class Kueue:
     prioritizes = True
 
     def validate(self, group: TrainingGroup, platform: Platform, *, splits: bool) -> list[Finding]:
-        """A job needs a queue, one workload, and no minimum of its own unless it is elastic."""
+        """Findings about a job without a queue, with several workloads, or with a minimum though it is not elastic."""
         found = []
         if not (group.gang.queue or platform.engines.queue):
             found.append(_no_queue(group))
@@ -45,11 +45,11 @@ class Kueue:
         return [*found, *_ignored(group)]
 
     def pod(self, group: TrainingGroup, role: Role, site: Site, run: str) -> PodMarks:
-        """Kueue takes the priority of the pods for that of the workload."""
+        """The priority class. Kueue uses the priority of the pods for the workload."""
         return PodMarks(priority_class=group.gang.priority_class)
 
     def workload(self, group: TrainingGroup, site: Site) -> WorkloadMarks:
-        """The queue, and how few pods the deciding role of an elastic job takes."""
+        """The queue, and the smallest number of pods for the deciding role of an elastic job."""
         labels = {QUEUE: _queue(group, site)}
         if group.minimum is None or group.minimum >= sum(role.size for role in group.deciders):
             return WorkloadMarks(labels)
@@ -63,7 +63,7 @@ class Kueue:
         return [ExternalReference("LocalQueue", group.origin.spec.namespace, _queue(group, site)), *priority(group)]
 
     def shared_fields(self) -> tuple[Shared, ...]:
-        """What Kueue writes on admission: fewer pods, and labels and taints of the nodes that it chose."""
+        """Fields that Kueue writes on admission: fewer pods, and labels and taints of the nodes that it chose."""
         fields = ("nodeSelector", "tolerations")
         job = ("/spec/completions", "/spec/parallelism", *(f"/spec/template/spec/{field}" for field in fields))
         template = ".spec.replicatedJobs[].template.spec.template.spec"

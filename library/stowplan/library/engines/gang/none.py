@@ -14,7 +14,7 @@ _POD, _WORKLOAD = PodMarks(), WorkloadMarks()
 
 
 class NoGang:
-    """Pods as they are."""
+    """Gang engine that changes nothing."""
 
     name = "none"
     kinds: tuple[EngineKind, ...] = ()
@@ -23,7 +23,7 @@ class NoGang:
     prioritizes = False
 
     def validate(self, group: TrainingGroup, platform: Platform, *, splits: bool) -> list[Finding]:
-        """A wish that nobody grants is worth a word. Elastic jobs take their smallest size from the policy."""
+        """Findings about a policy that has no effect. Elastic jobs take their smallest size from the policy."""
         wishes = group.gang._replace(min_member=None) if group.elastic else group.gang
         if wishes.unset:
             return []

@@ -1,4 +1,4 @@
-"""PodGroups: what Volcano and the coscheduling plug-in count pods by."""
+"""PodGroups, by which Volcano and the coscheduling plug-in count pods."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels, quantities
 
 SKIP_DRY_RUN = {labels.SYNC_OPTIONS: "SkipDryRunOnMissingResource=true"}
-"""The kind may not be known yet when Argo CD looks."""
+"""Argo CD may sync before the cluster has the kind."""
 
 
 def pod_group(api_version: str, group: TrainingGroup, spec: Json, run: str) -> Manifest:
@@ -29,7 +29,7 @@ def pod_group(api_version: str, group: TrainingGroup, spec: Json, run: str) -> M
 
 
 def min_resources(group: TrainingGroup, pods: Mapping[str, Json]) -> Mapping[str, object]:
-    """What the user gave, else the sum of what all pods request."""
+    """The user's value, or the sum of the requests of all pods."""
     if group.gang.min_resources is not None:
         given: Mapping[str, object] = quantities.without_fractions(group.gang.min_resources)
         return given

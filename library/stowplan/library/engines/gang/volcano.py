@@ -22,13 +22,13 @@ from stowplan.schema.platform.platform import Platform
 
 SCHEDULER = "volcano"
 DEFAULT_QUEUE = "default"
-"""The queue that Volcano brings with itself."""
+"""The queue that every installation of Volcano has."""
 
 POD_GROUP = EngineKind("scheduling.volcano.sh", "v1beta1", "PodGroup", "podgroups")
 
 
 class Volcano:
-    """What paddle-operator did with `--scheduling=volcano`, without holding pods back: that is the scheduler's part."""
+    """Behaviour of paddle-operator with `--scheduling=volcano`, except that only the scheduler delays pods."""
 
     name = "volcano"
     kinds: tuple[EngineKind, ...] = (POD_GROUP,)
@@ -37,11 +37,11 @@ class Volcano:
     prioritizes = True
 
     def validate(self, group: TrainingGroup, platform: Platform, *, splits: bool) -> list[Finding]:
-        """Volcano takes every field of the policy."""
+        """Findings about the policy. Volcano supports every field."""
         return left_alone(group)
 
     def pod(self, group: TrainingGroup, role: Role, site: Site, run: str) -> PodMarks:
-        """The annotations that Volcano and the old operator's users look for."""
+        """The annotations that Volcano and the old operator's users read."""
         if has_own_scheduler(group):
             return PodMarks()
         annotations = {
@@ -70,7 +70,7 @@ class Volcano:
         return [pod_group(POD_GROUP.api_version, group, spec, run)]
 
     def externals(self, group: TrainingGroup, site: Site) -> list[ExternalReference]:
-        """The queue, where it is not the one that Volcano brings, and the priority class of the PodGroup."""
+        """The queue, unless it is Volcano's default, and the priority class of the PodGroup."""
         if has_own_scheduler(group):
             return []
         queue = _queue(group, site)
