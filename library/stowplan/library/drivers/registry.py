@@ -13,5 +13,5 @@ STORAGE_DRIVERS: dict[str, StorageDriver] = {
 
 
 def driver_of(name: str | None) -> StorageDriver:
-    """The driver of that name, else the default one."""
+    """The driver of that name, or the default driver."""
     return STORAGE_DRIVERS[name or DEFAULT_DRIVER]

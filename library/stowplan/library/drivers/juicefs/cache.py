@@ -1,4 +1,4 @@
-"""Where and how large a node's cache is."""
+"""The directories and the size of a node's cache."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ LEVELS: FieldPath = ("spec", "cache", "levels")
 MOUNT: FieldPath = ("spec", "csi", "juiceFSMountOptions")
 
 MEMORY = "memory"
-"""JuiceFS' word for a cache in the client's own memory, instead of directories."""
+"""JuiceFS' value for a cache in the client's memory, instead of directories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Cache:
 def resolve(dataset: CachedDataset, site: Site) -> Cache:
     """Directories and size by the old operator's precedence: tiers, then mount options, then a default.
 
-    Its default directory is kept; its default size (1 PiB, meant as bytes) is not: the platform gives a finite one.
+    The default directory is the old operator's. The default size is not (1 PiB, meant as bytes), but the platform's.
     """
     options = dataset.options
     from_tiers = tuple(d for tier in dataset.tiers for d in tier.directories)
@@ -38,12 +38,12 @@ def resolve(dataset: CachedDataset, site: Site) -> Cache:
 
 
 def default_directory(name: str) -> str:
-    """In memory, by the dataset's lower-case name, as the old operator chose."""
+    """The old operator's default: in memory, with the dataset's lower-case name."""
     return f"/dev/shm/{name.lower()}"  # noqa: S108 - a path on the node
 
 
 def findings(dataset: CachedDataset, site: Site) -> list[Finding]:
-    """What is wrong with, or worth knowing of, the cache's directories and size."""
+    """Findings about the cache's directories and size."""
     allowed = site.platform.juicefs.cache_directories
     found = [*_tiers(dataset, allowed), *_directories_of_option(dataset, allowed), *_default(dataset, allowed)]
     found += _precedence(dataset)
@@ -78,7 +78,7 @@ def _directories_of_option(dataset: CachedDataset, allowed: Sequence[str]) -> li
 
 
 def _default(dataset: CachedDataset, allowed: Sequence[str]) -> list[Finding]:
-    """The platform's list holds for the default directory too."""
+    """Findings about the default directory, which the platform's list must allow too."""
     if dataset.options.cache_dir or any(tier.directories for tier in dataset.tiers):
         return []
     return cache_directories.findings(default_directory(dataset.names.name), ("spec", "cache"), allowed)

@@ -1,4 +1,4 @@
-"""The JuiceFS driver: its parts put together."""
+"""The JuiceFS driver, composed of its parts."""
 
 from stowplan.library.drivers.api import TaskSet
 from stowplan.library.drivers.juicefs import cache, mount, runtime, sync, tasks, volume
@@ -9,7 +9,7 @@ from stowplan.schema.kinds.sample_set import CACHED_DRIVERS
 
 
 class JuiceFSDriver:
-    """Volumes by the JuiceFS CSI driver, work by the cache agent."""
+    """Driver with volumes of the JuiceFS CSI driver, and tasks of the cache agent."""
 
     name = "juicefs"
     cached = name in CACHED_DRIVERS

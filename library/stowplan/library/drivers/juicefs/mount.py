@@ -1,4 +1,4 @@
-"""Options of the JuiceFS mount, as the CSI driver wants them: one `key=value` or bare key each, sorted."""
+"""Options of the JuiceFS mount, as the CSI driver reads them: a sorted list of `key=value` and bare keys."""
 
 from stowplan.library.drivers.juicefs import cache
 from stowplan.library.drivers.juicefs.cache import MOUNT
@@ -31,7 +31,7 @@ def mount_options(dataset: CachedDataset, site: Site) -> list[str]:
 
 
 def findings(dataset: CachedDataset, site: Site) -> list[Finding]:
-    """What is wrong with the mount options of a SampleSet."""
+    """Findings about the mount options of a SampleSet."""
     version = client_version(site.platform.juicefs.client_version)
     found = fate_findings(dataset.options, MOUNT_OPTIONS, version, MOUNT)
     for key, value in given(dataset.options):

@@ -1,4 +1,4 @@
-"""What is common to mount and sync options."""
+"""Functions for both mount and sync options."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -11,7 +11,7 @@ Value = str | int | bool
 
 
 def given(options: Model) -> Iterator[tuple[str, Value]]:
-    """The options that were set, by the keys users write, in alphabetical order.
+    """The options that were set, by the keys that users write, in alphabetical order.
 
     An empty string counts as not set, as it did for the old operator.
     """
@@ -28,13 +28,13 @@ def _fields(kind: type[Model]) -> tuple[tuple[str, str], ...]:
 
 
 def client_version(text: str) -> Version:
-    """`(1, 3)` of `1.3`."""
+    """Parse a version: `(1, 3)` for `1.3`."""
     major, _, minor = text.partition(".")
     return int(major), int(minor)
 
 
 def fate_findings(options: Model, table: Mapping[str, Option], version: Version, base: FieldPath) -> list[Finding]:
-    """What to say of options that were renamed or removed, or that the installed client does not know."""
+    """Findings about negative values, and about options that changed or that the installed client does not know."""
     found = []
     for key, value in given(options):
         option = table.get(key, Option(key))

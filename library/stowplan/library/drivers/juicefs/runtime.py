@@ -15,24 +15,24 @@ MODULE = "stowplan.agents.cache"
 
 
 def mount_path(name: str) -> str:
-    """Where agents see the dataset."""
+    """The path at which agents mount the dataset."""
     return f"{DATA_DIRECTORY}/{name}"
 
 
 def selector(dataset: CachedDataset) -> dict[str, str]:
-    """Labels of the cache pods; a StatefulSet's selector cannot change, so `upstream` keeps the old one."""
+    """Labels of the cache pods; a StatefulSet's selector cannot change, so profile `upstream` uses the old one."""
     if dataset.names.profile == "upstream":
         return {**labels.legacy_dataset(dataset.names.name), "name": dataset.names.runtime}
     return labels.component_selector(dataset.origin.spec, COMPONENT)
 
 
 def beside(dataset: CachedDataset, partition: int) -> Json:
-    """Affinity to the node of one cache pod. Its name is a label that the StatefulSet controller sets."""
+    """Affinity to the node of one cache pod, by the label with the pod's name that the StatefulSet controller sets."""
     return affinity.required(affinity.same_node({labels.POD_NAME: dataset.names.runtime_pod(partition)}))
 
 
 def near(dataset: CachedDataset, *, required: bool = False) -> Json:
-    """Affinity to any cache pod: where there is room, or without exception."""
+    """Affinity to the node of any cache pod, required or preferred."""
     term = affinity.same_node(selector(dataset))
     return affinity.required(term) if required else affinity.preferred(term)
 

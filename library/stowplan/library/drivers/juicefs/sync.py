@@ -26,8 +26,8 @@ def flags(options: SyncOptions) -> dict[str, Value]:
 def ends(task: DataTask) -> tuple[str, str]:
     """Source URI and destination path. Both end in `/` unless both name something below their root without one.
 
-    JuiceFS refuses ends that disagree; the old operator made them agree in the same way. A destination lies below
-    `sub-dir`, since a sync writes to the volume and not through the mount.
+    JuiceFS refuses a pair of which only one ends in `/`; the old operator added or removed it in the same way. A
+    destination is below `sub-dir`, since a sync writes to the volume and not through the mount.
     """
     source = task.source.uri if task.source else ""
     parts = [_subdirectory(task.dataset), task.destination]
@@ -39,7 +39,7 @@ def ends(task: DataTask) -> tuple[str, str]:
 
 
 def root(task: DataTask) -> str | None:
-    """The directory of the volume that is mounted; None for all of it."""
+    """The directory of the volume that is mounted; None for the whole volume."""
     path = _subdirectory(task.dataset).strip("/")
     return f"/{path}" if path else None
 
@@ -49,7 +49,7 @@ def _subdirectory(dataset: CachedDataset) -> str:
 
 
 def findings(task: DataTask, site: Site) -> list[Finding]:
-    """What is wrong with the sync options of a SampleJob."""
+    """Findings about the sync options of a SampleJob."""
     options = task.sync_options
     found = fate_findings(options, SYNC_OPTIONS, client_version(site.platform.juicefs.client_version), SYNC)
     if options.include and not options.exclude:
@@ -67,7 +67,7 @@ def findings(task: DataTask, site: Site) -> list[Finding]:
 
 
 def keys(source: Source | None, path: FieldPath) -> list[Finding]:
-    """A source whose keys, if its Secret has any, JuiceFS takes in the address alone: the agent refuses that."""
+    """Findings about a source whose keys JuiceFS only accepts in the address. The agent refuses keys for it."""
     storage = source.uri.partition("://")[0] if source else ""
     if not source or not source.secret.name or storage in KEY_VARIABLES or storage not in STORAGES - {"file"}:
         return []
@@ -81,9 +81,9 @@ def keys(source: Source | None, path: FieldPath) -> list[Finding]:
 
 
 def address(source: Source | None, path: FieldPath) -> list[Finding]:
-    """A source whose URI holds a character that is not allowed. The message hides the URI, which may hold a secret."""
+    """Findings about forbidden characters in a source's URI. The message hides the URI, which may hold a secret."""
     form = SYNC_FORMS["source"]
-    # Blanks and control characters were reported before.
+    # `source_uri.findings` reports blanks and control characters.
     refused = [each for each in sorted(set(source.uri)) if not form.fits(each)] if source else []
     if not refused or any(each.isspace() or each < " " for each in refused):
         return []
@@ -92,7 +92,7 @@ def address(source: Source | None, path: FieldPath) -> list[Finding]:
 
 
 def _forms(options: SyncOptions) -> Iterator[Finding]:
-    """Values that do not have the form of their option."""
+    """Findings about values that do not have the form of their option."""
     for key, value in given(options):
         form = SYNC_FORMS.get(key)
         if form and key != "source" and isinstance(value, str) and not form.fits(value):
@@ -102,7 +102,7 @@ def _forms(options: SyncOptions) -> Iterator[Finding]:
 
 
 def _ignored(options: SyncOptions) -> Iterator[Finding]:
-    """Patterns that JuiceFS drops with a warning: what they leave out would be copied, or deleted."""
+    """Findings about patterns that JuiceFS drops with a warning: excluded files would then be copied or deleted."""
     for key, pattern in (("include", options.include), ("exclude", options.exclude)):
         if pattern and is_ignored(pattern):
             reason, hint = _OPTION if pattern.startswith("-") and "=" in pattern else _BROKEN

@@ -1,4 +1,4 @@
-"""Sync, warmup, rmr and clear: what their agents read and how their pods look."""
+"""Sync, warmup, rmr and clear: the configuration of their agents, and their pods."""
 
 from stowplan.library.builders import job
 from stowplan.library.builders.config_map import config_map
@@ -52,9 +52,9 @@ def task_set(task: DataTask, site: Site, service_account: str) -> TaskSet:
 
 
 def _deadline(task: DataTask, site: Site) -> int | None:
-    """A limit where nobody would notice a pod that waits: for its node, or behind a CronJob that skips its next runs.
+    """The deadline of a pod that could wait unnoticed, for its node or while a CronJob skips its next runs.
 
-    A warmup that follows a sync has none: it would count the sync too.
+    A warmup that follows a sync has no deadline, which would include the time of the sync.
     """
     limited = (task.partitioned and task.after is None) or task.schedule is not None
     return site.platform.juicefs.task_deadline_seconds if limited else None
@@ -83,7 +83,7 @@ def config(task: DataTask, site: Site) -> AgentConfig:
 
 
 def findings(task: DataTask, site: Site) -> list[Finding]:
-    """What is wrong with a task on this dataset."""
+    """Findings about a task on this dataset."""
     return [*_read_only(task), *_cleared(task, site)]
 
 
@@ -96,7 +96,7 @@ def _read_only(task: DataTask) -> list[Finding]:
 
 
 def _cleared(task: DataTask, site: Site) -> list[Finding]:
-    """Only cache directories of the dataset can be cleared."""
+    """Findings about paths of a clear. Only cache directories of the dataset can be cleared."""
     if task.operation != "clear" or not task.paths:
         return []
     base: FieldPath = ("spec", "clearOptions", "paths")
@@ -180,7 +180,7 @@ def _secret_env(task: DataTask) -> tuple[Json, ...]:
 
 
 def _pod_affinity(task: DataTask, index: int) -> Json | None:
-    """Warmup and clear work beside their cache pod; rmr prefers a node that has the mount already."""
+    """Pod affinity. Warmup and clear run on the node of their cache pod; rmr prefers a node that has the mount."""
     if task.partitioned:
         return runtime.beside(task.dataset, index)
     return runtime.near(task.dataset) if task.operation == "rmr" else None

@@ -11,7 +11,7 @@ UPSTREAM_STORAGE_CLASS = "paddle-operator"
 
 
 def manifests(dataset: CachedDataset, site: Site) -> list[Manifest]:
-    """A static pair. The empty storage class keeps every provisioner away."""
+    """A static volume and its claim. The empty storage class prevents dynamic provisioning."""
     names = dataset.names
     upstream = names.profile == "upstream"
     legacy = labels.legacy_dataset(names.name)

@@ -1,4 +1,4 @@
-"""The driver of plain claims: its parts put together."""
+"""The driver of plain claims, composed of its parts."""
 
 from stowplan.library.builders.volume import claim_from_template
 from stowplan.library.drivers.api import TaskSet
@@ -10,9 +10,9 @@ from stowplan.schema.kinds.sample_set import CACHED_DRIVERS
 
 
 class ClaimDriver:
-    """Storage by whatever serves the claim, work by the transfer agent.
+    """Driver with claims of any storage, and tasks of the transfer agent.
 
-    It caches nothing, so there are no cache pods, nothing to warm up and nothing to be near to.
+    It caches nothing, so its datasets have no cache pods, no warmup and no affinity.
     """
 
     name = "pvc"

@@ -1,4 +1,4 @@
-"""Options of a SampleJob's sync, where the transfer agent carries it out."""
+"""Options of a SampleJob's sync by the transfer agent."""
 
 from collections.abc import Iterator
 
@@ -8,14 +8,14 @@ from stowplan.schema.juicefs.options import SyncOptions
 
 _KNOWN = frozenset({"source", "destination", "threads", "delete-dst", "no-https"})
 _ALWAYS = frozenset({"update", "force-update", "check-new", "check-change", "check-all", "dirs"})
-"""What this agent does anyway, or more than that: it fetches what changed, and verifies all that it fetches."""
+"""Options without effect: the agent always fetches changed files, and verifies all files that it fetches."""
 
 MOST_THREADS = 256
-"""Requests that the transfer agent makes at one time, at most."""
+"""Largest number of concurrent requests of the transfer agent."""
 
 
 def findings(task: DataTask) -> Iterator[Finding]:
-    """Options that cannot be carried out, and that need not be said."""
+    """Findings about options that are unsupported or dangerous, or that have no effect."""
     options = task.sync_options
     if options.delete_dst and not (task.dataset.claim.sub_path or task.destination.strip("/")):
         message = "`delete-dst` would delete whatever else the claim holds: the dataset is at its root."
@@ -35,5 +35,5 @@ def findings(task: DataTask) -> Iterator[Finding]:
 
 
 def threads(options: SyncOptions) -> int:
-    """Requests at one time."""
+    """Number of concurrent requests."""
     return min(max(options.threads or 10, 1), MOST_THREADS)

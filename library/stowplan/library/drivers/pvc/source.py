@@ -1,7 +1,7 @@
-"""The source of a sync as the transfer agent wants it: bucket, key, endpoint and region, out of JuiceFS' form of a URI.
+"""The source of a sync for the transfer agent: bucket, key, endpoint and region, parsed from JuiceFS' form of a URI.
 
-The rules are those of `juicefs sync` 1.3 (`cmd/sync.go`, `pkg/object/s3.go`): a host that is an address, `localhost` or
-`s3.<region>.amazonaws.com` has the bucket in its path, any other one begins with it; MinIO and addresses speak HTTP.
+The rules are those of `juicefs sync` 1.3 (`cmd/sync.go`, `pkg/object/s3.go`). The path holds the bucket if the host is
+an address, `localhost` or `s3.<region>.amazonaws.com`; other hosts begin with the bucket. MinIO and addresses use HTTP.
 """
 
 import re
@@ -21,7 +21,7 @@ _AMAZON = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class S3Source:
-    """Objects in a bucket. `endpoint` is empty for AWS itself, `region` where it is not known."""
+    """Objects in a bucket. `endpoint` is empty for AWS itself, `region` if it is unknown."""
 
     bucket: str
     key: str
@@ -35,7 +35,7 @@ class S3Source:
 
 
 def parse(uri: str, *, plain: bool = False) -> S3Source | str:
-    """The source, or what is wrong with the URI. `plain` asks for HTTP."""
+    """The source, or a message if the URI is invalid. `plain` selects HTTP."""
     storage, _, rest = uri.partition("://")
     host, _, path = rest.partition("/")
     if storage not in STORAGES:
@@ -52,7 +52,7 @@ def parse(uri: str, *, plain: bool = False) -> S3Source | str:
 
 
 def findings(uri: str, path: FieldPath) -> list[Finding]:
-    """What is wrong with the source of a dataset in a claim."""
+    """Findings about the source of a dataset in a claim."""
     found = parse(uri)
     if isinstance(found, S3Source):
         return []

@@ -18,7 +18,7 @@ def task_set(task: DataTask, site: Site, service_account: str) -> TaskSet:
     """One ConfigMap and one Job."""
     found = source.parse(task.source.uri if task.source else "", plain=bool(task.sync_options.no_https))
     if isinstance(found, str):
-        # Refused by `validate` and `validate_task` before.
+        # `validate` and `validate_task` refuse such a source.
         raise TypeError(found)
     moved = _transfer(task, found, site, service_account)
     configuration = transfer.configuration(moved)
@@ -80,7 +80,7 @@ def _config(
 
 
 def _inside(task: DataTask, path: str) -> str:
-    """A path of the dataset as one of its claim."""
+    """Convert a path in the dataset to a path in its claim."""
     parts = [*task.dataset.claim.sub_path.split("/"), *path.split("/")]
     return "/".join(part for part in parts if part not in ("", "."))
 
@@ -90,7 +90,7 @@ def _secret(task: DataTask) -> bool:
 
 
 def _secret_env(task: DataTask) -> tuple[Json, ...]:
-    """Both keys must be there: a source that is public has no Secret."""
+    """The variables with the keys of the source, both required. A public source has no Secret."""
     return (
         agent_pod.secret_env(task.source.secret, SOURCE_SECRET_ENV, optional=())
         if task.source and _secret(task)
