@@ -1,5 +1,5 @@
-"""cdk8s in a Node.js process of our own.
+"""cdk8s in a separate Node.js process.
 
-`stowplan.library.constructs` builds the same constructs through jsii, which asks Node about every object and every
+`stowplan.library.constructs` builds the same constructs through jsii, which calls Node for every object and every
 field. Here many charts go to Node in one request, and their rendered objects come back in one response.
 """

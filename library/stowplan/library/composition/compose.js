@@ -6,7 +6,7 @@
 const { ApiObject, App, Chart, JsonPatch } = require('cdk8s');
 const { Construct } = require('constructs');
 
-// An App for each chart: cdk8s looks at the whole App for each chart that it renders.
+// One App for each chart: cdk8s processes the whole App for each chart that it renders.
 function build(spec) {
   const chart = new Chart(new App(), spec.chart);
   const set = new Construct(chart, spec.name);
@@ -50,7 +50,7 @@ function serve() {
   });
 }
 
-// What jsii calls in a Node.js process of its own.
+// The class that jsii calls in its Node.js process.
 class Composition {
   static respond(request) {
     return respond(request);

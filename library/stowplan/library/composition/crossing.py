@@ -1,7 +1,7 @@
-"""What survives the way to Node and back.
+"""Values that come back from Node unchanged.
 
-Values cross as JSON with jsii's own marks in it. Nearly everything comes back as it was; this module knows the rest.
-Measured with cdk8s 2.70, jsii 1.142; `tests/unit/library/constructs/test_crossing.py` holds both halves of the list.
+Values cross as JSON with jsii's own marks in it. Nearly all values come back unchanged; this module finds the others.
+Measured with cdk8s 2.70, jsii 1.142; `tests/unit/library/constructs/test_crossing.py` lists values of both sorts.
 """
 
 import math
@@ -25,9 +25,9 @@ class CrossingError(ValueError):
 
 
 def check_crossing(value: Any, path: FieldPath = ()) -> None:
-    """Raise `CrossingError` for the first value that would not come back as it is.
+    """Raise `CrossingError` for the first value that would come back changed.
 
-    Those are: whole numbers beyond 2^53 (rounded), floats without a fraction (`1.0` returns as `1`) or not finite
+    Such values are: whole numbers beyond 2^53 (rounded), floats without a fraction (`1.0` returns as `1`) or not finite
     (no JSON), null in a map (dropped), the key `__proto__` (refused by jsii), and a map whose only key is one of
     jsii's marks (read as a reference on return). Kubernetes allows none of these keys anywhere.
     """
@@ -60,7 +60,7 @@ def _check_number(value: float, path: FieldPath) -> None:
 
 
 def _check_keys(value: dict[Any, Any], path: FieldPath) -> None:
-    """Refuse nulls, keys that are no strings, and keys that jsii reads as its own."""
+    """Refuse nulls, keys that are no strings, and keys that jsii interprets."""
     for key, below in value.items():
         if below is None:
             raise CrossingError((*path, key), "null cannot be carried in a map; leave the key out")
@@ -71,7 +71,7 @@ def _check_keys(value: dict[Any, Any], path: FieldPath) -> None:
 
 
 def crosses(value: Any) -> bool:
-    """Whether `value` comes back from Node exactly as it went."""
+    """Whether `value` comes back from Node unchanged."""
     try:
         check_crossing(value)
     except CrossingError:

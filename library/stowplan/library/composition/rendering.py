@@ -1,4 +1,4 @@
-"""Requests to cdk8s and what comes back, whichever Node.js process serves them. `compose.js` describes the protocol."""
+"""Requests to cdk8s and their responses, for any Node.js process. `compose.js` describes the protocol."""
 
 from collections.abc import Callable, Sequence
 from itertools import compress
@@ -21,14 +21,14 @@ class Composer(Protocol):
         """See `render` of this module."""
 
     def close(self) -> None:
-        """End what was started for it."""
+        """End all processes that the composer started."""
 
 
 def render(charts: Sequence[ChartSource], exchange: Exchange) -> list[tuple[Manifest, ...]]:
     """The manifests of each chart, in their order, with the bodies that cdk8s rendered.
 
-    A manifest that cannot be carried stays out of its chart and comes back as it is: Kubernetes
-    refuses what is in it, and the check stage reports that. Raises `RuntimeError` if cdk8s refuses a chart or Node
+    A manifest that cannot be carried stays out of its chart and is returned unchanged: Kubernetes
+    refuses it, and the check stage reports that. Raises `RuntimeError` if cdk8s refuses a chart or Node
     responds with anything else: these are bugs of Stowplan or of its installation.
     """
     carried = [[_can_be_carried(manifest) for manifest in chart.manifests] for chart in charts]
@@ -38,7 +38,7 @@ def render(charts: Sequence[ChartSource], exchange: Exchange) -> list[tuple[Mani
 
 
 def _can_be_carried(manifest: Manifest) -> bool:
-    """Whether cdk8s renders the manifest as it is. cdk8s refuses an apiVersion with more than one slash."""
+    """Whether cdk8s renders the manifest unchanged. cdk8s refuses an apiVersion with more than one slash."""
     return manifest.api_version.count("/") < 2 and crosses(manifest.body)
 
 

@@ -1,4 +1,4 @@
-"""The construct tree: ids of charts and objects, and what a chart is made from."""
+"""The construct tree: ids of charts and objects, and the input of a chart."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from stowplan.schema.meta import ObjectId, SpecId
 
 @dataclass(frozen=True, slots=True)
 class ChartSource:
-    """What a chart is made from: its id, the name of the one construct in it, and the manifests in that construct.
+    """The input of a chart: its id, the name of the one construct in it, and the manifests in that construct.
 
     `child_ids` are the construct ids of the manifests, in the same order.
     """
@@ -27,7 +27,7 @@ def chart_id(spec: SpecId) -> str:
 def child_id(manifest: Manifest, spec: SpecId) -> str:
     """The id of an object in its spec: `<kind in lower case>-<stem>`, with `@<namespace>` outside the spec's own.
 
-    It holds no content hash, so that the tree stays the same when one changes.
+    The id holds no content hash, so that the tree does not change with a hash.
     """
     own = manifest.namespace in ("", spec.namespace)
     return f"{manifest.kind.lower()}-{manifest.stem}{'' if own else f'@{manifest.namespace}'}"

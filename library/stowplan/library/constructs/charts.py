@@ -1,4 +1,4 @@
-"""From a unit to a cdk8s chart that Python code can change."""
+"""Conversion of a unit to a cdk8s chart that Python code can change."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ from stowplan.library.manifest import Manifest, Unit
 class SpecChart(Chart):
     """The chart of one spec, with its objects in a `ManifestSet` that has the spec's name.
 
-    A manifest that cdk8s cannot carry is left out: what is in it, Kubernetes refuses too, and the check stage says so.
+    A manifest that cdk8s cannot carry is left out. Kubernetes refuses it too, and the check stage reports it.
     """
 
     def __init__(self, scope: Construct, unit: Unit) -> None:

@@ -15,7 +15,7 @@ from stowplan.schema.meta import ObjectId, SpecId
 
 @dataclass(frozen=True, slots=True)
 class Displaced:
-    """An object of ours that an extension removed, renamed, moved or turned into another kind."""
+    """A compiled object that an extension removed, renamed, moved or turned into a different kind."""
 
     spec: SpecId
     object: ObjectId
@@ -23,7 +23,7 @@ class Displaced:
 
 @dataclass(frozen=True, slots=True)
 class Extended:
-    """What an extension made of the units: all units in their order, its own objects, and what it must not do."""
+    """Result of an extension: all units in their order, its own objects, and the compiled objects that it displaced."""
 
     units: tuple[Unit, ...]
     added: tuple[Json, ...]
@@ -43,9 +43,9 @@ class ExtensionApp(App):
         self._charts: dict[SpecId, SpecChart] = {}
 
     def spec(self, kind: str, namespace: str, name: str) -> ManifestSet:
-        """The objects of a spec, to be changed by patches on them.
+        """The objects of a spec, which patches may change.
 
-        Raises `LookupError` with the nearest spec when there is none.
+        Raises `LookupError` with the nearest spec if the spec does not exist.
         """
         identity = SpecId(kind, namespace, name)
         if identity not in self._units:
@@ -55,7 +55,7 @@ class ExtensionApp(App):
         return self._charts[identity].manifests
 
     def synth(self) -> None:
-        """Refused: Stowplan renders the app and writes the files. Raises `RuntimeError`."""
+        """Raise `RuntimeError`: Stowplan renders the app and writes the files."""
         raise RuntimeError("An extension must not call synth(): Stowplan renders the app and writes the files.")
 
     def extended(self) -> Extended:
@@ -72,7 +72,7 @@ class ExtensionApp(App):
 
 
 def _match(carried: Sequence[Manifest], bodies: Sequence[Json]) -> tuple[dict[ObjectId, Json], list[Json]]:
-    """The bodies that are still ours, by identity, and all others."""
+    """The bodies of compiled objects, by identity, and all other bodies."""
     identities = {manifest.id for manifest in carried}
     kept: dict[ObjectId, Json] = {}
     others = []

@@ -40,7 +40,7 @@ _ASSEMBLY = {
         }
     },
 }
-"""What jsii knows of the module, in the format of `@jsii/spec`. The jsii compiler would write it for TypeScript."""
+"""Description of the module in the format of `@jsii/spec`. The jsii compiler would write it for TypeScript."""
 
 
 class JsiiComposer:
@@ -51,7 +51,7 @@ class JsiiComposer:
         return render(charts, _exchange)
 
     def close(self) -> None:
-        """Nothing: jsii ends Node."""
+        """Do nothing: jsii ends Node."""
 
 
 def _exchange(request: bytes) -> bytes:
@@ -64,7 +64,7 @@ def _exchange(request: bytes) -> bytes:
 
 @cache
 def _composition() -> type:
-    """The class, after its module was loaded into jsii."""
+    """Load the module into jsii and return its class."""
     with TemporaryDirectory() as folder:
         archive = Path(folder, "composition.tgz")
         _pack(archive)

@@ -19,7 +19,7 @@ ObjectKey = tuple[str, str]
 class ManifestSet(Construct):
     """One `ApiObject` for each manifest of a unit, with the manifest's own name, never a generated one.
 
-    Their construct ids are those of `child_id`. Labels of the chart are added to the objects, as cdk8s does; its
+    Construct ids come from `child_id`. Labels of the chart are added to the objects, as cdk8s does; its
     namespace never replaces that of a manifest. Raises `CrossingError` for a manifest that cdk8s cannot carry, and
     `RuntimeError` when `construct_id` is taken.
     """
@@ -42,7 +42,7 @@ class ManifestSet(Construct):
     def object(self, kind: str, name: str) -> ApiObject:
         """The object of that kind and name, to patch it or to depend on it.
 
-        Raises `LookupError` with the nearest names when there is none.
+        Raises `LookupError` with the nearest names if no object matches.
         """
         found = self._objects.get((kind, name))
         if found is None:
@@ -56,7 +56,7 @@ class ManifestSet(Construct):
         return manifest.kind, f"{manifest.namespace}/{manifest.name}"
 
     def _add(self, manifest: Manifest) -> ApiObject:
-        """One crossing for the object, one for each field of it, one to put them in."""
+        """Add an object, with one call of jsii for the object, one for each field, and one to apply the fields."""
         check_crossing(manifest.body)
         metadata = manifest.body["metadata"]
         api_object = ApiObject(
@@ -64,7 +64,7 @@ class ManifestSet(Construct):
             child_id(manifest, self._spec_id),
             api_version=manifest.api_version,
             kind=manifest.kind,
-            # An empty namespace keeps that of the chart away; the patch below removes it again.
+            # An empty namespace prevents the chart's namespace; the patch below removes it again.
             metadata={"namespace": "", **{key: metadata[key] for key in metadata if _plain(key, metadata[key])}},
         )
         patches = list(_patches(manifest.body))
@@ -74,10 +74,10 @@ class ManifestSet(Construct):
 
 
 def _plain(key: str, value: Any) -> bool:
-    """Whether cdk8s takes this part of the metadata as it is.
+    """Whether cdk8s gets this part of the metadata as an argument, not as a patch.
 
-    Only so can `metadata.add_label` and the chart's labels add to it. cdk8s drops empty maps and lists, and takes a
-    map with the key `constructor` for a class.
+    Only arguments can be extended by `metadata.add_label` and the chart's labels. But cdk8s drops empty maps and lists,
+    and takes a map with the key `constructor` for a class.
     """
     return key in ("name", "namespace") or (
         key in ("labels", "annotations") and bool(value) and "constructor" not in value
@@ -85,7 +85,7 @@ def _plain(key: str, value: Any) -> bool:
 
 
 def _patches(body: Json) -> Iterator[JsonPatch]:
-    """What `ApiObject` has no argument for: a patch for each other field."""
+    """A patch for each field that is not an argument of `ApiObject`."""
     metadata = body["metadata"]
     if not metadata.get("namespace"):
         yield JsonPatch.remove("/metadata/namespace")

@@ -1,4 +1,4 @@
-"""jsii, made to run on the bundled Node.js."""
+"""Settings that make jsii run on the bundled Node.js."""
 
 import os
 
@@ -6,11 +6,11 @@ from stowplan.library.composition import node
 
 
 def prepare_node() -> None:
-    """Let cdk8s run on the Node.js that pip installed with Stowplan, in whatever surroundings.
+    """Let cdk8s run on the Node.js that pip installed with Stowplan, in any environment.
 
-    Must run before the first `import cdk8s`, which starts Node. Variables that the user has set stay as they are.
+    Must run before the first `import cdk8s`, which starts Node. Variables that the user has set are not changed.
 
-    jsii (1.142) keeps unpacked packages below the home folder, and gives up where it cannot write there or where
+    jsii (1.142) keeps unpacked packages below the home folder, and gives up if it cannot write there or if
     others can, as in many CI containers. Without that cache it unpacks them on every start, which costs some 30 ms.
     """
     os.environ.setdefault("JSII_RUNTIME_PACKAGE_CACHE", "disabled")
@@ -19,10 +19,10 @@ def prepare_node() -> None:
 
 
 def _use_bundled_node() -> None:
-    """jsii starts the program in `JSII_NODE`, else the `node` on PATH.
+    """Set `JSII_NODE`, the program that jsii starts instead of the `node` on PATH.
 
-    About the bundled one the user can do nothing, so that jsii's banners about its age are switched off. The first
-    variable is a list of major versions, the others take any value.
+    Users cannot change the bundled Node, so jsii's banners about its age are switched off. The first variable is a
+    list of major versions, the others take any value.
     """
     os.environ["JSII_NODE"] = str(node.bundled())
     os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", node.bundled_major())

@@ -1,4 +1,4 @@
-"""A spec given to a construct, read into its model."""
+"""Reading of a spec that a construct gets, into its model."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
@@ -24,9 +24,9 @@ class SpecError(ValueError):
 def read_spec(
     kind: type[AnyModel], data: AnyModel | Mapping[str, Any], platform: Platform
 ) -> tuple[AnyModel, list[Finding]]:
-    """`data` as a model of `kind`, legacy spellings read as the present ones, and what is worth knowing about it.
+    """Return `data` as a model of `kind`, with legacy spellings modernised, and the findings.
 
-    Raises `SpecError` where the command would report errors of form. Two checks are the command's alone: embedded
+    Raises `SpecError` for errors of form that the command would report. Only the command makes two checks: embedded
     Kubernetes values against the official schemas (SP213), and names, labels and annotations (SP210).
     """
     if not isinstance(data, Mapping):
@@ -41,7 +41,7 @@ def read_spec(
 
 
 def refuse_errors(subject: str, findings: Iterable[Finding]) -> None:
-    """Raise `SpecError` with the errors among `findings`, if there are any."""
+    """Raise `SpecError` with the errors among `findings`, if any."""
     errors = [found for found in findings if has_errors([found])]
     if errors:
         raise SpecError(subject, errors)

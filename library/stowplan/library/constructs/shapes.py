@@ -30,13 +30,13 @@ _REQUIRED: Mapping[str, str] = {
     f"{_CORE}.ConfigMapKeySelector": "key",
     f"{_CORE}.SecretKeySelector": "key",
 }
-"""The string that a value must have."""
+"""The key of the string that a value must have."""
 
 _HINT = "Write it as Kubernetes has it."
 
 
 def findings(model: DataCube) -> list[Finding]:
-    """One finding for each value of another shape."""
+    """One finding for each value of the wrong shape."""
     found: list[Finding] = []
     for path, definition, value in embedded(model):
         key = _REQUIRED.get(definition)

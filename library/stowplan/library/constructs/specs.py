@@ -1,4 +1,4 @@
-"""The kinds as constructs for a cdk8s app of one's own."""
+"""Constructs of all kinds, for a user's cdk8s app."""
 
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
@@ -22,12 +22,12 @@ Model = TypeVar("Model", bound=CustomResource)
 
 
 class SpecConstruct(ManifestSet, Generic[Model]):
-    """A spec of the kind `KIND` and everything that it compiles to; the same objects as `stowplan synth` writes.
+    """A spec of the kind `KIND` and the objects that it compiles to, the same as from `stowplan synth`.
 
-    `spec` is the model, or the document as YAML gives it. `platform` is what `stowplan.yaml` says; its defaults
-    without it. A spec without a namespace takes that of the chart, else the platform's default. `source` is the file
+    `spec` is the model, or the document as parsed from YAML. `platform` is the content of `stowplan.yaml`, by default
+    its defaults. A spec without a namespace takes that of the chart, else the platform's default. `source` is the file
     that the objects' annotation `stowplan.dev/source` names. `datasets` are the SampleSets that the spec refers to.
-    `findings` is what is no error but worth knowing. Raises `SpecError` with every error of the spec.
+    `findings` holds all findings that are no errors. Raises `SpecError` with every error of the spec.
     """
 
     KIND: ClassVar[type[CustomResource]]
@@ -68,7 +68,7 @@ class SampleSet(SpecConstruct[sample_set.SampleSet]):
 
 
 Dataset = SampleSet | sample_set.SampleSet | Mapping[str, Any]
-"""A SampleSet in one of three forms: a construct, a model, or a document as YAML gives it."""
+"""A SampleSet in one of three forms: a construct, a model, or a document as parsed from YAML."""
 
 
 class SampleJob(SpecConstruct[sample_job.SampleJob]):

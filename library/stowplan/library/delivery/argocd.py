@@ -111,7 +111,7 @@ def _project(
 
 
 def _root(argocd: ArgoCD) -> str:
-    """Return the name of the root Application, and of its project if Stowplan writes that."""
+    """Return the name of the root Application, and of its project if Stowplan writes the project."""
     return f"{argocd.name}-root"
 
 

@@ -17,7 +17,7 @@ NAME = "stowplan-reporter"
 COMPONENT = "reporter"
 MODULE = "stowplan.agents.reporter"
 FOLDER = "reporter"
-"""Folder of its objects, in that of the namespace."""
+"""Folder of the reporter's objects, in the folder of the namespace."""
 
 _RBAC = "rbac.authorization.k8s.io"
 _READ = ("get", "list", "watch")
@@ -25,7 +25,7 @@ _SELECTOR = {labels.NAME: COMPONENT, labels.PART_OF: "stowplan"}
 
 
 def manifests(namespace: str, site: Site) -> list[Manifest]:
-    """Return all of its objects. They belong to the namespace and to no spec."""
+    """Return all objects of the reporter. They belong to the namespace and to no spec."""
     configuration = _configuration(namespace, site)
     policy = network_policy.closed(_SELECTOR, site.platform.network.egress)
     subject = {"kind": "ServiceAccount", "name": NAME, "namespace": namespace}
@@ -54,7 +54,7 @@ def _engine(site: Site) -> JobEngine:
 
 
 def _rules(site: Site) -> list[Json]:
-    """Return its rights: read workloads and Stowplan's kinds, and write only the status of the latter."""
+    """Return the reporter's rights: read workloads and Stowplan's kinds, and write only the status of the latter."""
     read = {"": {"pods"}, "apps": {"statefulsets"}, "batch": {"jobs"}}
     for made in _engine(site).kinds:
         read.setdefault(made.group, set()).add(made.plural)
