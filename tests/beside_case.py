@@ -1,4 +1,4 @@
-"""Snapshots that lie beside the cases they belong to."""
+"""Snapshots in the same folder as their cases."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Common fixtures of all tests."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""`stowplan` as users start it: a process of its own, with a cache folder of its own."""
+"""`stowplan` as users start it: a separate process with a separate cache folder."""
 
 import json
 import os

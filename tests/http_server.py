@@ -1,4 +1,4 @@
-"""HTTP servers of tests, each in a thread of its own."""
+"""HTTP servers of tests, each in a separate thread."""
 
 import ssl
 import threading

@@ -1,4 +1,4 @@
-"""The repositories that tests compile: the examples, the cases in `tests/cases`, and what lies beside the checkout."""
+"""The repositories that tests compile: the examples, the cases in `tests/cases`, and those outside of the checkout."""
 
 import re
 from dataclasses import dataclass

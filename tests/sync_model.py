@@ -1,6 +1,6 @@
 """A model of how Argo CD syncs one Application: in which order, and where it waits.
 
-Written after gitops-engine as of Argo CD 3.x: `pkg/sync/sync_tasks.go` for the order, `pkg/sync/sync_context.go` for
+It follows gitops-engine as of Argo CD 3.x: `pkg/sync/sync_tasks.go` for the order, `pkg/sync/sync_context.go` for
 waves, pruning and waiting. It needs no cluster: objects in, steps out.
 """
 

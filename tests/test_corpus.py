@@ -1,6 +1,6 @@
-"""Real documents of the replaced systems. They lie beside this repository and are no part of it.
+"""Real documents of the replaced systems, which are not part of this repository.
 
-What they compile to is held by asserts rather than by snapshots, which would be committed.
+Asserts check their output instead of snapshots, which would be committed.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""Which documents need a grant of the platform file, and that none of them needs more than the one it is told.
+"""Documents that need a grant of the platform file; each needs only the grant that its diagnostic names.
 
-The documents are those of the old systems (beside this repository), of the README, of the examples and of `cases`.
+The documents are those of the old systems (outside of this repository), of the README, of the examples and of `cases`.
 """
 
 import re

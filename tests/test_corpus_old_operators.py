@@ -1,4 +1,4 @@
-"""Real documents of Baidu's operator and of the MXNet operator, which lie beside this repository: see `test_corpus`."""
+"""Real documents of Baidu's operator and of the MXNet operator, outside of this repository: see `test_corpus`."""
 
 from typing import Any
 

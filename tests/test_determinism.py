@@ -1,4 +1,4 @@
-"""The same specs give the same bytes, whatever the machine, the process and the order of things."""
+"""The same specs give the same bytes on every machine, in every process and in any order."""
 
 import os
 import random

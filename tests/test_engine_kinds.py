@@ -1,4 +1,4 @@
-"""Objects of engines fit the CRDs that the engines ship. These lie beside this repository and are no part of it."""
+"""Objects of engines fit the engines' CRDs, which are not part of this repository."""
 
 from collections.abc import Callable, Iterator
 from functools import cache

@@ -1,4 +1,4 @@
-"""The examples: what `out/` holds is what they compile to, and the kitchen sink uses every field there is."""
+"""The examples: `out/` equals their compiled output, and the kitchen sink uses every field."""
 
 from collections.abc import Iterator
 from functools import cache

@@ -1,6 +1,6 @@
-"""No input makes the command fail: whatever stands in the files, there are diagnostics at places in them.
+"""No input makes the command fail: for any file content it reports diagnostics with positions in the files.
 
-Valid specs, plain objects and platform files are changed at random places; and raw texts are cut, joined and garbled.
+Valid specs, plain objects and platform files are changed at random places; raw strings are cut, joined and garbled.
 """
 
 import json

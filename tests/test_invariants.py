@@ -1,4 +1,4 @@
-"""What holds for every manifest of every example and case."""
+"""Rules for every manifest of every example and case."""
 
 import io
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What the README shows is what the command does."""
+"""The outputs in the README equal those of the command."""
 
 import json
 import os

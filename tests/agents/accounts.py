@@ -1,4 +1,4 @@
-"""The files of a ServiceAccount, as a pod finds them."""
+"""The files of a ServiceAccount in a pod."""
 
 import ssl
 from pathlib import Path

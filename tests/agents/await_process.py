@@ -1,4 +1,4 @@
-"""The await agent as a process of its own, with the files and variables that its pod has."""
+"""The await agent as a separate process, with the files and variables of its pod."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""An agent that has ended."""
+"""Result of an agent that has ended."""
 
 import json
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A file system that answers nothing: like a claim whose server is gone, it keeps whoever asks it something."""
+"""A file system that never answers: like a claim whose server is gone, it blocks every caller."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""Builds the images of our agents as `tests.agents.podman` can."""
+"""Builds the images of the agents, within the limits of `tests.agents.podman`."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What the last lines of a test run say about the images."""
+"""The summary of the images at the end of a test run."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Real images and containers, in a storage of their own below the cache of these tests."""
+"""Real images and containers, in a separate storage in the cache of these tests."""
 
 import fcntl
 import hashlib

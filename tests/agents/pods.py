@@ -1,4 +1,4 @@
-"""Containers of our agents in what the compiler wrote, and what a kubelet would make of one."""
+"""Containers of the agents in compiled pods, and their start as by a kubelet."""
 
 import re
 from collections.abc import Iterator, Mapping

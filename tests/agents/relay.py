@@ -1,4 +1,4 @@
-"""A TCP relay in front of a server, which can be taken away and come back."""
+"""A TCP relay in front of a server. It can be stopped and started again."""
 
 import contextlib
 import socket

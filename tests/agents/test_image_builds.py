@@ -1,4 +1,4 @@
-"""Each image is built, and run as the pods that the compiler writes would run it."""
+"""Each image is built, and run as in compiled pods."""
 
 import json
 import os

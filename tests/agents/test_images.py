@@ -1,4 +1,4 @@
-"""What the images hold is enough for their agents: pinned requirements and the wheel without its own."""
+"""The images contain all that their agents need: pinned requirements, and the wheel without its dependencies."""
 
 import json
 import os

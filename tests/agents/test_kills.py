@@ -1,4 +1,4 @@
-"""What the tests of kills stand on."""
+"""The base of the kill tests."""
 
 import subprocess
 import sys

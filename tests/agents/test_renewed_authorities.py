@@ -1,4 +1,4 @@
-"""The agents' client with a server whose authority is replaced, over real TLS."""
+"""The agents' client over real TLS, with a server whose certificate authority is replaced."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The agent that waits, as a process of its own on a real directory."""
+"""The waiting agent as a separate process, on a real directory."""
 
 import json
 import signal

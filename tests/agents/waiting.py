@@ -1,4 +1,4 @@
-"""Waits for what others do in their own time."""
+"""Waits for other programs."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Argo CD's application controller and repository server, run beside the control plane."""
+"""Argo CD's application controller and repository server, run next to the control plane."""
 
 import base64
 import json

@@ -1,6 +1,6 @@
-"""The await agents of helper pods as processes: what a kubelet would do for that one container of a pod.
+"""The await agents of helper pods as processes, in place of a kubelet that runs this one container.
 
-The pods are played by KWOK and carry the annotation that holds them; the process decides how its pod ends.
+KWOK plays the pods, which an annotation holds; the process decides how its pod ends.
 """
 
 import os

@@ -1,6 +1,6 @@
-"""Finds the programs of a tool: in KUBEBUILDER_ASSETS, in the cache, or by building them with Go.
+"""Find the programs of a tool in KUBEBUILDER_ASSETS or in the cache, or build them with Go.
 
-`python -m tests.cluster.binaries [--all-minors]` builds what is missing and prints the minutes of each build.
+`python -m tests.cluster.binaries [--all-minors]` builds the missing programs and prints the minutes of each build.
 """
 
 import fcntl

@@ -1,4 +1,4 @@
-"""A certificate authority for one control plane: every component gets an identity of its own."""
+"""A certificate authority for one control plane: every component gets its own identity."""
 
 import datetime
 import ipaddress

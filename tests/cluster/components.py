@@ -1,4 +1,4 @@
-"""The components of the control plane and the options that they are started with."""
+"""The components of the control plane and their command-line options."""
 
 import contextlib
 from collections.abc import Mapping

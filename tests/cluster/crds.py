@@ -1,4 +1,4 @@
-"""Our CRDs on a server, and beside them those of the old operator in a group of their own."""
+"""Stowplan's CRDs on a server, and those of the old operator in a separate group."""
 
 from tests.cluster.client import ApiError, Client, Manifest
 from tests.cluster.shared import REPOSITORY, legacy_crd

@@ -1,4 +1,4 @@
-"""A training group on the cluster: deciding Jobs whose pods do as they are told, and the account of those who wait."""
+"""A training group on the cluster: deciding Jobs with controlled pods, and the account of the waiting agents."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

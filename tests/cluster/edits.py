@@ -1,4 +1,4 @@
-"""Edits of single fields of objects in a cluster, and what the API server makes of each."""
+"""Edits of single fields of objects in a cluster, and the API server's responses."""
 
 from dataclasses import dataclass, field
 from enum import Enum

@@ -1,4 +1,4 @@
-"""Compiled repositories as they would lie before Argo CD: the examples under `out/`, and the old systems' documents."""
+"""Compiled repositories for Argo CD: the examples under `out/`, and the old systems' documents."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""Who calls the API server: certificates, kubeconfigs and the trust between both sides."""
+"""Identities for the API server: certificates, kubeconfigs and the trust between both sides."""
 
 import json
 import ssl

@@ -1,4 +1,4 @@
-"""The JobSet controller with its webhooks, run beside the control plane."""
+"""The JobSet controller with its webhooks, run next to the control plane."""
 
 import base64
 import json

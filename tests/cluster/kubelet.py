@@ -1,7 +1,7 @@
-"""A real node: kubelet with containerd and runc, in namespaces of its own.
+"""A real node: kubelet with containerd and runc, in separate namespaces.
 
-Both see their own processes and mounts only, so nothing of them outlives the tests: when the first process of the
-namespace dies, the kernel kills the rest, containers and their shims too, and drops the mounts.
+Both see only their own processes and mounts, so nothing of them outlives the tests: when the first process of the
+namespace dies, the kernel kills the rest, including containers and their shims, and drops the mounts.
 """
 
 import contextlib

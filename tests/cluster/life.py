@@ -1,4 +1,4 @@
-"""Pods of shell scripts on the real node, and what their containers wrote down."""
+"""Pods of shell scripts on the real node, and the records that their containers wrote."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Texts for people as snapshots."""
+"""Snapshots in Markdown."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What paddle-operator made of a SampleSet (branch `sampleset`, v0.4-alpha), and a cluster as it left it."""
+"""Objects of paddle-operator for a SampleSet (branch `sampleset`, v0.4-alpha), and a cluster as it left it."""
 
 from dataclasses import dataclass
 from typing import Any

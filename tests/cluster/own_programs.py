@@ -1,5 +1,7 @@
-"""Compiled pods on the real node, with our programs in them: the interpreter and the packages of the tests are mounted
-into containers whose images would bring their own."""
+"""Compiled pods on the real node, which run this project's programs.
+
+The interpreter and the packages of the tests are mounted into containers, in place of the programs of their images.
+"""
 
 import sys
 from collections.abc import Mapping

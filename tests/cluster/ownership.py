@@ -1,4 +1,4 @@
-"""What `metadata.managedFields` says of who owns the fields of a live object."""
+"""Owners of the fields of a live object, by `metadata.managedFields`."""
 
 import json
 from collections.abc import Iterator

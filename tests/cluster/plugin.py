@@ -1,4 +1,4 @@
-"""The options of the cluster tests, and what the last lines of a test run say about them."""
+"""The options of the cluster tests, and their summary at the end of a test run."""
 
 import textwrap
 from collections import Counter, defaultdict

@@ -1,7 +1,7 @@
-"""The agents of a namespace as processes, beside the nodes that KWOK plays.
+"""The agents of a namespace as processes, on nodes that KWOK plays.
 
-Containers of others are played: they succeed at once. Every pod of the namespace is held (`stages.yaml`) until its own
-containers have ended; that its init containers are over and its containers ready is played too.
+Other containers are played: they succeed at once. Every pod of the namespace is held (`stages.yaml`) until its agents'
+containers have ended. The end of init containers and the readiness of containers are played too.
 """
 
 import os

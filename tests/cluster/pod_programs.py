@@ -1,6 +1,6 @@
-"""Containers of pods as processes of this machine: what a kubelet would do for one of them.
+"""Containers of pods as processes of this machine, in place of a kubelet.
 
-Such a process finds the volumes of its container at other paths, so whatever names one of these is changed on the way.
+Such a process finds the volumes of its container at other paths, so all references to these paths are replaced.
 """
 
 import base64

@@ -1,4 +1,4 @@
-"""The life of one pod on a node that runs Podman: what a kubelet does from its binding to its end."""
+"""The life of one pod on a node that runs Podman: the kubelet's steps from its binding to its end."""
 
 import subprocess
 import threading

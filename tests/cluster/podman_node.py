@@ -1,6 +1,6 @@
-"""A node whose pods really run: their containers by Podman from images that are built here, their claims by JuiceFS.
+"""A node whose pods really run: containers by Podman from images built here, claims by JuiceFS.
 
-It does what a kubelet does as far as our pods need it. A kubelet of its own would need a container runtime that pulls
+It does the work of a kubelet as far as compiled pods need it. A real kubelet would need a container runtime that pulls
 images, and a CSI driver.
 """
 

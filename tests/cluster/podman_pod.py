@@ -1,4 +1,4 @@
-"""One pod as a kubelet makes it of its live object: its volumes, variables and containers, run by Podman."""
+"""One pod as a kubelet runs its live object: volumes, variables, and containers by Podman."""
 
 import base64
 import re

@@ -1,4 +1,4 @@
-"""The quick start of the old operator as a user does it: what he commits, and what he sees in the cluster."""
+"""The quick start of the old operator from the user's view: commits, and the state in the cluster."""
 
 import json
 import random

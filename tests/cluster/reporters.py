@@ -1,4 +1,4 @@
-"""The reporter as a process, with the rights and the configuration that were compiled for its namespace."""
+"""The reporter as a process, with the compiled rights and configuration of its namespace."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Test input that lies beside the checkout; tests that need it skip where it is absent."""
+"""Test input outside of the repository. Tests that need it are skipped if it is missing."""
 
 from collections.abc import Mapping
 from pathlib import Path

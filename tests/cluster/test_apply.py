@@ -1,6 +1,6 @@
-"""Every object of all compiled examples, use cases and the corpus is taken by a real API server as Argo CD sends it.
+"""A real API server accepts every object of all compiled examples, use cases and the corpus, sent as by Argo CD.
 
-An example that needs an engine's kinds is skipped where that engine's CRDs are absent.
+An example that needs an engine's kinds is skipped if that engine's CRDs are missing.
 """
 
 from collections.abc import Callable, Iterator

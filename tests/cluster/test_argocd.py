@@ -1,4 +1,4 @@
-"""A real Argo CD syncs what users commit: what it creates, prunes and keeps, and that no operation stays open.
+"""A real Argo CD syncs users' commits: the created, pruned and retained objects, and no unfinished operation.
 
 One repository serves all tests. Each edits the specs of one namespace, so their order does not matter.
 """

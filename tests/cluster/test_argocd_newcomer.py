@@ -1,8 +1,8 @@
-"""A newcomer's whole way: from `stowplan init` to a dataset that is ready, a job that has trained, and its first edit.
+"""A newcomer's first use: from `stowplan init` to a ready dataset, a trained job, and the first edit.
 
-Real are the commands, git, the API server and its controllers, Argo CD, the object store, the volume and all agents.
-Played are the nodes, which find every container ready, the CSI driver, which is one mount of the volume, and what is
-trained.
+The commands, git, the API server and its controllers, Argo CD, the object store, the volume and all agents are real.
+The nodes, the CSI driver and the training are played: nodes find every container ready, and the driver is one mount of
+the volume.
 """
 
 import os

@@ -1,6 +1,6 @@
-"""What the compiler refuses because Argo CD would hang on it or lose sight of it, done to a real Argo CD.
+"""Outputs that the compiler refuses because of Argo CD, synced by a real Argo CD: it hangs or loses objects.
 
-Each test compares what happens with what the model of a sync predicts for the same objects.
+Each test compares the result with the prediction of the sync model for the same objects.
 """
 
 from collections.abc import Iterator

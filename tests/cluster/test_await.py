@@ -1,4 +1,4 @@
-"""The await agent as a process, with a real token and no rights but those of its Role, beside real Jobs."""
+"""The await agent as a process, with a real token, only the rights of its Role, and real Jobs."""
 
 import itertools
 import signal

@@ -1,4 +1,4 @@
-"""The programs come from the assets, else from the cache, else from Go, else there is a reason."""
+"""The programs come from the assets, else from the cache, else from Go; otherwise a reason is given."""
 
 import shutil
 from pathlib import Path

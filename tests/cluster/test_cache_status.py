@@ -1,4 +1,4 @@
-"""What the agents of cache nodes report on a SampleSet, with the rights that their Role gives, on a real API server."""
+"""Reports of the agents of cache nodes on a SampleSet, with the rights of their Role, on a real API server."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack

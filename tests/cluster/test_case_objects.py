@@ -1,4 +1,4 @@
-"""Every object that a case compiles to is one that the API server would take, as Argo CD sends it."""
+"""A real API server accepts every object of every case, sent as by Argo CD."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The CRDs are served as they are, and accept what the old systems' users wrote."""
+"""The CRDs are served unchanged, and accept the documents of the old systems' users."""
 
 import re
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""Edits of specs and platform: which objects change in place, which get a new name, and which the server refuses.
+"""Edits of specs and platform: objects that change in place, get a new name, or are refused by the server.
 
-What the compiler says of each object is what the server does with it.
+The compiler's prediction for each object equals the server's behaviour.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,8 @@
-"""Edits of training jobs: a run gets new names exactly where the server would refuse the edit under the old ones.
+"""Edits of training jobs: a run gets new names exactly if the server would refuse the edit of the old objects.
 
-What the compiler says of each object under its old name is what the server does with it. Only the size of an elastic
-job under Kueue is a new run though the server would take it: Kueue writes that field, so Argo CD leaves it alone.
+The compiler's prediction for each object under its old name equals the server's behaviour. There is one exception: the
+size of an elastic job under Kueue starts a new run although the server would accept the change. Kueue writes that
+field, so Argo CD leaves it alone.
 """
 
 import json

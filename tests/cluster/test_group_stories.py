@@ -1,4 +1,4 @@
-"""How training groups end, on real controllers and with the await agents that were compiled for them."""
+"""The ends of training groups, on real controllers and with their compiled await agents."""
 
 import itertools
 from collections.abc import Iterator

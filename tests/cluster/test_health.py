@@ -1,7 +1,7 @@
-"""The health scripts on objects as the server gives them back, with a status that the agent's own account applied.
+"""The health scripts on objects as the server returns them, with a status that the agent's account applied.
 
-On kinds without an agent that reports, an admin applies it. The cases are those of the layout for Argo CD, so each of
-its documents is also known to fit the CRD.
+For kinds without a reporting agent, an admin applies the status. The cases are those of the layout for Argo CD, so each
+of its documents is also known to fit the CRD.
 """
 
 from collections.abc import Iterator

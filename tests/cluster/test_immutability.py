@@ -1,6 +1,6 @@
-"""The compiler's table of immutable fields, tried against the server cell by cell; both agree.
+"""The compiler's table of immutable fields, compared with the server cell by cell.
 
-Where the compiler cannot know what the server knows, the cell says so with its reason.
+If the compiler cannot know the server's rule, the cell states the reason.
 """
 
 from collections.abc import Iterator, Mapping

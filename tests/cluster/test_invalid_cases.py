@@ -1,4 +1,7 @@
-"""Our CRDs refuse every invalid case that those of the old operator refuse. What only the compiler finds is listed."""
+"""Stowplan's CRDs refuse every invalid case that the old operator's CRDs refuse.
+
+Cases that only the compiler refuses are listed.
+"""
 
 import json
 from pathlib import Path

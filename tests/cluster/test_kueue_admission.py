@@ -1,7 +1,8 @@
-"""What Kueue writes when it admits a job is taken by the server, and a later sync leaves it alone.
+"""The server accepts Kueue's changes at the admission of a job, and a later sync leaves them alone.
 
-Kueue itself does not run here: the test holds back and admits as Kueue's integrations of Job and JobSet do. Kueue's
-webhook suspends what is created; here it is created suspended, since a Job that was ever started takes no other nodes.
+Kueue itself does not run here: the test holds and admits jobs as Kueue's integrations of Job and JobSet do. Kueue's
+webhook suspends created jobs. Here they are created suspended, since a Job that was ever started accepts no other
+nodes.
 """
 
 import re

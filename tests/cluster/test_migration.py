@@ -1,6 +1,6 @@
-"""The way from paddle-operator that the README describes, on a cluster as paddle-operator left it.
+"""The migration from paddle-operator in the README, on a cluster as paddle-operator left it.
 
-The cluster is one of its own: its CRDs are the old ones until ours take their place.
+It needs a separate cluster, whose CRDs are the old ones until Stowplan's CRDs replace them.
 """
 
 from collections.abc import Iterator

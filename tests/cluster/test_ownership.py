@@ -1,4 +1,4 @@
-"""The reading of managedFields finds fields that are missing or shared."""
+"""The reading of managedFields finds missing and shared fields."""
 
 from typing import Any
 

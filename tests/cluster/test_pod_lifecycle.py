@@ -1,4 +1,4 @@
-"""What compiled manifests rely on while their pods run, seen on a real kubelet: `library/POD_LIFECYCLE.md`."""
+"""Behaviour of pods on which compiled manifests depend, on a real kubelet: `library/POD_LIFECYCLE.md`."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The rules of pods that the OpenAPI document leaves out, tried on a real API server."""
+"""Rules of pods that are missing from the OpenAPI document, on a real API server."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Programs that the harness starts end with it, however it ends."""
+"""Programs started by the harness end with it in every case."""
 
 import signal
 import subprocess

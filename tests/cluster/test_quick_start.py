@@ -1,7 +1,7 @@
 """The quick start of the old operator, step by step: compiled, applied, and run by controllers, nodes and agents.
 
-What stands for the cloud is local: a bucket, a Redis, and a node that mounts JuiceFS and runs the images of the agents.
-The specs are those of the example; only the address of the bucket is another, and it is not public.
+The cloud is replaced locally: a bucket, a Redis, and a node that mounts JuiceFS and runs the images of the agents. The
+specs are those of the example; only the address of the bucket differs, and it is not public.
 """
 
 import base64

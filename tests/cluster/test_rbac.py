@@ -1,4 +1,4 @@
-"""With the token of each compiled ServiceAccount: its agent may do what it must, and the server refuses all else."""
+"""With the token of each compiled ServiceAccount, the server allows its agent's work and refuses all else."""
 
 from collections.abc import Iterator
 from typing import Any

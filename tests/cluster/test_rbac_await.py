@@ -1,4 +1,4 @@
-"""With the token that an await agent gets: it may look at the deciding Jobs of its group and end them, nothing else."""
+"""With an await agent's token, the deciding Jobs of its group can be read and ended, and nothing else."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The reporter on a real API server, with real controllers, and with no rights but those of its compiled Role."""
+"""The reporter on a real API server with real controllers, and only the rights of its compiled Role."""
 
 import asyncio
 import itertools

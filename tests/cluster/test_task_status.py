@@ -1,4 +1,4 @@
-"""What the tasks of the cache agent report, with the rights that their Roles give, on a real API server."""
+"""Reports of the cache agent's tasks, with the rights of their Roles, on a real API server."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The pins under `tests/tools` fit each other."""
+"""The pins under `tests/tools` are consistent."""
 
 import re
 

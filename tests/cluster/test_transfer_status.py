@@ -1,4 +1,4 @@
-"""What the transfer agent reports on a DataCube, with the rights that its Role gives, on a real API server."""
+"""Reports of the transfer agent on a DataCube, with the rights of its Role, on a real API server."""
 
 import json
 import sys

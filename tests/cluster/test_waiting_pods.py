@@ -1,4 +1,4 @@
-"""Compiled pods on a real kubelet, with our program in them: a training job that waits for its dataset."""
+"""Compiled pods on a real kubelet, with the real agent: a training job that waits for its dataset."""
 
 import json
 from itertools import count

@@ -1,4 +1,4 @@
-"""The programs that the cluster tests run, as pinned by the Go modules under `tests/tools`."""
+"""The programs of the cluster tests, pinned by the Go modules under `tests/tools`."""
 
 import hashlib
 import re

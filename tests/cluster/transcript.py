@@ -1,4 +1,4 @@
-"""Commands as someone types them, and what they print, without what differs from day to day."""
+"""Typed commands and their output, without parts that vary from day to day."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Training jobs of many shapes, compiled for every pair of engines, and what a cluster must have for them."""
+"""Training jobs of many shapes, compiled for every pair of engines, and their requirements of a cluster."""
 
 from collections.abc import Callable
 from functools import partial

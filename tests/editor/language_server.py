@@ -1,4 +1,4 @@
-"""An editor without a screen: it starts the YAML language server and speaks LSP with it, as VS Code does."""
+"""A headless editor: it starts the YAML language server and speaks LSP with it, as VS Code does."""
 
 import itertools
 import json

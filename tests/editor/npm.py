@@ -1,6 +1,6 @@
-"""The npm packages of `tests/tools/editor`: found in the cache, or installed by the Node.js that Stowplan comes with.
+"""The npm packages of `tests/tools/editor`: found in the cache, or installed by Stowplan's own Node.js.
 
-`python -m tests.editor.npm` installs what is missing.
+`python -m tests.editor.npm` installs missing packages.
 """
 
 import fcntl

@@ -1,4 +1,4 @@
-"""A real YAML language server on a repository that `stowplan init` made: what people see while they write."""
+"""A real YAML language server on a repository from `stowplan init`: its output while a user writes."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What `--format sarif` writes is SARIF 2.1.0 by its own schema, and every result lands in a file of the repository."""
+"""The output of `--format sarif` is valid SARIF 2.1.0, and every result points to a file of the repository."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The dataset that hostile specs begin with, and what the compiler says of them."""
+"""The dataset at the start of hostile specs, and its diagnostics."""
 
 from pathlib import Path
 

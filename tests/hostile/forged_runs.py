@@ -1,4 +1,4 @@
-"""A repository in Git with compiled runs, and what somebody does to its committed output."""
+"""A Git repository with compiled runs, and an attacker's changes of its committed output."""
 
 import subprocess
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What agents take from an API server, from programs that they start, and from their own faults has bounds."""
+"""Answers of an API server, output of child processes, and the agents' own faults have bounds."""
 
 import asyncio
 import json

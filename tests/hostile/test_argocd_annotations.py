@@ -1,4 +1,4 @@
-"""Annotations by which a user would run code in Argo CD's pages, or let Argo CD delete what a spec compiles to."""
+"""Annotations that would run code in Argo CD's pages, or let Argo CD delete compiled objects."""
 
 from pathlib import Path
 from typing import Any

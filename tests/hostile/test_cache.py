@@ -1,4 +1,4 @@
-"""The cache in `~/.cache/stowplan`: whatever it holds, a command does what it does with an empty one."""
+"""The cache in `~/.cache/stowplan`: with any content, a command gives the same result as with an empty cache."""
 
 import os
 import subprocess

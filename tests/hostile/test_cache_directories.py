@@ -1,4 +1,4 @@
-"""A cache directory of a node is mounted read-write into a privileged pod: never one of the system."""
+"""A node's cache directory is mounted read-write into a privileged pod: it is never a system directory."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a DataCube may bring into the agent's pod and into its claim."""
+"""Values of a DataCube that may reach the agent's pod and its claim."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Files that a pull request puts beside the compiled manifests: Argo CD must never apply what nobody compiled."""
+"""Files that a pull request adds to the compiled manifests: Argo CD must never apply manifests not compiled."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Runs that nobody compiled: a pull request that writes manifests and the inventory by hand must not pass a check."""
+"""Forged runs: a pull request with manifests and inventory written by hand must not pass a check."""
 
 import json
 import os

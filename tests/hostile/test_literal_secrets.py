@@ -1,4 +1,4 @@
-"""Passwords and tokens that are written into training templates, in all the ways in which people do that."""
+"""Passwords and tokens in training templates, in all usual notations."""
 
 import time
 from pathlib import Path

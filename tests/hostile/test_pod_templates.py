@@ -1,4 +1,4 @@
-"""Pod templates that ask for a node, or for rights of others, in every kind, engine and sort of namespace."""
+"""Pod templates that request a node or foreign rights, in every kind, engine and sort of namespace."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The agents' own directory is out of reach of specs, also where a file system does not tell cases apart."""
+"""Specs cannot reach the agents' own directory, even on a case-insensitive file system."""
 
 from pathlib import Path
 

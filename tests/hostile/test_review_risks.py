@@ -1,4 +1,4 @@
-"""`stowplan diff` shows a reviewer what an object newly may do, wherever in the object it is written."""
+"""`stowplan diff` shows a reviewer every new right of an object, at any position in the object."""
 
 from collections.abc import Iterator
 from typing import Any

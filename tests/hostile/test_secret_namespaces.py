@@ -1,4 +1,4 @@
-"""A volume's Secret opens the volume: that of another namespace only where the platform says so."""
+"""A volume's Secret gives access to the volume: a Secret of another namespace needs the platform's permission."""
 
 from pathlib import Path
 

@@ -1,7 +1,6 @@
-"""Anybody who can write to a claim can put anything into its state folder: agents neither hang, nor break, nor follow.
+"""Everybody with write access to a claim can fill its state folder: agents neither hang, crash, nor follow links.
 
-A marker that cannot be read counts as missing. Where an agent has to write, it replaces what is in the way, or fails
-with a sentence.
+A marker that cannot be read counts as missing. An agent that must write replaces an obstacle, or fails with a sentence.
 """
 
 import json

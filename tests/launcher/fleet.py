@@ -1,7 +1,7 @@
 """The role maker of `fleet` with parameter servers, and a training of one step.
 
-A trainer sends its rank to every server, which answers with the sum of all; heterogeneous trainers take part, and each
-serves the trainers that Paddle gives it.
+A trainer sends its rank to every server, which answers with the sum of all ranks. Heterogeneous trainers take part, and
+each serves the trainers that Paddle assigns to it.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Jobs of the launcher test: what their containers run are programs of this folder."""
+"""Jobs of the launcher test, whose containers run the programs of this folder."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Pods as Kubernetes makes them of compiled objects: the names that controllers give, and the kubelet's environment."""
+"""Pods as Kubernetes creates them from compiled objects: the controllers' names and the kubelet's environment."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

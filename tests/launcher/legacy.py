@@ -1,13 +1,14 @@
-"""The programs of a TrainingJob, which meet by what images for Baidu's operator read; a trainer ends with 0 if all met.
+"""The programs of a TrainingJob, which connect by the variables that images for Baidu's operator read.
 
-The first argument is the program, the second how many seconds it waits:
+A trainer exits with 0 if all programs have connected. The first argument is the program, the second its timeout in
+seconds:
 
-- `pserver`, `trainer`: parameter servers at ports that all know, as with `start_pserver` and `start_trainer`;
-- `new-pserver`, `new-trainer`: they register at the etcd, and a master hands out tasks (`start_new_*`);
-- `collective`: trainers alone, at the port of the job or at one that the script knows (third argument);
+- `pserver`, `trainer`: parameter servers at known ports, as with `start_pserver` and `start_trainer`;
+- `new-pserver`, `new-trainer`: they register at the etcd, and a master assigns tasks (`start_new_*`);
+- `collective`: only trainers, at the port of the job or at the script's own port (third argument);
 - `local`: one trainer alone.
 
-`etcd`, `paddle_k8s` and `master` stand for programs of images. Helpers never end by themselves.
+`etcd`, `paddle_k8s` and `master` replace programs of images. Helpers never end by themselves.
 """
 
 import os

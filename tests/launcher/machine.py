@@ -1,4 +1,4 @@
-"""Pods as processes of this machine, with addresses of 127.0.0.0/8 and an `/etc/hosts` of their own."""
+"""Pods as processes of this machine, with addresses of 127.0.0.0/8 and a separate `/etc/hosts`."""
 
 import os
 import shutil

@@ -1,14 +1,14 @@
-"""A training program that meets its peers by what Paddle reads, and by nothing else; ends with 0 only when all met.
+"""A training program that connects to its peers only by Paddle's variables; it exits with 0 only if all connected.
 
-Its first argument is how Paddle is started, its second how many seconds it waits:
+Its first argument is Paddle's way of starting, its second the timeout in seconds:
 
 - `launch`: `paddle.distributed.launch` up to 2.2 with a cluster's variables;
-- `launch-2.3`: the same from 2.3 on, which makes a master and a number of nodes of these variables;
+- `launch-2.3`: the same from 2.3 on, which derives a master and a number of nodes from these variables;
 - `fleet`: the role maker of `fleet` with parameter servers, each version of 2.x;
-- `elastic`: the elastic manager of 2.1 and 2.2, which later releases start where they find its variables;
+- `elastic`: the elastic manager of 2.1 and 2.2, which later releases start if they find its variables;
 - `elastic-2.3`: the launcher from 2.3 on with an etcd as its master.
 
-The variables and what is done with them are those of Paddle; messages and stores are our own.
+The variables and their handling are Paddle's; messages and stores are this project's.
 """
 
 import os

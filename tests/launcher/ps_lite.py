@@ -1,8 +1,8 @@
-"""A program that meets its peers as MXNet's parameter server (ps-lite) does; all of them end with 0 when all met.
+"""A program that connects to its peers like MXNet's parameter server (ps-lite); all exit with 0 if all connected.
 
-Servers and workers register at the scheduler, which waits for as many as it is told, gives out ranks, and lets nobody
-go before all are done. Workers push to and pull from every server. The first argument is `dist` or `local`, the second
-how many seconds a process waits.
+Servers and workers register at the scheduler. It waits for the configured number, assigns ranks, and lets no program
+leave before all are done. Workers push to and pull from every server. The first argument is `dist` or `local`, the
+second the timeout of a process in seconds.
 """
 
 import os

@@ -1,6 +1,6 @@
-"""Keys and values over HTTP: where processes register until all are there.
+"""Keys and values over HTTP, at which processes register until all have started.
 
-Stands for the store of Paddle's launcher and of Gloo (`PUT` and `GET` by prefix), and for the etcd of elastic jobs.
+It replaces the store of Paddle's launcher and of Gloo (`PUT` and `GET` by prefix), and the etcd of elastic jobs.
 """
 
 import json

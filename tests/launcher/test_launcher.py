@@ -1,4 +1,4 @@
-"""Training groups form: real processes, one for each compiled pod, meet by their compiled variables alone."""
+"""Training groups form: real processes, one for each compiled pod, connect by their compiled variables alone."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

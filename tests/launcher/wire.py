@@ -1,4 +1,4 @@
-"""How the processes of the launcher test talk: lines of JSON over TCP, each wait bounded by one deadline."""
+"""Protocol between the processes of the launcher test: lines of JSON over TCP, with one deadline for every wait."""
 
 import json
 import os

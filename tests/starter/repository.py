@@ -1,4 +1,4 @@
-"""A repository that `stowplan init` made, in Git, and commands that run in it as people and CI services run them."""
+"""A Git repository from `stowplan init`, and commands that run in it as people and CI services run them."""
 
 import os
 import subprocess

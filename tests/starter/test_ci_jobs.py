@@ -1,7 +1,7 @@
-"""The jobs that `stowplan init` writes and the action of this repository: their form, and what their shell steps do.
+"""The jobs of `stowplan init` and the action of this repository: their form, and the effects of their shell steps.
 
-Each step is run as its service runs it, with an installation of Stowplan made by the very `pip install` of the job. Its
-dependencies are those of the tests. Steps that use actions of others are left out.
+Each step runs as in its service, with an installation of Stowplan by the job's own `pip install`. Its dependencies are
+those of the tests. Steps with other actions are left out.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """The hooks of this repository and of the starter, run by pre-commit at real commits.
 
-They run the command that is installed beside the tests: the environment that pre-commit would make for
-`language: python` needs a release of Stowplan, or minutes.
+They run the command in the environment of the tests: pre-commit's own environment for `language: python` would need a
+release of Stowplan, or minutes.
 """
 
 import subprocess

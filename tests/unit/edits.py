@@ -1,4 +1,4 @@
-"""A small repository, and edits of it of many kinds."""
+"""A small repository, and many kinds of edits of it."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Outputs and output folders for tests: each test names only what matters to it."""
+"""Outputs and output folders for tests. Each test gives only the values that matter to it."""
 
 from collections.abc import Iterable
 from pathlib import Path

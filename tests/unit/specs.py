@@ -1,4 +1,4 @@
-"""Specs and what they are compiled with, for tests of the library: each test names only what matters to it."""
+"""Specs and the inputs of their compilation, for library tests. Each test gives only the values that matter to it."""
 
 from typing import Any
 

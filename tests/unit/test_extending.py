@@ -1,4 +1,4 @@
-"""Adding a kind, engine, driver, remote or framework takes new modules and the few edits that are counted here.
+"""The number of edits for a new kind, engine, driver, remote or framework, besides the new modules.
 
 Each test copies the source, adds a toy to the copy, and compiles a spec with it by the copy's own command.
 """

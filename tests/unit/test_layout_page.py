@@ -1,4 +1,4 @@
-"""The layout page in CONTRIBUTING.md lists exactly the rooms that exist."""
+"""The layout page in CONTRIBUTING.md lists exactly the existing folders of each package."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A user's repository and the command, for tests that look at what a user sees."""
+"""A user's repository and the command, for tests of the user's view."""
 
 import json
 from pathlib import Path

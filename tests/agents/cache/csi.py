@@ -1,7 +1,7 @@
-"""What the CSI driver of JuiceFS does on a node: it makes the volume of a Secret, and mounts it as its PV says.
+"""The part of JuiceFS's CSI driver on a node: it creates the volume of a Secret, and mounts it by its PV.
 
-That is the community edition's way: the client under the name of a mount helper, which takes the PV's `mountOptions` as
-they are, as a process in the foreground.
+As in the community edition, the client runs under the name of a mount helper, as a process in the foreground. It gets
+the PV's `mountOptions` unchanged.
 """
 
 import subprocess

@@ -1,4 +1,4 @@
-"""A Redis that others wrote: metadata engine of volumes, and store of objects. It can be taken away and come back."""
+"""A real Redis: metadata engine of volumes and store of objects. It can be stopped and started again."""
 
 import os
 import shutil

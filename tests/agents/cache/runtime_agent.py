@@ -1,4 +1,4 @@
-"""The runtime of a cache pod as a process of its own, with the files and variables that its pod has."""
+"""The runtime of a cache pod as a separate process, with the files and variables of its pod."""
 
 import json
 import os

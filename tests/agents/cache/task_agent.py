@@ -1,4 +1,4 @@
-"""Tasks of the cache agent as processes of their own, as their pods run them."""
+"""Tasks of the cache agent as separate processes, as in their pods."""
 
 import json
 import os

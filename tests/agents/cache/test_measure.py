@@ -1,4 +1,4 @@
-"""Size and cache of a dataset against the client's own words."""
+"""Size and cache of a dataset, compared with the client's own figures."""
 
 import csv
 import os

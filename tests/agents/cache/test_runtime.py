@@ -1,4 +1,4 @@
-"""The runtime of a cache pod, through everything that can happen to its mount."""
+"""The runtime of a cache pod during every fault of its mount."""
 
 import json
 from collections.abc import Callable, Iterator

@@ -1,7 +1,7 @@
-"""Warmups of nodes whose cache holds less than they load.
+"""Warmups of nodes whose cache is smaller than the load.
 
-JuiceFS takes a block as cached from when it is loaded, and writes it to the disk of the cache later: only then, or when
-it looks after the free space of the disk, does it find that there is no room.
+JuiceFS counts a block as cached once it is loaded, and writes it to the disk of the cache later. Only then, or when it
+checks the free space of the disk, does it find that the space is too small.
 """
 
 import os

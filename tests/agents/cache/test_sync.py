@@ -1,4 +1,4 @@
-"""Syncs from a bucket into a volume: what they bring, when they have nothing to do, and how they fail."""
+"""Syncs from a bucket into a volume: their results, syncs without changes, and failures."""
 
 import json
 from dataclasses import replace

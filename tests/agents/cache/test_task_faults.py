@@ -1,4 +1,4 @@
-"""What happens to tasks when something else fails: nothing is lost, and nothing counts as done that is not."""
+"""Tasks during other faults: no data is lost, and no unfinished work counts as done."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Tasks that are killed at any moment, again and again, and then left to finish."""
+"""Tasks that are killed repeatedly at any moment, and then finish."""
 
 import contextlib
 import os

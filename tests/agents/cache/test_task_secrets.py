@@ -1,4 +1,4 @@
-"""Secrets of tasks: seen by the one process that needs them, in its environment, and nowhere else."""
+"""Secrets of tasks: only the process that needs them has them, in its environment."""
 
 import json
 import os

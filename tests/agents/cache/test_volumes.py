@@ -1,4 +1,4 @@
-"""What the other tests stand on: volumes, nodes, and faults that hit what they should hit."""
+"""The base of the other tests: volumes, nodes, and injected faults."""
 
 import pytest
 

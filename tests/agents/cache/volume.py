@@ -1,4 +1,4 @@
-"""JuiceFS volumes, and mounts of them that stand for nodes."""
+"""JuiceFS volumes, and mounts of them in the role of nodes."""
 
 import os
 import shutil

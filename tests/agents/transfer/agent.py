@@ -1,4 +1,4 @@
-"""The transfer agent as a process of its own, as its pod or a person at a laptop runs it."""
+"""The transfer agent as a separate process, as in its pod or on a laptop."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""An HTTP proxy in front of an S3 server, which does to requests what a test asks for."""
+"""An HTTP proxy in front of an S3 server, which injects the faults that a test requests."""
 
 import http.client
 import re

@@ -1,4 +1,4 @@
-"""Servers of the tests' Hub: what all handlers of requests share, and the storage that the Hub leads to."""
+"""Servers of the tests' Hub: common parts of all request handlers, and the storage of the Hub."""
 
 import hashlib
 import json

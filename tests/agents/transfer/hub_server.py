@@ -1,7 +1,8 @@
-"""A server of the Hub's API as `huggingface_hub` speaks it, and of the storage that it leads to.
+"""A server of the Hub's API for `huggingface_hub`, and of the storage that it redirects to.
 
-Two servers, as the Hub and its storage are two hosts. The storage knows signed URLs alone, and refuses whatever comes
-with credentials, as S3 does. https://huggingface.co/docs/hub/api, https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md
+The Hub and its storage are two hosts, so these are two servers. The storage accepts only signed URLs, and refuses every
+request with credentials, as S3 does. https://huggingface.co/docs/hub/api,
+https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md
 """
 
 import base64

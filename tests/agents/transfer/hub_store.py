@@ -1,4 +1,4 @@
-"""What a Hub keeps: repositories with branches and commits, and the content of files by its digest."""
+"""The data of a Hub: repositories with branches and commits, and the content of files by digest."""
 
 import hashlib
 import itertools

@@ -1,6 +1,6 @@
-"""The Xet store of the tests' Hub, as hf-xet itself fills and reads it: blocks of chunks, and what files are made of.
+"""The Xet store of the tests' Hub, filled and read by hf-xet itself: blocks of chunks, and the chunks of each file.
 
-The interface of its first version, without compression and without looking for chunks of other files.
+It has the interface of the first version, without compression and without deduplication across files.
 https://huggingface.co/docs/xet
 """
 

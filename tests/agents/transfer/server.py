@@ -1,4 +1,4 @@
-"""A real S3 server that others wrote (versitygw), with a bucket for each test."""
+"""A real S3 server (versitygw), with a bucket for each test."""
 
 import itertools
 from collections.abc import Iterator

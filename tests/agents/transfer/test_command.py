@@ -1,4 +1,4 @@
-"""What the program says, keeps and gives away."""
+"""The program's output, its files and its secrets."""
 
 import base64
 import itertools

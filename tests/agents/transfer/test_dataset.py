@@ -1,4 +1,4 @@
-"""The sync of a dataset in a claim: the agent with what the compiler wrote, and the markers that others wait for."""
+"""The sync of a dataset in a claim: the agent with its compiled input, and the markers for waiting pods."""
 
 import json
 import os

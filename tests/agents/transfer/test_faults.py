@@ -1,4 +1,4 @@
-"""A server, or a network, that does not do what it should."""
+"""Faults of servers and networks."""
 
 import os
 from dataclasses import replace

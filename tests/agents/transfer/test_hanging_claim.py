@@ -1,4 +1,4 @@
-"""A claim whose server is gone: the kernel keeps whoever asks it something, signal or not."""
+"""A claim whose server is gone: the kernel blocks every caller, with or without a signal."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""Who may read and write, what a person is told who may not, and where the token goes."""
+"""Rights to read and write, messages about missing rights, and the hosts that get the token."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""The agent with what the compiler writes for transfers with a Hub: configuration, command and variables of Jobs."""
+"""The agent with compiled configuration, command and variables of Jobs for transfers with a Hub."""
 
 import json
 import os

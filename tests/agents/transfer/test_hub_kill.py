@@ -1,4 +1,4 @@
-"""Transfers with a Hub that are killed at any moment, again and again, and then left to finish."""
+"""Transfers with a Hub that are killed repeatedly at any moment, and then finish."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Transfers that are killed at any moment, again and again, and then left to finish."""
+"""Transfers that are killed repeatedly at any moment, and then finish."""
 
 import random
 import time

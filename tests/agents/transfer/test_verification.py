@@ -1,4 +1,4 @@
-"""Objects are held against the checksums that a server has of them."""
+"""Objects are compared with the checksums of the server."""
 
 import hashlib
 import zlib

@@ -1,4 +1,4 @@
-"""What a transfer tells beside its log: the status that it applies, and its last words to the kubelet."""
+"""Reports of a transfer besides its log: the applied status, and the termination message for the kubelet."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Bars: the figures that users feel, and the most that each may be."""
+"""Bars for Stowplan. Ratios are judged, and seconds where a person waits for them."""
 
 import statistics
 from collections.abc import Iterator

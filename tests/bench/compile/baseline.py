@@ -1,6 +1,6 @@
 """The `stowplan` command without constructs: its time if cdk8s took none.
 
-Everything else is the same: reading, validation, lowering, checks, writing. A process of its own, started by path.
+Reading, validation, lowering, checks and writing are unchanged. It is a separate process, started by path.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""What the peers find: their templates, and where the values of a spec are."""
+"""Input files of the peers: their templates, and the positions of a spec's values in them."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The programs of others that do the same, and how they are had."""
+"""Other programs for the same task, and their installation."""
 
 import hashlib
 import os

@@ -1,9 +1,9 @@
-"""The `stowplan` command, and at its end how many seconds each stage took.
+"""The `stowplan` command, which reports at its end the seconds of each stage.
 
-A process of its own, started by path, with the name of a file for the figures before the command's own arguments. The
-stages are wrapped from outside, and all specs are compiled by one process, Node aside. What runs inside of another
-stage counts for the inner one alone. Where stages overlap in threads, each has its own time, and the sum is more than
-the whole.
+It is a separate process, started by path. Its first argument is the file for the figures; the command's own arguments
+follow. The stages are wrapped from outside, and one process, besides Node, compiles all specs. Time inside a nested
+stage counts only for the inner stage. Stages that overlap in threads each have their own time, so the sum may exceed
+the total.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Runs a program and takes its time, or its memory."""
+"""Run a program and measure its time or its memory."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""What is measured of Stowplan itself, each as a process of its own."""
+"""Measured commands of Stowplan, each as a separate process."""
 
 import shutil
 import sys

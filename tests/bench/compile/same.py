@@ -1,4 +1,4 @@
-"""Whether a peer's output is the same set of documents as ours."""
+"""Comparison of a peer's output with Stowplan's, as sets of documents."""
 
 import json
 import sys

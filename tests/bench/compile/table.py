@@ -1,4 +1,4 @@
-"""The tables of everything that was measured."""
+"""The tables of all measurements."""
 
 import statistics
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,7 @@
-"""Templates for other programs, made mechanically from what Stowplan compiles of one spec of each kind.
+"""Templates for other programs, made mechanically from Stowplan's output for one spec of each kind.
 
-That spec has values which occur nowhere else. Wherever one of them is found in the output, the template has a slot.
-Digests over content are ours alone: templates hold a word in their place.
+Each value of that spec is unique. Every occurrence of it in the output becomes a slot of the template. Digests of
+content exist only in Stowplan, so templates have a fixed word in their place.
 """
 
 import json

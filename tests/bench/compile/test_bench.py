@@ -1,4 +1,4 @@
-"""The parts of `tests.bench.compile`, on two specs: what it measures is what it says."""
+"""The parts of `tests.bench.compile` on two specs: they measure what they claim to measure."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""How fast `stowplan watch` answers."""
+"""The response time of `stowplan watch`."""
 
 import os
 import signal

@@ -1,6 +1,6 @@
-"""The specs that are compiled: 17 lines each, and 8 objects out of each.
+"""The specs to compile: each has 17 lines and results in 8 objects.
 
-Half are DataCubes, half are MxJobs with three roles. Names, namespaces and what people write differ from spec to spec.
+Half are DataCubes, half are MxJobs with three roles. Names, namespaces and users' strings differ between specs.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Runs programs and takes their time and memory."""
+"""Run programs and measure their time and memory."""
 
 import re
 import shutil

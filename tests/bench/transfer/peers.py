@@ -1,4 +1,4 @@
-"""The programs that are measured: ours, and those of others that do the same."""
+"""The measured programs: Stowplan's agent, and others for the same task."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A server that lists as many keys as one asks for, and has none of them."""
+"""A server that lists any requested number of keys, and stores none of them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

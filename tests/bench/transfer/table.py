@@ -1,4 +1,4 @@
-"""One table of everything that was measured."""
+"""One table of all measurements."""
 
 import statistics
 from collections.abc import Sequence

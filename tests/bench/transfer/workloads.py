@@ -1,4 +1,4 @@
-"""What is measured, each workload with the bar that ours has to meet."""
+"""The measured workloads, each with its bar for Stowplan."""
 
 import hashlib
 import json

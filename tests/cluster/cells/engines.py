@@ -1,4 +1,4 @@
-"""Objects of job controllers and schedulers that are no part of Kubernetes. JobSets are judged by their webhook."""
+"""Objects of job controllers and schedulers outside Kubernetes. The webhook of JobSet judges JobSets."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Configuration, and who may do what."""
+"""Configuration and access rights."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What makes pods, and what decides about them."""
+"""Objects that create pods, and objects with rules about pods."""
 
 from tests.cluster.client import Manifest
 from tests.cluster.edits import METADATA, Row, changes, refused, stays

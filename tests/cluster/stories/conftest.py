@@ -1,4 +1,4 @@
-"""What stories need: a namespace with all its pods played, the compiled objects, and where they are kept."""
+"""Fixtures of the stories: a namespace with all its pods played, the compiled objects, and their folder."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack

@@ -1,4 +1,4 @@
-"""All pods of a namespace: those of agents by real processes, users' own by what the story tells them.
+"""All pods of a namespace: agents run as real processes, users' pods follow the story.
 
 KWOK plays the nodes. A pod of a Job is held until its process, or the story, gives an exit code.
 """

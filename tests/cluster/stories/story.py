@@ -1,4 +1,4 @@
-"""A story: compiled objects on a cluster, what happens to them step by step, and what each step looked like."""
+"""A story: compiled objects on a cluster, its steps, and the visible state after each step."""
 
 import re
 import time

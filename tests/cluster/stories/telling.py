@@ -1,4 +1,4 @@
-"""What people see of custom resources: the table of `kubectl get`, the conditions, and the health in Argo CD."""
+"""The visible state of custom resources: the table of `kubectl get`, the conditions, and the health in Argo CD."""
 
 import re
 from collections.abc import Collection, Sequence

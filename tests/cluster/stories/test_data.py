@@ -1,4 +1,4 @@
-"""Data that comes from a real store, and training that waits for it, as `kubectl get` and Argo CD show them."""
+"""Data from a real store and training that waits for it, as `kubectl get` and Argo CD show them."""
 
 import base64
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What is told of faults, at most a minute after the API shows their cause. Each is a row of a table.
+"""Reports of faults, at most a minute after the API shows their cause. Each fault is a row of a table.
 
 The reporter and the await agents are real processes; nodes, kubelets and users' training are played.
 """

@@ -1,6 +1,6 @@
 """The quick start: a dataset and the four tasks on it, with a real volume, store and mount.
 
-The mount stands for what the CSI driver does on a node.
+The mount replaces the CSI driver on a node.
 """
 
 import base64

@@ -1,4 +1,4 @@
-"""Clones in the claim, into which somebody put what leads Git elsewhere, and trees that are not what they seem."""
+"""Manipulated clones in the claim, which redirect Git, and deceptive trees."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Repositories and servers of Git LFS that name addresses of others."""
+"""Repositories and Git LFS servers that name addresses of other hosts."""
 
 import hashlib
 import json

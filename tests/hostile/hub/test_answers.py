@@ -1,4 +1,4 @@
-"""A Hub whose answers mean no good."""
+"""A Hub with hostile answers."""
 
 import gzip
 import json

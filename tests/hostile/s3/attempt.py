@@ -1,4 +1,4 @@
-"""One attempt in the process of the test, whose limits a test may change."""
+"""One attempt in the test's own process, so that a test may change its limits."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""An S3 server of a test's own, in memory, which may answer anything else instead."""
+"""An S3 server for one test, in memory, which can also return any other answer."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""What is no listing is refused, before anything is deleted or written."""
+"""An invalid listing is refused before any deletion or write."""
 
 import json
 from dataclasses import replace

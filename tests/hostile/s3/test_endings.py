@@ -1,4 +1,4 @@
-"""A run succeeds only if everything that was listed is there, and it always ends."""
+"""A run succeeds only if all listed objects are present, and it always ends."""
 
 import threading
 from collections.abc import Callable

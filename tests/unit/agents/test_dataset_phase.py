@@ -1,4 +1,4 @@
-"""One story of a dataset, told to each agent that knows of its phase: they say the same."""
+"""One history of a dataset, reported to each agent that derives its phase: all derive the same phase."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Windows and macOS: what would break there by construction. The tests run on neither."""
+"""Windows and macOS: static checks of code that would fail there. The tests run on neither."""
 
 import ast
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""`stowplan watch`: a change of a spec is compiled, and nothing else is."""
+"""`stowplan watch`: it compiles the changes of specs, and nothing else."""
 
 import signal
 import subprocess

@@ -1,4 +1,4 @@
-"""Manifests as values: they pass between processes, and are the same where their bodies are."""
+"""Manifests as values: they can be sent between processes, and are equal if their bodies are."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Conventions of all models: descriptions, names, and no field without limits unless a reason is given here."""
+"""Conventions of all models: descriptions, names, and limits for every field without a listed exception."""
 
 import importlib
 import pkgutil

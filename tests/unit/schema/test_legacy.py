@@ -1,4 +1,4 @@
-"""Old documents read: keys in any case, old versions and devices, and what only the old operators wrote."""
+"""Reading old documents: keys in any case, old versions and devices, and fields only of the old operators."""
 
 import copy
 from typing import Any

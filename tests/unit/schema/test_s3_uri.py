@@ -1,4 +1,4 @@
-"""URIs of S3 objects, taken apart."""
+"""Parsing of URIs of S3 objects."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The transfer agent with a repository, as a process of its own."""
+"""The transfer agent with a Git repository, as a separate process."""
 
 import atexit
 import os

@@ -1,4 +1,4 @@
-"""Somebody who commits: a working copy of a repository, with Git and Git LFS as people use them."""
+"""A committer: a working copy of a repository, with the usual commands of Git and Git LFS."""
 
 import hashlib
 import os

@@ -1,6 +1,6 @@
 """Git over HTTP by Git's own `http-backend`, and Git LFS (batch API, basic transfers, verify) over the same port.
 
-https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md and basic-transfers.md have the second one.
+Git LFS: https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md and basic-transfers.md.
 """
 
 import base64

@@ -1,4 +1,4 @@
-"""The agent with what the compiler writes for it: configuration, command and variables of the Jobs of an example."""
+"""The agent with compiled configuration, command and variables of an example's Jobs."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Servers that fail, hang and change in the middle."""
+"""Servers that fail, hang, or change during a transfer."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Repositories and servers that mean no good."""
+"""Hostile repositories and servers."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Where the claim is, seen from the program's own working directory."""
+"""The path of the claim, relative to the program's working directory."""
 
 from tests.agents.transfer.git.agent import Cube, tree
 from tests.agents.transfer.git.author import Author

@@ -1,4 +1,4 @@
-"""The token is where it must be, and nowhere else."""
+"""The token is only in the places that need it."""
 
 import base64
 import json

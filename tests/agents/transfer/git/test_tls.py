@@ -1,4 +1,4 @@
-"""Servers whose certificates only some know."""
+"""Servers with certificates of a private authority."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""cdk8s as its documentation shows it: one App, for each spec a Chart of ApiObjects with JSON patches, and a file."""
+"""cdk8s as in its documentation: one App, and for each spec a Chart of ApiObjects with JSON patches, and a file."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Helm's Go SDK as in `helm.py`, and then kubeconform on all files. Kinds of Stowplan's own pass unchecked."""
+"""Helm's Go SDK as in `helm.py`, then kubeconform on all files. Stowplan's own kinds pass unchecked."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What all peers share: the specs, read as fast as Python reads YAML."""
+"""Common input of all peers: the specs, read as fast as Python reads YAML."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""What both implementations of Jsonnet do: one evaluation for some specs, one file of JSON for each spec. No checks."""
+"""Common part of both Jsonnet programs: one evaluation for some specs, one JSON file for each spec. No checks."""
 
 import json
 from collections.abc import Callable

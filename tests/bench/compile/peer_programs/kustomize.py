@@ -1,6 +1,6 @@
 """kustomize, one process for 10 overlays of a base, one file for each object. No checks.
 
-An overlay has JSON patches for all values; they are made here from the specs.
+An overlay has JSON patches for all values, which this module makes from the specs.
 """
 
 import json

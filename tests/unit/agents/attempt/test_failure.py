@@ -1,4 +1,4 @@
-"""What errors of the file system mean."""
+"""Exit codes for errors of the file system."""
 
 import errno
 

@@ -1,4 +1,4 @@
-"""Two writers of one destination."""
+"""The lock against two writers of one destination."""
 
 import json
 import socket

@@ -1,4 +1,4 @@
-"""Which addresses agents connect to."""
+"""Addresses that agents may connect to."""
 
 import socket
 from typing import Any

@@ -1,4 +1,4 @@
-"""The frame of an attempt: whatever ends it is told without secrets, everywhere."""
+"""The frame of an attempt: it reports every end everywhere, and without secrets."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Counts, rates and what becomes of them in the status."""
+"""Counts and rates, and the status fields made of them."""
 
 import pytest
 

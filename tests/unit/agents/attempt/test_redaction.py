@@ -1,4 +1,4 @@
-"""Secrets in the forms that servers and libraries give them."""
+"""Redaction of secrets in the forms used by servers and libraries."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""What await reads from the manifest of a Job."""
+"""Reading a Job's state from its manifest."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How long await bears that a right is missing, and how its tries are spaced."""
+"""The time for which await tolerates a missing right, and the pauses between retries."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Whether a helper listens, on real sockets."""
+"""The probe of helpers' ports, on real sockets."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""What await is told, and what it says of what is wrong."""
+"""The settings of await, and the messages about wrong ones."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What is made of answers that a healthy API server seldom gives, over real HTTP; each test plays them in order."""
+"""Rare answers of an API server, over real HTTP. Each test plays them in order."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Objects as an API server has them, and what the reporter makes of them."""
+"""Objects as an API server returns them, and the status that the reporter derives from them."""
 
 from dataclasses import replace
 from typing import Any

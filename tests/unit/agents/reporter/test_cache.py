@@ -1,4 +1,4 @@
-"""What the reporter holds of the API server's objects."""
+"""The reporter's cache of the API server's objects."""
 
 import ast
 import importlib

@@ -1,4 +1,4 @@
-"""What the reporter reads from pods that do not do their work."""
+"""Causes that the reporter finds in pods that do not work."""
 
 import json
 from typing import Any

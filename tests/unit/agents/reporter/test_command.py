@@ -1,4 +1,4 @@
-"""What the reporter is told, and its probe."""
+"""The settings of the reporter, and its probe."""
 
 import json
 import time

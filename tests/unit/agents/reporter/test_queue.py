@@ -1,4 +1,4 @@
-"""The custom resources that wait for a look."""
+"""The queue of the custom resources to judge."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""One namespace as the reporter watches it."""
+"""The reporter of one namespace."""
 
 from pathlib import Path
 from typing import Any, cast

@@ -1,4 +1,4 @@
-"""What the sync of a claim says in the status of its SampleSet or SampleJob."""
+"""The status that the sync of a claim writes into its SampleSet or SampleJob."""
 
 from typing import Any
 

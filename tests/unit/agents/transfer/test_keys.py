@@ -1,4 +1,4 @@
-"""Which keys can be files."""
+"""Keys that can be files."""
 
 import pytest
 

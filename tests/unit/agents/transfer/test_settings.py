@@ -1,4 +1,4 @@
-"""Options as they come in environment variables."""
+"""Options from environment variables."""
 
 import pytest
 

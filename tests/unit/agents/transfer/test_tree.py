@@ -1,4 +1,4 @@
-"""Walking and placing without following links."""
+"""Walking and creating folders without following links."""
 
 import os
 from pathlib import Path

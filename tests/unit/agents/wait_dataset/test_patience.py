@@ -1,4 +1,4 @@
-"""When the wait ends, and with which code: looks at given moments, and what follows."""
+"""The end and the exit code of the wait, for polls at given times."""
 
 import pytest
 

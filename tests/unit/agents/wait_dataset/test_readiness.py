@@ -1,4 +1,4 @@
-"""What one look at a dataset tells, on real files."""
+"""One poll of a dataset, on real files."""
 
 import os
 from pathlib import Path

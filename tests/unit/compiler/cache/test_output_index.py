@@ -1,4 +1,4 @@
-"""An output file counts as unchanged only if nothing of it can have changed since it was hashed."""
+"""An output file counts as unchanged only if it cannot have changed since it was hashed."""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Objects for the tests of the checks: clean ones, and ways to change one field of them."""
+"""Objects for the tests of the checks: valid ones, and functions that change one field of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy

@@ -1,4 +1,4 @@
-"""A run that has nothing to do says what the last one said, and looks at no more than it must."""
+"""A `synth` without changes repeats the previous output, and reads no more than necessary."""
 
 import shutil
 from collections.abc import Callable

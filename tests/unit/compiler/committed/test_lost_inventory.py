@@ -1,4 +1,4 @@
-"""Without its inventory, nothing of what was committed is deleted, replaced or run again in silence."""
+"""Without its inventory, no committed output is deleted, replaced or run again silently."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A run is compiled once: what was committed stays while its spec does not change."""
+"""A run is compiled once: its committed files are kept while its spec does not change."""
 
 from collections.abc import Iterable
 from pathlib import Path

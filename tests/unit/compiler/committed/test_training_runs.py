@@ -1,4 +1,4 @@
-"""Training that took days must not start again unless its spec says so: `synth` over a committed output."""
+"""`synth` over a committed output: training restarts only if its spec requires it."""
 
 from pathlib import Path
 from typing import Any

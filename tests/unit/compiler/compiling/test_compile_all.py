@@ -1,4 +1,4 @@
-"""Specs compile to the same files however they are shared out to processes."""
+"""Specs compile to the same files however they are distributed over processes."""
 
 import shutil
 from contextlib import closing

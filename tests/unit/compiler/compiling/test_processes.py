@@ -1,4 +1,4 @@
-"""Work that is shared out to processes."""
+"""Work that is distributed over processes."""
 
 import multiprocessing
 import os

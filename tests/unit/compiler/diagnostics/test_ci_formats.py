@@ -1,4 +1,4 @@
-"""Diagnostics as CI services read them: they land on the line of the spec."""
+"""Diagnostics in the formats of CI services: they point to the line of the spec."""
 
 import json
 from pathlib import Path

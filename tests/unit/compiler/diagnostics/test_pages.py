@@ -1,4 +1,4 @@
-"""The pages of the codes: complete, and their examples do what they say."""
+"""The pages of the codes: they are complete, and their examples are correct."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A report keeps each diagnostic once, and of many alike in one file only the first ones."""
+"""A report lists each diagnostic once, and of many similar ones in one file only the first."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`stowplan diff`: what a change does to the output, the riskiest first."""
+"""`stowplan diff`: the effects of a change on the output, the riskiest first."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Generated files: what is committed is what the models say."""
+"""Generated files: the committed ones equal those of the models."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""How `stowplan init` says where CI installs Stowplan from: the way this very program was installed."""
+"""The source from which CI installs Stowplan, derived by `stowplan init` from the present installation."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""`stowplan init`: what it writes compiles as it is, and nothing that is there is touched."""
+"""`stowplan init`: its files compile unchanged, and existing files are not touched."""
 
 import json
 import re

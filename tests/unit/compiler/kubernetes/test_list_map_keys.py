@@ -1,4 +1,4 @@
-"""Lists with keys are found wherever a schema has them, and no repeated key passes."""
+"""Lists with keys are found everywhere in a schema, and every repeated key is reported."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The official schemas: what they refuse, where, and in which words."""
+"""The official schemas: the values that they refuse, and position and wording of the problems."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What `stowplan status` says of one spec."""
+"""The output of `stowplan status` for one spec."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""The same data gives the same bytes, whatever the process around it."""
+"""The same data gives the same bytes in every process."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What is found in the output folder."""
+"""Finding files in the output folder."""
 
 from pathlib import Path
 

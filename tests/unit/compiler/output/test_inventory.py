@@ -1,4 +1,4 @@
-"""The inventory: what was written can be read, and what cannot be read is reported, never raised."""
+"""The inventory: it reads back what it wrote; unreadable content is reported and raises nothing."""
 
 import json
 from pathlib import Path

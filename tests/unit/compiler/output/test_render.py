@@ -1,4 +1,4 @@
-"""A file: the header says where it comes from and cannot be left."""
+"""A rendered file: the header names its source, and no name can break out of the header."""
 
 import pytest
 import yaml

@@ -1,4 +1,4 @@
-"""`--check`: the differences are named, and nothing is touched."""
+"""`--check`: it names the differences and changes no file."""
 
 from pathlib import Path
 

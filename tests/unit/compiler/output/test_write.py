@@ -1,4 +1,4 @@
-"""Writing: what is ours is made exactly right, what is not ours is never touched."""
+"""Writing: compiled files become exactly right, and foreign files are never touched."""
 
 import os
 import resource

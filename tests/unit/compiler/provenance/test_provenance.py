@@ -1,4 +1,4 @@
-"""Where the values of the output come from: `stowplan explain` of a value and of a line, and the map behind it."""
+"""Sources of the output's values: `stowplan explain` of a value or a line, and the map behind it."""
 
 import json
 from importlib.metadata import version

@@ -1,4 +1,4 @@
-"""Loading a repository: which files are read, in which order, and what a hostile or careless tree gives."""
+"""Loading a repository: files and their order, and diagnostics for hostile or careless trees."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""A repository without specs, or with files that only look like specs, is not compiled in silence."""
+"""A repository without specs, or with files that only resemble specs, causes a diagnostic."""
 
 from pathlib import Path
 

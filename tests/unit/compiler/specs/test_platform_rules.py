@@ -1,4 +1,4 @@
-"""Values of the platform file are checked where they stand, not where a spec uses them."""
+"""Values of the platform file are checked at their own position, not where a spec uses them."""
 
 from pathlib import Path
 

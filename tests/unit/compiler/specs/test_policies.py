@@ -1,4 +1,4 @@
-"""What the platform file refuses, and what a read-only mount rules out."""
+"""Rules of the platform file, and of a read-only mount."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Facts of specs that are not compiled stand for them: what is found beside them is what is found with them."""
+"""Facts replace specs that are not compiled: the diagnostics are the same as with all specs."""
 
 import shutil
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The emitter: every reader reads back what was given, and the text looks like kubectl's."""
+"""The emitter: every reader reads back the same data, and the format is kubectl's."""
 
 import io
 import math

@@ -1,4 +1,4 @@
-"""No text and no bytes make the reader raise, and every position it gives lies inside the text."""
+"""No string and no bytes make the reader raise, and all its positions are inside the source."""
 
 import json
 import tempfile

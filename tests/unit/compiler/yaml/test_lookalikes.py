@@ -1,4 +1,4 @@
-"""What only looks like YAML: typographic quotes, blanks that are none, conflict markers, templates."""
+"""Content that only resembles YAML: typographic quotes, odd spaces, conflict markers, templates."""
 
 import re
 from pathlib import Path

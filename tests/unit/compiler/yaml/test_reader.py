@@ -1,4 +1,4 @@
-"""The YAML reader: values as kubectl reads them, positions of every key and value, and what is wrong in plain words."""
+"""The YAML reader: kubectl's values, positions of all keys and values, and plain error messages."""
 
 import math
 from typing import Any

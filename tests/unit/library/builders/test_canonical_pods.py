@@ -1,4 +1,4 @@
-"""What of a user's pod template is written in another form, because servers take it in no other."""
+"""Parts of a user's pod template that are rewritten, because servers accept only one form."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""The custom resource beside its objects: the user's values and nothing of ours but labels and annotations."""
+"""The custom resource among the objects: the user's values plus labels and annotations."""
 
 from stowplan.library.builders.custom_resource import custom_resource
 from stowplan.library.ir.data import Origin

@@ -1,4 +1,4 @@
-"""Jobs: which edit makes another run of them, and which changes the run there is."""
+"""Jobs: edits that start another run, and edits that change the present run."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Entries of a container that stand twice: of those the old operator's patch merged, the last one stays."""
+"""Repeated entries of a container: where the old operator's patch merged them, the last one is kept."""
 
 from pathlib import Path
 

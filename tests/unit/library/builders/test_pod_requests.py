@@ -1,4 +1,4 @@
-"""What pods ask of the scheduler, summed as Kubernetes sums it."""
+"""Resource requests of pods, summed as by Kubernetes."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The smallest object of each kind, whole: what a builder promises."""
+"""The smallest object of each kind, in full."""
 
 from stowplan.library.builders.config_map import config_map
 from stowplan.library.builders.metadata import metadata

@@ -1,4 +1,4 @@
-"""The user's template and what is put into it: nothing of the user's is lost that Kubernetes would take."""
+"""The user's template with the compiler's additions: no valid value of the user is lost."""
 
 import copy
 from dataclasses import replace

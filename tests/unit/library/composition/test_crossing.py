@@ -1,4 +1,4 @@
-"""What comes back from Node as it went, and what is refused because it would not."""
+"""Values that return from Node unchanged, and the refusal of all others."""
 
 from typing import Any
 

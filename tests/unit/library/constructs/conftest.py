@@ -1,3 +1,3 @@
-"""Brings the Node that cdk8s runs on, before any test module imports cdk8s."""
+"""Install the Node that cdk8s needs before any test module imports cdk8s."""
 
 import stowplan.library.constructs  # noqa: F401

@@ -1,4 +1,4 @@
-"""Units as charts: the tree that they form."""
+"""The tree of charts that units form."""
 
 from cdk8s import App
 from hypothesis import given

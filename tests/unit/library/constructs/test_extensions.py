@@ -1,4 +1,4 @@
-"""Extensions: what they may add and change, and how their failures are told."""
+"""Extensions: their allowed changes, and the reports of their failures."""
 
 import shutil
 import sys

@@ -1,4 +1,4 @@
-"""Which Node runs, and what it says."""
+"""The choice of Node, and its messages."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Parts that the objects of many specs share: what an extension changes of one spec reaches no other."""
+"""Objects of many specs share parts: an extension's change of one spec affects no other spec."""
 
 import copy
 from pathlib import Path

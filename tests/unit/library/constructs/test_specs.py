@@ -1,4 +1,4 @@
-"""The kinds as constructs in an app of one's own."""
+"""The kinds as constructs in a user's own app."""
 
 import importlib.util
 from copy import deepcopy

@@ -1,4 +1,4 @@
-"""What Argo CD reads: a project with a closed list of kinds, and Applications that hold nothing back."""
+"""Objects for Argo CD: a project with a closed list of kinds, and Applications that block no sync."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
-"""What we compile for job and gang engines, by the schemas of the engines' own CRDs.
+"""Compiled objects for job and gang engines, checked by the schemas of the engines' own CRDs.
 
-They lie beside this repository and are no part of it. The check is as strict as the API server with strict field
-validation; rules in CEL and webhooks are tested on a cluster.
+These CRDs are not part of this repository. The check is as strict as the API server with strict field validation;
+rules in CEL and webhooks are tested on a cluster.
 """
 
 from functools import cache

@@ -1,4 +1,4 @@
-"""What each gang engine puts into jobs, and what it leaves alone."""
+"""Fields that each gang engine adds to jobs, and fields that it does not change."""
 
 from typing import Any
 

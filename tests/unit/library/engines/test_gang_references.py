@@ -1,4 +1,4 @@
-"""What a gang engine names in the cluster is listed, so that nothing seems to be missing."""
+"""External objects of a gang engine are listed, so that none is reported as missing."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What is part of a run's hash: all that Kubernetes lets nobody change in a Job, and nothing that it lets change."""
+"""The content of a run's hash: exactly the fields of a Job that Kubernetes does not allow to change."""
 
 import json
 from collections.abc import Callable

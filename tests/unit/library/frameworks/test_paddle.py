@@ -1,4 +1,4 @@
-"""Variables of Paddle's roles that no training group can tell apart; see `tests/launcher` for how groups form."""
+"""Variables of Paddle's roles that tests of training groups do not cover; see `tests/launcher` for these."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The Lua scripts by which Argo CD judges our kinds, run in its sandbox on its own layout of test cases."""
+"""The Lua scripts for Argo CD's health, run in its sandbox on its own layout of test cases."""
 
 from pathlib import Path
 from typing import Any

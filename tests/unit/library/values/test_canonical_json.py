@@ -1,4 +1,4 @@
-"""Canonical JSON: hashes in names are made of it, so no release may write it in another way."""
+"""Canonical JSON: hashes in names depend on it, so no release may change it."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Time zones by the IANA database that comes with the package, never by the machine's."""
+"""Time zones from the packaged IANA database, never from the machine's."""
 
 import zoneinfo
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""CRDs from models: the rewriting, the columns of the old system, and that nothing became stricter."""
+"""CRDs from models: rewriting, the columns of the old system, and no stricter rules than before."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Editor schemas: valid draft-07, and as strict as the compiler about what users write."""
+"""Editor schemas: valid draft-07, and as strict as the compiler about users' values."""
 
 from collections.abc import Iterator
 from functools import cache

@@ -1,4 +1,4 @@
-"""The structural checker: each rule catches its violation, and nothing else."""
+"""The structural checker: each rule finds its own violation and nothing else."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What JuiceFS takes and passes over, as Go's `path.Match` has it."""
+"""Patterns that JuiceFS accepts or ignores, by the rules of Go's `path.Match`."""
 
 import pytest
 

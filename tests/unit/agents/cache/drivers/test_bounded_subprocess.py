@@ -1,4 +1,4 @@
-"""Questions to processes that may never answer."""
+"""Child processes that may never answer."""
 
 import subprocess
 import sys

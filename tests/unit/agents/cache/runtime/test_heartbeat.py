@@ -1,4 +1,4 @@
-"""What probes are told."""
+"""The heartbeat file that probes read."""
 
 import json
 import time

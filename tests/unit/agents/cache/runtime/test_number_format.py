@@ -1,4 +1,4 @@
-"""Numbers in the words of the old operator."""
+"""Numbers in the format of the old operator."""
 
 import pytest
 

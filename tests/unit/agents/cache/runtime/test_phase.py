@@ -1,4 +1,4 @@
-"""The phase of a SampleSet from what its agents report."""
+"""The phase of a SampleSet, derived from the reports of its agents."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the first cache pod says of all of them."""
+"""The sums over all cache pods, which the first one reports."""
 
 from dataclasses import dataclass
 from typing import Any

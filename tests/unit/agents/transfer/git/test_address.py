@@ -1,4 +1,4 @@
-"""Addresses of repositories, links within them, and hosts that may have the password."""
+"""Addresses of repositories, links in repositories, and the hosts that may get the password."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Connections of the clients of HTTP: addresses that were checked, and the least speed."""
+"""Connections of HTTP clients: checked addresses and the minimum speed."""
 
 import socket
 from types import ModuleType

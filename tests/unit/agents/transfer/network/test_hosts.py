@@ -1,4 +1,4 @@
-"""The hosts that a transfer may be led to."""
+"""Hosts to which a server may redirect a transfer."""
 
 import pytest
 

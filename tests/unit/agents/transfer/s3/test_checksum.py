@@ -1,4 +1,4 @@
-"""Checksums of objects, put together from those of their pieces in any order."""
+"""Checksums of objects, combined from their pieces in any order."""
 
 import hashlib
 import os

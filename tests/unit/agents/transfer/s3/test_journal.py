@@ -1,4 +1,4 @@
-"""What a download remembers over kills and crashes."""
+"""The journal of a download, over kills and crashes."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""How much of an S3 transfer happens at one time, and in which pieces."""
+"""Concurrency and part sizes of an S3 transfer."""
 
 import pytest
 

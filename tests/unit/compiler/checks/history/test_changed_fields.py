@@ -1,4 +1,4 @@
-"""What an edit would replace or cannot change is told at the field that was edited."""
+"""An edit that replaces an object, or is not allowed, is reported at the edited field."""
 
 from pathlib import Path
 from typing import Any

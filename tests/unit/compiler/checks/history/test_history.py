@@ -1,4 +1,4 @@
-"""What became of the objects that were written before."""
+"""Checks of the output against the previously written objects."""
 
 from typing import Any
 

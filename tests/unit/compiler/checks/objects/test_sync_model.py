@@ -1,4 +1,4 @@
-"""The model of Argo CD's sync: order, waves, pruning and where it waits. Each case states one of Argo CD's rules."""
+"""The model of Argo CD's sync: order, waves, pruning and waits. Each case states one of Argo CD's rules."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Fields of compiled pods, found again in the template that a user wrote."""
+"""Fields of compiled pods, traced back to the user's template."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Names of objects and of what is in them."""
+"""Names of objects and names inside them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The level `restricted`, rule by rule, as pod-security-admission v1.34 has it."""
+"""The level `restricted`, rule by rule, as in pod-security-admission v1.34."""
 
 from typing import Any, get_args
 

@@ -1,4 +1,4 @@
-"""Flags of the old tools, as the fields that took their place."""
+"""Flags of the old tools, converted to the fields that replaced them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A DataCube lowered: variables, deadlines, amounts, and what is refused of specs that come unchecked."""
+"""A lowered DataCube: variables, deadlines, amounts, and errors in unchecked specs."""
 
 import json
 from copy import deepcopy

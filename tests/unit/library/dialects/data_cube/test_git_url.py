@@ -1,4 +1,4 @@
-"""URLs of Git repositories: what is kept of them, and which are refused."""
+"""URLs of Git repositories: the retained parts, and refused URLs."""
 
 import pytest
 

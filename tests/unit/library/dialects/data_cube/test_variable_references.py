@@ -1,4 +1,4 @@
-"""References among variables, as Kubernetes expands them."""
+"""References between variables, as Kubernetes expands them."""
 
 import pytest
 from hypothesis import given

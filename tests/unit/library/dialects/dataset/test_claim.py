@@ -1,4 +1,4 @@
-"""Datasets in plain claims: what is compiled, who mounts it how, and every old SampleSet turned into one."""
+"""Datasets in plain claims: their objects and mounts, and the conversion of every old SampleSet."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Paths inside a dataset, and the Secrets by name."""
+"""Paths inside a dataset, and references to Secrets."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A SampleJob lowered: one task, once or at times, and what is wrong with it."""
+"""A lowered SampleJob: one task, once or by schedule, and its diagnostics."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""A SampleSet lowered: its objects, and what is wrong with it."""
+"""A lowered SampleSet: its objects and its diagnostics."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""An MxJob lowered: variables, roles, what decides about success and about failed pods."""
+"""A lowered MxJob: variables, roles, and the rules for success and for failed pods."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A PaddleJob lowered: its roles, its runs, and what is wrong with it."""
+"""A lowered PaddleJob: its roles, its runs and its diagnostics."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Source URIs, as the old operator's `ValidateSourceURI` took them and as JuiceFS reads them."""
+"""Source URIs, as the old operator's `ValidateSourceURI` accepted and JuiceFS reads them."""
 
 import pytest
 

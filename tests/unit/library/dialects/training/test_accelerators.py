@@ -1,4 +1,4 @@
-"""What containers get that ask for a device, each thing once."""
+"""Additions to containers that request a device, each made once."""
 
 import copy
 from typing import Any

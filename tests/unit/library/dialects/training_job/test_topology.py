@@ -1,4 +1,4 @@
-"""The topology of a TrainingJob: roles, sizes, ports, by what its flags say and by the platform."""
+"""The topology of a TrainingJob by its flags and the platform: roles, sizes and ports."""
 
 from typing import Any
 

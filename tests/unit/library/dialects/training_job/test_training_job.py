@@ -1,4 +1,4 @@
-"""A TrainingJob lowered: its variables and commands, its runs, and what it names outside."""
+"""A lowered TrainingJob: its variables, commands, runs and external references."""
 
 import json
 from typing import Any

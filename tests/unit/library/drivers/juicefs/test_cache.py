@@ -1,4 +1,4 @@
-"""Where and how large the cache of a node is: tiers, then mount options, then a default."""
+"""Directory and size of a node's cache: by tiers, then mount options, then a default."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What reaches `juicefs sync`."""
+"""The arguments of `juicefs sync`."""
 
 from typing import Any
 

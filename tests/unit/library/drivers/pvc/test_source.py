@@ -1,4 +1,4 @@
-"""URIs of JuiceFS' form as bucket, key, endpoint and region."""
+"""URIs in JuiceFS's form, parsed into bucket, key, endpoint and region."""
 
 import pytest
 

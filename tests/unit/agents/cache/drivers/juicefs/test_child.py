@@ -1,4 +1,4 @@
-"""A program in the place of `juicefs`: what it says is kept, as far as it fits."""
+"""The bounded output of a child process, tested with a program in place of `juicefs`."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Credentials that come as variables, and addresses without their passwords."""
+"""Credentials as variables, and addresses without their passwords."""
 
 import pytest
 

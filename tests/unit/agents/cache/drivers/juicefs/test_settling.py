@@ -1,4 +1,4 @@
-"""How long a warmup waits for the cache of its node, by what the client says of it."""
+"""The time for which a warmup waits for its node's cache, by the client's statistics."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What `juicefs` says, and what is made of it."""
+"""The result derived from the output of `juicefs`."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What Git and Git LFS say when they fail."""
+"""Error messages of Git and Git LFS."""
 
 from stowplan.agents.attempt.redaction import MASK, Redactor
 from stowplan.agents.transfer.git.program.failure import LONGEST, of_output

@@ -1,4 +1,4 @@
-"""The proxy through which Git reaches the host of its repository, and no other one."""
+"""The proxy through which Git reaches its repository's host, and no other host."""
 
 import socket
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Connections to a server, and the proxy on the way."""
+"""Connections to a server, directly and through a proxy."""
 
 import socket
 import threading

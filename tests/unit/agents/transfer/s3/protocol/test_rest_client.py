@@ -1,4 +1,4 @@
-"""What a server says that refuses a request."""
+"""Messages of a server that refuses a request."""
 
 import pytest
 

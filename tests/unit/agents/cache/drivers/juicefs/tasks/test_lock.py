@@ -1,4 +1,4 @@
-"""The lock of a dataset: one holder at a time, and nobody waits for the dead."""
+"""The lock of a dataset: it has one holder at a time, and dead holders are ignored."""
 
 import json
 import subprocess

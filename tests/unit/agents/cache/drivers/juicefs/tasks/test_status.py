@@ -1,4 +1,4 @@
-"""The phase of a SampleJob, made of what all its partitions say."""
+"""The phase of a SampleJob, derived from the reports of all its partitions."""
 
 from typing import Any
 
