@@ -1,4 +1,4 @@
-"""A folder as a commit of its Git repository has it."""
+"""Contents of a folder in a commit of its Git repository."""
 
 import re
 import subprocess
@@ -7,29 +7,29 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _NO_COMMIT = re.compile("0{40}(?:0{24})?")
-"""What CI services give for the commit before the first push of a branch (Git's null object ID)."""
+"""Git's null object ID. CI services give it as the commit before the first push of a branch."""
 
 
 class BaseError(Exception):
-    """A sentence that says why there is nothing to compare with."""
+    """Failure to read a base commit; the message is a sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommittedFolder:
-    """Blob of each regular file, by the file's path from the folder. `holder` is a folder of the repository."""
+    """Blob ID of each regular file, by its path from the folder. `holder` is an existing folder of the repository."""
 
     holder: Path
     blobs: Mapping[str, str]
 
     def read(self, paths: Iterable[str]) -> dict[str, bytes]:
-        """Contents by path; paths that the commit does not have are left out. Raises `BaseError`."""
+        """Contents by path, without the paths that the commit lacks. Raises `BaseError`."""
         wanted = {path: self.blobs[path] for path in paths if path in self.blobs}
         contents = _contents(self.holder, sorted({*wanted.values()})) if wanted else {}
         return {path: contents[blob] for path, blob in wanted.items()}
 
 
 def at_commit(folder: Path, revision: str) -> CommittedFolder:
-    """The folder at `revision`; no files where the commit has no such folder, or where `revision` is the null ID.
+    """The folder at `revision`; without files if the commit lacks the folder or `revision` is the null ID.
 
     Raises `BaseError`.
     """

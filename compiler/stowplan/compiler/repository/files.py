@@ -1,4 +1,4 @@
-"""The files of a user's repository, each read once and within limits; what is wrong with them is reported."""
+"""The files of a user's repository, each read once and within limits, with their diagnostics."""
 
 import errno
 import os
@@ -31,9 +31,9 @@ _KINDS = {
 
 
 class Files:
-    """Reads files of one repository by their paths relative to it; `known` are contents that were just read.
+    """Reader of a repository's files by their relative paths. `known`: contents that were just read.
 
-    `contents`, `digests` and `texts` are by printable path. Texts are those of files whose documents were read.
+    The keys of `contents`, `digests` and `texts` are printable paths. `texts`: decoded files whose documents were read.
     """
 
     def __init__(self, repo: Path, report: Report, known: Mapping[str, bytes]) -> None:
@@ -53,7 +53,7 @@ class Files:
         return os.path.realpath(self.repo / path)
 
     def may_follow(self, path: str) -> bool:
-        """Whether `path` leads to a place inside the repository; what does not is reported."""
+        """Whether `path` leads to a place inside the repository; reports a link that leads out."""
         if Path(self.real(path)).is_relative_to(self._root):
             return True
         message = "The link leads out of the repository."
@@ -65,7 +65,7 @@ class Files:
         self.report_at(path, START, finding("SP112", (), f"This cannot be read: {reason}.", "Correct or remove it."))
 
     def take(self, paths: Sequence[str]) -> None:
-        """Take in the contents of files; those that cannot be read are reported and left out."""
+        """Read the contents of files; files that cannot be read are reported and skipped."""
         for path in paths:
             content = self._known[path] if path in self._known else self._content(path)
             if content is not None:
@@ -74,7 +74,7 @@ class Files:
                 self.digests[name] = blake2b(content, digest_size=16).hexdigest()
 
     def read(self, path: str) -> list[Document] | None:
-        """The documents of one file that was taken in; None where it has some, but none of them can be read."""
+        """The documents of a file that `take` read; None if the file or all of its documents cannot be read."""
         name = printable(path)
         text = self._decode(path, self.contents[name]) if name in self.contents else None
         if text is None:
@@ -125,7 +125,7 @@ class Files:
 
 
 def reason(error: OSError) -> str:
-    """Why the system refused, in words that do not depend on the user's language."""
+    """The system's reason in words that do not depend on the user's language."""
     reasons = {
         errno.EACCES: "permission is denied",
         errno.ENOENT: "it is not there",
@@ -136,7 +136,7 @@ def reason(error: OSError) -> str:
 
 
 def printable(path: str) -> str:
-    """A path that any terminal, comment or report can show: what is no UTF-8 or not printable becomes an escape."""
+    """A path for any terminal, comment or report: bytes that are not UTF-8 or not printable are escaped."""
     if path.isascii() and path.isprintable():
         return path
     text = os.fsencode(path).decode(errors="backslashreplace")

@@ -1,28 +1,28 @@
-"""What a user's repository is made of."""
+"""Layout and limits of a user's repository."""
 
 import os
 
 PLATFORM_FILES = ("stowplan.yaml", "stowplan.yml")
-"""Names of the platform file, of which there is one."""
+"""Allowed names of the platform file; a repository has one."""
 
 SPECS = "specs"
 """The folder of the specs."""
 
 SUFFIXES = (".yaml", ".yml")
-"""How names of spec files end."""
+"""Suffixes of spec files."""
 
 MAX_FILE_SIZE = 1 << 20
-"""Bytes. etcd takes objects up to 1.5 MiB; a file of specs is a few KiB, so more is a mistake such as a data file."""
+"""Size in bytes. etcd accepts objects up to 1.5 MiB; specs have a few KiB, so more is a mistake such as a data file."""
 
 _READ = os.O_RDONLY | getattr(os, "O_BINARY", 0)
-"""Windows would change the ends of lines."""
+"""Flags for binary reading; without `O_BINARY`, Windows would change line ends."""
 
 _USUAL_SIZE = 1 << 14
-"""Bytes that most files have not. Room for the largest would be made, and given back, for each of thousands."""
+"""Size in bytes that few files exceed. A buffer for the largest size, for each of thousands of files, would be slow."""
 
 
 def read(place: str, flags: int = 0) -> bytes:
-    """The content of a file, or so much of it that it is too large. `flags` are more of `os.open`. Raises `OSError`."""
+    """The content of a file, or a part above the limit. `flags`: further flags for `os.open`. Raises `OSError`."""
     file = os.open(place, _READ | flags)
     try:
         content = os.read(file, _USUAL_SIZE)

@@ -1,7 +1,7 @@
-"""Reads a user's repository: the platform file and every YAML file below `specs`.
+"""Read a user's repository: the platform file and every YAML file below `specs`.
 
 Files are untrusted input, as in a pull request: limits bound their size and number, links may not lead out of the
-repository, and nothing is opened that is not a regular file.
+repository, and only regular files are opened.
 """
 
 import os
@@ -44,11 +44,11 @@ class Loading:
 
     @property
     def texts(self) -> Mapping[str, str]:
-        """The strings in the files whose documents were read."""
+        """The decoded files whose documents were read."""
         return self._files.texts
 
     def sources(self, without: Collection[str] = ()) -> Sources:
-        """The documents of all files but some. To be called once."""
+        """The documents of all files except `without`. Call this once."""
         files, finder, paths = self._files, self._finder, self._paths
         documents = self.documents({printable(path) for path in paths}.difference(without))
         for path in finder.near:
@@ -59,22 +59,22 @@ class Loading:
         return Sources(self.platform, tuple(documents), files.texts)
 
     def documents(self, names: Collection[str]) -> list[Document]:
-        """The documents of some files. What is wrong with them is reported."""
+        """The documents of some files; reports their problems."""
         return [each for path in self._paths if printable(path) in names for each in self._files.read(path) or ()]
 
     def reread(self, name: str) -> list[Document]:
-        """The documents of a file without errors, once more. Those of the last file are remembered."""
+        """Parse a file without errors again. The result for the last file is cached."""
         if name not in self._last:
             self._last = {name: reader.read(self.text(name), name)[0]}
         return self._last[name]
 
     def text(self, name: str) -> str:
-        """The string in a file without errors."""
+        """The decoded content of a file without errors."""
         return self._files.texts.get(name) or self._files.contents[name].decode("utf-8-sig")
 
 
 def texts(paths: Sequence[str], report: Report) -> Mapping[str, str]:
-    """The strings in files, by path; those that cannot be read are reported."""
+    """The decoded contents of files, by path; files that cannot be read are reported."""
     files = Files(Path(), report, {})
     files.take(paths)
     for path in paths:

@@ -1,11 +1,11 @@
-"""Files that a command writes where somebody else may have put links, as in the checkout of a pull request."""
+"""Writing of files in folders where others may have put links, such as the checkout of a pull request."""
 
 from errno import ENOTDIR
 from pathlib import Path
 
 
 def make_folder(folder: Path, below: Path) -> None:
-    """Make `folder` and those above it. Raises `OSError`, also where it, or a folder from `below` to it, is a link."""
+    """Make `folder` and its parents. Raises `OSError`, also if it, or a folder between `below` and it, is a link."""
     between = (folder, *folder.parents)[: len(folder.parts) - len(below.parts)]
     for each in reversed(between):
         if each.is_symlink():
@@ -16,7 +16,7 @@ def make_folder(folder: Path, below: Path) -> None:
 def replace(path: Path, content: bytes, mode: int | None = None) -> None:
     """Write a whole file in one step. A link in its place is replaced, never followed. Raises `OSError`.
 
-    `mode` are the permission bits; without it, they are those of a new file.
+    `mode`: the permission bits; by default the ones of a new file.
     """
     temporary = path.with_name(f".{path.name}.stowplan")
     temporary.unlink(missing_ok=True)

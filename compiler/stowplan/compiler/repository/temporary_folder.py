@@ -13,14 +13,14 @@ from stat import S_ISDIR
 from stowplan.compiler.output import lock
 
 _YOUNG_SECONDS = 600
-"""A folder that is younger may not be locked yet."""
+"""Minimum age of an abandoned folder; a younger one may not be locked yet."""
 
 
 class TemporaryFolder:
-    """One in the system's temporary directory, as long as this process lives and `remove` is not called.
+    """A folder in the system's temporary directory, for this process, until `remove` is called.
 
-    A process that is killed removes nothing. So each holds a lock in its folder, which ends with it and the processes
-    that it forked, and first removes folders of the same user and prefix whose lock nobody holds.
+    A killed process removes nothing. Therefore each process holds a lock in its folder, which ends with it and its
+    forked processes. A new process first removes the unlocked folders of the same user and prefix.
     """
 
     def __init__(self, prefix: str) -> None:
@@ -31,13 +31,13 @@ class TemporaryFolder:
         self._held.enter_context(lock.held(self.path))
 
     def remove(self) -> None:
-        """Remove the folder. To be called once."""
+        """Remove the folder. Call this once."""
         self._held.close()
         shutil.rmtree(self.path, ignore_errors=True)
 
 
 def _old(top: Path, prefix: str) -> Iterator[Path]:
-    """Folders of this user, not links. None on Windows, whose temporary directory belongs to one user."""
+    """Old folders of this user, without links. None on Windows, whose temporary directory belongs to one user."""
     if sys.platform != "win32":
         latest = time.time() - _YOUNG_SECONDS
         for path in top.glob(f"{prefix}*"):
@@ -48,7 +48,7 @@ def _old(top: Path, prefix: str) -> Iterator[Path]:
 
 
 def _remove_unheld(folder: Path) -> None:
-    # An error means that another process removes it too, or that somebody changed it; the folder is not needed here.
+    # An error means that another process removes or changes the folder, which is not needed here.
     with suppress(OSError), lock.held(folder) as alone:
         if alone:
             shutil.rmtree(folder)

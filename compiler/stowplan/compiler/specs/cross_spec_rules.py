@@ -1,4 +1,4 @@
-"""What specs have to do with each other: shared cache directories, ports and claims, and datasets nobody uses."""
+"""Rules across specs: shared cache directories, ports and claims, and unused datasets."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -17,19 +17,19 @@ from stowplan.schema.kinds.table import TRAINING_KINDS
 from stowplan.schema.meta import SpecId
 
 DocumentOf = Callable[[SpecFacts], Document]
-"""Gives the document of a spec, to place what is said of it."""
+"""Returns the document of a spec, to locate its findings."""
 
 _Writers = dict[tuple[str, str], list[tuple[SpecId, Write]]]
-"""The specs so far that write to a claim or make it, by its namespace and name."""
+"""The specs checked before that write to a claim or make it, by the claim's namespace and name."""
 
 _Single = Mapping[tuple[str, str], Callable[[], str]]
-"""Claims that only one node may mount, by namespace and name, and what tells where that is said."""
+"""Claims that only one node may mount, by namespace and name; the value returns the location of that setting."""
 
 
 def check(program: Program, specs: Sequence[SpecFacts], document_of: DocumentOf, report: Report) -> None:
-    """Look at all specs together and add what is found to `report`.
+    """Check all specs against each other and report the findings.
 
-    Documents are asked for only where something is to be said. Of the program, what is no spec is looked at.
+    Documents are requested only for specs with findings. The specs in `program` are not used, only its other parts.
     """
     directories: dict[str, SpecFacts] = {}
     blocks: list[tuple[range, SpecFacts]] = []
@@ -48,7 +48,7 @@ def check(program: Program, specs: Sequence[SpecFacts], document_of: DocumentOf,
 
 
 def _caches(spec: SpecFacts, users: dict[str, SpecFacts]) -> Iterator[Finding]:
-    """Two mounts that share a cache directory each evict by their own limit, so together they overrun both."""
+    """SP305 for two mounts with one cache directory: each evicts by its own limit, so together they exceed both."""
     for directory, path in spec.caches:
         first = users.setdefault(directory.rstrip("/"), spec)
         if first is not spec:
@@ -63,7 +63,7 @@ def _used(
 ) -> dict[str, set[str]]:
     """Names of the datasets that training jobs mount, by namespace.
 
-    A namespace without such jobs is not there, nor one with a job that may mean another dataset than it says.
+    A namespace is omitted if it has no such jobs, or a job whose dataset is unclear.
     """
     used: dict[str, set[str]] = {}
     unclear = {refused.namespace for refused in program.refused if refused.kind in TRAINING_KINDS}
@@ -83,7 +83,7 @@ def _used(
 
 
 def _unused(spec: SpecFacts, used: Mapping[str, set[str]]) -> Iterator[Finding]:
-    """Said only where jobs of the same namespace could use it: other datasets are mounted by what is not here."""
+    """SP307, only in namespaces with jobs: elsewhere, objects outside of the repository mount the dataset."""
     names = used.get(spec.id.namespace) if spec.id.kind == "SampleSet" else None
     if names is not None and spec.id.name not in names:
         message = f"No job in namespace {spec.id.namespace} mounts the dataset."
@@ -134,7 +134,7 @@ def _place_of(spec: SpecFacts, document_of: DocumentOf) -> Callable[[], str]:
 def _mounted_dataset(
     spec: SpecFacts, datasets: Mapping[tuple[str, str], SpecFacts], single: _Single
 ) -> Iterator[Finding]:
-    """The claim of the dataset that a job mounts."""
+    """SP309 for the claim of the dataset that a job mounts."""
     dataset = datasets.get((spec.id.namespace, spec.reference or ""))
     if spec.pods and dataset and dataset.claim:
         path: FieldPath = ("spec", "sampleSetRef", "name")

@@ -1,4 +1,4 @@
-"""Specs into a program: identities, and what specs have to do with each other."""
+"""Resolution of specs: identities, and relations between specs."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,10 +20,10 @@ from stowplan.schema.platform.platform import ArgoCD, Platform
 def resolve(
     program: Program, facts: Sequence[SpecFacts], document_of: cross_spec_rules.DocumentOf, report: Report
 ) -> tuple[Program, tuple[SpecFacts, ...]]:
-    """The program and the facts with one spec for each identity, sorted, and digests that cover what a spec refers to.
+    """The program and the facts, sorted, with one spec for each identity and digests that cover referenced specs.
 
-    `facts` are those of all specs in the order of their files; the program may lack some of these. `document_of` gives
-    the document of a spec that something is wrong with.
+    `facts`: facts of all specs in the order of their files; the program may lack some of the specs. `document_of`
+    returns the document of a spec with findings.
     """
     alone = [each if "+" not in each.digest else replace(each, digest=each.own_digest) for each in facts]
     unique = _unique(alone, program.platform, document_of, report)
@@ -43,7 +43,7 @@ def _with_digest(spec: Spec, digest: str) -> Spec:
 def _unique(
     facts: Sequence[SpecFacts], platform: Platform, document_of: cross_spec_rules.DocumentOf, report: Report
 ) -> dict[SpecId, SpecFacts]:
-    """The first spec of each identity; what is wrong with identities is reported."""
+    """The first spec of each identity; problems with identities are reported."""
     unique: dict[SpecId, SpecFacts] = {}
     is_synced = cache(partial(_is_synced, argocd=platform.argocd))
     refused = cache(partial(system_namespaces.refused, platform=platform))
@@ -87,9 +87,9 @@ def _out_of_reach(spec: SpecId, argocd: ArgoCD) -> Finding:
 
 
 def _with_references(spec: SpecFacts, specs: dict[SpecId, SpecFacts]) -> SpecFacts:
-    """A SampleJob is compiled from its SampleSet too, so both are in its digest.
+    """Add the digest of its SampleSet to that of a SampleJob, which is compiled from both.
 
-    A training job needs but the name of its dataset: an edit of the dataset must not let it train again.
+    A training job only needs the name of its dataset: an edit of the dataset must not start the training again.
     """
     if spec.id.kind != "SampleJob" or not spec.reference:
         return spec

@@ -1,7 +1,7 @@
-"""What specs must know of each other, as small values: they can be kept between runs and sent between processes.
+"""Facts about specs for rules across specs: small values that can be cached between runs and sent between processes.
 
-The facts of a spec follow from its document, its place, and the platform; whoever keeps them must make them anew when
-one of these changes. Models and documents of other specs are not needed to check a spec against them.
+The facts of a spec follow from its document, its place, and the platform; a cache must renew them when one of these
+changes. A check of a spec against the facts of others needs no models or documents of these.
 """
 
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ from stowplan.schema.meta import SpecId
 
 @dataclass(frozen=True, slots=True)
 class SpecFacts:
-    """What others must know of one spec.
+    """Facts about one spec for the checks of other specs.
 
-    `file` and `index` say which document it is. `digest` covers the spec, and after `resolve` also the specs that it
-    refers to. The other fields are those of `Relations`.
+    `file` and `index` identify its document. `digest` covers the spec, and after `resolve` also the specs that it
+    refers to. The other fields are the ones of `Relations`.
     """
 
     id: SpecId
@@ -43,6 +43,6 @@ class SpecFacts:
 
 
 def of_spec(spec: Spec, context: Context) -> SpecFacts:
-    """The facts of a sound spec."""
+    """The facts of a spec without errors."""
     relations = DIALECTS[spec.id.kind].relations(spec.model, context)
     return SpecFacts(spec.id, spec.document.file, spec.document.index, spec.digest, **relations._asdict())

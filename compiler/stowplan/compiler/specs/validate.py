@@ -1,4 +1,4 @@
-"""Documents into specs: kind, fields, types, embedded Kubernetes values, names."""
+"""Validation of documents as specs: kind, fields, types, embedded Kubernetes values, names."""
 
 import hashlib
 import re
@@ -34,10 +34,10 @@ _SERVICE_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 
 def validate(sources: Sources, report: Report) -> Program:
-    """The specs among the documents, in the order of the documents, and the platform they are compiled for.
+    """The program: the specs among the documents, in the order of the documents, and the platform.
 
-    Documents with errors are left out of the program; their diagnostics are in the report. Where the platform file has
-    errors, specs are only checked by themselves and the program is empty: the rest depends on it.
+    Documents with errors are not in the program; their diagnostics are in the report. If the platform file has errors,
+    specs are only checked one by one and the program is empty: all other checks depend on the platform.
     """
     platform = platform_file.platform(sources.platform, report)
     if platform is None:
@@ -62,13 +62,13 @@ def validate(sources: Sources, report: Report) -> Program:
 
 
 def is_spec(document: Document) -> bool:
-    """Whether it is of a kind that is compiled."""
+    """Whether a document has a kind that is compiled."""
     kind = document.data.get("kind")
     return isinstance(kind, str) and kind in KINDS
 
 
 def identity_of(document: Document, default_namespace: str) -> SpecId:
-    """What a document would be if it had no errors; without a name, nothing that exists."""
+    """The identity of a document, which may have errors; without a name it matches no spec."""
     metadata = document.data.get("metadata")
     given = metadata if isinstance(metadata, dict) else {}
     kind = document.data["kind"]
@@ -133,18 +133,18 @@ def _embedded(model: Model, platform: Platform) -> Iterator[Finding]:
 
 
 def _is_merged(definition: str, problem: SchemaProblem) -> bool:
-    """Whether it is about entries of a training pod's container that stand twice: lowering keeps the last one."""
+    """Whether a problem is a duplicate entry in a training pod's container: lowering uses the last one."""
     return definition == _POD_TEMPLATE and problem.keyword == LIST_MAP_KEYS and problem.path[-1] in MERGE_KEYS
 
 
 def _digest(model: CustomResource, namespace: str) -> str:
-    """Over the content of the spec: not its place, layout, legacy spelling or status."""
+    """Digest of the spec's content, without its place, layout, legacy spelling or status."""
     content = model.model_dump(mode="json", exclude_unset=True)
     return hashlib.sha256(ascii_json([namespace, content])).hexdigest()
 
 
 def _foreign(document: Document, platform: Platform) -> list[Finding]:
-    """What to say of a document that is no spec: nothing if the platform lets it through."""
+    """Findings about a document that is not a spec; none for a valid one that the platform lets through."""
     data = document.data
     version, kind = data.get("apiVersion"), data.get("kind")
     if not isinstance(kind, str) or not isinstance(version, str):
@@ -162,7 +162,7 @@ def _foreign(document: Document, platform: Platform) -> list[Finding]:
 
 
 def _unknown_kind(version: str, kind: str) -> tuple[str, str]:
-    """Message and hint."""
+    """Message and hint for an unknown kind."""
     unchanged = "To write it unchanged, list it in `passThrough` of the platform file."
     message = f'"{kind}" of {version} is not a kind of spec.'
     if kind == "List" or kind.removesuffix("List") in KINDS:
@@ -180,7 +180,7 @@ def _nameless(data: dict[str, Any], field: str) -> Finding:
 
 
 def _plain(data: dict[str, Any]) -> list[Finding]:
-    """A plain object needs a name, since it is filed by it."""
+    """SP202 for a plain object without a name, which its file name needs."""
     metadata = data.get("metadata")
     if isinstance(metadata, dict) and isinstance(metadata.get("name"), str):
         return []
@@ -189,7 +189,7 @@ def _plain(data: dict[str, Any]) -> list[Finding]:
 
 
 def _of_the_system(data: dict[str, Any], platform: Platform) -> Iterator[Finding]:
-    """A plain object in a namespace of the system, or the Namespace itself, whose labels decide what may run there."""
+    """SP615 for a plain object in a system namespace, or for such a Namespace: its labels decide what may run in it."""
     metadata = data.get("metadata")
     given = metadata if isinstance(metadata, dict) else {}
     field = "name" if (data["apiVersion"], data["kind"]) == ("v1", "Namespace") else "namespace"
