@@ -1,4 +1,4 @@
-"""The command line: parses options, calls one function, prints what came of it.
+"""The command line: parses options, calls one function, prints the result.
 
 Exit codes: 0 fine, 1 errors or `--check` found differences, 2 wrong usage. Commands import what they need when they
 run, so that `--help` answers at once.
@@ -34,22 +34,22 @@ for command in (init, validate, synth, watch, diff, status, migrate, explain, cr
 
 def main() -> None:
     """Entry point of the `stowplan` command."""
-    # A run keeps nearly all it makes until its end: looking for garbage at Python's own pace takes a tenth of its time.
+    # Nearly all objects live until the end of a run: garbage collection at Python's pace takes a tenth of its time.
     gc.set_threshold(50_000, 20, 20)
-    # Looking for plugins of pydantic reads the metadata of all packages that are installed; none shall have a say here.
+    # The search for pydantic plugins reads the metadata of all installed packages; no plugin is wanted here.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            # File names and excerpts may hold what a terminal or pipe without UTF-8 cannot show.
+            # A terminal or pipe without UTF-8 cannot show all characters of file names and excerpts.
             stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except BrokenPipeError:
-        # The reader of our output has gone, as with `| head`; nothing is left to tell anyone.
+        # The reader of the output has exited, as with `| head`; nothing more can be printed.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(1) from None
     finally:
-        # Or else Python looks for garbage among all there is before it ends.
+        # Otherwise Python collects garbage among all objects before it exits.
         gc.freeze()
 
 

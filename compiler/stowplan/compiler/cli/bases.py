@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def vouching_base(out: Path, revision: str | None) -> "Base | None":
-    """What a commit vouches for; None without a commit. One that cannot be read is wrong usage."""
+    """The runs that a commit vouches for; None without a commit. An unreadable commit is wrong usage."""
     if revision is None:
         return None
     from stowplan.compiler.committed import vouching  # noqa: PLC0415 - start-up time
@@ -31,7 +31,7 @@ def in_ci() -> bool:
 
 
 def base_missing(out: Path) -> Diagnostic:
-    """SP526."""
+    """SP526, for `--check` in CI without a base commit."""
     from stowplan.compiler.diagnostics.report import diagnose_at  # noqa: PLC0415
     from stowplan.compiler.output import paths  # noqa: PLC0415 - start-up time
     from stowplan.schema.diagnostics import finding  # noqa: PLC0415

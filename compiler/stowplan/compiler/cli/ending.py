@@ -1,4 +1,4 @@
-"""The end of a command: what is printed, and the exit code."""
+"""The end of a command: its output and its exit code."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ from stowplan.compiler.diagnostics.report import Report
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What is known of a run when it ends."""
+    """The state of a run at its end."""
 
     repo: Path
     report: Report
@@ -58,9 +58,9 @@ class Ending:
 
 @contextmanager
 def busy(word: str) -> Iterator[None]:
-    """Says on a terminal that there is work under way, and takes it back; elsewhere it says nothing.
+    """Show `word` on a terminal while work is in progress, then erase it; elsewhere show nothing.
 
-    Taking back needs escapes, which who sets NO_COLOR may not want to see.
+    Erasing needs escape sequences, so NO_COLOR disables it too.
     """
     if not sys.stderr.isatty() or os.environ.get("NO_COLOR"):
         yield
@@ -72,9 +72,9 @@ def busy(word: str) -> Iterator[None]:
 
 
 def _from_here(repo: Path) -> str:
-    """The folder of the specs as CI services know it: from the folder that the command runs in, with slashes."""
+    """The folder of the specs as CI services name it: relative to the current folder, with slashes."""
     try:
         return Path(os.path.relpath(repo)).as_posix()
     except ValueError:
-        # On Windows there is no way from one drive to another.
+        # On Windows no relative path leads from one drive to another.
         return repo.as_posix()

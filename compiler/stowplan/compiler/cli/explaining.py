@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _codes(incomplete: str) -> list[str]:
-    """Codes that begin so. Where none does, the shell completes files."""
+    """Codes that begin with `incomplete`. Without any, the shell completes file names."""
     from stowplan.schema.codes import CATALOGUE  # noqa: PLC0415 - start-up time
 
     return [code for code in CATALOGUE if incomplete and code.startswith(incomplete)]
@@ -152,7 +152,7 @@ def _source_map(repo: Path, out: Path) -> "tuple[Compiled, SourceMap]":
 
 
 def _inside(file: str, root: Path) -> str:
-    """The path of a file from a folder that it is in, with slashes; as it is given, it may also begin there."""
+    """The path of a file relative to `root`, with slashes; the given path may be relative to `root` already."""
     place = Path(os.path.relpath(file, root))
     return Path(file).as_posix() if place.parts[:1] == ("..",) else place.as_posix()
 

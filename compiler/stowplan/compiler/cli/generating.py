@@ -1,4 +1,4 @@
-"""The commands that write files of ours: `init`, `crds` and `schema`."""
+"""The commands that write generated files: `init`, `crds` and `schema`."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Options that several commands have, and what is wrong with their values."""
+"""Options of several commands, and checks of their values."""
 
 import os
 from enum import StrEnum
@@ -36,7 +36,7 @@ def folder(repo: Path) -> Path:
     """The folder of the repository.
 
     For the current folder it is the nearest one, here or above, that has a platform file. The search ends at the top
-    of the Git work tree, so that no file of somebody else's folder is ever used.
+    of the Git work tree, so that no file of another user's folder is ever used.
     """
     if not repo.is_dir():
         raise typer.BadParameter(f"{repo} is not a folder.", param_hint="REPO")
@@ -53,7 +53,7 @@ def _nearest_above(start: Path) -> Path | None:
 
 
 def apart_from_specs(out: Path, repo: Path) -> Path:
-    """`out`, unless what is written there would be read as specs, or removed and written among them."""
+    """`out`; refuses a folder in or around the specs, which would mix outputs and specs. Raises `BadParameter`."""
     written, read = Path(os.path.realpath(out)), Path(os.path.realpath(repo / SPECS))
     if written.is_relative_to(read) or read.is_relative_to(written):
         message = f"{out} is in or around {repo / SPECS}. Name a folder apart from the specs, such as {repo / 'out'}."

@@ -64,7 +64,7 @@ def status(
         typer.echo(json.dumps({"specs": records(found)}, indent=2))
     else:
         console = terminal()
-        # In a pipe nothing is cut: the reader may look for any word.
+        # In a pipe no line is cut: the reader may search for any word.
         console = console if console.is_terminal else Console(width=_UNLIMITED)
         console.print(table(found))
         typer.echo(summary(found))

@@ -1,6 +1,6 @@
-"""How diagnostics look: lines for people, JSON for programs.
+"""Output of diagnostics: lines for people, JSON for programs.
 
-Rich is imported where it is used: most runs find nothing to say, and programs that read JSON need no styles.
+Rich is imported on first use: most runs have no diagnostics, and JSON needs no styles.
 """
 
 import json
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 _TAB = 4
 _WIDEST = 160
-"""Characters of a line in an excerpt; of a longer one, those around the place."""
+"""Maximum number of characters in an excerpt; a longer line is cut around the location."""
 
 
 def terminal(*, stderr: bool = False) -> "Console":
-    """Where text for people goes: styled on a terminal, unless the user sets NO_COLOR, and plain anywhere else."""
+    """The console for people: styled on a terminal, unless the user sets NO_COLOR, and plain anywhere else."""
     from rich.console import Console  # noqa: PLC0415 - start-up time
 
     return Console(stderr=stderr, color_system=None if os.environ.get("NO_COLOR") else "auto")
 
 
 def print_text(console: "Console", diagnostics: Sequence[Diagnostic], texts: Mapping[str, str]) -> None:
-    """One block for each diagnostic: place, severity, code and message; then the field and what to do.
+    """Print one block for each diagnostic: location, severity, code and message; then the field and the hint.
 
-    On a terminal the line of the source stands between them, with a caret under the place.
+    On a terminal the source line is between them, with a caret under the location.
     """
     from rich.text import Text  # noqa: PLC0415 - start-up time
 
@@ -52,7 +52,7 @@ def print_text(console: "Console", diagnostics: Sequence[Diagnostic], texts: Map
 
 
 def summary(diagnostics: Sequence[Diagnostic]) -> str:
-    """`2 errors, 1 warning, 0 infos`."""
+    """The summary line, such as `2 errors, 1 warning, 0 infos`."""
     counts: Counter[Severity] = Counter()
     for each in diagnostics:
         counts[each.severity] += each.more or 1
@@ -60,7 +60,7 @@ def summary(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def as_json(diagnostics: Sequence[Diagnostic], extra: Mapping[str, Any]) -> str:
-    """All diagnostics as one JSON object, with the keys of `extra` beside them."""
+    """All diagnostics as one JSON object, together with the keys of `extra`."""
     items = [
         {
             "code": each.code,
@@ -92,7 +92,7 @@ def _excerpt(console: "Console", each: Diagnostic, lines: Sequence[str], style: 
 
 
 def _around(line: str, column: int) -> tuple[str, str]:
-    """What stands in a line before and from a column on, as it is shown; far from it both are cut."""
+    """The shown parts of a line before and from a column, both cut far from the column."""
     shown = line.expandtabs(_TAB)
     place = len(line[:column].expandtabs(_TAB))
     start = max(0, place - _WIDEST // 2) if len(shown) > _WIDEST else 0

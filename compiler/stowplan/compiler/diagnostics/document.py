@@ -25,7 +25,7 @@ class Node:
     children: "dict[str, Node] | list[Node]" = field(default_factory=dict)
 
     def child(self, part: str | int) -> "Node | None":
-        """The node one step down, or None where there is none.
+        """The child node, or None if it does not exist.
 
         A key may be written in another case: see `fold_keys`.
         """
@@ -53,9 +53,9 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Unplaced:
-    """The plain value of a document whose nodes nobody has asked for yet.
+    """The plain value of a document whose nodes have not been needed yet.
 
-    `nodes` reads them for all documents of `text`, by their index; this document has `index`.
+    `nodes` reads the nodes of all documents of `text`, by index; this document has `index`.
     """
 
     data: Data
@@ -66,9 +66,9 @@ class Unplaced:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One YAML document: its file, its index in that file from 0, and what it says.
+    """One YAML document: its file, its index in that file from 0, and its content.
 
-    `refused` are the paths of values that were found wrong on reading: nobody need hear of them again.
+    `refused`: the paths of values that the reader refused; later findings about them are dropped.
     """
 
     file: str
@@ -78,20 +78,20 @@ class Document:
 
     @property
     def data(self) -> Data:
-        """Its plain value."""
+        """The plain value."""
         return self.given.data
 
     @property
     def root(self) -> Node:
-        """Its value with all positions. Ask for `data` where those are not needed: they may have to be found first."""
+        """The value with all positions. Use `data` if positions are not needed: they may have to be read first."""
         given = self.given
         return given if isinstance(given, Node) else given.nodes(given.text)[given.index]
 
     def locate(self, path: FieldPath, anchor: Anchor = Anchor.VALUE) -> Location:
-        """The position of a field; for one that is absent, the key of the nearest one above it.
+        """The location of a field; for a missing field, the key of the nearest parent.
 
-        A mapping or list that begins on a later line than its key would be pointed at by its first child, so its key
-        stands for it.
+        A mapping or list that begins on a later line than its key is located at its key, since its own position is that
+        of its first child.
         """
         root = self.root
         node, exact = root.nearest(path)

@@ -1,4 +1,4 @@
-"""Characters that people cannot see, and how they are written instead."""
+"""Escaping of characters that people cannot see."""
 
 import re
 
@@ -13,7 +13,7 @@ _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t
 
 
 def visible(text: str) -> str:
-    """`text` for people: what they could not see, or what would steer their terminal, is escaped; tabs stay."""
+    """`text` for people: invisible characters and terminal controls are escaped; tabs are not."""
     return _INVISIBLE.sub(escape, text)
 
 

@@ -11,7 +11,7 @@ _WORDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "
 
 
 def annotations(diagnostics: Sequence[Diagnostic], folder: str) -> Iterator[str]:
-    """One line for each diagnostic, then their sum. `folder` leads from the workspace to where the specs are."""
+    """One line for each diagnostic, then a summary. `folder`: path from the workspace to the folder of the specs."""
     for each in diagnostics:
         place = each.location
         properties = {

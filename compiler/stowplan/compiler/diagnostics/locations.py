@@ -1,4 +1,4 @@
-"""Positions in the user's files: marks, locations, and where lines begin."""
+"""Positions in the user's files: marks, locations, and starts of lines."""
 
 import re
 from bisect import bisect_right
@@ -18,18 +18,18 @@ PLATFORM_FILE = "stowplan.yaml"
 START = Mark(1, 1)
 
 LINE_BREAK = re.compile(r"\r\n|\r|\n")
-"""Where lines end for editors. YAML 1.1 ends them at NEL, LS and PS too; no position of ours counts those."""
+"""Line ends of editors. YAML 1.1 ends lines at NEL, LS and PS too; positions here do not count those."""
 
 
 class Lines:
-    """Where the lines of one text begin."""
+    """The starts of the lines of one string."""
 
     def __init__(self, text: str) -> None:
         self._starts = [0, *(match.end() for match in LINE_BREAK.finditer(text))]
         self._end = len(text)
 
     def mark(self, offset: int) -> Mark:
-        """The position of the character at `offset`, counted from 0; of the end of the text for anything beyond."""
+        """The position of the character at `offset`, counted from 0; for a larger offset, the position of the end."""
         inside = min(offset, self._end)
         line = bisect_right(self._starts, inside)
         return Mark(line, inside - self._starts[line - 1] + 1)

@@ -11,9 +11,9 @@ from stowplan.schema.diagnostics import Finding, Severity, dotted
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """A finding with its place; what users see. Sorts by place, then code, path and text.
+    """A finding with its location, as users see it. Sorted by location, then code, path and message.
 
-    One with a number in `more` stands for that many of its code and file that are not told one by one.
+    `more` above 0: the number of diagnostics of this code and file that this one summarizes.
     """
 
     code: str
@@ -30,18 +30,18 @@ class Diagnostic:
 
 
 def diagnose_at(location: Location, found: Finding) -> Diagnostic:
-    """`found`, at a place that is known."""
+    """`found` as a diagnostic at a known location."""
     return Diagnostic(found.code, found.severity, location, dotted(found.path), found.message, found.hint)
 
 
 def diagnose(document: Document, found: Finding) -> Diagnostic:
-    """`found`, placed in its document."""
+    """`found` as a diagnostic, located in its document."""
     return diagnose_at(document.locate(found.path, found.anchor), found)
 
 
 MOST_ALIKE = 100
-"""Diagnostics of one code and severity in one file that are told one by one. Nobody reads more, and a hostile file
-could hold hundreds of thousands."""
+"""Maximum number of listed diagnostics of one code and severity per file. Users read no more, and a hostile file could
+have hundreds of thousands."""
 
 _Alike = tuple[str, str, Severity]
 
@@ -55,7 +55,7 @@ class Report:
         self._rest: dict[_Alike, Diagnostic] = {}
 
     def add(self, *diagnostics: Diagnostic) -> None:
-        """Keep each diagnostic once, and count those that are too many of their kind."""
+        """Add each diagnostic once, but only count it above the maximum for its code."""
         for each in diagnostics:
             if each in self._seen:
                 continue
@@ -74,15 +74,15 @@ class Report:
         self._rest[alike] = Diagnostic(each.code, each.severity, place, "", message, "Correct the others first.", more)
 
     def add_findings(self, document: Document, findings: Iterable[Finding]) -> None:
-        """Keep findings of one document, placed in it; but none of a value that was refused on reading."""
+        """Add findings, located in their document, except findings about values that the reader refused."""
         self.add(*(diagnose(document, found) for found in findings if found.path not in document.refused))
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """All of them, sorted by place and code."""
+        """All diagnostics, sorted by location and code."""
         return sorted((*self._seen, *self._rest.values()), key=lambda d: d.sort_key)
 
     @property
     def failed(self) -> bool:
-        """Whether there is an error."""
+        """Whether a diagnostic is an error."""
         return any(d.severity is Severity.ERROR for d in (*self._seen, *self._rest.values()))

@@ -22,7 +22,7 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 
 
 def sarif(diagnostics: Sequence[Diagnostic], folder: str) -> str:
-    """A log with one run. `folder` leads from the root of the sources to where the specs are."""
+    """A log with one run. `folder`: path from the root of the sources to the folder of the specs."""
     codes = sorted({each.code for each in diagnostics})
     driver = {"name": "Stowplan", "version": version("stowplan"), "rules": [_rule(code) for code in codes]}
     run = {
@@ -54,7 +54,7 @@ def _result(each: Diagnostic, rule: int, folder: str) -> dict[str, Any]:
         "level": _LEVELS[each.severity],
         "message": {"text": f"{each.message} {each.hint}"},
         "locations": [{"physicalLocation": place}],
-        # Not the line, so that a mistake stays the same one when lines are added above it.
+        # Without the line, so that added lines above a mistake do not change its fingerprint.
         "partialFingerprints": {"stowplan/v1": _digest(path, each.code, each.field_path, each.message)},
         "properties": {"fieldPath": each.field_path},
     }

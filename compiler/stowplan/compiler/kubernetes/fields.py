@@ -1,4 +1,4 @@
-"""Reading of manifests, also of those that are not what they should be."""
+"""Reading of fields of manifests, which may be malformed."""
 
 import re
 from functools import lru_cache
@@ -11,7 +11,7 @@ _WAVE = re.compile(r"[+-]?[0-9]+")
 
 
 def identity(body: Json, metadata: Json | None = None) -> ObjectId:
-    """The identity of an object; empty texts for what it lacks. `metadata` is that of the body, where it is known."""
+    """The identity of an object; missing parts are empty strings. `metadata`: the body's metadata, if already known."""
     own = mapping(body.get("metadata")) if metadata is None else metadata
     group = _group(str(body.get("apiVersion", "")))
     return ObjectId(group, str(body.get("kind", "")), str(own.get("namespace", "")), str(own.get("name", "")))
@@ -19,19 +19,19 @@ def identity(body: Json, metadata: Json | None = None) -> ObjectId:
 
 @lru_cache(maxsize=1024)
 def _group(api_version: str) -> str:
-    """The group, as one text for all objects that have it."""
+    """The group, as one shared string for all objects of the group."""
     return group_of(api_version)
 
 
 def mapping(body: Any, *keys: str) -> Json:
-    """The mapping that `keys` lead to; an empty one where there is none."""
+    """The mapping that `keys` lead to; empty if it does not exist."""
     for key in keys:
         body = body.get(key) if isinstance(body, dict) else None
     return body if isinstance(body, dict) else {}
 
 
 def items(body: Any, *keys: str) -> list[Json]:
-    """The mappings in the list that `keys` lead to; empty where there is none."""
+    """The mappings in the list that `keys` lead to; empty if it does not exist."""
     for key in keys:
         body = body.get(key) if isinstance(body, dict) else None
     if not isinstance(body, list):
@@ -43,13 +43,13 @@ def items(body: Any, *keys: str) -> list[Json]:
 
 
 def annotation(body: Json, key: str) -> str:
-    """The text of an annotation, empty where there is none."""
+    """The value of an annotation; empty if it is missing or not a string."""
     value = mapping(body, "metadata", "annotations").get(key, "")
     return value if isinstance(value, str) else ""
 
 
 def parts(text: Any) -> tuple[str, ...]:
-    """The parts of a comma-separated text, without blanks around them; none of anything else."""
+    """The parts of a comma-separated string, without blanks around them; none for another type."""
     return _parts(text) if isinstance(text, str) and text else ()
 
 
@@ -59,5 +59,5 @@ def _parts(text: str) -> tuple[str, ...]:
 
 
 def wave_from(text: Any) -> int:
-    """The sync wave of an annotation value; 0 if it is missing or no integer, as Argo CD reads it."""
+    """The sync wave of an annotation value; 0 if it is missing or not an integer, as Argo CD reads it."""
     return int(text) if isinstance(text, str) and text and _WAVE.fullmatch(text) else 0

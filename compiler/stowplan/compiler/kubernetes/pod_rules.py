@@ -1,7 +1,7 @@
-"""What the API server holds of pods beyond its OpenAPI document, as JSON schema: see `kubernetes_rules`.
+"""Validation rules of the API server for pods beyond its OpenAPI document, as JSON schema: see `rules`.
 
-Each rule was tried on real API servers of 1.34 and 1.37. What needs arithmetic or a look at two lists is left to the
-rules of pod templates in `library`.
+Each rule was tried on real API servers of 1.34 and 1.37. Rules that need arithmetic or two lists are among the rules of
+pod templates in `library`.
 """
 
 from stowplan.compiler.kubernetes.schema_checker import FORM, JsonSchema
@@ -83,4 +83,4 @@ POD_RULES: dict[str, list[JsonSchema]] = {
     f"{_CORE}ResourceRequirements": [{"properties": {"limits": _AMOUNTS, "requests": _AMOUNTS}}],
     f"{_CORE}Volume": [{"maxProperties": 2, FORM: "a name and one source"}],
 }
-"""Schemas that values of these definitions must fit as well."""
+"""Additional schemas for values of these definitions."""

@@ -1,8 +1,8 @@
-"""What the API server holds beyond its OpenAPI document, as JSON schema.
+"""Validation rules of the API server beyond its OpenAPI document, as JSON schema.
 
-The document leaves out enumerations, the grammar of quantities and labels, and rules between fields; the server's
-validation code (pkg/apis/*/validation of Kubernetes 1.34) has them. Here are those for the types that specs and our
-manifests use.
+The document lacks enumerations, the grammar of quantities and labels, and rules between fields; the server's validation
+code (pkg/apis/*/validation of Kubernetes 1.34) has them. This module has the rules for the types in specs and compiled
+manifests.
 """
 
 from typing import Any
@@ -24,17 +24,17 @@ FORMATS: dict[str, JsonSchema] = {
     "byte": {"pattern": r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$", FORM: "base64"},
     "date-time": {"format": "date-time", FORM: "a time such as 2026-01-31T12:00:00Z"},
 }
-"""What a `format` of the document means for the value."""
+"""Schema of the values for each `format` of the document."""
 
 REPLACED: dict[str, JsonSchema] = {
-    # The document says `oneOf` text or number, each or null, so that null fits both and is refused.
+    # The document has `oneOf` nullable string or nullable number: null matches both and is refused.
     "io.k8s.apimachinery.pkg.api.resource.Quantity": {
         "type": ["string", "number", "null"],
         "pattern": r"^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$",
         FORM: "a quantity such as 500m or 1Gi",
     },
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString": {"type": ["string", "integer", "null"]},
-    # The document lets anything stand here. A structural schema has no list of schemas.
+    # The document allows any value here. A structural schema has no list of schemas.
     f"{_CRD}JSONSchemaPropsOrArray": {"$ref": f"#/$defs/{_CRD}JSONSchemaProps"},
     f"{_CRD}JSONSchemaPropsOrBool": {
         "if": {"type": "boolean"},
@@ -42,7 +42,7 @@ REPLACED: dict[str, JsonSchema] = {
         "else": {"$ref": f"#/$defs/{_CRD}JSONSchemaProps"},
     },
 }
-"""Definitions that are written anew."""
+"""Definitions that replace the ones of the document."""
 
 _PROTOCOL = ("TCP", "UDP", "SCTP")
 _PROFILE = ("RuntimeDefault", "Localhost", "Unconfined")
@@ -171,7 +171,7 @@ _SCHEMA_FIELDS = {
     "object": "properties",
     "string": "description format pattern title type x-kubernetes-list-type x-kubernetes-map-type",
 }
-"""Fields of a CRD's schema by their type: unlike elsewhere none may be null, since nobody could read that schema."""
+"""Fields of a CRD's schema by their type: unlike elsewhere none may be null, since such a schema is unreadable."""
 
 _SPEC: JsonSchema = {"properties": {"spec": {"type": "object"}}, "required": ["spec"]}
 _WITH_SPEC = (
@@ -192,7 +192,7 @@ _RULES: dict[str, list[JsonSchema]] = {
     f"{_META}LabelSelector": [{"properties": {"matchLabels": _LABELS}}],
     f"{_CORE}ServiceSpec": [{"properties": {"selector": _LABELS}}],
     f"{_CORE}Toleration": [
-        # An empty key is that of a toleration for all taints.
+        # A toleration for all taints has an empty key.
         {"properties": {"key": {"anyOf": [{"maxLength": 0}, _KEY], FORM: _KEY[FORM]}, "value": _VALUE}},
         _when("operator", ("Exists",), {"properties": {"value": _EMPTY}}),
         {
@@ -248,7 +248,7 @@ _NEW_TOLERATION = ("Exists", "Equal", "Lt", "Gt")
 
 
 def rules_of(kubernetes: str, definition: str) -> list[JsonSchema]:
-    """Schemas that a value of this definition must fit as well; empty for most definitions."""
+    """Additional schemas for a value of this definition; empty for most definitions."""
     enumerations = dict(_ENUMERATIONS.get(definition, {}))
     if definition == f"{_CORE}Toleration":
         enumerations["operator"] = _OLD_TOLERATION if kubernetes == "1.34" else _NEW_TOLERATION
@@ -259,7 +259,7 @@ def rules_of(kubernetes: str, definition: str) -> list[JsonSchema]:
 
 
 def _enum(values: tuple[str, ...]) -> dict[str, Any]:
-    # The empty text and null mean that the field is not set.
+    # The empty string and null mean that the field is not set.
     return {"enum": [*values, "", None]}
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with plain data by a JSON schema, in our own words."""
+"""Check of plain data against a JSON schema, with Stowplan's messages."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,8 +23,7 @@ from stowplan.schema.wording import (
 JsonSchema = dict[str, Any]
 
 FORM = "title"
-"""Keyword whose text says in a few words what a value must look like, or why a field is required; messages show it
-instead of the rule itself."""
+"""Keyword for a short string: the form of a value, or why a field is required. Messages show it instead of the rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +50,14 @@ class Checker:
 
     def __init__(self, schema: JsonSchema) -> None:
         self._schema = schema
-        # The linear-time engine for patterns: the server's are RE2, which has no look-around either.
+        # The linear-time engine for patterns: the server uses RE2, which has no look-around either.
         options = jsonschema_rs.RegexOptions()
         self._validator = jsonschema_rs.Draft202012Validator(
             schema, validate_formats=True, pattern_options=options, keywords={LIST_MAP_KEYS: UniqueKeys}
         )
 
     def problems(self, value: Any) -> list[SchemaProblem]:
-        """All problems of plain data, sorted by path; empty where it fits."""
+        """All problems of plain data, sorted by path; empty for valid data."""
         try:
             if self._validator.is_valid(value):
                 return []
@@ -72,7 +71,7 @@ class Checker:
         return sorted(told, key=lambda p: ([str(part) for part in p.path], p.keyword, p.message))
 
     def _meant(self, error: jsonschema_rs.ValidationError) -> Iterator[FieldPath]:
-        """The fields that unknown ones were probably meant to be: those are not also missing."""
+        """The fields that the user probably meant by unknown ones: they are not reported as missing too."""
         if error.kind.name == "additionalProperties":
             for name in error.kind.value:
                 yield (*error.instance_path, nearest(name, self._known(error.schema_path)) or name)
@@ -101,7 +100,7 @@ class Checker:
         return SchemaProblem((*path, name), "additionalProperties", message, hint)
 
     def _known(self, schema_path: list[str | int]) -> JsonSchema:
-        """The fields beside a rule that refuses all others."""
+        """The known fields of the schema whose rule refuses all others."""
         known: JsonSchema = self._at(schema_path[:-1]).get("properties", {})
         return known
 
@@ -115,7 +114,7 @@ class Checker:
 def _wording(
     kind: jsonschema_rs.ValidationErrorKind, value: Any, schema: JsonSchema, *, secret: bool
 ) -> tuple[str, str]:
-    """`secret` keeps the value out of the message."""
+    """Message and hint for an error. With `secret`, the message does not show the value."""
     form = schema.get(FORM)
     if secret:
         return found_but(_kind(value), form or ANY_TEXT)

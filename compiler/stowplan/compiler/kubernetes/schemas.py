@@ -2,8 +2,8 @@
 
 `generated/` holds one JSON file for each supported minor version: `kinds` names the definition of each kind of objects
 by `<apiVersion> <kind>`, and `definitions` holds the schemas, closed against unknown fields. `make generate` writes
-these files from the OpenAPI documents of Kubernetes, and a test holds them to it. A file is read once (about 5 ms); a
-kind's own part is cut out and compiled when it is first asked for, and kept.
+these files from the OpenAPI documents of Kubernetes, and a test compares them. A file is read once (about 5 ms); the
+part of a kind is extracted and compiled on first use, and cached.
 """
 
 import re
@@ -23,7 +23,7 @@ _GENERATED = Path(__file__).with_name("generated")
 
 @dataclass(frozen=True, slots=True, order=True)
 class KnownKind:
-    """A kind that a version of Kubernetes serves itself; `group` is empty for the core group."""
+    """A built-in kind of a Kubernetes version; `group` is empty for the core group."""
 
     group: str
     version: str
@@ -32,29 +32,29 @@ class KnownKind:
 
 
 def object_problems(kubernetes: str, body: dict[str, Any]) -> list[SchemaProblem] | None:
-    """What is wrong with a whole object by the schema of its apiVersion and kind; None for a kind that is not built in.
+    """Problems of a whole object by the schema of its apiVersion and kind; None for a kind that is not built in.
 
-    `kubernetes` is a supported minor such as `1.34`. Strict as the API server with field validation `Strict` is:
-    unknown fields are problems. Null is allowed where a field may be missing, since the server drops it, but not in a
-    list.
+    `kubernetes` is a supported minor version such as `1.34`. As for the API server with field validation `Strict`,
+    unknown fields are problems. Null is allowed for a field that may be missing, since the server drops it, but not in
+    a list.
     """
     checker = _object_checker(kubernetes, str(body.get("apiVersion")), str(body.get("kind")))
     return None if checker is None else checker.problems(body)
 
 
 def definition_problems(kubernetes: str, definition: str, value: Any) -> list[SchemaProblem]:
-    """What is wrong with a value of one type, such as `io.k8s.api.core.v1.Toleration`.
+    """Problems of a value of one type, such as `io.k8s.api.core.v1.Toleration`.
 
-    A definition that does not exist is a bug of ours: `KeyError`.
+    Raises `KeyError` for an unknown definition, which is a compiler bug.
     """
     return _checker(kubernetes, definition).problems(value)
 
 
 @cache
 def known_kinds(kubernetes: str) -> frozenset[KnownKind]:
-    """All kinds of objects that this version of Kubernetes serves itself, lists of objects left out.
+    """All built-in kinds of objects of this Kubernetes version, without lists of objects.
 
-    The OpenAPI definitions do not say whether a kind has a namespace; that comes from a table of ours.
+    The OpenAPI definitions do not say whether a kind has a namespace; the table `CLUSTER_SCOPED` does.
     """
     kinds = set()
     for name in _document(kubernetes)["kinds"]:
@@ -84,7 +84,7 @@ def _checker(kubernetes: str, definition: str) -> Checker:
 
 @cache
 def _definition(kubernetes: str, name: str) -> tuple[JsonSchema, list[str]]:
-    """A definition as the validator reads it, and the names of those that it refers to."""
+    """A definition as the validator reads it, and the names of the definitions that it refers to."""
     schema = REPLACED.get(name)
     if schema is None:
         schema = _document(kubernetes)["definitions"][name]

@@ -1,4 +1,4 @@
-"""The pages of the diagnostic codes: one Markdown file each, beside this module."""
+"""The pages of the diagnostic codes: one Markdown file each, next to this module."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ _CODE = re.compile(r"[\s\[(`'\"]*(?:SP[\s-]*)?([0-9]{3})[\s\])`'\":.,]*", re.IGN
 
 
 def page(code: str) -> str | None:
-    """The page of a code, given as `SP204`, `sp-204`, `[SP204]:` or `204`; None where there is no such code."""
+    """The page of a code, given as `SP204`, `sp-204`, `[SP204]:` or `204`; None for an unknown code."""
     found = _CODE.fullmatch(code)
     name = f"SP{found[1]}" if found else ""
     if name not in CATALOGUE:
