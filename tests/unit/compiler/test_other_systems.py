@@ -57,7 +57,7 @@ def test_the_compiler_needs_no_posix() -> None:
         ("getattr(os, 'O_NOFOLLOW', 0)", []),
     ],
 )
-def test_what_needs_posix_is_found(source: str, found: list[str]) -> None:
+def test_posix_dependencies_are_found(source: str, found: list[str]) -> None:
     assert posix_only(source) == found
 
 
@@ -80,6 +80,6 @@ def test_a_line_of_a_file_on_a_drive_is_understood() -> None:
     assert (found["file"], found["line"]) == ("C:\\data\\specs\\a.yaml", "12")
 
 
-def test_no_two_files_of_ours_differ_by_case_alone() -> None:
+def test_no_two_files_of_the_repository_differ_only_in_case() -> None:
     ours = [*starter.files(), *(path.name for path in (REPOSITORY / "schema/crds").iterdir())]
     assert len({each.casefold() for each in ours}) == len(ours)

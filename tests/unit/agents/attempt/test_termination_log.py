@@ -9,7 +9,7 @@ from stowplan.agents.attempt.termination_log import leave
 
 
 @pytest.mark.parametrize("message", ["short", "long " * 5000, "ü\n" * 5000])
-def test_fits_into_what_the_kubelet_takes(tmp_path: Path, message: str) -> None:
+def test_message_fits_the_limit_of_the_kubelet(tmp_path: Path, message: str) -> None:
     place = tmp_path / "log"
     place.touch()
     leave(5, "Locked", message, {"filesDone": 3}, place)

@@ -33,7 +33,7 @@ def test_only_changes_are_reported() -> None:
     assert (cache.of(KEY), len(heard) >= 3) == ([], True)
 
 
-def test_a_new_list_drops_what_it_does_not_name() -> None:
+def test_a_new_list_drops_missing_objects() -> None:
     cache, heard = made()
     old, new = job("PaddleJob", "worker"), job("PaddleJob", "ps")
     cache.put(old)

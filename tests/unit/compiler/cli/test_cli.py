@@ -385,7 +385,7 @@ def test_check_shows_what_an_edit_would_change(repo: Path) -> None:
     assert files(repo) == before
 
 
-def test_check_finds_what_was_edited_by_hand_and_what_is_stale(repo: Path) -> None:
+def test_check_finds_edited_and_stale_files(repo: Path) -> None:
     run("synth")
     service = repo / "out/default/sampleset-imagenet/service-imagenet-runtime-service.yaml"
     service.write_text(service.read_text().replace("clusterIP: None", "clusterIP: 10.0.0.1"))

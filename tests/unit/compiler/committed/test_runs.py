@@ -273,7 +273,7 @@ def test_a_forged_run_that_our_emitter_cannot_have_written_is_refused(out: Path,
     assert [each.code for each in found.diagnostics] == ["SP513"]
 
 
-def test_what_the_forger_would_have_to_write_is_accepted(out: Path) -> None:
+def test_output_that_equals_the_emitters_is_accepted(out: Path) -> None:
     """Shows that the cases above differ from a real run only by what they forge."""
     last = forged(out, JOB + LABELS + b"spec:\n  value: old\n")
     found = keep([run("sync-newhash2", "new")], last, seen(out), NONE, Renderings())

@@ -62,7 +62,7 @@ def test_output_of_a_first_run_and_of_the_next_one(name: str, tmp_path: Path, mo
         monkeypatch.undo()
 
 
-def test_what_serves_the_next_run_stays_in_its_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_next_run_uses_the_same_node_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     divide(monkeypatch, 2, 3)
     repo = EXAMPLES["two-tier-cache"]
     alone = compiled(repo, tmp_path)
@@ -76,7 +76,9 @@ def test_what_serves_the_next_run_stays_in_its_process(tmp_path: Path, monkeypat
 
 
 @pytest.mark.parametrize("cases", [CASES, INVALID_CASES], ids=["valid", "invalid"])
-def test_what_is_said_of_many_specs(cases: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_diagnostics_of_many_specs_do_not_depend_on_batches(
+    cases: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """All cases as one repository: they collide with each other, and the invalid ones fail in every stage."""
     (tmp_path / "specs").mkdir()
     (tmp_path / "stowplan.yaml").write_text("{}")
@@ -94,7 +96,7 @@ def test_what_is_said_of_many_specs(cases: dict[str, Path], tmp_path: Path, monk
     assert all(each == said[0] for each in said)
 
 
-def test_errors_of_one_batch_keep_all_from_being_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_in_one_batch_prevent_all_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = (
         "apiVersion: batch.paddlepaddle.org/v1alpha1\nkind: SampleJob\nmetadata: {name: %s, namespace: ml}\nspec: %s\n"
     )

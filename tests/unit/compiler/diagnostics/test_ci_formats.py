@@ -46,7 +46,7 @@ def test_annotations_land_on_the_line(repo: Path, snapshot: SnapshotAssertion) -
     assert output("validate", "data", "--format", "github") == snapshot
 
 
-def test_annotations_escape_what_has_a_meaning() -> None:
+def test_annotations_escape_special_characters() -> None:
     first, total = annotations([ODD], ".")
     assert first == (
         "::error file=specs/a%2C b%3Ac.yaml,line=3,col=5,title=SP201 spec.x::100%25 wrong%0Ahere%0ADo this."

@@ -107,7 +107,7 @@ def test_a_code_is_found_as_people_write_it(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", ["SP999", "999", "SP", "", "54", "SP5410", "5 41", "../SP541"])
-def test_what_is_no_code_has_no_page(code: str) -> None:
+def test_an_unknown_code_has_no_page(code: str) -> None:
     assert page(code) is None
 
 

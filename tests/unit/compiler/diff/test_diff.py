@@ -221,7 +221,7 @@ def test_a_comment_does_not_exceed_its_limit(limit: int) -> None:
     assert ("left out here" in text) == (limit < 60_000)
 
 
-def test_names_cannot_steer_a_comment() -> None:
+def test_names_cannot_control_a_comment() -> None:
     own = ObjectId("", "ConfigMap", "ml", "c")
     odd = Field(("data", "x"), "`</details>`", "**y**")
     text = comment(
@@ -242,14 +242,14 @@ def hostile() -> Change:
     return Change(Action.REPLACED, "c.yaml", HOSTILE, old, new, fields, (Risk(Danger.DATA, HOSTILE),))
 
 
-def test_hostile_texts_do_not_steer_the_terminal() -> None:
+def test_hostile_strings_do_not_control_the_terminal() -> None:
     text = "\n".join(line.plain for line in lines([hostile(), hostile()]))
     assert "\x1b" not in text
     assert "\u202e" not in text
     assert [line for line in text.splitlines() if line.startswith("#")] == []
 
 
-def test_hostile_texts_do_not_steer_a_comment() -> None:
+def test_hostile_strings_do_not_control_a_comment() -> None:
     text = comment([hostile()])
     assert not {"\x1b", "\u202e"} & set(text)
     assert [line for line in text.splitlines() if line.startswith("# ")] == []

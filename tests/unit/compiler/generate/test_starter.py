@@ -169,7 +169,7 @@ def test_every_check_has_a_base() -> None:
         "CODEOWNERS",
     ],
 )
-def test_what_decides_what_runs_has_an_owner(path: str) -> None:
+def test_files_that_decide_what_runs_have_a_code_owner(path: str) -> None:
     lines = [line.split() for line in starter.files()["CODEOWNERS"].splitlines() if line and not line.startswith("#")]
     owners = [who for pattern, who in lines if fnmatch(f"/{path}", pattern + "*" * pattern.endswith("/"))]
     assert owners == ["@your-org/ml-platform"]

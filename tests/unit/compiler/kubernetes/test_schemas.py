@@ -100,7 +100,7 @@ def test_quantities_are_accepted(amount: object) -> None:
 
 
 @pytest.mark.parametrize("amount", ["1GB", "1 Gi", "", "Gi", "1.5.2", "0x10", "1e", [1], True])
-def test_what_is_no_quantity_is_refused(amount: object) -> None:
+def test_invalid_quantities_are_refused(amount: object) -> None:
     path, _, text = only(definition_problems(NEWEST, RESOURCES, {"limits": {"memory": amount}}))
     assert path == "limits.memory"
     assert "quantity" in text or "number" in text

@@ -80,7 +80,7 @@ def test_a_line_that_cannot_be_read_is_left_out_and_named(tmp_path: Path) -> Non
     assert problems == [("SP511", Severity.ERROR, f"{tmp_path.name}/{NAME}:4:1")]
 
 
-def test_an_inventory_that_was_merged_badly_keeps_what_both_sides_agree_on(tmp_path: Path) -> None:
+def test_a_badly_merged_inventory_keeps_only_the_entries_without_conflict(tmp_path: Path) -> None:
     format_line, first, second = LINES.splitlines(keepends=True)
     other = second.replace(b'"d1"', b'"d2"')
     merged = b"".join((format_line, first, b"<<<<<<< HEAD\n", second, b"=======\n", other, b">>>>>>> theirs\n"))

@@ -24,7 +24,7 @@ def test_a_source_path_cannot_make_argo_cd_skip_the_file() -> None:
     assert b"+argocd:skip-file-rendering" not in render(output("a.yaml", source="+argocd:skip-file-rendering"))
 
 
-def test_only_files_with_the_header_at_their_start_are_ours() -> None:
+def test_only_files_that_start_with_the_header_count_as_compiled() -> None:
     content = render(output("a.yaml"))
     assert carries_header(content)
     assert carries_header(content[:HEADER_LENGTH])

@@ -25,7 +25,7 @@ def compared(out: Path, outputs: list[Output]) -> tuple[Comparison, list[str]]:
     return found, [each.code for each in report.diagnostics]
 
 
-def test_what_synth_just_wrote_is_the_same(out: Path) -> None:
+def test_output_that_synth_just_wrote_has_no_difference(out: Path) -> None:
     outputs = [output("ml/a.yaml"), output("b.yaml")]
     written(out, outputs)
     found, codes = compared(out, outputs)
@@ -120,7 +120,7 @@ def test_a_check_takes_no_lock(out: Path) -> None:
     assert (found.same, codes) == (True, [])
 
 
-def test_what_cannot_be_read_or_written_is_a_difference(out: Path) -> None:
+def test_unreadable_and_unwritable_files_are_a_difference(out: Path) -> None:
     out.write_text("mine")
     report = Report()
     assert not compare(rendered([output("a.yaml")]), out, inventory.read(out)[0], report).same

@@ -71,7 +71,9 @@ def crashes(out: Path, base: Path, outputs: Sequence[Output]) -> Iterator[int]:
 
 
 @pytest.mark.parametrize("following", OUTPUTS)
-def test_the_next_run_repairs_what_a_killed_one_left(tmp_path: Path, trees: dict[str, Path], following: str) -> None:
+def test_the_next_run_repairs_the_output_of_a_killed_run(
+    tmp_path: Path, trees: dict[str, Path], following: str
+) -> None:
     out = tmp_path / "out"
     states = set()
     for _ in crashes(out, trees["before"], OUTPUTS["after"]):

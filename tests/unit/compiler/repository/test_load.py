@@ -105,7 +105,7 @@ def test_yaml_files_at_any_depth_are_read_in_byte_order_of_their_paths(repo: Pat
     assert files(sources) == [f"specs/{n}" for n in sorted(names, key=lambda n: n.encode())]
 
 
-def test_a_file_gives_all_its_documents_and_its_text(repo: Path) -> None:
+def test_a_file_has_all_its_documents_and_its_source(repo: Path) -> None:
     text = "a: 1\r\n---\r\n---\r\nb: 2\r\n"
     sources, _ = run(write(repo, {"specs/a.yaml": text}))
     assert [(d.file, d.index, d.root.data) for d in sources.documents] == [
@@ -291,7 +291,7 @@ def test_a_repository_reached_by_a_link_is_a_repository(repo: Path) -> None:
     assert run(repo.parent / "linked") == run(repo)
 
 
-def test_what_several_links_lead_to_is_read_once(repo: Path) -> None:
+def test_a_file_behind_several_links_is_read_once(repo: Path) -> None:
     write(repo, {"specs/real/a.yaml": "a: 1", "shared/b.yaml": "b: 1"})
     link(repo / "specs/again", "real")
     link(repo / "specs/again.yaml", "real/a.yaml")

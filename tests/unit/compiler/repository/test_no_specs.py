@@ -46,7 +46,7 @@ def test_files_without_documents_are_reported(tmp_path: Path, text: str) -> None
     assert "2 files" in found.message
 
 
-def test_what_was_passed_over_is_named_in_order(tmp_path: Path) -> None:
+def test_skipped_files_are_named_in_order(tmp_path: Path) -> None:
     names = [f"{letter}.json" for letter in "gfedcba"]
     (found,) = loaded(tmp_path, *names, "sub/README")
     assert found.code == "SP115"

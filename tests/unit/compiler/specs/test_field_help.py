@@ -29,5 +29,5 @@ def test_allowed_values_and_the_default_are_shown() -> None:
 
 
 @pytest.mark.parametrize("name", ["nothing", "sampleset.nothing", "sampleset.spec.partitions.more", ""])
-def test_what_is_no_field_has_no_help(name: str) -> None:
+def test_an_unknown_field_has_no_help(name: str) -> None:
     assert field_help(name) is None

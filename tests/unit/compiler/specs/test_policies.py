@@ -99,7 +99,7 @@ def test_an_edit_of_mount_options_restarts_the_cache_pods(tmp_path: Path) -> Non
         (DATASET + task("warmup", ", warmupOptions: {threads: 0}"), ["SP205"]),
     ],
 )
-def test_what_the_cluster_or_juicefs_would_refuse_is_refused_here(
+def test_values_that_the_cluster_or_juicefs_would_refuse_are_refused(
     tmp_path: Path, spec: str, expected: list[str]
 ) -> None:
     assert codes(tmp_path, spec) == expected

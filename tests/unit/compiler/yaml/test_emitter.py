@@ -284,7 +284,7 @@ def test_an_object_used_twice_is_written_twice() -> None:
 
 
 @pytest.mark.parametrize("text", ["\x1b[31m", "a\u202eb", "\u2028", "\ufeff", "a\u200bb", "\U000e0041", "\x85", "a\rb"])
-def test_what_a_reader_cannot_see_is_escaped(text: str) -> None:
+def test_invisible_characters_are_escaped(text: str) -> None:
     assert emit({"a": text, text: 1}).replace("\n", "").isprintable()
 
 
@@ -304,7 +304,7 @@ class Word(StrEnum):
 
 
 @pytest.mark.parametrize("value", [(1,), {1}, b"x", Word.A, object()], ids=lambda value: type(value).__name__)
-def test_what_is_not_plain_data_is_a_type_error(value: object) -> None:
+def test_other_types_than_plain_data_are_a_type_error(value: object) -> None:
     with pytest.raises(TypeError, match="plain data"):
         emit({"a": [value]})
 
@@ -317,7 +317,7 @@ def test_a_key_that_is_not_a_string_is_a_type_error() -> None:
 @pytest.mark.parametrize(
     "value", [math.nan, math.inf, -math.inf, "\ud800", "a\n\udfff"], ids=lambda text: ascii(text)[:40]
 )
-def test_what_no_reader_can_read_is_a_value_error(value: object) -> None:
+def test_values_that_no_reader_can_read_are_a_value_error(value: object) -> None:
     with pytest.raises(ValueError, match=r"disagree|surrogate"):
         emit({"a": value})
 

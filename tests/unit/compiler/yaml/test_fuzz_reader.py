@@ -80,7 +80,7 @@ def check(text: str) -> list[Document]:
 @example("a: \U0001f600\n'")
 @example("a: 'x\u2028\n")
 @example("\ufeff\ufeffa: [")
-def test_text_like_yaml_is_read_or_refused(text: str) -> None:
+def test_strings_like_yaml_are_read_or_refused(text: str) -> None:
     check(text)
 
 
@@ -88,13 +88,13 @@ def test_text_like_yaml_is_read_or_refused(text: str) -> None:
 @given(st.text())
 @example("\ud800")
 @example("\uffff")
-def test_any_text_is_read_or_refused(text: str) -> None:
+def test_any_string_is_read_or_refused(text: str) -> None:
     check(text)
 
 
 @settings(max_examples=100, deadline=None)
 @given(plain_data(TEXT))
-def test_what_pyyaml_writes_in_quotes_is_read_back(value: object) -> None:
+def test_quoted_output_of_pyyaml_is_read_back(value: object) -> None:
     documents, diagnostics = read(yaml.safe_dump({"a": value}, default_style='"'), "f")
     assert (diagnostics, [document.root.data for document in documents]) == ([], [{"a": value}])
 
@@ -112,7 +112,7 @@ def test_json_is_yaml(value: object) -> None:
         st.sampled_from([*"ab1y~:-[]{},' \n", "a: ", "- ", "\n  ", "\n---\n", ": ", "! ", "'q'", "1.5"]), max_size=12
     )
 )
-def test_short_text_is_read_or_refused(parts: list[str]) -> None:
+def test_short_strings_are_read_or_refused(parts: list[str]) -> None:
     check("".join(parts))
 
 

@@ -96,7 +96,7 @@ def test_a_merge_conflict_in_the_platform_file_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["a: |\n  <<<<<<< HEAD\n  =======\n", "# <<<<<<< HEAD\na: 1\n", "a: =======\n"])
-def test_markers_inside_texts_and_comments_are_none(text: str) -> None:
+def test_markers_inside_strings_and_comments_are_ignored(text: str) -> None:
     assert read(text, "a.yaml")[1] == []
 
 
@@ -126,7 +126,7 @@ def test_a_template_in_the_platform_file_is_called_one(tmp_path: Path) -> None:
     assert (found.code, found.field_path) == ("SP114", "images.registry")
 
 
-def test_texts_of_annotations_and_plain_objects_may_hold_templates(tmp_path: Path) -> None:
+def test_annotations_and_plain_objects_may_contain_templates(tmp_path: Path) -> None:
     spec = edited("  name: imagenet\n", "  name: imagenet\n  annotations: {note: '{{ x }}'}\n")
     plain = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {alert: '{{ $labels.x }}'}\n"
     assert errors(tmp_path, spec + plain, PLATFORM + "passThrough: [{kind: ConfigMap}]\n") == []

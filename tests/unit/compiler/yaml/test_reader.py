@@ -443,7 +443,7 @@ HEADER = 'Only a comment may follow on this line; the string of "|" or ">" begin
         ("a: |0\n b", "1:5", "The YAML cannot be parsed: found an indentation indicator equal to 0."),
     ],
 )
-def test_what_cannot_be_parsed_is_explained_at_its_place(text: str, place: str, message: str) -> None:
+def test_syntax_errors_are_explained_at_their_position(text: str, place: str, message: str) -> None:
     diagnostics = found(text)
     assert [(d.code, f"{d.location.line}:{d.location.column}", d.message) for d in diagnostics] == [
         ("SP101", place, message)

@@ -29,7 +29,7 @@ spec:
 
 
 @pytest.mark.parametrize("jobs", ["core", "jobset"])
-def test_fraction_becomes_text_since_engines_take_no_other_quantity(tmp_path: Path, jobs: str) -> None:
+def test_fraction_becomes_a_string_since_engines_accept_no_other_quantity(tmp_path: Path, jobs: str) -> None:
     result = compiled(tmp_path, {"a.yaml": _SPECS.format(jobs=jobs)})
     assert result.errors == []
     (run,) = (output.manifest.body for output in result.outputs if output.manifest.kind in {"Job", "JobSet"})

@@ -5,7 +5,7 @@ from stowplan.library.ir.data import Origin
 from tests.unit.specs import ORIGIN, sample_set
 
 
-def test_values_stay_as_they_were_given() -> None:
+def test_given_values_are_unchanged() -> None:
     made = custom_resource(sample_set(cache={"levels": [{"path": "/a"}]}), ORIGIN).body
     assert made["spec"] == {
         "partitions": 1,

@@ -109,5 +109,5 @@ def test_a_suspended_cron_job_has_jobs_that_are_not() -> None:
     assert "timeZone" not in made
 
 
-def test_a_cron_job_leaves_room_for_the_names_of_its_jobs() -> None:
+def test_a_cron_job_leaves_space_for_the_names_of_its_jobs() -> None:
     assert len(job.cron_job(task("a" * 60), ORIGIN, schedule="@daily", time_zone=None).name) == 52

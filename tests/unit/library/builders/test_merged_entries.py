@@ -37,7 +37,7 @@ def test_the_last_of_equal_entries_is_kept(tmp_path: Path) -> None:
         assert made["volumeMounts"] == [{"name": "v", "mountPath": "/a", "readOnly": True}]
 
 
-def test_what_nobody_merged_is_refused(tmp_path: Path) -> None:
+def test_entries_that_the_old_operator_did_not_merge_are_refused(tmp_path: Path) -> None:
     result = _compile(
         tmp_path, "{containers: [{name: main, image: a}], volumes: [{name: v, emptyDir: {}}, {name: v, emptyDir: {}}]}"
     )

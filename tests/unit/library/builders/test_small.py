@@ -29,7 +29,7 @@ def labels(component: str) -> dict[str, str]:
     }
 
 
-def test_metadata_of_what_runs_has_no_wave() -> None:
+def test_metadata_of_workloads_has_no_wave() -> None:
     assert metadata("Job", "work", ORIGIN, "sync", namespace="ml") == {
         "name": "work",
         "namespace": "ml",
@@ -105,7 +105,7 @@ def test_pod_disruption_budget_is_in_the_last_wave() -> None:
     }
 
 
-def test_service_account_hands_its_token_to_nobody() -> None:
+def test_service_account_does_not_mount_its_token() -> None:
     made = service_account("data", ORIGIN, namespace="storage").body
     assert (made["metadata"]["namespace"], made["automountServiceAccountToken"]) == ("storage", False)
 
@@ -131,14 +131,14 @@ def test_role_binding_sorts_its_accounts() -> None:
     ]
 
 
-def test_network_policy_lets_nobody_in() -> None:
+def test_network_policy_allows_no_ingress() -> None:
     assert network_policy("data", ORIGIN, namespace="ml", network=Network()).body["spec"] == {
         "podSelector": {"matchLabels": {"stowplan.dev/kind": "SampleSet", "stowplan.dev/name": "data"}},
         "policyTypes": ["Ingress"],
     }
 
 
-def test_network_policy_lets_out_what_is_listed() -> None:
+def test_network_policy_allows_listed_egress() -> None:
     rules = [EgressRule(cidr="10.0.0.0/8", ports=[53], protocol="UDP"), EgressRule(cidr="192.0.2.1/32")]
     spec = network_policy("data", ORIGIN, namespace="ml", network=Network(egress=rules)).body["spec"]
     assert spec["policyTypes"] == ["Ingress", "Egress"]
@@ -161,7 +161,7 @@ def test_network_policy_without_link_local_addresses() -> None:
     ]
 
 
-def test_network_policy_lets_out_what_is_listed_but_link_local_addresses() -> None:
+def test_network_policy_allows_listed_egress_except_link_local_addresses() -> None:
     rules = [
         EgressRule(cidr="0.0.0.0/0", ports=[443]),
         EgressRule(cidr="10.0.0.0/8"),
@@ -212,7 +212,7 @@ def test_config_map_is_named_by_its_content() -> None:
     assert (made.stem, made.run, made.body["immutable"]) == ("data", True, True)
 
 
-def test_config_map_holds_the_configuration_without_what_is_not_given() -> None:
+def test_config_map_contains_the_configuration_without_missing_values() -> None:
     made = config_map("data", ORIGIN, "rmr", _config("a"), namespace="ml", run=True)
     assert RmrConfig.model_validate_json(made.body["data"]["config.json"]) == _config("a")
     assert "null" not in made.body["data"]["config.json"]

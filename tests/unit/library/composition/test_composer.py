@@ -155,7 +155,7 @@ def test_empty_strings_and_empty_maps_are_kept(started: NodeComposer) -> None:
     assert render(started, one) == [bodies(one)]
 
 
-def test_what_cdk8s_renders_is_what_comes_back(packages: Path, tmp_path: Path) -> None:
+def test_the_result_is_the_output_of_cdk8s(packages: Path, tmp_path: Path) -> None:
     """A cdk8s that ignores patches shows that nothing is compared or replaced."""
     shutil.copytree(packages, tmp_path, dirs_exist_ok=True)
     with (tmp_path / "node_modules" / "cdk8s" / "lib" / "api-object.js").open("a") as script:

@@ -36,7 +36,7 @@ def through_node(values: list[Any]) -> list[Any]:
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(data.filter(crosses), min_size=1, max_size=20))
-def test_what_crosses_comes_back_with_the_same_types(values: list[Any]) -> None:
+def test_accepted_values_return_with_the_same_types(values: list[Any]) -> None:
     assert repr_sorted(through_node(values)) == repr_sorted(values)
 
 
@@ -72,13 +72,13 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("value", REFUSED, ids=repr)
-def test_what_node_would_change_is_refused(value: Any) -> None:
+def test_values_that_node_would_change_are_refused(value: Any) -> None:
     with pytest.raises(CrossingError):
         check_crossing({"spec": [value]})
 
 
 @pytest.mark.parametrize("value", [2**53 + 1, 1.0, {"a": None}, {"$jsii.map": {"a": 1}}], ids=repr)
-def test_node_still_changes_what_is_refused(value: Any) -> None:
+def test_node_still_changes_the_refused_values(value: Any) -> None:
     """When this fails, jsii has become better and the list shorter."""
     assert repr(through_node([value])) != repr([value])
 

@@ -80,7 +80,7 @@ def test_without_extensions_nothing_happens(tmp_path: Path) -> None:
     assert extend(program(Platform()), (UNIT,), tmp_path) == Extensions((UNIT,))
 
 
-def test_an_object_of_ours_is_patched(run: Run) -> None:
+def test_a_compiled_object_is_patched(run: Run) -> None:
     extended = run("""
         from cdk8s import JsonPatch
         def build(app, program):
@@ -155,7 +155,7 @@ def test_a_cluster_scoped_object_gets_no_namespace(run: Run, kind: str, version:
     assert "namespace" not in addition.manifest.body["metadata"]
 
 
-def test_the_platform_says_which_other_kinds_are_cluster_scoped(run: Run) -> None:
+def test_the_platform_lists_other_cluster_scoped_kinds(run: Run) -> None:
     flavor = {"group": "kueue.x-k8s.io", "kind": "ResourceFlavor", "clusterScoped": True}
     entry = [{"path": "one.py", "kinds": [flavor]}]
     (addition,) = added(run, "ResourceFlavor", "kueue.x-k8s.io/v1beta1", extensions=entry).additions
@@ -181,7 +181,7 @@ def test_an_object_whose_kind_was_patched_away_is_refused(run: Run) -> None:
     failed(extended, "SP560", 3, "kind None")
 
 
-def test_extensions_see_what_the_ones_before_left(run: Run) -> None:
+def test_extensions_see_the_changes_of_earlier_ones(run: Run) -> None:
     text = """
         from cdk8s import JsonPatch
         def build(app, program):
@@ -318,7 +318,7 @@ def test_an_extension_leaves_the_interpreter_and_the_repository_as_they_were(
     assert {entry.name for entry in tmp_path.iterdir()} == {"one.py", "one_helper.py"}
 
 
-def test_what_an_extension_prints_goes_to_stderr(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+def test_output_of_an_extension_goes_to_stderr(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     run('def build(app, program): print("hello")')
     captured = capsys.readouterr()
     assert (captured.out, captured.err) == ("", "hello\n")

@@ -84,7 +84,7 @@ def test_root_application_is_where_argocd_is() -> None:
     assert made["spec"]["source"]["directory"]["include"] == "{*.yaml,**/*.yaml}"
 
 
-def test_root_application_has_a_project_of_its_own() -> None:
+def test_root_application_has_its_own_project() -> None:
     """Never `default`, in which everything is allowed."""
     fields = settings(name="data", namespace="argo", destination={"name": "blue", "namespaces": ["ml"]})
     assert argocd.root_application(fields, "argocd").body["spec"]["project"] == "data-root"

@@ -14,7 +14,7 @@ PLAIN = st.recursive(LEAVES, lambda below: st.lists(below) | st.dictionaries(st.
 
 
 @given(PLAIN)
-def test_is_what_the_standard_library_writes(value: Any) -> None:
+def test_equals_the_output_of_the_standard_library(value: Any) -> None:
     assert canonical(value) == json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
     assert indented(value) == json.dumps(value, sort_keys=True, indent=2, ensure_ascii=False).encode()
 

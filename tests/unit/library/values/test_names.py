@@ -83,7 +83,7 @@ def test_upstream_volume_keeps_the_names_of_paddle_operator() -> None:
     assert (own.volume, own.volume_handle) == ("data", "ml-data")
 
 
-def test_volume_name_is_shortened_and_stays_its_handle() -> None:
+def test_volume_name_is_shortened_and_still_equals_its_handle() -> None:
     own = SampleSetNames("n" * 40, "s" * 40, "namespaced")
     assert own.volume == own.volume_handle
     assert len(own.volume) == names.LABEL_LIMIT

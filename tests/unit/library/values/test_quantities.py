@@ -35,7 +35,7 @@ def test_equal_quantities(one: object, other: object) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["much", "", None, [], "1 Gi", "1GiB", "1e9999999999"])
-def test_what_is_no_quantity_is_not_compared(wrong: object) -> None:
+def test_invalid_quantities_are_not_compared(wrong: object) -> None:
     assert amount(wrong) is None
     assert not larger(wrong, "1")
     assert not larger("1", wrong)

@@ -197,14 +197,16 @@ ACCEPTED = {
 
 
 @pytest.mark.parametrize(("schema", "path", "message"), REFUSED.values(), ids=REFUSED)
-def test_what_the_api_server_refuses_is_found_at_its_place(schema: Schema, path: str, message: str) -> None:
+def test_problems_that_the_api_server_refuses_are_found_at_their_position(
+    schema: Schema, path: str, message: str
+) -> None:
     found = structural.problems(schema)
     assert [dotted(place) for place, _ in found] == [path]
     assert message in found[0][1]
 
 
 @pytest.mark.parametrize("schema", ACCEPTED.values(), ids=ACCEPTED)
-def test_what_the_api_server_takes_is_no_problem(schema: Schema) -> None:
+def test_schemas_that_the_api_server_accepts_have_no_problems(schema: Schema) -> None:
     assert structural.problems(schema) == []
 
 

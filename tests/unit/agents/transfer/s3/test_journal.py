@@ -55,7 +55,7 @@ def test_run_that_was_killed(ledger: Ledger, tmp_path: Path) -> None:
     assert len(list(again.known())) == 5
 
 
-def test_crash_of_the_node_loses_what_was_not_durable(
+def test_crash_of_the_node_loses_only_entries_that_were_not_durable(
     ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     list_(ledger, [(entry(key), True) for key in "abc"])

@@ -107,7 +107,7 @@ def test_prunes_come_first_in_their_wave_and_mirror_the_order_of_creation() -> N
     assert order(made) == ["-StatefulSet/old", "Role/a", "-Role/old", "StatefulSet/a"]
 
 
-def test_what_must_not_be_pruned_is_no_task() -> None:
+def test_protected_objects_are_not_pruned() -> None:
     assert order(plan([], [obj("PersistentVolumeClaim", options="Prune=false,Delete=false")])) == []
 
 

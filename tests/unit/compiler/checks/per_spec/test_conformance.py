@@ -207,7 +207,7 @@ def test_a_crd_that_is_not_structural() -> None:
     assert "properties.size" in fields(found)[0][1]
 
 
-def test_a_large_crd_is_an_error_of_ours_and_a_warning_to_others() -> None:
+def test_a_large_crd_is_an_error_if_compiled_and_a_warning_if_foreign() -> None:
     large = changed(definition(), "spec.versions.0.schema.openAPIV3Schema.description", "x" * 300_000)
     ours, theirs = crds.check(objects(large)), crds.check(objects(foreign(large)))
     assert fields(ours) == fields(theirs) == [("SP551", "")]

@@ -95,7 +95,7 @@ def test_the_agents_configuration_names_variables_and_holds_no_values() -> None:
     assert "example.com" not in text
 
 
-def test_what_comes_from_elsewhere_is_listed() -> None:
+def test_external_objects_are_listed() -> None:
     assert compiled(SPEC).unit.externals == (
         ExternalReference("ConfigMap", "default", "refs"),
         ExternalReference("PersistentVolumeClaim", "default", "work"),
@@ -192,7 +192,7 @@ CUBES = [name for name in CASES if name.startswith("data-cube-")]
 
 
 @pytest.mark.parametrize("name", CUBES)
-def test_the_agent_reads_what_is_written_for_it(name: str) -> None:
+def test_the_agent_reads_the_compiled_configuration(name: str) -> None:
     """And finds every variable that it is told of."""
     objects = [output.manifest.body for output in case(name).outputs if output.spec]
     maps = [each["data"]["config.json"] for each in objects if each["kind"] == "ConfigMap"]
@@ -224,7 +224,7 @@ SECRETS = {
 
 
 @pytest.mark.parametrize("name", [name for name in CUBES if name.startswith("data-cube-s3-")])
-def test_the_agent_starts_with_what_the_pod_has(name: str) -> None:
+def test_the_agent_starts_with_the_variables_of_its_pod(name: str) -> None:
     """Variables as the kubelet would make them, each from those before it."""
     objects = {output.manifest.kind: output.manifest.body for output in case(name).outputs if output.spec}
     (container,) = _template(objects["Job"])["spec"]["containers"]
@@ -277,7 +277,7 @@ HUB: dict[str, Any] = {
         (SPEC["source"], set(), {"submodules"}, set()),
     ],
 )
-def test_a_configuration_holds_what_its_transfer_reads(
+def test_a_configuration_has_the_fields_that_its_transfer_reads(
     remote: dict[str, Any], read: set[str], downloaded: set[str], uploaded: set[str]
 ) -> None:
     claim = {"type": "pvc", "pvc": {"name": "work", "subPath": "code"}}

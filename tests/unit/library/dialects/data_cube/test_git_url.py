@@ -65,7 +65,7 @@ def test_secrets_are_refused_and_never_shown(url: str) -> None:
         "https://git.example.com/ml/two words.git",
     ],
 )
-def test_what_the_agent_cannot_use_is_refused(url: str) -> None:
+def test_urls_that_the_agent_cannot_use_are_refused(url: str) -> None:
     found = split(url)
     assert isinstance(found, Unusable)
     assert not found.secret

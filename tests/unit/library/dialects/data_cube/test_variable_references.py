@@ -48,7 +48,7 @@ def test_every_reference_is_to_an_earlier_variable(values: dict[str, str]) -> No
 
 
 @given(st.text("$()AB", max_size=8))
-def test_what_is_found_is_what_kubernetes_expands(text: str) -> None:
+def test_the_found_references_are_those_that_kubernetes_expands(text: str) -> None:
     """A text without references comes out the same whatever variables there are."""
     names = references(text)
     one, other = (dict.fromkeys({*names, "A", "B"}, mark) for mark in ("1", "2"))
@@ -56,7 +56,7 @@ def test_what_is_found_is_what_kubernetes_expands(text: str) -> None:
 
 
 @given(st.text("$()AB", max_size=8))
-def test_an_escaped_text_comes_out_as_it_was(text: str) -> None:
+def test_an_escaped_string_expands_to_the_original(text: str) -> None:
     assert references(escaped(text)) == []
     assert expanded(escaped(text), {"A": "1"}) == text
 

@@ -23,7 +23,7 @@ def jobs(
     return [manifest.name for manifest in of_kind(lowered(model, **(platform or {})), "Job")]
 
 
-def test_objects_of_a_dataset_that_is_there_already() -> None:
+def test_objects_of_an_existing_dataset() -> None:
     assert kinds(noSync=True) == sorted(
         "SampleSet ServiceAccount Role RoleBinding NetworkPolicy PersistentVolume PersistentVolumeClaim ConfigMap"
         " Service StatefulSet PodDisruptionBudget".split()

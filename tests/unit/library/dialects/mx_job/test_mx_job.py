@@ -120,7 +120,7 @@ def test_other_failures_are_tried_again(engine: str) -> None:
 
 
 @pytest.mark.parametrize("success", ["scheduler", "worker"])
-def test_the_platform_says_whose_success_counts(success: str) -> None:
+def test_the_platform_sets_the_role_whose_success_counts(success: str) -> None:
     result = lowered(mx_job(), mxnet={"success": success}, **JOBSET)
     assert body(result, "JobSet")["spec"]["successPolicy"]["targetReplicatedJobs"] == [success]
 

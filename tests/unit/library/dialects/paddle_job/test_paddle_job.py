@@ -116,7 +116,7 @@ def test_every_pod_finds_itself_in_the_lists(jobs: str) -> None:
     ],
     ids=lambda edit: next(iter(edit)),
 )
-def test_what_no_pod_depends_on_keeps_the_run(jobs: str, gang: str, edit: dict[str, Any]) -> None:
+def test_edits_that_no_pod_depends_on_keep_the_run(jobs: str, gang: str, edit: dict[str, Any]) -> None:
     engines = {"jobs": jobs, "gang": gang}
     assert named(lowered(paddle_job(**PS), engines=engines)) == named(
         lowered(paddle_job(**{**PS, **edit}), engines=engines)
@@ -189,7 +189,7 @@ def test_restarts(spec: dict[str, Any], restart: str) -> None:
 
 
 @pytest.mark.parametrize("jobs", ENGINES)
-def test_names_have_room_for_the_largest_index(jobs: str) -> None:
+def test_names_leave_space_for_the_largest_index(jobs: str) -> None:
     result = lowered(paddle_job("x" * 63, worker=role(100)), engines={"jobs": jobs})
     assert max(len(host.partition(".")[0]) for host in hosts(result)) <= 63 - len(str(MOST_PODS - 1)) + len("99")
 
@@ -201,7 +201,7 @@ def test_a_name_of_253_characters() -> None:
     assert {len(each.name) for each in of_kind(result, "Job")} <= set(range(64))
 
 
-def test_what_the_repository_need_not_define_is_listed() -> None:
+def test_external_objects_are_listed() -> None:
     spec = {
         "serviceAccountName": "trainer",
         "priorityClassName": "low",
@@ -229,7 +229,7 @@ def test_what_the_repository_need_not_define_is_listed() -> None:
     assert list(result.unit.externals) == sorted(result.unit.externals)
 
 
-def test_a_dataset_with_errors_of_its_own_is_no_mistake_of_the_job() -> None:
+def test_an_invalid_dataset_is_no_error_of_the_job() -> None:
     job = paddle_job(annotations={"stowplan.dev/cache-placement": "required"}, worker=role(), **MOUNT)
     result = lower(job, Context(platform(), VERSION, refused=frozenset({("ml", "data")})))
     assert codes(result) == []
@@ -397,7 +397,7 @@ def test_ports_of_nodes_by_annotation(given: str, *, fits: bool) -> None:
 
 
 @pytest.mark.parametrize("given", ["", "-1", "4e4", "\N{FULLWIDTH DIGIT FOUR}0000", "40000 ", "9" * 5000])
-def test_what_is_no_port(given: str) -> None:
+def test_invalid_ports(given: str) -> None:
     assert codes(lowered(paddle_job(annotations={"host-port": given}, intranet="Host", **PS))) == ["SP439"]
 
 

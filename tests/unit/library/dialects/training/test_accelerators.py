@@ -58,7 +58,7 @@ def test_the_users_entries_of_the_same_name_or_path_are_kept() -> None:
     assert (spec["volumes"], spec["containers"][0]["volumeMounts"]) == ([volume], [MOUNT])
 
 
-def test_two_devices_share_what_both_need() -> None:
+def test_two_devices_share_common_additions() -> None:
     both = {**GPU, **accelerators(example__fpga={"volumes": [DRIVER], "envVars": [LIBRARY_PATH]})}
     given = template(resources={"limits": {"example/gpu": 1, "example/fpga": 1}})
     assert equipped(given, "mxnet", both) == equipped(template(**given["spec"]["containers"][0]), "mxnet", GPU)

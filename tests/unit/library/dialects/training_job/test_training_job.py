@@ -154,7 +154,7 @@ def test_addresses_of_an_etcd(given: str, text: str, host: str) -> None:
 
 
 @pytest.mark.parametrize("given", ["http://etcd/v3", "etcd:port", "etcd:", "a b", "unix:///a", "a,", "-etcd"])
-def test_what_is_no_address_of_an_etcd(given: str) -> None:
+def test_invalid_addresses_of_an_etcd(given: str) -> None:
     assert endpoints(given) is None
     assert codes(lowered(training_job(**TOLERANT, master={"etcd-endpoint": given}))) == ["SP206"]
 
@@ -279,7 +279,7 @@ def test_a_long_name_fits_into_a_label() -> None:
 
 
 @pytest.mark.parametrize(("envs", "ports"), [({}, [7164]), ({"PADDLE_INIT_PORT": "7000"}, [])])
-def test_nobody_watches_a_port_that_servers_do_not_open(envs: Any, ports: list[int]) -> None:
+def test_await_does_not_watch_ports_that_servers_do_not_open(envs: Any, ports: list[int]) -> None:
     result = lowered(training_job(pserver={"min-instance": 1, "envs": envs}))
     (config,) = of_kind(result, "ConfigMap")
     assert json.loads(config.body["data"]["config.json"])["ports"] == ports

@@ -39,7 +39,7 @@ def test_option(options: dict[str, Any], entry: str) -> None:
 
 
 @pytest.mark.parametrize("options", [{"enable-xattr": False}, {"metrics": ""}, {"attr-cache": None}])
-def test_what_is_false_or_empty_is_left_out(options: dict[str, Any]) -> None:
+def test_false_and_empty_values_are_left_out(options: dict[str, Any]) -> None:
     assert rendered(**options) == CACHE
 
 

@@ -48,5 +48,5 @@ def test_plain_http_on_request() -> None:
         "s3",
     ],
 )
-def test_what_cannot_be_copied_from(uri: str) -> None:
+def test_unsupported_sources(uri: str) -> None:
     assert isinstance(parse(uri), str)

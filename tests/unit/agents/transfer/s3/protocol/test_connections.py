@@ -91,7 +91,7 @@ def test_answer_that_comes_before_the_body_was_sent() -> None:
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-def test_proxy_gets_its_password_and_nobody_else(monkeypatch: pytest.MonkeyPatch, scheme: str) -> None:
+def test_only_the_proxy_gets_its_password(monkeypatch: pytest.MonkeyPatch, scheme: str) -> None:
     refused = b"HTTP/1.1 407 No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
     with answering(refused) as (host, requests):
         monkeypatch.setenv(f"{scheme}_proxy", f"http://me:p%40ss@{host}")
