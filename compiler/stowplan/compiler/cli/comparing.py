@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Shape(StrEnum):
-    """How changes are printed."""
+    """Output format of changes."""
 
     TEXT = "text"
     MARKDOWN = "markdown"

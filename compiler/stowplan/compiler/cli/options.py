@@ -11,7 +11,7 @@ from stowplan.compiler.repository.layout import PLATFORM_FILES, SPECS
 
 
 class Format(StrEnum):
-    """How diagnostics are printed."""
+    """Output format of diagnostics."""
 
     TEXT = "text"
     JSON = "json"

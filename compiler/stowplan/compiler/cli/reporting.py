@@ -13,7 +13,7 @@ from stowplan.compiler.diagnostics.report import Report
 
 
 class Shape(StrEnum):
-    """How the states are printed."""
+    """Output format of states."""
 
     TEXT = "text"
     JSON = "json"

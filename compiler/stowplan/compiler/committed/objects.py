@@ -1,4 +1,4 @@
-"""The objects that the committed output holds."""
+"""The objects in the committed output."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath

@@ -34,7 +34,7 @@ class ComposerPool:
             unpack(self._packages.path)
 
     def start(self) -> None:
-        """Start Node before there is anything to render."""
+        """Start Node before the first rendering."""
         self._started()
 
     def render(self, units: Sequence[Unit]) -> list[Unit]:
@@ -45,7 +45,7 @@ class ComposerPool:
     def render_outputs(self, outputs: Sequence[Output]) -> list[Output]:
         """Outputs that belong to no spec, with the bodies that cdk8s rendered. Raises what `Composer.render` raises.
 
-        Each output is a chart of its own, since two objects with one name cannot be in one chart; the check stage
+        Each output is in a separate chart, since two objects with one name cannot be in one chart; the check stage
         reports such objects later.
         """
         rendered = self._started().render([_chart_of_output(output) for output in outputs]) if outputs else []

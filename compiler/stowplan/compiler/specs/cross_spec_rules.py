@@ -117,7 +117,7 @@ def _single_node_claims(program: Program) -> Iterator[tuple[tuple[str, str], Cal
 def _single_node_datasets(
     specs: Sequence[SpecFacts], document_of: DocumentOf
 ) -> Iterator[tuple[tuple[str, str], Callable[[], str]]]:
-    """Claims that SampleSets make and that only one node may mount."""
+    """Claims of SampleSets that only one node may mount."""
     for spec in specs:
         if spec.single:
             yield (spec.id.namespace, str(spec.claim)), _place_of(spec, document_of)

@@ -48,7 +48,7 @@ def conflict(text: str) -> int | None:
 
 
 def problem(character: str, path: FieldPath = ()) -> Finding:
-    """SP117 for a character that is not what it looks like."""
+    """SP117 for a character that looks like a quote, a blank or nothing."""
     name = f"U+{ord(character):04X} ({unicodedata.name(character, 'without a name').lower()})"
     if unicodedata.category(character)[0] == "P":
         message = f"The character {name} looks like a quote, but YAML takes it for text."

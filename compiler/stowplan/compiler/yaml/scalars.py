@@ -23,7 +23,7 @@ WORDS: Mapping[str, Scalar] = {
     **dict.fromkeys(["-.inf", "-.Inf", "-.INF"], -math.inf),
 }
 _NUMBER_START = frozenset("+-.0123456789")
-"""First characters of numbers. A scalar with another one is a string, unless it is in `WORDS`."""
+"""First characters of numbers. A scalar that begins otherwise is a string, unless it is in `WORDS`."""
 
 _INTEGER = re.compile(
     r"([-+]?)(?:0[xX](?P<x>[0-9a-fA-F]+)|0[bB](?P<b>[01]+)|0[oO]?(?P<o>[0-7]+)|(?P<d>0|[1-9][0-9]{0,19}))"
