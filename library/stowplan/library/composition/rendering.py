@@ -31,13 +31,13 @@ def render(charts: Sequence[ChartSource], exchange: Exchange) -> list[tuple[Mani
     refuses it, and the check stage reports that. Raises `RuntimeError` if cdk8s refuses a chart or Node
     responds with anything else: these are bugs of Stowplan or of its installation.
     """
-    carried = [[_can_be_carried(manifest) for manifest in chart.manifests] for chart in charts]
+    carried = [[can_be_carried(manifest) for manifest in chart.manifests] for chart in charts]
     request = [_request(chart, mask) for chart, mask in zip(charts, carried, strict=True)]
     response = _read(exchange(orjson.dumps(request)), len(charts))
     return [_rendered(*parts) for parts in zip(charts, carried, response, strict=True)]
 
 
-def _can_be_carried(manifest: Manifest) -> bool:
+def can_be_carried(manifest: Manifest) -> bool:
     """Whether cdk8s renders the manifest unchanged. cdk8s refuses an apiVersion with more than one slash."""
     return manifest.api_version.count("/") < 2 and crosses(manifest.body)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from cdk8s import Chart
 from constructs import Construct
 
-from stowplan.library.composition.crossing import crosses
+from stowplan.library.composition.rendering import can_be_carried
 from stowplan.library.composition.tree import chart_id
 from stowplan.library.constructs.manifest_set import ManifestSet
 from stowplan.library.manifest import Manifest, Unit
@@ -19,7 +19,7 @@ class SpecChart(Chart):
 
     def __init__(self, scope: Construct, unit: Unit) -> None:
         super().__init__(scope, chart_id(unit.spec))
-        self._carried = tuple(manifest for manifest in unit.manifests if crosses(manifest.body))
+        self._carried = tuple(manifest for manifest in unit.manifests if can_be_carried(manifest))
         self._manifests = ManifestSet(self, unit.spec.name, unit=replace(unit, manifests=self._carried))
 
     @property

@@ -35,6 +35,12 @@ def test_a_tree_has_one_chart_for_each_spec() -> None:
     ]
 
 
+def test_a_chart_leaves_out_an_object_that_cdk8s_refuses() -> None:
+    one = unit(body("Job", apiVersion="a/b/c"), body("Service", spec={}), spec=SpecId("SampleSet", "vision", "d"))
+    chart = SpecChart(App(), one)
+    assert [manifest.kind for manifest in chart.carried] == ["Service"]
+
+
 names = st.from_regex(r"[a-z](-{0,3}[a-z.]){0,6}", fullmatch=True)
 specs = st.builds(
     SpecId, st.sampled_from(["SampleSet", "SampleJob"]), names.filter(lambda name: "." not in name), names

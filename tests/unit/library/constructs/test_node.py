@@ -14,7 +14,7 @@ print("done")
 
 
 def run(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """The program in a Python of its own, without anything on PATH."""
+    """Run the program in a separate Python with an empty PATH."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("JSII_")}
     return subprocess.run(
         [sys.executable, "-c", program],
