@@ -15,8 +15,8 @@ BASE: FieldPath = ("spec", "executor", "options", "extraArgs")
 TOOLS: Mapping[SideType, str] = {"git": "git", "huggingface": "huggingface-cli", "s3": "rclone"}
 """The tool that the old system ran, by type of the remote side. A type without a tool takes no flags."""
 
-_MEBIBYTES = {"": 1 / 1024, "k": 1 / 1024, "m": 1, "g": 1024}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)([kmg]?)(?:i?b?)", re.IGNORECASE)
+_MEBIBYTES = {"b": 1 / 1024**2, "k": 1 / 1024, "m": 1, "g": 1024}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)(b|[kmg](?:i?b)?)?", re.IGNORECASE)
 LEAST_PART = 5
 """MiB; S3 takes no smaller parts."""
 
@@ -30,9 +30,15 @@ def _positive(text: str) -> int | None:
 
 
 def _size(text: str) -> int | None:
-    """Convert a size in rclone's form to MiB. A number without a unit is in KiB."""
+    """Convert a size in rclone's form to MiB. `B` is bytes, and a number without a unit is in KiB.
+
+    https://rclone.org/docs/#size-options
+    """
     found = _SIZE.fullmatch(text)
-    return max(LEAST_PART, round(float(found[1]) * _MEBIBYTES[found[2].lower()])) if found else None
+    if not found:
+        return None
+    unit = (found[2] or "k")[0].lower()
+    return max(LEAST_PART, round(float(found[1]) * _MEBIBYTES[unit]))
 
 
 def _truth(text: str) -> bool | None:

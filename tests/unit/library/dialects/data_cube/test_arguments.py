@@ -22,6 +22,7 @@ from stowplan.schema.kinds.data_cube import SideType
         ("s3", ["--s3-chunk-size", "10240"], {"part_size_mib": 10}),
         ("s3", ["--s3-chunk-size", "16MiB"], {"part_size_mib": 16}),
         ("s3", ["--s3-chunk-size", "1k"], {"part_size_mib": 5}),
+        ("s3", ["--s3-chunk-size", "10485760B"], {"part_size_mib": 10}),
         ("s3", ["--low-level-retries", "0"], {"request_retries": 0}),
         ("s3", ["--s3-force-path-style"], {"path_style": True}),
         ("s3", ["--s3-force-path-style=false"], {"path_style": False}),

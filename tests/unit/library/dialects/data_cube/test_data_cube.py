@@ -193,7 +193,7 @@ CUBES = [name for name in CASES if name.startswith("data-cube-")]
 
 @pytest.mark.parametrize("name", CUBES)
 def test_the_agent_reads_the_compiled_configuration(name: str) -> None:
-    """And finds every variable that it is told of."""
+    """It also finds every variable that its configuration names."""
     objects = [output.manifest.body for output in case(name).outputs if output.spec]
     maps = [each["data"]["config.json"] for each in objects if each["kind"] == "ConfigMap"]
     assert maps
