@@ -1,15 +1,34 @@
 """The dialect of the kind DataCube."""
 
-from stowplan.library.dialects.data_cube import writes
+from stowplan.library.dialects.data_cube import options, paths
 from stowplan.library.dialects.data_cube.lower import lower
+from stowplan.library.dialects.shared.claim_writes import Write
 from stowplan.library.dialects.shared.context import Context
 from stowplan.library.dialects.shared.dialect import Dialect, Relations
-from stowplan.schema.kinds.data_cube import DataCube
+from stowplan.schema.agents.transfer_config import repository_directory
+from stowplan.schema.diagnostics import FieldPath
+from stowplan.schema.kinds.data_cube import ClaimReference, DataCube
 
 
 def relations(model: DataCube, context: Context) -> Relations:
     """The directory that the cube writes to."""
-    return Relations(write=writes.of_model(model, context.namespace(model.metadata.namespace)))
+    return Relations(write=_write(model, context.namespace(model.metadata.namespace)))
+
+
+def _write(model: DataCube, namespace: str) -> Write | None:
+    """The directory of the claim that a cube writes to; None if it uploads. A Git repository gets a subdirectory."""
+    source, sink, executor = model.spec.source, model.spec.sink, model.spec.executor
+    if sink.type != "pvc" or source.type == "pvc":
+        return None
+    claim = sink.pvc or ClaimReference()
+    parts = [paths.canonical(claim.sub_path or "")]
+    if source.type == "git":
+        parts.append(repository_directory(options.literal(source, "url")))
+    path = "/".join(part for part in parts if part)
+    at: FieldPath = ("spec", "sink", "pvc", "subPath" if claim.sub_path else "name")
+    template: FieldPath = ("spec", "sink", "pvc", "template") if claim.template else ()
+    mirror = bool(executor and executor.options and executor.options.sync)
+    return Write(namespace, claim.name or "", path, mirror, at, template)
 
 
 DIALECT = Dialect(lower, relations)
