@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
-from tests.cluster.client import Manifest, ref, true_conditions, wait_for
+from tests.cluster.client import ApiError, Manifest, ref, true_conditions, wait_for
 from tests.cluster.control_plane import Cluster
 
 ACCOUNT = "group-paddlejob"
@@ -51,11 +52,15 @@ class Deciders:
             wait_for(lambda: self.status(stem).get("active") == pods, what="active pods")
 
     def end(self, stem: str = "worker", exit_code: int = 0) -> None:
-        """Lets the pods of a Job end."""
+        """Let the pods of a Job end. After the first failure the Job controller may have deleted the others."""
         changes = {"metadata": {"annotations": {HOLD: None, EXIT_CODE: str(exit_code)}}}
         labels = f"batch.kubernetes.io/job-name={stem}-{HASH}"
         for pod in self.cluster.admin.list("v1", "Pod", self.namespace, labels):
-            self.cluster.admin.patch(pod, changes)
+            try:
+                self.cluster.admin.patch(pod, changes)
+            except ApiError as error:
+                if error.status != HTTPStatus.NOT_FOUND or not exit_code:
+                    raise
 
     def suspend(self, stem: str = "worker", *, suspended: bool) -> None:
         self.cluster.admin.patch(self.job(stem), {"spec": {"suspend": suspended}})
