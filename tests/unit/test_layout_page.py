@@ -1,6 +1,7 @@
 """The layout page in CONTRIBUTING.md lists exactly the existing folders of each package."""
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -37,3 +38,9 @@ def test_every_listed_room_has_a_description(package: str) -> None:
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     for room in listed_rooms(package):
         assert re.search(rf"(?m)^\| `{room}` \| \w.+ \|$", page)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_package_has_more_than_16_modules(package: str) -> None:
+    modules = Counter(each.parent for each in (ROOT / package).rglob("*.py") if each.name != "__init__.py")
+    assert {str(folder): count for folder, count in modules.items() if count > 16} == {}
