@@ -64,7 +64,7 @@ def paddle_job(name: str = "train", *, annotations: dict[str, str] | None = None
 
 
 def training_job(name: str = "train", *, run: str = "", **spec: Any) -> TrainingJob:
-    """Two trainers, unless `spec` says more; keys are those of documents."""
+    """Return a job with two trainers and the fields of `spec`, whose keys are those of documents."""
     metadata = {"name": name, "namespace": "ml", "annotations": {RUN_ANNOTATION: run} if run else {}}
     given = {"image": "paddle:1", "trainer": {"min-instance": 2}, **spec}
     body = {"apiVersion": "paddlepaddle.org/v1alpha1", "kind": "TrainingJob", "metadata": metadata, "spec": given}

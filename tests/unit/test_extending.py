@@ -28,7 +28,7 @@ spec:
 
 
 class Source:
-    """A copy of the source. `edited` are the files of ours that a test changed."""
+    """A copy of the source. `edited` are the existing files that a test changed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -44,11 +44,11 @@ def run(*arguments: str) -> Result:
 
 
 def told(*arguments: str) -> list[dict[str, Any]]:
-    """The diagnostics of a command."""
+    """Return the diagnostics of a command."""
     found: list[dict[str, Any]] = json.loads(run(*arguments, "--format", "json").stdout)["diagnostics"]
     return found
 
 
 def codes(*arguments: str) -> list[str]:
-    """`error SP101` and the like, in the order in which they are told."""
+    """Return severities and codes, such as `error SP101`, in the order of the report."""
     return [f"{each['severity']} {each['code']}" for each in told(*arguments)]

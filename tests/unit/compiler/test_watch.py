@@ -28,7 +28,7 @@ def repo(tmp_path: Path) -> Path:
 
 
 class Watching:
-    """The command in a process of its own."""
+    """The command in a separate process."""
 
     def __init__(self, repo: Path, *before: str) -> None:
         self._log = repo / "log.txt"
@@ -36,7 +36,7 @@ class Watching:
             self.process = subprocess.Popen([*before, COMMAND, "watch", repo], stdout=log, stderr=subprocess.STDOUT)
 
     def until(self, condition: Callable[[str], bool]) -> str:
-        """What it has said by the time that the condition holds of it."""
+        """Wait until the condition holds for the output, and return the output."""
         end = time.monotonic() + PATIENCE_SECONDS
         while not condition(text := self._log.read_text()):
             assert self.process.poll() is None, text
@@ -86,7 +86,7 @@ def test_watch_ends_on_a_signal_that_its_parent_ignores(repo: Path, number: sign
 
 
 def test_an_edit_before_the_first_poll_is_compiled(repo: Path) -> None:
-    """Between the first compilation and the first look at the folder, in whatever time that takes."""
+    """The edit is between the first compilation and the first poll of the folder, however long that takes."""
     rounds = Watcher(repo, repo / "out").rounds()
     next(rounds)
     replicas(repo, "replicas: 2", "replicas: 3")

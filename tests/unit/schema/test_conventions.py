@@ -140,7 +140,7 @@ ODD_KEYS = {
     "MxReplicaSpec.PsRootPort": "old API",
     "MxReplicaStatus": "old API: `Mx_replica_type` and `ReplicasStates`",
 }
-"""Models, or fields, with keys that are in no case of ours. Kinds whose old API had a schema have none."""
+"""Models or fields whose keys are in no usual case. Kinds whose old API had a schema have none."""
 
 CAMEL = re.compile(r"[a-z][a-zA-Z0-9]*")
 KEBAB = re.compile(r"[a-z]+(-[a-z]+)*")

@@ -58,7 +58,7 @@ def test_keys_are_taken_in_any_case(model: type[CustomResource], given: Any, can
     ],
 )
 def test_other_keys_are_unchanged(spec: Any) -> None:
-    """Those of the user, those of Kubernetes, and those that stand twice."""
+    """Keys of the user, keys of Kubernetes, and repeated keys."""
     data, found = read(spec)
     assert (data["spec"], found) == (spec, [])
 

@@ -38,7 +38,7 @@ def test_forms(form: str) -> None:
 @settings(deadline=None)
 @given(st.text(min_size=8, max_size=40), st.binary(max_size=7), st.binary(max_size=7))
 def test_base64_of_a_string_that_contains_the_secret(secret: str, before: bytes, after: bytes) -> None:
-    """All but the characters that also stand for a neighbour."""
+    """All characters are redacted except those that also encode a neighbour."""
     for encode in (b64encode, urlsafe_b64encode):
         whole = encode(before + secret.encode() + after).decode()
         hidden = Redactor([secret])(whole)

@@ -10,7 +10,7 @@ import pytest
 from stowplan.agents.await_group.ports import addresses, open_ports
 
 POD_IP = "127.0.0.2"
-"""Another address of this machine, as a pod has one beside its loopback."""
+"""Another address of this machine, like a pod's address in addition to its loopback."""
 
 
 @contextmanager

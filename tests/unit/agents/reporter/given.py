@@ -54,7 +54,7 @@ def resource(kind: str, spec: Manifest | None = None, status: Manifest | None = 
 def job(
     kind: str, role: str, size: int = 1, *, run: str = RUN, minute: int = 1, status: Manifest | None = None, **spec: Any
 ) -> Manifest:
-    """A Job of a role; its pods last for ever unless `status` says more."""
+    """Return a Job of a role; its pods never end unless `status` has more fields."""
     name = f"it-{kind.lower()}-{role}-{run}"
     metadata = {
         "name": name,
@@ -188,7 +188,7 @@ def observed(kind: str, given: Manifest, *objects: Manifest, partitions: int | N
 def report(
     kind: str, given: Manifest, *objects: Manifest, partitions: int | None = None, mxnet: Any = "scheduler"
 ) -> Any:
-    """The status that follows. It must be of the CRD's shape, and stable: judged once more, it stays."""
+    """Return the resulting status. It must fit the CRD, and judging it again must not change it."""
     seen = observed(kind, given, *objects, partitions=partitions)
     status = registry.status(replace(seen, mxnet_success=mxnet))
     if status is None:
@@ -204,7 +204,7 @@ def report(
 
 
 def told(status: Manifest, name: str) -> tuple[str, str]:
-    """Status and reason of a condition."""
+    """Return status and reason of a condition."""
     (found,) = (each for each in status["conditions"] if each["type"] == name)
     return found["status"], found["reason"]
 

@@ -44,7 +44,7 @@ def test_phases(kind: str, code: int | None, phase: str) -> None:
 @pytest.mark.parametrize("kind", STATUS)
 @pytest.mark.parametrize("code", [None, 0, 12])
 def test_fields_fit_the_model_of_the_kind(kind: str, code: int | None) -> None:
-    """But for those that the report itself adds."""
+    """Fields that the report itself adds are excluded."""
     status = fields(kind, code)
     for condition in status["conditions"]:
         condition["lastTransitionTime"] = "2026-01-01T00:00:00Z"

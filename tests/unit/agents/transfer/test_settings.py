@@ -14,7 +14,7 @@ def test_trailing_newlines_are_removed() -> None:
 
 @pytest.mark.parametrize("name", ["EMPTY", "BLANK", "ABSENT", None])
 def test_empty_and_missing_variables_are_none(name: str | None) -> None:
-    """The kubelet leaves out a variable whose key is optional and missing."""
+    """The kubelet omits a variable whose key is optional and missing."""
     assert VALUES.optional(name) is None
 
 

@@ -10,7 +10,7 @@ from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, Marker, Wa
 from stowplan.schema.meta import Model
 
 NOBODY = 65534
-"""A user who may read nothing of root's."""
+"""A user without read access to root's files."""
 
 
 def put(root: Path, place: str, content: Model | str) -> None:

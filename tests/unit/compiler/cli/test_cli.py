@@ -62,7 +62,7 @@ def run(*arguments: str) -> Result:
 
 
 def spawn(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """The installed command in a process of its own."""
+    """Start the installed command in a separate process."""
     return subprocess.run(
         [COMMAND, *arguments], capture_output=True, text=True, check=False, env={**os.environ, **environment}
     )

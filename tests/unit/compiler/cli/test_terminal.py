@@ -31,14 +31,14 @@ def repo(tmp_path: Path) -> Path:
 
 @dataclass(frozen=True)
 class Said:
-    """What a command said; text of a terminal and of a pipe alike."""
+    """Output of a command, on a terminal or a pipe."""
 
     out: str
     err: str
 
 
 def said(repo: Path, *arguments: str, terminals: tuple[str, ...], **environment: str) -> Said:
-    """Runs the command; those of `out` and `err` that are in `terminals` are terminals, the others are pipes."""
+    """Run the command. `out` and `err` are terminals if they are in `terminals`, otherwise pipes."""
     clean = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "CI")}
     ends = {name: pty.openpty() if name in terminals else os.pipe() for name in ("out", "err")}
     writing = {name: pair[1] for name, pair in ends.items()}
@@ -61,7 +61,7 @@ def said(repo: Path, *arguments: str, terminals: tuple[str, ...], **environment:
 def everything(end: int) -> str:
     """All that comes until the other side is closed."""
     parts = []
-    # Linux ends what a terminal says, which nobody holds open any more, by this error.
+    # On Linux this error ends the output of a terminal that no process holds open.
     with suppress(OSError):
         while part := os.read(end, 65_536):
             parts.append(part)

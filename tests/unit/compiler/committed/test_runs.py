@@ -196,7 +196,7 @@ def test_a_run_renewed_on_request_is_not_reported(out: Path) -> None:
 
 
 def test_the_committed_object_is_known_if_the_new_one_cannot_be_written(out: Path) -> None:
-    """The checks that follow say what is wrong with it."""
+    """The following checks report the error."""
     written(out, [custom_resource(), run("sync-oldhash2", "old")])
     outputs = [custom_resource(), run("sync-oldhash2", "half a pair: \ud800")]
     found = keep(outputs, last_inventory(out), seen(out), Recompile(everything=True), Renderings())

@@ -42,7 +42,7 @@ KINDS = {"core": ("job",), "jobset": ("jobset",)}
 
 
 def compiled(repo: Path, spec: str = JOB, *, jobs: str = "core", tag: str = "1", timeout: int = 300) -> str:
-    """What `synth` says; the specs are written first."""
+    """Write the specs and return the output of `synth`."""
     laid_out(repo, spec, PLATFORM.format(tag=tag, jobs=jobs, timeout=timeout))
     result = run("synth", str(repo))
     assert result.exit_code == 0, result.output

@@ -50,7 +50,7 @@ def examples(code: str, section: str) -> list[tuple[str, str]]:
 
 
 def compiled(text: str, code: str, repo: Path) -> list[Diagnostic]:
-    """What is said of a repository that holds the example alone: a platform file, then specs, or one of the two."""
+    """Return the diagnostics of a repository with only the example: a platform file, then specs, or one of the two."""
     documents = _mappings(text)
     platform, _, specs = text.partition("\n---\n") if documents[:1] == _platforms(documents) else ("", "", text)
     (repo / "specs").mkdir()

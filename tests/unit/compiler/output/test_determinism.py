@@ -42,7 +42,7 @@ def shuffled(data: Any, order: random.Random) -> Any:
 
 
 def tree(out: Path, bodies: dict[str, Any], **environment: str) -> dict[str, bytes]:
-    """What a process of its own writes."""
+    """Return the files that a separate process writes."""
     out.parent.mkdir()
     subprocess.run(
         [sys.executable, "-c", WRITE, out],

@@ -13,7 +13,7 @@ def made(root: Path, *paths: str) -> OutputFolder:
 
 
 def test_hidden_folders_are_looked_into_but_not_at_the_top(tmp_path: Path) -> None:
-    """`.git` lies at the top where the output has a repository of its own."""
+    """`.git` is at the top if the output folder is a separate repository."""
     tree = made(tmp_path, ".git/config", "ml/.h/a.yaml", "ml/b/.git/config", ".hidden")
     assert tree.files == {"ml/.h/a.yaml", "ml/b/.git/config", ".hidden"}
     assert tree.folders == {".git", "ml", "ml/.h", "ml/b", "ml/b/.git"}

@@ -40,7 +40,7 @@ def test_every_leaf_of_every_object_is_explained(example: str) -> None:
 
 
 def assert_copies_are_copies(entry: ExplainedLeaf, compiled: Compiled) -> None:
-    """What is said to be copied stands at that place of the file."""
+    """Assert that each value reported as copied is at the reported position of the file."""
     for origin in entry.origins:
         if origin.how is not How.COPIED or origin.default or isinstance(entry.leaf.value, dict | list):
             continue
@@ -213,7 +213,7 @@ def test_a_missing_value(repo: Path, what: str, words: str) -> None:
 
 
 def test_a_kept_run(tmp_path: Path) -> None:
-    """The committed Job stays when the agents' tag moves, and that is what is said of it."""
+    """The committed Job is kept when the agents' tag changes, and the explanation says so."""
     starter.write(tmp_path)
     assert CliRunner().invoke(app, ["synth", str(tmp_path)]).exit_code == 0
     with (tmp_path / "stowplan.yaml").open("a") as file:

@@ -59,7 +59,7 @@ def brief(text: str) -> list[str]:
 
 
 def at(document: Document, *path: str | int) -> str:
-    """Where the key and the value of a path stand."""
+    """Return the positions of the key and the value of a path."""
     node, exact = document.root.nearest(path)
     assert exact, path
     return f"{node.key_mark.line}:{node.key_mark.column} {node.mark.line}:{node.mark.column}"

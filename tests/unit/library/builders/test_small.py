@@ -228,6 +228,6 @@ def test_affinity() -> None:
 
 
 def test_service_of_pods_without_ports_has_none() -> None:
-    """Server-side apply drops an empty list, and nobody would own it."""
+    """Server-side apply drops an empty list, so it would have no owner."""
     made = pod_names_service("work", ORIGIN, stem="work", selector={"app": "a"}, ports=[])
     assert made.body["spec"] == {"clusterIP": "None", "publishNotReadyAddresses": True, "selector": {"app": "a"}}

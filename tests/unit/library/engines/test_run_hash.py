@@ -96,7 +96,7 @@ def test_in_a_job_set_each_of_these_fields_renames_the_run(field: str) -> None:
     ("gang", "kept"), [("none", True), ("volcano", True), ("coscheduling", True), ("kueue", False)]
 )
 def test_the_size_of_an_elastic_job(jobs: str, gang: str, *, kept: bool) -> None:
-    """Kueue sets the size on admission and lets nobody change it, so there it takes a new run."""
+    """Kueue sets the size on admission and refuses changes, so under Kueue another size needs a new run."""
     sizes = [run(group(minimum=1, servers=0, worker={"size": size}), jobs, gang, queue="q") for size in (1, 2, 5000)]
     assert len(set(sizes)) == (1 if kept else 3)
 
@@ -110,7 +110,7 @@ def test_the_smallest_size_matters_to_kueue_alone(jobs: str) -> None:
 
 @pytest.mark.parametrize("jobs", JOB_ENGINES)
 def test_the_queue_of_a_run_cannot_change(jobs: str) -> None:
-    """Kueue refuses it while the workload runs; Volcano's stands in the pods."""
+    """Kueue refuses the change while the workload runs; Volcano's queue is a field of the pods."""
     for gang in ("kueue", "volcano"):
         assert run(group(), jobs, gang, queue="a") != run(group(), jobs, gang, queue="b")
 

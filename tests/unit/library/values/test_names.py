@@ -101,7 +101,7 @@ def test_objects_of_a_sample_job() -> None:
 
 @pytest.mark.parametrize("name", ["a", "1st.of-many", "n" * 63])
 def test_webhook_of_jobset_takes_the_name(name: str) -> None:
-    """It wants room for the names of pods with a random suffix, by which they do not go."""
+    """The webhook reserves space for pod names with a random suffix, although pods have no such names."""
     own = TrainingNames(name, "paddlejob").job_set(["ps", "worker"], "abcdefgh")
     longest = f"{own}-worker-0-{MOST_PODS - 1}-abcde"
     assert names.is_dns_label(longest)

@@ -297,7 +297,7 @@ def test_embedded_kubernetes_values_have_the_shape_of_the_old_crd(path: str) -> 
 
 
 def bare(schema: Schema) -> Schema:
-    """A schema without descriptions, and without saying that unknown fields are kept."""
+    """Return a schema without descriptions and without the marks that preserve unknown fields."""
     kept = {key: value for key, value in schema.items() if key not in {"description", PRESERVE}}
     if "items" in kept:
         kept["items"] = bare(kept["items"])

@@ -29,7 +29,7 @@ def test_output_before_a_timeout_is_returned() -> None:
 
 
 def test_process_that_outlives_its_kill_is_waited_for() -> None:
-    """As one in a call that the kernel cannot give up. There is never a second one beside it."""
+    """Like a process in a call that the kernel cannot interrupt. No second process is started meanwhile."""
     asker = Asker()
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as left:
         asker._left = left

@@ -25,7 +25,7 @@ def test_all_is_well(file: Path) -> None:
 
 
 def test_mount_in_trouble(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The pod need not start anew for that, which would help nobody."""
+    """The pod need not be restarted, since that would not help."""
     heartbeat.beat(file, "MountHung: it hangs")
     assert (probe.main(["alive"]), probe.main(["ready"])) == (0, 1)
     assert capsys.readouterr().err == "MountHung: it hangs\n"

@@ -40,7 +40,7 @@ def test_addresses_are_refused(monkeypatch: pytest.MonkeyPatch, library: ModuleT
 
 @pytest.mark.parametrize("library", [httpx, httpx2])
 def test_second_answer_of_the_name_server_changes_nothing(monkeypatch: pytest.MonkeyPatch, library: ModuleType) -> None:
-    """The first address is good, and nobody listens there; the second one would be that of the metadata service."""
+    """The first address is allowed, but refuses connections; the second is that of the metadata service."""
     asked = resolving(monkeypatch, "127.0.0.1", "169.254.169.254")
     with library.Client(trust_env=False) as client:
         pin(client, Network(allow_loopback=True), lambda *_: True)

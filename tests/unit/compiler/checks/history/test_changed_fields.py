@@ -33,7 +33,7 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def places(repo: Path, before: str, after: str, platform: str = PLATFORM) -> set[tuple[str, str, int]]:
-    """Code, field and line of what is told after an edit."""
+    """Return code, field and line of the diagnostics after an edit."""
     edited = (SPEC + TASK).replace(before, after)
     assert edited != SPEC + TASK
     laid_out(repo, edited, platform)

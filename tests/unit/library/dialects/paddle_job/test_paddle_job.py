@@ -56,7 +56,7 @@ def variables(template: Json) -> dict[str, str]:
 
 
 def hosts(result: Lowered) -> set[str]:
-    """All host names that the pods are told."""
+    """Return all host names in the pods' variables."""
     texts = (variables(each).get(name, "") for each in templates(result) for name in LISTS)
     return {host.partition(":")[0] for text in texts for host in text.split(",") if host}
 
@@ -251,7 +251,7 @@ def test_all_pods_wait_for_the_dataset(engine: str) -> None:
 
 
 def test_a_run_does_not_start_again_when_its_dataset_changes() -> None:
-    """Only `noSync` decides what can be waited for, unless the job says it."""
+    """Unless the job sets it, only `noSync` decides what the job waits for."""
     job = paddle_job(**PS, **WAIT)
     before = named(lower(job, context(sample_set(**SYNCED))))
     edits = [

@@ -171,7 +171,7 @@ def test_an_elastic_job_gets_only_its_bounds() -> None:
 
 @pytest.mark.parametrize(("least", "most"), [(2, 7), (3, 6)])
 def test_another_size_of_an_elastic_job_is_another_run(least: int, most: int) -> None:
-    """Kueue lets nobody change the size of a Job that runs, and Argo CD leaves it alone."""
+    """Kueue refuses to change the size of a running Job, and Argo CD leaves it alone."""
     elastic: dict[str, Any] = {"fault_tolerant": True, "pserver": {"min-instance": 1}}
     one = lowered(training_job(**elastic, trainer={"min-instance": 2, "max-instance": 6}), **KUEUE)
     other = lowered(training_job(**elastic, trainer={"min-instance": least, "max-instance": most}), **KUEUE)

@@ -15,7 +15,7 @@ SECRET = "CANARY " + "0123456789" * 400
 
 @pytest.fixture
 def says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file: `juicefs` says what is in it."""
+    """A file whose content `juicefs` prints."""
     program = tmp_path / "juicefs"
     program.write_text(f"#!/bin/sh\nexec cat {tmp_path}/said\n")
     program.chmod(0o755)

@@ -18,7 +18,7 @@ from stowplan.agents.cache.drivers.juicefs.settling import (
 
 
 def said(*, queued: int = 0, begun: int = 100, ended: int = 10, dropped: int = 0, blocks: int = 20) -> str:
-    """Statistics of a client that was at work before."""
+    """Return statistics of a client that has worked before."""
     return (
         f"juicefs_store_cache_size_bytes {queued}\njuicefs_blockcache_write_bytes {begun}\n"
         f"juicefs_blockcache_writes {ended + bool(queued)}\njuicefs_blockcache_write_hist_seconds_total {ended}\n"
@@ -27,7 +27,7 @@ def said(*, queued: int = 0, begun: int = 100, ended: int = 10, dropped: int = 0
 
 
 class Steps(Stop):
-    """Takes no time: with each sleep the client says the next thing, and in the end the last one again and again."""
+    """Stop without real time: each sleep advances the client's statistics, and the last ones repeat."""
 
     def __init__(self, mount: Path, *texts: str) -> None:
         super().__init__()

@@ -82,7 +82,7 @@ def test_body_that_ends_early() -> None:
 
 
 def test_answer_that_comes_before_the_body_was_sent() -> None:
-    """Of an upload that is too large, for example: what the server says counts, not that it listens no more."""
+    """For example for a too large upload: the server's answer counts, not its closed connection."""
     with answering(b"HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\nno") as (host, _):
         chunks = (b"x" * (1 << 20) for _ in range(64))
         headers = {"content-length": str(64 << 20)}
