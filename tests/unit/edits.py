@@ -71,7 +71,7 @@ EDITS: dict[str, Callable[[Path], object]] = {
     "note": lambda r: (r / "specs/notes.txt").write_text(""),
     "second job": lambda r: spec(r, "both").write_text(JOB.replace("NAME", "b").replace("b-warm", "other")),
 }
-"""Those that concern only some of the specs."""
+"""Edits that affect only some of the specs."""
 
 OTHER_EDITS: dict[str, Callable[[Path], object]] = {
     "no dataset": lambda r: spec(r, "a-set").unlink(),

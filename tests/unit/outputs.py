@@ -45,7 +45,7 @@ def output(
 
 
 def written(out: Path, outputs: Iterable[Output]) -> tuple[WriteResult, list[str]]:
-    """What `write` did with the inventory at hand, and the codes that it reported."""
+    """Write with the present inventory, and return the result and the reported codes."""
     report = Report()
     result = write(rendered(outputs), out, inventory.read(out)[0], report)
     return result, [found.code for found in report.diagnostics]
@@ -63,7 +63,7 @@ def last_inventory(out: Path) -> Inventory:
 
 
 def files(out: Path) -> dict[str, bytes]:
-    """Every file below `out`, hidden ones too, without following links."""
+    """Return every file below `out`, including hidden ones, without following links."""
     return {
         path.relative_to(out).as_posix(): path.read_bytes()
         for path in sorted(out.rglob("*"))

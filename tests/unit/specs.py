@@ -97,7 +97,7 @@ def dataset(**spec: Any) -> CachedDataset:
 
 
 def lowered(model: SampleSet | SampleJob | PaddleJob | TrainingJob | MxJob, **fields: Any) -> Lowered:
-    """What a spec compiles to; others may refer to `sample_set()`."""
+    """Return the result of a spec, which may refer to `sample_set()`."""
     return lower(model, context(sample_set(), **fields))
 
 

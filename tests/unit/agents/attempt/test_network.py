@@ -71,7 +71,7 @@ def resolving(monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> None:
 
 
 def test_the_checked_address_is_the_one_that_is_connected_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A name server that answers another address the second time is not asked a second time."""
+    """The name server is asked once, since its second answer may be another address."""
     resolving(monkeypatch, ["127.0.0.1"])
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]

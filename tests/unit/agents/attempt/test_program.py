@@ -24,7 +24,7 @@ SECRET = "sk/CANARY+wJalr"
 
 @pytest.fixture(autouse=True)
 def handlers() -> Iterator[None]:
-    """A program takes the signals of its process, which here is that of the tests."""
+    """A program handles the signals of its process, which here is the process of the tests."""
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     yield
     for number, handler in before.items():

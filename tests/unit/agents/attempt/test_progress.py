@@ -13,7 +13,7 @@ def test_rate_and_time_left() -> None:
     assert (begin.bytes_per_second, begin.seconds_left) == (0, None)
     progress.add(size=200, resumed=400)
     now = progress.snapshot(now=2)
-    # What an earlier attempt had brought is done, but not fast.
+    # Bytes of an earlier attempt count as done, but not for the rate.
     assert (now.bytes_done, now.bytes_per_second, now.seconds_left) == (600, 100, 5)
     progress.add(files=2, size=400)
     assert progress.snapshot(now=3).seconds_left == 0

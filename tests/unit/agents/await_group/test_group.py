@@ -19,7 +19,7 @@ OPEN, CLOSED = frozenset({1000}), frozenset[int]()
 
 
 def given(*states: JobState) -> Group:
-    """A group with one port and one Job, after what was seen of it."""
+    """Return a group with one port and one Job after these events."""
     known = group(["worker"], [1000], TIMEOUT)
     return seen(known, states)
 

@@ -15,7 +15,7 @@ POD_IP = "127.0.0.2"
 
 @contextmanager
 def listener(host: str) -> Iterator[int]:
-    """A port that takes connections on one address alone."""
+    """A port that accepts connections on one address only."""
     with socket.create_server((host, 0)) as server:
         yield server.getsockname()[1]
 

@@ -39,7 +39,7 @@ def test_settings(tmp_path: Path) -> None:
 
 
 def test_a_run_may_be_its_hash_alone(tmp_path: Path) -> None:
-    """So it is in the pods of a JobSet, whose Jobs' names end otherwise."""
+    """The pods of a JobSet have only the hash, since the names of its Jobs end otherwise."""
     found = told(tmp_path, STOWPLAN_RUN="abcdefgh")
     assert found.jobs == ("job-worker-abcdefgh",)
 

@@ -105,7 +105,7 @@ def test_missing_object_is_watched(tmp_path: Path) -> None:
     ],
 )
 def test_errors_are_reported_and_retried(tmp_path: Path, answer: tuple[int, object], status: int | None) -> None:
-    """A page that is not found is no object that is not there."""
+    """A missing page is not a missing object."""
     trouble, news = followed(tmp_path, [answer, (200, version(7))], 2)[0]
     assert news == Live(version(7))
     assert trouble.status == status if isinstance(trouble, Refused) else isinstance(trouble, Unreachable)

@@ -82,7 +82,7 @@ def failed(minute: int, reason: str = "BackoffLimitExceeded", message: str = "to
 
 
 def pod(owner: Manifest, index: int = 0, *, minute: int = 2, name: str = "", **status: Any) -> Manifest:
-    """A pod of a Job; without more it runs and is ready."""
+    """Return a pod of a Job. By default it runs and is ready."""
     job_name = owner["metadata"]["name"]
     given = owner["metadata"]["labels"]
     name = name or f"{job_name}-{index}-xyz"
@@ -168,7 +168,7 @@ def job_set(kind: str, status: Manifest | None = None, *, run: str = RUN, **size
 
 
 def observed(kind: str, given: Manifest, *objects: Manifest, partitions: int | None = None) -> Observed:
-    """As the caches would hold it."""
+    """Return a custom resource with its objects as from the caches."""
     found = resources.resource(given, NAMESPACE, KINDS[kind])
     assert found is not None
     job_manifests = [each for each in objects if "template" in each["spec"]]

@@ -98,7 +98,7 @@ def test_partition_2_comes_before_partition_10() -> None:
 
 
 def test_rules_do_not_read_a_clock() -> None:
-    """Times come from the objects: a clock that is wrong does no harm, and two reporters say the same."""
+    """Times come from the objects: a wrong clock does no harm, and two reporters write the same."""
     judging = [observed_module, causes, outcome, pods, resources, workloads]
     judging += [
         importlib.import_module(each.name) for each in pkgutil.iter_modules(rules.__path__, f"{rules.__name__}.")

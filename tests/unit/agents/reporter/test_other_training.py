@@ -62,7 +62,7 @@ def test_a_job_that_waits_for_its_dataset_is_reported() -> None:
     assert status["phase"] == "Pending"
     assert told(status, "Complete") == ("False", "DatasetNotReady")
     assert "waits for dataset criteo" in message(status, "Complete")
-    # It is no reason why a job fails, after its pods are gone.
+    # This is no cause of a failure after the pods are gone.
     gone = paddle(worker(status=failed(20)), status=status)
     assert told(gone, "Failed") == ("True", "BackoffLimitExceeded")
 

@@ -17,7 +17,7 @@ class Clock:
 
 
 async def taken(queue: Queue) -> object:
-    """What can be had at once."""
+    """Return the key that is due now, if any."""
     try:
         async with asyncio.timeout(0.01):
             return await queue.take()

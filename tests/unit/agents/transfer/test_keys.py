@@ -38,7 +38,7 @@ def test_bad(key: str) -> None:
 
 
 def look(*keys: str, folds: bool = False) -> list[str]:
-    """The keys that are refused."""
+    """Return the refused keys."""
     check = KeyCheck(folds_case=folds, reserved=(".stowplan",))
     assert list(keys) == sorted(keys)
     return [key for key in keys if not check.look(key)]

@@ -34,7 +34,7 @@ GIT = "argocd: {repoURL: https://git.example.com/ml/data.git}\n"
 
 
 def repositories(name: str, folder: Path) -> Iterator[Path]:
-    """The repository of a name, and what it was before where that is part of the case."""
+    """Return the repository of a name, and its earlier version if the case has one."""
     for part in ("previous", "specs"):
         repo = folder / part
         if name in CASES:
@@ -55,7 +55,7 @@ def repositories(name: str, folder: Path) -> Iterator[Path]:
 
 
 def compiled(repo: Path) -> tuple[Program, list[Output]]:
-    """A program and its outputs; of one with errors, none."""
+    """Return a program and its outputs; no outputs if it has errors."""
     report = Report()
     program = reading.read(repo, report, Lookup("validate")).program
     return program, [] if report.failed else outputs_of(program)
@@ -127,7 +127,7 @@ def test_slices_of_any_size_have_the_same_findings(name: str) -> None:
 
 
 def test_changes_since_the_last_run_have_findings() -> None:
-    """Otherwise the comparison of slices would not cover history."""
+    """Without findings the comparison of slices would not cover history."""
     codes = set()
     for name in ("imagenet", "datacube", "resnet-gpu"):
         program, outputs = compiled(EXAMPLES[name])

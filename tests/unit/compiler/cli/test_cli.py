@@ -86,7 +86,7 @@ def test_no_repository_above_the_git_work_tree_is_used(repo: Path, monkeypatch: 
     assert (result.exit_code, "SP113" in result.output) == (1, True)
 
 
-# A cluster that is not there.
+# A cluster that does not exist.
 
 
 KUBECONFIG = """\

@@ -59,7 +59,7 @@ def said(repo: Path, *arguments: str, terminals: tuple[str, ...], **environment:
 
 
 def everything(end: int) -> str:
-    """All that comes until the other side is closed."""
+    """Return all output until the other side is closed."""
     parts = []
     # On Linux this error ends the output of a terminal that no process holds open.
     with suppress(OSError):
@@ -118,7 +118,7 @@ class Shell:
     end: int
 
     def after(self, keys: str, wanted: str) -> str:
-        """Types, and waits until the wanted text is on the screen; then the line is taken back."""
+        """Type, wait until the wanted string is on the screen, then clear the line."""
         os.write(self.end, keys.encode())
         screen = ""
         finish = time.monotonic() + PATIENCE_SECONDS
@@ -130,7 +130,7 @@ class Shell:
 
 
 def script(name: str) -> str:
-    """What completion in a shell needs."""
+    """Return the completion script of a shell."""
     variables = {**os.environ, "_STOWPLAN_COMPLETE": f"source_{name}"}
     return subprocess.run([PROGRAMS / "stowplan"], env=variables, capture_output=True, text=True, check=True).stdout
 

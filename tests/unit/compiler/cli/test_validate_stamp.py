@@ -37,7 +37,7 @@ def validate(repo: Path, tmp_path: Path) -> Stowplan:
 
 @pytest.fixture
 def elsewhere(repo: Path, tmp_path: Path) -> Stowplan:
-    """The same where nothing is remembered."""
+    """The same command without a usable cache."""
     (tmp_path / "no-cache").write_text("")
     return Stowplan("validate", repo, tmp_path / "no-cache")
 

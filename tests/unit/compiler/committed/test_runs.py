@@ -40,7 +40,7 @@ def kept(out: Path, outputs: Iterable[Output], recompile: Recompile = NONE, base
 
 
 def reviewed(out: Path) -> Base:
-    """The output folder as it is, as a base commit."""
+    """Return the present output folder as a base commit."""
     return Base("main", vouchers(files(out)))
 
 
@@ -274,7 +274,7 @@ def test_a_forged_run_that_our_emitter_cannot_have_written_is_refused(out: Path,
 
 
 def test_output_that_equals_the_emitters_is_accepted(out: Path) -> None:
-    """Shows that the cases above differ from a real run only by what they forge."""
+    """The forged cases above differ from this real run only in the forged values."""
     last = forged(out, JOB + LABELS + b"spec:\n  value: old\n")
     found = keep([run("sync-newhash2", "new")], last, seen(out), NONE, Renderings())
     assert values(found) == {JOB_FILE: "old"}

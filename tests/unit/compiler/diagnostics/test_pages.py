@@ -74,7 +74,7 @@ def _platforms(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _pass_through(documents: list[dict[str, Any]], code: str) -> str:
-    """Let plain objects through, except where the page is about not doing so."""
+    """Accept plain objects, unless the page is about refusing them."""
     kinds = [
         {"group": str(document["apiVersion"]).rpartition("/")[0], "kind": document["kind"]}
         for document in documents

@@ -236,7 +236,7 @@ HOSTILE = "\x1b[31m\n# @all #1 https://a.b www.a.b \u202e `x`"
 
 
 def hostile() -> Change:
-    """Every text of it comes from a file that anybody could have written."""
+    """Return a change whose strings all come from a file that anyone could have written."""
     old, new = (ObjectId("", HOSTILE, HOSTILE, f"{HOSTILE}{end}") for end in "ab")
     fields = (Field((HOSTILE, HOSTILE), HOSTILE, {HOSTILE: HOSTILE}),)
     return Change(Action.REPLACED, "c.yaml", HOSTILE, old, new, fields, (Risk(Danger.DATA, HOSTILE),))

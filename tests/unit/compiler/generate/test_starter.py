@@ -34,7 +34,7 @@ def test_the_starter_compiles_unchanged(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_training_waits_for_its_samples(tmp_path: Path) -> None:
-    """Or a newcomer's first job would train on what has been copied in its first second."""
+    """Otherwise a newcomer's first job would train on the files of the first second."""
     starter.write(tmp_path)
     assert run("synth", str(tmp_path)).exit_code == 0
     (path,) = tmp_path.glob("out/ml/paddlejob-mnist-train/job-*.yaml")
@@ -95,7 +95,7 @@ REQUIREMENTS = "requirements/stowplan-dependencies.txt"
 
 
 def test_nothing_is_installed_by_a_name_alone() -> None:
-    """Whoever takes a free name on an index would run code in everybody's CI."""
+    """Otherwise anyone who registers a free name on an index could run code in every user's CI."""
     files = starter.files() | {"action": ACTION}
     for path in (WORKFLOW, GITLAB, "action", ".pre-commit-config.yaml"):
         assert "stowplan==" not in files[path]

@@ -180,7 +180,7 @@ def test_a_missing_file(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not CORPUS, reason="../shared/corpus is not there")
 def test_documents_of_the_old_systems_mean_the_same_afterwards() -> None:
-    """And what is left in them is nothing old."""
+    """The result has no legacy spelling."""
     rewritten = 0
     for text in CORPUS.values():
         result = migrate(text, "a.yaml")

@@ -28,7 +28,7 @@ def out(tmp_path: Path) -> Path:
 
 
 def touched(out: Path) -> dict[str, tuple[int, int]]:
-    """What changes when a file is written or replaced."""
+    """Return the values that change when a file is written or replaced."""
     stats = {path: (out / path).stat() for path in files(out)}
     return {path: (stat.st_ino, stat.st_mtime_ns) for path, stat in stats.items()}
 
@@ -123,7 +123,7 @@ def test_nothing_is_written_while_a_folder_is_in_the_way(out: Path) -> None:
 
 
 def test_an_empty_file_is_not_in_the_way(out: Path) -> None:
-    """A power cut may leave one, and it holds nothing that could be lost."""
+    """A power cut may leave an empty file, which contains nothing to lose."""
     written(out, [output("a.yaml")])
     clean = files(out)
     for path in clean:
@@ -220,7 +220,7 @@ def test_the_lock_file_of_a_killed_run_does_no_harm(out: Path) -> None:
 
 
 def test_a_lock_that_its_last_holder_removes_just_now_is_taken_anew(out: Path) -> None:
-    """Else the next run would make a new lock file and hold it at the same time."""
+    """Otherwise the next run would create a new lock file and hold it at the same time."""
     out.mkdir()
 
     def remove_once(_frame: FrameType, event: str, argument: Any) -> None:

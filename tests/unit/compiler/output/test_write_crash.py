@@ -30,7 +30,7 @@ OUTPUTS = {
 
 
 def killed(step: int, out: Path, outputs: Sequence[Output]) -> bool:
-    """Write in a child that is killed just before its n-th call to the system; whether it came that far."""
+    """Write in a child that is killed just before its n-th system call; return whether it made so many calls."""
 
     def watch(_frame: FrameType, event: str, argument: Any) -> None:
         nonlocal step
@@ -53,7 +53,7 @@ def killed(step: int, out: Path, outputs: Sequence[Output]) -> bool:
 
 @pytest.fixture(scope="module")
 def trees(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """What each list of outputs makes from nothing."""
+    """Return the tree that each list of outputs creates in an empty folder."""
     root = tmp_path_factory.mktemp("trees")
     for name, outputs in OUTPUTS.items():
         assert written(root / name, outputs)[1] == []
@@ -61,7 +61,7 @@ def trees(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def crashes(out: Path, base: Path, outputs: Sequence[Output]) -> Iterator[int]:
-    """`base` in `out` again and again, after a run that was killed one call later each time."""
+    """Copy `base` to `out` and kill a run there, one call later each time; yield the number of the call."""
     for step in count():
         shutil.rmtree(out, ignore_errors=True)
         shutil.copytree(base, out)

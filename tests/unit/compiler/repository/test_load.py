@@ -336,7 +336,7 @@ def test_a_dangling_link_in_place_of_specs_is_refused(repo: Path) -> None:
     assert run(repo)[1] == ["SP112 specs:1:1 This cannot be read: it is not there."]
 
 
-# What is no regular file, and names that no one should print.
+# Files that are not regular, and names that must not be printed.
 
 
 def test_pipes_sockets_and_folders_in_place_of_files_are_refused_without_waiting(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def facts_of(program: Program) -> list[SpecFacts]:
 def resolved(
     program: Program, facts: Sequence[SpecFacts], sources: Sources
 ) -> tuple[Program, tuple[SpecFacts, ...], list[Diagnostic], list[SpecFacts]]:
-    """The program and facts of all specs, what is wrong with them, and whose documents were asked for."""
+    """Return the program and facts of all specs, the diagnostics, and the specs whose documents were read."""
     documents = {(document.file, document.index): document for document in sources.documents}
     report, asked = Report(), []
 

@@ -135,12 +135,12 @@ BODIES = st.dictionaries(st.one_of(TEXT, st.sampled_from(["apiVersion", "kind", 
 
 
 def read_1_1(text: str) -> Any:
-    """As PyYAML on libyaml reads it, by YAML 1.1."""
+    """Read as PyYAML on libyaml does, by YAML 1.1."""
     return yaml.load(text.encode(), Loader=yaml.CSafeLoader)
 
 
 def read_1_2(text: str) -> Any:
-    """As ruamel's own parser reads it, by YAML 1.2."""
+    """Read as ruamel's own parser does, by YAML 1.2."""
     return YAML(typ="safe", pure=True).load(io.BytesIO(text.encode()))
 
 

@@ -46,7 +46,7 @@ def assert_inside(mark: Mark, lines: list[str]) -> None:
 
 
 def assert_mirrors(node: Node) -> None:
-    """Data is plain JSON, and the nodes below hold the same."""
+    """Assert that the data is plain JSON and equals that of the nodes."""
     if isinstance(node.data, dict):
         assert isinstance(node.children, dict)
         assert {key: child.data for key, child in node.children.items()} == node.data

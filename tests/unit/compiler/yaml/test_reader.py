@@ -391,7 +391,7 @@ def test_a_key_that_looks_like_a_date_is_a_string() -> None:
     assert data("2001-01-01: x") == {"2001-01-01": "x"}
 
 
-# What cannot be parsed.
+# Syntax errors.
 
 TAB = "YAML requires spaces here, but this is a tab."
 COLON = 'A ":" is in a place where no key can end.'

@@ -18,7 +18,7 @@ MOUNT = DatasetMount("data", "/data", {NEAR: [{"weight": 100}]})
 
 
 class Named:
-    """A framework with one variable that is the pod's own, and one that all share."""
+    """A framework with one variable per pod and one common variable."""
 
     name = "named"
 
@@ -132,7 +132,7 @@ HOST = "kubernetes.io/hostname"
     [(HOST, "ScheduleAnyway", 1), (HOST, "DoNotSchedule", 2), ("zone", "ScheduleAnyway", 2)],
 )
 def test_no_two_spread_constraints_of_one_kind(key: str, wish: str, count: int) -> None:
-    """The API server refuses two with the same topology key and the same wish."""
+    """The API server refuses two constraints with the same topology key and `whenUnsatisfiable`."""
     own = [{"maxSkew": 3, "topologyKey": key, "whenUnsatisfiable": wish}]
     found = template(pod(topologySpreadConstraints=own), mounts=(MOUNT,))["spec"]["topologySpreadConstraints"]
     assert found[0] == own[0]
@@ -141,7 +141,7 @@ def test_no_two_spread_constraints_of_one_kind(key: str, wish: str, count: int) 
 
 @pytest.mark.parametrize(("size", "minimum", "spread"), [(1, None, False), (2, None, True), (1, 1, True), (2, 1, True)])
 def test_pods_are_spread_where_there_may_be_several(size: int, minimum: int | None, *, spread: bool) -> None:
-    """Of an elastic job also the only one: its template must not change when others come."""
+    """Also the only pod of an elastic job: its template must not change when others are added."""
     found = template(pod(), size=size, mounts=(MOUNT,), minimum=minimum)["spec"]
     assert ("topologySpreadConstraints" in found) == spread
 

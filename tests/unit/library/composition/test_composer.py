@@ -60,7 +60,7 @@ def bodies(one: Unit) -> list[Json]:
 
 
 def built(one: Unit, packages: Path) -> Any:
-    """What the script makes of a unit: paths of the tree and objects."""
+    """Return the script's result for a unit: paths of the tree, and objects."""
     chart = chart_of(one)
     request = {"chart": chart.id, "name": chart.name, "ids": chart.child_ids, "objects": bodies(one)}
     ended = subprocess.run(
@@ -165,7 +165,7 @@ def test_the_result_is_the_output_of_cdk8s(packages: Path, tmp_path: Path) -> No
 
 
 def test_packages_further_up_are_not_taken(tmp_path: Path) -> None:
-    """Anyone may write to the folder of temporary folders, and Node would look there."""
+    """Every user may write to the parent of temporary folders, which Node would search."""
     for name in ("cdk8s", "constructs", "yaml", "fast-json-patch"):
         stranger = tmp_path / "node_modules" / name / "index.js"
         stranger.parent.mkdir(parents=True)

@@ -41,7 +41,7 @@ def test_accepted_values_return_with_the_same_types(values: list[Any]) -> None:
 
 
 def repr_sorted(value: Any) -> str:
-    """Text that tells 1 from 1.0 and True, whatever the order of keys."""
+    """Return a string that distinguishes 1, 1.0 and True and does not depend on the order of keys."""
     if isinstance(value, dict):
         return "{" + ",".join(f"{key!r}:{repr_sorted(value[key])}" for key in sorted(value)) + "}"
     if isinstance(value, list):
@@ -79,7 +79,7 @@ def test_values_that_node_would_change_are_refused(value: Any) -> None:
 
 @pytest.mark.parametrize("value", [2**53 + 1, 1.0, {"a": None}, {"$jsii.map": {"a": 1}}], ids=repr)
 def test_node_still_changes_the_refused_values(value: Any) -> None:
-    """When this fails, jsii has become better and the list shorter."""
+    """If this fails, jsii has improved and the list can be shortened."""
     assert repr(through_node([value])) != repr([value])
 
 

@@ -61,13 +61,13 @@ def run(tmp_path: Path) -> Run:
 
 
 def patched(extended: Extensions, *bodies: Json) -> None:
-    """Holds that the unit has these bodies now, and that nothing went wrong."""
+    """Assert that the unit now has these bodies, and that no diagnostic was reported."""
     assert extended.diagnostics == ()
     assert [manifest.body for manifest in extended.units[0].manifests] == list(bodies)
 
 
 def failed(extended: Extensions, code: str, line: int, text: str, units: tuple[Unit, ...] = (UNIT,)) -> None:
-    """Holds that the first extension failed there with that text in its message, and changed nothing."""
+    """Assert that the first extension failed at this line with this string in its message, and changed nothing."""
     (diagnostic,) = extended.diagnostics
     assert (diagnostic.code, diagnostic.location) == (code, Location("one.py", line, 1))
     assert text in diagnostic.message

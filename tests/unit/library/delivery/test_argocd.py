@@ -85,7 +85,7 @@ def test_root_application_is_where_argocd_is() -> None:
 
 
 def test_root_application_has_its_own_project() -> None:
-    """Never `default`, in which everything is allowed."""
+    """It is never `default`, in which everything is allowed."""
     fields = settings(name="data", namespace="argo", destination={"name": "blue", "namespaces": ["ml"]})
     assert argocd.root_application(fields, "argocd").body["spec"]["project"] == "data-root"
     made = argocd.root_project(fields).body
@@ -107,14 +107,14 @@ def test_root_application_has_its_own_project() -> None:
 
 
 def test_project_of_the_root_application_is_never_pruned() -> None:
-    """Argo CD prunes before it applies: the root Application would be without a project when it has to leave it."""
+    """Argo CD prunes before it applies: the root Application would lose its project before it can change to another."""
     annotations = argocd.root_project(settings()).body["metadata"]["annotations"]
     assert annotations["argocd.argoproj.io/sync-options"] == "Prune=false,SkipDryRunOnMissingResource=true"
     assert annotations["argocd.argoproj.io/compare-options"] == "IgnoreExtraneous"
 
 
 def test_projects_are_synced_before_the_applications_that_name_them() -> None:
-    """As when an upgrade moves the root Application from another project to its own."""
+    """For example when an upgrade moves the root Application from another project to its own."""
     made = platform(argocd={"repoURL": REPO})
     projects = [argocd.app_project(made), argocd.root_project(made.argocd)]
     assert all(project.wave < argocd.root_application(made.argocd, "argocd").wave for project in projects)

@@ -90,7 +90,7 @@ def test_a_scheduler_of_ones_own_is_left_the_whole_job(gang: str) -> None:
 
 
 def test_argocd_ignores_the_fields_that_kueue_writes() -> None:
-    """Lists and selectors of pods are atomic: what Git holds would take away what Kueue added."""
+    """Lists and selectors of pods are atomic: the values in Git would remove Kueue's additions."""
     job, job_set = GANG_ENGINES["kueue"].shared_fields()
     written = ("/spec/completions", "/spec/parallelism", "/spec/template/spec/nodeSelector")
     assert set(job.paths) == {*written, "/spec/template/spec/tolerations"}

@@ -116,7 +116,7 @@ def test_the_queue_of_a_run_cannot_change(jobs: str) -> None:
 
 
 def test_the_configuration_of_await_is_part_of_the_run() -> None:
-    """Its ConfigMap cannot change either, and has the hash in its name."""
+    """Its ConfigMap is immutable too, and has the hash in its name."""
     assert run(group(), helperTimeoutSeconds=10) != run(group(), helperTimeoutSeconds=20)
     assert run(group(servers=0), helperTimeoutSeconds=10) == run(group(servers=0), helperTimeoutSeconds=20)
     assert run(group(), "jobset", helperTimeoutSeconds=10) == run(group(), "jobset", helperTimeoutSeconds=20)

@@ -46,7 +46,7 @@ class Pin(CustomResource):
     STATUS: ClassVar[type[Model]] = Part
 
     class Spec(Model):
-        """What is wanted."""
+        """Wanted state."""
 
         count: Int32 | None = Field(default=None, description="How many.", ge=1)
         title: Literal["a"] | None = Field(default=None, description="Only a.")
@@ -228,7 +228,7 @@ def test_crds_hold_no_defaults_titles_or_rules(resource: type[CustomResource]) -
 
 
 def test_users_need_not_give_any_field(resource: type[CustomResource]) -> None:
-    """But for those that an embedded Kubernetes type itself asks for, and what the old CRD asked for."""
+    """Required fields of embedded Kubernetes types and of the old CRD are excluded."""
     assert "required" not in schema_of(resource)
     fields = [node for node in nodes(schema_of(resource)["properties"]["spec"]) if PRESERVE not in node]
     asked = [name for node in fields for name in node.get("required", ())]
@@ -332,7 +332,7 @@ def test_numbers_of_pods_have_32_bits(path: str) -> None:
 
 
 def stricter(old: Schema, new: Schema, path: str = "") -> list[str]:
-    """What `new` refuses and `old` takes, as paths and keywords. Descriptions and defaults refuse nothing."""
+    """Return paths and keywords that `new` refuses and `old` accepts. Descriptions and defaults refuse nothing."""
     free = new.get(PRESERVE, False)
     harmless = {"description", "default", "properties", "items", "additionalProperties"}
     harmless |= {PRESERVE} | ({"format"} if new.get("format") == "int64" else set())

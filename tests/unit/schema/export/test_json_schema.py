@@ -25,7 +25,7 @@ def document(kind: str = "SampleSet", **more: Any) -> dict[str, Any]:
 
 
 def errors(body: Any, name: str = COMBINED) -> list[str]:
-    """Messages with their place, as an editor would show them."""
+    """Return messages with their positions, as an editor would show them."""
     return sorted(f"{error.json_path}: {error.message}" for error in validator(name).iter_errors(body))
 
 

@@ -20,7 +20,7 @@ HARMLESS = {"additionalProperties", "description", "items", "properties", "requi
 
 
 def stricter(shape: Schema, official: Schema, definitions: dict[str, Schema], path: str = "") -> list[str]:
-    """What the shape refuses and the official schema takes, as paths and keywords."""
+    """Return paths and keywords that the shape refuses and the official schema accepts."""
     if "$ref" in official:
         official = definitions[official["$ref"].rpartition("/")[2]]
     types = official["type"] if isinstance(official["type"], list) else [official["type"]]
@@ -72,7 +72,7 @@ def test_a_mark_with_a_shape_can_be_compared_and_kept_in_a_set() -> None:
 
 
 def test_null_is_not_given() -> None:
-    """`kubectl` prints `creationTimestamp: null` in every pod template; the API server takes it for nothing."""
+    """`kubectl` prints `creationTimestamp: null` in every pod template; the API server ignores it."""
     given = {"metadata": {"creationTimestamp": None, "labels": {"a": None}}, "spec": {"containers": [{"env": None}]}}
     role = PaddleRole.model_validate({"replicas": 1, "template": given})
     assert role.template == {"metadata": {"labels": {}}, "spec": {"containers": [{}]}}

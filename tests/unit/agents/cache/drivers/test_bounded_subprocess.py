@@ -38,7 +38,7 @@ def test_process_that_outlives_its_kill_is_waited_for() -> None:
 
 
 def test_cut_output_contains_no_part_of_a_password() -> None:
-    """It would not be known any more for one."""
+    """The redaction would not recognise a part of it."""
     for count in range(ERROR_BYTES - 30, ERROR_BYTES, 5):
         program = f"import sys; sys.stderr.write('redis://:CANARY0123@redis:6379/1 ' + 'x' * {count})"
         answer = Asker().ask(python(program), {}, 30)

@@ -14,7 +14,7 @@ DONE, RUNNING, FAILED = (
 
 
 def situation(**fields: Any) -> Situation:
-    """Everything is well, but for these."""
+    """Return a ready situation with these differences."""
     well: dict[str, Any] = {"partitions": 2, "ready": 2, "mounted": True, "measured": True, "sync": None}
     return Situation(**well | fields)
 

@@ -20,7 +20,7 @@ class Clock:
 
 
 def sums(clock: Clock, partitions: int = 3) -> Sums:
-    """The pod 0 has 100 MiB of 200 MiB in its cache, and no budget for more."""
+    """Return sums in which pod 0 has cached 100 MiB of 200 MiB, and has no budget for more."""
     config = RuntimeConfig.model_validate(
         {
             "target": {"kind": "SampleSet", "namespace": "ml", "name": "imagenet"},
@@ -53,7 +53,7 @@ def test_sums_of_all() -> None:
     assert found["cacheStatus"] == {
         "totalSize": "200 MiB",
         "totalFiles": "1,281",
-        # Of 270 MiB, since that is all there is.
+        # Of 270 MiB, the whole size.
         "cachedSize": "200 MiB",
         "diskSize": "300 MiB",
         "diskUsed": "270 MiB",
@@ -82,7 +82,7 @@ def test_partitions_that_are_missing_or_in_trouble() -> None:
 
 
 def test_partition_that_falls_silent() -> None:
-    """By our own clock: that of its node may be wrong."""
+    """By the clock of this process, since that of the pod's node may be wrong."""
     clock = Clock()
     tested = sums(clock, 2)
     assert tested.status(resource(entry(1, 50, "1")))["phase"] == "Ready"

@@ -15,7 +15,7 @@ from stowplan.agents.transfer.network.dialing import SlowError, at_least_speed, 
 
 
 def resolving(monkeypatch: pytest.MonkeyPatch, *answers: str) -> list[str]:
-    """Has the name server give these addresses, one after the other; the list is of what was asked."""
+    """Let the name server return these addresses in turn. Return the list of the requested names."""
     asked: list[str] = []
     left = iter(answers)
 

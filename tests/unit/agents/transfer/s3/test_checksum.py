@@ -27,7 +27,7 @@ def descriptor(tmp_path: Path) -> Iterator[int]:
 
 
 def nothing() -> None:
-    """No end of the work."""
+    """Never stop the work."""
 
 
 @given(st.binary(max_size=2000), st.binary(max_size=2000))
@@ -53,7 +53,7 @@ def seen(proof: Proof, part: int, every: int) -> None:
 @pytest.mark.parametrize(("piece", "part"), [(1000, 1000), (1000, 3000), (3000, 1000), (1000, 1500), (SIZE, 1000)])
 @pytest.mark.parametrize("algorithm", ["crc32", "sha1", "sha256", "md5"])
 def test_pieces_in_any_order(descriptor: int, algorithm: str, piece: int, part: int, every: int) -> None:
-    """Whatever was not watched is read from the file."""
+    """Bytes that were not watched are read from the file."""
 
     def digest(data: bytes) -> bytes:
         if algorithm == "crc32":

@@ -49,7 +49,7 @@ def test_run_that_was_killed(ledger: Ledger, tmp_path: Path) -> None:
     ledger.save(done.snapshot(), synced=False)
     again = Ledger(tmp_path)
     again.fold()
-    # c was not done; d was there already; what the source no longer lists does no harm.
+    # c was not finished; d existed already; entries that the source no longer lists do no harm.
     assert list(again.known()) == [entry("a", 2), entry("b", 2), entry("d", 2), entry("e", 2), entry("old")]
     again.fold()
     assert len(list(again.known())) == 5

@@ -157,7 +157,7 @@ def test_a_kind_without_pods() -> None:
 
 @pytest.mark.parametrize(("path", "value"), FORBIDDEN, ids=[path for path, _ in FORBIDDEN])
 def test_every_violation_of_baseline_has_a_grant(path: str, value: Any) -> None:
-    """The same one at both levels; what `restricted` alone forbids has none."""
+    """Both levels have the same grant; violations of only `restricted` have none."""
     (pod,) = pods_of(changed(job(), path, value))
     (strict,) = security.violations(pod)
     mild = security.baseline_violations(pod)

@@ -166,7 +166,7 @@ def test_a_template_of_a_source_makes_no_claim() -> None:
 @pytest.mark.parametrize("kind", ["configMapKeyRef", "secretKeyRef"])
 @pytest.mark.parametrize("name", [{}, {"name": None}])
 def test_certificates_need_the_name_of_their_object(kind: str, name: dict[str, None]) -> None:
-    """Kubernetes' schema requires the key alone."""
+    """Kubernetes' schema requires only the key."""
     result = compiled({**s3(), "source": {**S3, "caBundle": {kind: {"key": "ca.crt", **name}}}})
     path = ("spec", "source", "caBundle", kind, "name")
     assert [(found.code, found.path) for found in result.findings] == [("SP213", path)]
@@ -225,7 +225,7 @@ SECRETS = {
 
 @pytest.mark.parametrize("name", [name for name in CUBES if name.startswith("data-cube-s3-")])
 def test_the_agent_starts_with_the_variables_of_its_pod(name: str) -> None:
-    """Variables as the kubelet would make them, each from those before it."""
+    """Variables are expanded as by the kubelet, each from the earlier ones."""
     objects = {output.manifest.kind: output.manifest.body for output in case(name).outputs if output.spec}
     (container,) = _template(objects["Job"])["spec"]["containers"]
     environment: dict[str, str] = {}
@@ -259,7 +259,7 @@ def test_files_of_a_source_keep_their_group(read_only: bool) -> None:  # noqa: F
     assert "fsGroup" not in pod(compiled(upload))["securityContext"]
     named = {**upload, "executor": {"securityContext": {"fsGroup": 1234}}}
     assert pod(compiled(named))["securityContext"]["fsGroup"] == 1234
-    # What is downloaded is to be written by an agent that is not root.
+    # An agent that is not root must be able to write the downloaded files.
     assert pod(compiled(s3()))["securityContext"]["fsGroup"] == 65532
 
 

@@ -21,7 +21,7 @@ def acyclic(draw: st.DrawFn) -> dict[str, str]:
 
 
 def expanded(text: str, known: dict[str, str]) -> str:
-    """A value as the kubelet hands it on, written anew from the rules: its first sign decides what follows."""
+    """Expand a value as the kubelet does, by a second implementation: the first character decides how to go on."""
     if not text:
         return ""
     if text.startswith("$$"):
@@ -49,7 +49,7 @@ def test_every_reference_is_to_an_earlier_variable(values: dict[str, str]) -> No
 
 @given(st.text("$()AB", max_size=8))
 def test_the_found_references_are_those_that_kubernetes_expands(text: str) -> None:
-    """A text without references comes out the same whatever variables there are."""
+    """A string without references is the same for all variables."""
     names = references(text)
     one, other = (dict.fromkeys({*names, "A", "B"}, mark) for mark in ("1", "2"))
     assert (expanded(text, one) == expanded(text, other)) == (not names)

@@ -130,13 +130,13 @@ def test_tasks_that_need_a_cache_or_juicefs(task: str) -> None:
 
 
 def old_sets() -> list[Json]:
-    """Every SampleSet among the cases, as it is compiled."""
+    """Return every SampleSet of the cases, as compiled."""
     manifests = [output.manifest for name in CASES for output in case(name).outputs]
     return [each.body for each in manifests if each.kind == "SampleSet"]
 
 
 def test_every_old_dataset_can_become_a_claim() -> None:
-    """Fields of JuiceFS and of caches have no effect; what is compiled is sound, or the source is none of S3."""
+    """Fields of JuiceFS and of caches have no effect. The output is valid, or the source is not S3."""
     sets = old_sets()
     assert len(sets) > 50
     for old in sets:

@@ -80,7 +80,7 @@ def test_deadline_and_policy_keep_the_jobs() -> None:
 
 
 def test_pods_do_not_hold_the_names_of_their_jobs() -> None:
-    """A name is made of the hash of the template, so a template with the name in it would have none."""
+    """A name contains the hash of the template, so the template cannot contain the name."""
     for manifest in of_kind(lowered(sample_set(**SYNCED)), "Job"):
         assert manifest.name.rpartition("-")[2] not in str(manifest.body["spec"])
 
@@ -113,7 +113,7 @@ def test_cache_agent_knows_which_steps_fill_the_dataset(
 
 
 def test_only_the_sync_has_the_secret_of_the_volume() -> None:
-    """`envs` may hold the password of the metadata engine; tasks on the mount have no need of it."""
+    """`envs` may contain the password of the metadata engine; tasks on the mount do not need it."""
     pods = [each.body["spec"]["template"]["spec"] for each in of_kind(lowered(sample_set(**SYNCED)), "Job")]
     sync, warmup = [{each["name"]: each for each in pod["containers"][0]["env"]} for pod in pods]
     reference = {"name": "volume", "key": "envs", "optional": True}

@@ -28,14 +28,14 @@ def jobs(result: Lowered) -> dict[str, Json]:
 
 
 def mxnet(job: Json) -> Json:
-    """The container that trains."""
+    """Return the training container."""
     spec = job["template"]["spec"]
     (found,) = [each for each in (*spec.get("initContainers", ()), *spec["containers"]) if each["name"] == "mxnet"]
     return dict(found)
 
 
 def judged(job: Json) -> list[tuple[str, list[int]]]:
-    """Containers and exit codes that fail the whole Job."""
+    """Return the containers and exit codes that fail the whole Job."""
     rules = job["podFailurePolicy"]["rules"]
     return [
         (rule["onExitCodes"]["containerName"], rule["onExitCodes"]["values"]) for rule in rules if "onExitCodes" in rule
@@ -55,7 +55,7 @@ def test_every_process_gets_the_address_of_the_scheduler(engine: str) -> None:
 
 
 def test_variables_of_the_user_are_never_lost() -> None:
-    """The old operator wrote its own over the first five."""
+    """The old operator overwrote the first five."""
     own = [{"name": f"OWN_{index}", "value": str(index)} for index in range(7)]
     field = {"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
     result = lowered(mx_job(mx_role("SCHEDULER"), mx_role("SERVER"), mx_role("WORKER", env=[*own, field])))
@@ -103,7 +103,7 @@ def test_a_port_that_the_template_has_is_not_declared_again() -> None:
 
 
 def test_exit_codes_of_the_program_are_final() -> None:
-    """In a pod whose main container is await, mxnet is started again whatever its exit code."""
+    """In a pod whose main container is await, mxnet is restarted after any exit code."""
     core = jobs(lowered(mx_job()))
     assert judged(core["scheduler"]) == judged(core["worker"]) == [("mxnet", PERMANENT)]
     assert [container for container, _ in judged(core["server"])] == ["await"]

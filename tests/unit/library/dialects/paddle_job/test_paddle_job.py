@@ -31,12 +31,12 @@ ELASTIC = {"paddle": {"elasticServers": ["etcd.ml:2379"]}}
 
 
 def named(result: Lowered) -> set[tuple[str, str]]:
-    """Kind and name of all objects of the run."""
+    """Return kind and name of all objects of the run."""
     return {(each.kind, each.name) for each in result.unit.manifests if each.run}
 
 
 def suffix(result: Lowered) -> str:
-    """The hash that ends the names of a run."""
+    """Return the hash at the end of a run's names."""
     (found,) = {name[-HASH_LENGTH:] for _, name in named(result)}
     return found
 
@@ -77,7 +77,7 @@ def test_an_edit_of_one_role_renames_all(jobs: str, edited: str) -> None:
 
 @pytest.mark.parametrize("jobs", ENGINES)
 def test_pods_of_two_runs_never_meet(jobs: str) -> None:
-    """The hosts that the new pods look for are not those of the old ones, and no Service selects both."""
+    """The hosts of the new pods' variables are not those of the old pods, and no Service selects both."""
     results = [lowered(paddle_job(annotations={RUN_ANNOTATION: run}, **PS), engines={"jobs": jobs}) for run in "12"]
     old, new = results
     assert hosts(old)
@@ -138,7 +138,7 @@ def test_the_run_annotation_renames(jobs: str) -> None:
 @pytest.mark.parametrize("jobs", ENGINES)
 @pytest.mark.parametrize("name", ["train", "a-name-of-a-job-that-is-longer-than-what-a-host-name-has-room-for"])
 def test_an_elastic_job_of_another_size_is_the_same_job(jobs: str, name: str) -> None:
-    """Also where the name has to be cut, and with a dataset: one more pod is no reason to start over."""
+    """Also with a cut name, and with a dataset: one more pod must not restart the job."""
     mount: dict[str, Any] = {"sampleSetRef": {"name": "data", "mountPath": "/data"}, "elastic": 1}
     small, large = (
         lowered(paddle_job(name, worker=role(size), **mount), engines={"jobs": jobs}, **ELASTIC) for size in (1, 5000)
@@ -341,7 +341,7 @@ def test_an_elastic_job_names_its_etcd_as_its_launcher_reads_it(launcher: str, v
     ],
 )
 def test_a_policy_without_a_gang_engine(elastic: int | None, policy: dict[str, Any], message: str | None) -> None:
-    """Elastic jobs take their smallest size from it."""
+    """Elastic jobs get their smallest size from the policy."""
     found = lowered(paddle_job(elastic=elastic, schedulingPolicy=policy), **ELASTIC).findings
     said = [each.message.partition(":")[0] for each in found if each.code == "SP406"]
     assert said == ([] if message is None else [message])

@@ -38,7 +38,7 @@ def variables(result: Lowered, role: str = "trainer") -> dict[str, str]:
 
 
 def every(host: str) -> list[str]:
-    """The names of two pods, of which each knows its own by its index."""
+    """Return the names of two pods, each built from its own index."""
     assert "$(PADDLE_INIT_TRAINER_ID)" in host
     return [host.replace("$(PADDLE_INIT_TRAINER_ID)", str(index)) for index in range(2)]
 
@@ -116,7 +116,7 @@ def test_variables_of_the_user_take_the_place_of_the_jobs() -> None:
 
 @pytest.mark.parametrize("jobs", ["core", "jobset"])
 def test_a_server_finds_itself_among_the_servers(jobs: str) -> None:
-    """Programs for Fluid joined `POD_IP` and the port, and looked for that among the servers."""
+    """Programs for Fluid joined `POD_IP` and the port, and searched the servers for the result."""
     result = lowered(training_job(pserver={"min-instance": 2}), engines={"jobs": jobs})
     env = container(result, "pserver")["env"]
     names = [each["name"] for each in env]
@@ -129,7 +129,7 @@ def test_a_server_finds_itself_among_the_servers(jobs: str) -> None:
 
 @pytest.mark.parametrize("jobs", ["core", "jobset"])
 def test_a_trainer_finds_itself_among_the_trainers(jobs: str) -> None:
-    """Fluid took its own endpoint out of those of all trainers."""
+    """Fluid found its own endpoint among those of all trainers."""
     own = variables(lowered(training_job(is_nccl=True), engines={"jobs": jobs}))
     assert own["PADDLE_TRAINER_IPS"].split(",") == every(own["POD_IP"])
     assert (own["TRAINING_ROLE"], own["PADDLE_TRAINING_ROLE"]) == ("TRAINER", "TRAINER")

@@ -10,7 +10,7 @@ from stowplan.agents.attempt.stop import Stop
 from stowplan.agents.cache.drivers.juicefs.child import LONGEST_LINE, Child, Line
 
 SECRET = "CANARY " + "0123456789" * 400
-"""So long that what is left of a line of these fits into what is shown."""
+"""So long that the rest of a line of such secrets fits into the shown length."""
 
 
 @pytest.fixture

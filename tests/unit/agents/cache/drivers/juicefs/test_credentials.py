@@ -68,5 +68,5 @@ def test_all_secrets_are_redacted() -> None:
     )
     assert {"ak", "sk", "p%40ss", "p@ss", "volume", "meta"} <= set(found)
     assert "broken" in secrets({"STOWPLAN_VOLUME_ENVS": "broken"})
-    # What programs say is read line by line.
+    # Output of programs is read line by line.
     assert {"a key", "of two lines"} <= set(secrets({"STOWPLAN_VOLUME_ENVS": '{"KEY": "a key\\nof two lines"}'}))

@@ -46,7 +46,7 @@ class Steps(Stop):
 
 
 def waits(mount: Path, *texts: str, begun: float = 0) -> list[float]:
-    """All that it sleeps."""
+    """Return all sleeps."""
     steps = Steps(mount, *texts)
     Settling(mount, steps).wait(begun)
     return steps.slept
@@ -80,7 +80,7 @@ def test_dropped_blocks_cause_another_check(tmp_path: Path) -> None:
 
 
 def test_loads_of_other_programs_are_not_waited_for(tmp_path: Path) -> None:
-    """The queue is never empty, but what was in it is written once more than that was."""
+    """The queue never becomes empty, but its former content is written once that many bytes are."""
     texts: Iterator[str] = (said(queued=50, begun=100 + 25 * number, ended=10 + number) for number in range(100))
     assert waits(tmp_path, *texts) == [LOOK_SECONDS] * 3
 

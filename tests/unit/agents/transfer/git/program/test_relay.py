@@ -27,7 +27,7 @@ def relay(server: socket.socket, scheme: str = "http", *, loopback: bool = True)
 
 
 def asked(running: Relay, head: bytes, server: socket.socket | None = None) -> bytes:
-    """What comes back, with the server answering once if there is one."""
+    """Return the response. A given server answers once."""
     with socket.create_connection(("127.0.0.1", urlsplit(running.url).port or 0), 10) as client:
         client.sendall(head)
         if server:

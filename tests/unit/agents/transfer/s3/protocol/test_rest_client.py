@@ -10,7 +10,7 @@ SECRET = "tk/CANARY 0123456789+"
 
 @pytest.mark.parametrize("count", range(SHOWN - 40, SHOWN + 5, 3))
 def test_cut_error_page_contains_no_part_of_a_secret(count: int) -> None:
-    """A proxy may answer with a page that quotes the request. Half of a secret would not be known any more."""
+    """A proxy may answer with a page that quotes the request. The redaction would not recognise half of a secret."""
     said = refusal(Response(502, {}, b"x" * count + SECRET.encode()), "GET b/k", Redactor([SECRET]))
     assert "x" * 150 in str(said)
     assert not any(SECRET[at : at + 4] in str(said) for at in range(len(SECRET) - 3))

@@ -29,7 +29,7 @@ def lock(folder: Path, run: str = "run", **fields: float) -> Lock:
 
 
 def raise_flag(folder: Path, name: str, content: object = None) -> Path:
-    """The flag of somebody whose life cannot be seen from here."""
+    """Write the flag of an owner whose process cannot be checked from here."""
     path = folder / ".stowplan/lock" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content or {"boot": "another machine"}), encoding="utf-8")
@@ -82,7 +82,7 @@ def test_a_silent_holder_is_considered_dead(tmp_path: Path, state: str) -> None:
 
 @pytest.fixture
 def living(tmp_path: Path) -> Iterator[Path]:
-    """Another machine, which holds the lock and shows that it lives."""
+    """Another machine, which holds the lock and renews its flag."""
     over = threading.Event()
 
     def beat() -> None:
@@ -126,7 +126,7 @@ def test_of_two_that_enter_the_smaller_name_goes_first(tmp_path: Path) -> None:
     threading.Timer(0.15, lambda: seen.append(flags(tmp_path))).start()
     with pytest.raises(AttemptError), waiting.held():
         pass
-    # It keeps its flag, so that the other one gives way.
+    # It keeps its flag, so the other owner lowers its own.
     assert any(name.startswith("bbb") for name in seen[0])
 
 
