@@ -100,7 +100,7 @@ class Caches:
     job_sets: ObjectCache[JobSet]
     sets: ObjectCache[StatefulSet]
     pods: ObjectCache[Pod]
-    mxnet_success: MxnetSuccess = "scheduler"
+    mxnet_success: MxnetSuccess
     """The platform's setting, which the rules of MxJobs read."""
 
     def observed(self, key: Key) -> Observed | None:

@@ -63,6 +63,7 @@ class Reporting:
             job_sets=ObjectCache(partial(workloads.job_set, namespace=namespace), changed),
             sets=ObjectCache(partial(workloads.stateful_set, namespace=namespace), changed),
             pods=ObjectCache(partial(pods.pod, namespace=namespace), changed),
+            mxnet_success=self.settings.mxnet_success,
         )
 
     async def run(self) -> None:
