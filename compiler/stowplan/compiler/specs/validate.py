@@ -138,7 +138,7 @@ def _is_merged(definition: str, problem: SchemaProblem) -> bool:
 
 
 def _digest(model: CustomResource, namespace: str) -> str:
-    """Digest of the spec's content, without its place, layout, legacy spelling or status."""
+    """Return a digest of the spec's content. The file, formatting, legacy names of keys and `status` do not matter."""
     content = model.model_dump(mode="json", exclude_unset=True)
     return hashlib.sha256(ascii_json([namespace, content])).hexdigest()
 

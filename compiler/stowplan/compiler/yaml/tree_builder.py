@@ -148,7 +148,7 @@ class TreeBuilder:
         self._put(node, opened.size, opened.height, "")
 
     def _put(self, node: Node, size: int, height: int, spelled: str) -> None:
-        """Add a finished node to its parent collection; `spelled` is a key as the user wrote it."""
+        """Add a finished node to its parent. `spelled` is the key of the node as the user wrote it."""
         if not self._open:
             self._root = node
             return

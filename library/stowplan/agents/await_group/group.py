@@ -37,11 +37,11 @@ Decision = Succeeded | Failed | Doomed | None
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Known states of the deciding Jobs by name, and the seconds for which each port of the helpers has been closed.
+    """State of a training group: the last known state of each deciding Job, and the closed time of each helper port.
 
-    The time of a port counts from the start, or from when it was last open. It does not count before the server has
-    reported every Job, nor while a deciding Job is suspended. It then restarts at 0, since a resumed group starts
-    again.
+    The seconds of a port count from the start of the agent, or from when the port was last open. They stay 0 until the
+    API server of Kubernetes has reported every Job, and while a deciding Job is suspended, because the pods of a
+    resumed group start again.
     """
 
     jobs: Mapping[str, JobState]

@@ -16,7 +16,7 @@ HELPER_LOST = "HelperLost"
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """State of a run, with reason and message of its Jobs. `at` is empty if its time is unknown."""
+    """State of a run, with reason and message of its Jobs. `at` is the time of this state, or empty if unknown."""
 
     state: State
     reason: str = ""

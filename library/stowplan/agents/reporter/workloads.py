@@ -76,7 +76,7 @@ class JobSet:
 
 @dataclass(frozen=True, slots=True)
 class StatefulSet:
-    """The cache pods of a dataset."""
+    """A StatefulSet with the cache pods of a dataset."""
 
     key: Key
     uid: str

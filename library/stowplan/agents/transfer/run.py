@@ -71,7 +71,7 @@ class TransferRun:
         return text
 
     def _check_whole(self) -> None:
-        """Raise AttemptError (11) unless every counted file is done with all of its bytes.
+        """Raise AttemptError (exit code 11) unless every counted file is done with all of its bytes.
 
         It cannot happen as long as each engine is correct: a failed file is an error before.
         """

@@ -114,7 +114,7 @@ def secrets(config: TransferConfig, environment: Mapping[str, str]) -> list[str]
 
 
 def settings(config: TransferConfig, environment: Mapping[str, str], network: Network = OF_A_POD) -> TransferSettings:
-    """The settings; SettingsError if something is missing or cannot be."""
+    """Return the settings. Raises SettingsError if a value is missing or invalid."""
     upload = isinstance(config.source, PvcEndpoint)
     local, remote = (config.source, config.sink) if upload else (config.sink, config.source)
     if not isinstance(local, PvcEndpoint) or isinstance(remote, PvcEndpoint):

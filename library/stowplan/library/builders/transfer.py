@@ -33,9 +33,10 @@ def configuration(transfer: Transfer) -> Manifest:
 
 
 def run(transfer: Transfer, site: Site, config: str, marker: str) -> list[Manifest]:
-    """Return the Job, or with a schedule the CronJob.
+    """Return the Job of a transfer, or its CronJob if it has a schedule.
 
-    `config` names the ConfigMap, `marker` is the user's run marker.
+    `config` is the name of the ConfigMap. `marker` is the value of the annotation `stowplan.dev/run`, which users
+    change to run a task again.
     """
     one = task(transfer, site, config)
     if transfer.schedule is None:

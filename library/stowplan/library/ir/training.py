@@ -174,7 +174,7 @@ class TrainingGroup(NamedTuple):
 
     @property
     def helpers(self) -> Sequence[Role]:
-        """Roles that end with the deciders."""
+        """Return the helpers: roles whose pods are ended once the deciding roles have finished."""
         return [role for role in self.roles if not role.decides]
 
     @property

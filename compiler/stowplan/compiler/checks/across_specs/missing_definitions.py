@@ -1,4 +1,4 @@
-"""Can Argo CD try each custom resource before the CRD of its kind is installed?"""
+"""Does a custom resource lack the option that Argo CD needs while the CRD of its kind is not installed?"""
 
 from collections.abc import Iterator
 from functools import cache

@@ -47,7 +47,7 @@ def about(
     severity: Severity | None = None,
     anchor: Anchor = Anchor.VALUE,
 ) -> ObjectFinding:
-    """A finding about an object of the output. Without `severity` it has the severity of its code."""
+    """Return a finding about an output object. `severity` defaults to that of the diagnostic code."""
     found = finding(code, path, message, hint, severity=severity, anchor=anchor)
     return ObjectFinding(obj.id, found, obj.spec, obj.source)
 

@@ -54,7 +54,9 @@ _OWNED: dict[tuple[str, str], tuple[Owned, ...]] = {
 
 
 def _by_home(fields: Iterable[Owned]) -> list[tuple[tuple[str, ...], frozenset[str], list[Owned]]]:
-    """The fields grouped by their mapping: path of the mapping, names of its fields, fields."""
+    """Group fields by the mapping that holds them. Yields the path of the mapping, the names of these fields, and the
+    fields.
+    """
     grouped = [(home, list(group)) for home, group in groupby(fields, key=lambda owned: owned.path[:-1])]
     return [(home, frozenset(owned.path[-1] for owned in group), group) for home, group in grouped]
 

@@ -88,7 +88,7 @@ class _Listing:
         self.submodules: dict[str, str] = {}
 
     def take(self, record: bytes) -> None:
-        r"""Parse a record `mode type name size\tpath`. Raises AttemptError (5) for too many files."""
+        r"""Parse a record `mode type name size\tpath`. Raises AttemptError (exit code 5) for too many files."""
         fields, _, raw = record.partition(b"\t")
         mode, _, raw_name, size = fields.split()
         path, name = os.fsdecode(raw), raw_name.decode("ascii")

@@ -24,7 +24,7 @@ class Checkout:
     repository: Repository
 
     def guard(self) -> None:
-        """Finish a killed checkout. Then raise AttemptError (5) if tracked files were edited."""
+        """Finish a killed checkout. Then raise AttemptError (exit code 5) if tracked files were edited."""
         self._check_marks()
         self._finish()
         # Git may update its index: the files of a fresh clone are as young as the index, so Git must read them once.
@@ -36,7 +36,7 @@ class Checkout:
             raise AttemptError(ExitCode.CONFLICT, "Dirty", message)
 
     def check_files(self, commit: str, expected: int) -> None:
-        """Raise AttemptError (11) if a file of the commit is missing after the checkout."""
+        """Raise AttemptError (exit code 11) if a file of the commit is missing after the checkout."""
         count = 0
         missing: list[str] = []
 
@@ -60,7 +60,7 @@ class Checkout:
             raise AttemptError(ExitCode.INTEGRITY, "FilesMissing", message)
 
     def _check_marks(self) -> None:
-        """Raise AttemptError (5) if the index marks files as unchanged for Git, which hides edits."""
+        """Raise AttemptError (exit code 5) if the index marks files as unchanged for Git, which hides edits."""
         marked: list[str] = []
 
         def take(record: bytes) -> None:
@@ -79,7 +79,7 @@ class Checkout:
             raise AttemptError(ExitCode.CONFLICT, "HiddenChanges", message)
 
     def guard_commits(self, wanted: Wanted, commit: str) -> None:
-        """Raise AttemptError (5) if commits that were made in the claim would be lost."""
+        """Raise AttemptError (exit code 5) if commits that were made in the claim would be lost."""
         repository = self.repository
         for name in ("HEAD", *((wanted.name,) if wanted.kind == "branch" else ())):
             there = repository.commit(name)
@@ -117,7 +117,7 @@ class Checkout:
     def smudge(self, contents: Contents) -> None:
         """Fill files that still hold pointers, as Git without Git LFS leaves them.
 
-        Raises AttemptError (11) if one remains.
+        Raises AttemptError (exit code 11) if one remains.
         """
         stale = [path for path in self.pointers(contents) if (self._size(path) or 0) < POINTER_LIMIT]
         if stale:

@@ -39,7 +39,7 @@ class Download:
     def compare(self, check: KeyCheck) -> None:
         """Compare the commit with the destination. Only the state is written.
 
-        Raises AttemptError (5) if a path is invalid below the destination, or if the free space is too small.
+        Raises AttemptError (exit code 5) if a path is invalid below the destination, or if the free space is too small.
         """
         for each in self.files:
             check.look(each.key)

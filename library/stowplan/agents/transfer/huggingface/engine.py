@@ -112,7 +112,7 @@ class HuggingFaceEngine:
     def _files(self, work: TransferWork, folder: str, name: str) -> Iterator[tuple[Tree, list[Outgoing]]]:
         """Yield the files to send.
 
-        Raises AttemptError (5), before the first request, if a name is invalid in a repository.
+        Raises AttemptError (exit code 5), before the first request, if a name is invalid in a repository.
         """
         common = self.told.common
         single = _single(common.claim, folder, name) if name else None

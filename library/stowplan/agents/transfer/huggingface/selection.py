@@ -27,9 +27,9 @@ def _any(key: str, patterns: Sequence[str]) -> bool:
 
 
 def chosen(found: Iterable[RemoteFile], names: Sequence[str], patterns: Patterns) -> list[RemoteFile]:
-    """Return the files to fetch. Raises AttemptError (4) with the names of all missing files.
+    """Return the files of the repository that the settings name. Names are taken literally, not as patterns.
 
-    Names are literal, not patterns.
+    Raises AttemptError (exit code 4) with all names that the repository does not have.
     """
     wanted = [name.strip() for name in names]
     files = [each for each in found if not wanted or each.key in wanted]

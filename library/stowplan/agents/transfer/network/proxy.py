@@ -23,7 +23,7 @@ class Proxy:
 def proxy_of(scheme: str, host: str) -> Proxy | None:
     """Return the proxy of `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, by curl's rules; None for no proxy.
 
-    Raises AttemptError (2) for a proxy of another kind.
+    Raises AttemptError (exit code 2) for a proxy of another kind.
     """
     known = getproxies()
     address = known.get(scheme) or known.get("all")

@@ -60,7 +60,7 @@ class Download:
     def compare(self, check: KeyCheck) -> None:
         """List the whole source and compare it with the destination. Only the state is written.
 
-        Raises AttemptError (5) if a key is invalid below the destination, or if the free space is too small.
+        Raises AttemptError (exit code 5) if a key is invalid below the destination, or if the free space is too small.
         """
         wanted_bytes = written_size = 0
         most = self._most_listed()

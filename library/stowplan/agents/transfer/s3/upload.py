@@ -68,7 +68,9 @@ class Upload:
         return self.told.key if self.told.remote.kind == "file" and self.told.key else self._prefix + name
 
     def _count(self, walk: Iterator[Found] | list[Found]) -> None:
-        """Check all names before the first upload. Raises AttemptError (5) for an invalid key."""
+        """Return the number of files to upload, after a check that the name of each file makes a valid S3 key.
+
+        Raises AttemptError (exit code 5) for an invalid key; then no file was uploaded."""
         check = KeyCheck(folds_case=False)
         for each in walk:
             self.attempts.stop.check()

@@ -59,7 +59,7 @@ _NONE: Mapping[str, Any] = {}
 
 
 class AgentPod(NamedTuple):
-    """Differences between the pods of the agents."""
+    """Values that differ between the pods of the agents."""
 
     component: str
     agent: Agent

@@ -196,7 +196,7 @@ def _behind(rest: list[str], takes: int) -> list[str]:
 
 
 def _bare(flag: Flag) -> str:
-    """The default value for a flag that has no value."""
+    """Return the value that a flag has if none is written behind it, as in `--flag`."""
     return "true" if flag.setting else ""
 
 

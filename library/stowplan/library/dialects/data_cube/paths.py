@@ -12,7 +12,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def canonical(path: str) -> str:
-    """The path without `.`, empty parts and a trailing `/`; empty for the root."""
+    """Return the path without `.` segments, empty segments and a trailing `/`; the empty string for the root."""
     return "/".join(part for part in path.split("/") if part not in ("", "."))
 
 

@@ -27,7 +27,10 @@ def selector(dataset: CachedDataset) -> dict[str, str]:
 
 
 def beside(dataset: CachedDataset, partition: int) -> Json:
-    """Affinity to the node of one cache pod, by the label with the pod's name that the StatefulSet controller sets."""
+    """Return a pod affinity to the node of one cache pod.
+
+    The StatefulSet controller sets the label `statefulset.kubernetes.io/pod-name`, which selects that pod.
+    """
     return affinity.required(affinity.same_node({labels.POD_NAME: dataset.names.runtime_pod(partition)}))
 
 

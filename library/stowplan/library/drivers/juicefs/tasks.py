@@ -52,9 +52,10 @@ def task_set(task: DataTask, site: Site, service_account: str) -> TaskSet:
 
 
 def _deadline(task: DataTask, site: Site) -> int | None:
-    """The deadline of a pod that could wait unnoticed, for its node or while a CronJob skips its next runs.
+    """Return the deadline of a task's pod in seconds; None if it has none.
 
-    A warmup that follows a sync has no deadline, which would include the time of the sync.
+    A pod that cannot be scheduled would otherwise wait unnoticed, and its CronJob would skip all later runs. A warmup
+    after a sync has no deadline, because the deadline would include the time of the sync.
     """
     limited = (task.partitioned and task.after is None) or task.schedule is not None
     return site.platform.juicefs.task_deadline_seconds if limited else None

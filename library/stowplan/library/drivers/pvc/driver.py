@@ -1,4 +1,4 @@
-"""The driver of plain claims, composed of its parts."""
+"""The driver `pvc`: datasets in a PersistentVolumeClaim without a cache."""
 
 from stowplan.library.builders.volume import claim_from_template
 from stowplan.library.drivers.api import TaskSet

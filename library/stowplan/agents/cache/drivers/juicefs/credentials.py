@@ -29,7 +29,7 @@ def given(environment: Mapping[str, str], name: str) -> str:
 def volume_variables(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the client's variables from the volume's Secret.
 
-    Raises AttemptError (2) unless they are a JSON object of strings.
+    Raises AttemptError (exit code 2) unless they are a JSON object of strings.
     """
     text = given(environment, VOLUME_SECRET_ENV["envs"])
     if not text.strip():
@@ -46,7 +46,7 @@ def volume_variables(environment: Mapping[str, str]) -> dict[str, str]:
 def source_variables(source: str, environment: Mapping[str, str]) -> dict[str, str]:
     """Return variables for the source's keys.
 
-    Raises AttemptError (2) if JuiceFS accepts keys only in such an address.
+    Raises AttemptError (exit code 2) if JuiceFS accepts keys only in such an address.
     """
     access, secret = (given(environment, SOURCE_SECRET_ENV[key]) for key in ("access-key", "secret-key"))
     ambient = {name: environment[name] for name in AMBIENT if name in environment}

@@ -15,7 +15,7 @@ SECONDS = 120.0
 
 @dataclass(frozen=True)
 class Formatting:
-    """Formatting of one volume by the values of its Secret."""
+    """Runs `juicefs format` for one volume, with the values of its Secret."""
 
     child: Child
     environment: Mapping[str, str]

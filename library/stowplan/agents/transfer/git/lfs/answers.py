@@ -72,7 +72,7 @@ def _answer(given: dict[str, Any]) -> Answer:
 
 
 def _action(given: Any) -> Action:
-    """Parse an action. Raises AttemptError (5) for a missing address or invalid headers."""
+    """Parse an action. Raises AttemptError (exit code 5) for a missing address or invalid headers."""
     href = given.get("href") if isinstance(given, dict) else None
     headers = (given.get("header") or {}) if isinstance(given, dict) else {}
     good = isinstance(href, str) and isinstance(headers, dict) and len(headers) <= 50

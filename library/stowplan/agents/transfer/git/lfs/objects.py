@@ -32,7 +32,7 @@ _BLOCK = 1 << 20
 def server_url(git: Git, place: GitPlace, address: Address, commit: str) -> str:
     """Where Git LFS is: what `.lfsconfig` of the commit says, or else below the repository.
 
-    Raises AttemptError (5) for a host that the spec does not name: every committer can write `.lfsconfig`.
+    Raises AttemptError (exit code 5) for a host that the spec does not name: every committer can write `.lfsconfig`.
     """
     done = git.tried(place, "config", f"--blob={commit}:.lfsconfig", "--no-includes", "--null", "--list")
     told = dict(each.partition("\n")[::2] for each in done.output.decode(errors="replace").split("\0") if each)
@@ -48,7 +48,7 @@ def server_url(git: Git, place: GitPlace, address: Address, commit: str) -> str:
 
 
 def batches(objects: dict[str, int]) -> Iterator[list[tuple[str, int]]]:
-    """Yield the objects in order, in batches of the size of one request."""
+    """Yield the objects in order, in lists of at most as many objects as one LFS batch request may name."""
     rest = iter(sorted(objects.items()))
     while batch := list(islice(rest, AT_ONCE)):
         yield batch

@@ -157,7 +157,7 @@ class LfsServer:
         return self._http.send(request, stream=True)
 
     def _refusal(self, response: httpx.Response, what: str) -> AttemptError:
-        """Translate a refusal. Only the API server is quoted: other hosts are not trusted."""
+        """Return an AttemptError for an HTTP error. It quotes only the LFS server: other hosts are not trusted."""
         said = ""
         if str(response.url).startswith(f"{self._url}/") and _is_json(response):
             found = parsed(_limited(response))

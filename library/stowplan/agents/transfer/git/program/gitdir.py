@@ -46,7 +46,7 @@ committing people write. None of them starts a program or leads a connection to 
 
 
 def check(directory: Path) -> None:
-    """Raise AttemptError (5) if the directory holds a link, a special file, or a file of `_ELSEWHERE`."""
+    """Raise AttemptError (exit code 5) if the directory holds a link, a special file, or a file of `_ELSEWHERE`."""
     found = [name for name in _ELSEWHERE if os.path.lexists(directory / name)]
     found += islice(_special(directory), SHOWN)
     if found:

@@ -95,9 +95,10 @@ class Relay:
                 other.join(1)
 
     def _open(self, head: bytes) -> tuple[socket.socket, bytes, bytes]:
-        """Return a connection, its first bytes, and the first bytes for the client.
+        """Connect to the host that the client asks for.
 
-        Raises AttemptError for a forbidden host.
+        Returns the connection, the first bytes to send to the host, and the first bytes to send to the client. Raises
+        AttemptError for a forbidden host.
         """
         if found := _CONNECT.match(head):
             where = origin(f"https://{found[1].decode('ascii')}:{int(found[2])}")

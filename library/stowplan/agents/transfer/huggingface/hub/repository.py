@@ -122,7 +122,7 @@ def _json(response: httpx2.Response) -> Any:
 
 
 def _files(page: Any) -> list[RemoteFile]:
-    """Parse a page of the listing. Raises AttemptError (5) if it is invalid."""
+    """Parse a page of the listing. Raises AttemptError (exit code 5) if it is invalid."""
     try:
         return [of_tree(each) for each in page if each.get("type") == "file"]
     except (AttributeError, LookupError, TypeError, ValueError):

@@ -41,7 +41,7 @@ def connect(  # noqa: PLR0917 - what the connections of one transfer need
     Any thread may use it.
 
     `sent` gets the number of bytes of each chunk that goes to a storage. A request may raise StoppedError, and
-    AttemptError (5) for a redirect to another host or too large an answer.
+    AttemptError (exit code 5) for a redirect to another host or too large an answer.
     """
     verify = ssl.create_default_context()
     if authorities:

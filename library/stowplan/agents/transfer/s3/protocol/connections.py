@@ -75,7 +75,7 @@ class _Paced:
 
 @dataclass
 class Connections:
-    """Pool of connections, one for each thread with a request. They are reused."""
+    """Pool of reusable connections. A thread takes a connection for the time of one request."""
 
     bucket: Bucket
     _idle: list[_Paced] = field(default_factory=list)

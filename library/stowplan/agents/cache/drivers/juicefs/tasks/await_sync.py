@@ -21,7 +21,7 @@ class SyncMarks:
     work: TaskWork
 
     def wait(self) -> str:
-        """Wait and return the sync's run. Raises AttemptError (4) if the sync has failed permanently."""
+        """Wait and return the sync's run. Raises AttemptError (exit code 4) if the sync has failed permanently."""
         run = self._run()
         while not self._is_done(run):
             self.work.outcome.waits(f"For the sync {run}")

@@ -18,7 +18,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 def parts(path: str) -> tuple[str, ...]:
     """Split a path below the dataset.
 
-    Raises AttemptError (2) if it may lead out of the dataset or into the state directory.
+    Raises AttemptError (exit code 2) if it may lead out of the dataset or into the state directory.
     """
     names = tuple(name for name in PurePosixPath(path.lstrip("/")).parts if name != ".")
     if ".." in names or "\0" in path:
@@ -44,7 +44,7 @@ class PathEntry:
 def opened(mount: Path, names: tuple[str, ...]) -> Iterator[PathEntry | None]:
     """Open the parent folder of a path and yield its last name; None if the parent is missing.
 
-    AttemptError (2) for a link.
+    AttemptError (exit code 2) for a link.
     """
     descriptor = os.open(mount, _FOLDER)
     try:
@@ -75,7 +75,7 @@ def opened(mount: Path, names: tuple[str, ...]) -> Iterator[PathEntry | None]:
 def files(mount: Path, names: tuple[str, ...]) -> Iterator[tuple[str, int]]:
     """Yield path and inode of all files at or below a path, in the same order on every node.
 
-    AttemptError (4) if it is missing.
+    AttemptError (exit code 4) if it is missing.
     """
     with opened(mount, names) as entry:
         if entry is None or entry.found is None:

@@ -73,7 +73,7 @@ class RemoveTask:
         return text
 
     def _check(self, wanted: list[tuple[str, ...]], past: Past) -> None:
-        """Raise AttemptError (4) for a missing path, unless an attempt of this run may have removed it."""
+        """Raise AttemptError (exit code 4) for a missing path, unless an attempt of this run may have removed it."""
         if self.work.run and past.begun == self.work.run:
             return
         missing = [names for names in wanted if not self._is_there(names)]
