@@ -31,7 +31,9 @@ def _secrets(data: dict[str, Any], name: str) -> Iterator[tuple[str, frozenset[s
         case "ExternalSecret" if not spec.get("dataFrom"):
             target = _mapping(spec.get("target"))
             if not target.get("template"):
-                keys = frozenset(str(_mapping(item).get("secretKey")) for item in spec.get("data") or [])
+                items = spec.get("data")
+                found = items if isinstance(items, list) else []
+                keys = frozenset(str(_mapping(item).get("secretKey")) for item in found)
                 yield str(target.get("name") or name), keys
 
 
