@@ -39,19 +39,22 @@ def _property(schema: Schema, name: str) -> tuple[str, Schema] | None:
 
 def _fields(schema: Schema) -> Mapping[str, Schema]:
     """Return the fields of an object, of the objects in a list, or of the values of a map."""
+    fields: Mapping[str, Schema] = _with_fields(schema).get("properties", {})
+    return fields
+
+
+def _required(schema: Schema) -> frozenset[str]:
+    return frozenset(_with_fields(schema).get("required", ()))
+
+
+def _with_fields(schema: Schema) -> Schema:
+    """Return the schema of the object, of the objects in a list, or of the values of a map; empty without fields."""
     while "properties" not in schema:
         below = schema.get("items") or schema.get("additionalProperties")
         if not isinstance(below, dict):
             return {}
         schema = below
-    fields: Mapping[str, Schema] = schema["properties"]
-    return fields
-
-
-def _required(schema: Schema) -> frozenset[str]:
-    while "properties" not in schema and isinstance(schema.get("items"), dict):
-        schema = schema["items"]
-    return frozenset(schema.get("required", ()))
+    return schema
 
 
 def _lines(path: str, schema: Schema) -> Iterator[str]:

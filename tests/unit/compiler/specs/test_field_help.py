@@ -2,32 +2,41 @@
 
 import pytest
 
-from stowplan.compiler.specs.field_help import field_help
+from stowplan.compiler.specs import field_help
 
 
 def test_a_kind_is_explained_with_its_fields() -> None:
-    lines = field_help("SampleSet")
+    lines = field_help.field_help("SampleSet")
     assert lines is not None
     assert lines[0] == "SampleSet: object"
     assert "  spec: object, required" in lines
 
 
 def test_a_field_is_explained_in_any_case() -> None:
-    assert field_help("sampleset.spec.CACHE") == field_help("SampleSet.spec.cache")
+    assert field_help.field_help("sampleset.spec.CACHE") == field_help.field_help("SampleSet.spec.cache")
 
 
 def test_fields_below_lists_need_no_index() -> None:
-    lines = field_help("sampleset.spec.cache.levels.cacheSize")
+    lines = field_help.field_help("sampleset.spec.cache.levels.cacheSize")
     assert lines is not None
     assert lines[0] == "SampleSet.spec.cache.levels.cacheSize: integer"
 
 
+def test_required_fields_below_maps_are_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    below = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+    schema = {"properties": {"values": {"additionalProperties": {"items": below}}}}
+    monkeypatch.setattr(field_help, "plain_schema", lambda _: schema)
+    lines = field_help.field_help("sampleset.values")
+    assert lines is not None
+    assert lines[-1] == "  name: string, required"
+
+
 def test_allowed_values_and_the_default_are_shown() -> None:
-    lines = field_help("platform.policy.rerun")
+    lines = field_help.field_help("platform.policy.rerun")
     assert lines is not None
     assert lines[-2:] == ["  One of: warn, error.", "  Default: warn."]
 
 
 @pytest.mark.parametrize("name", ["nothing", "sampleset.nothing", "sampleset.spec.partitions.more", ""])
 def test_an_unknown_field_has_no_help(name: str) -> None:
-    assert field_help(name) is None
+    assert field_help.field_help(name) is None
