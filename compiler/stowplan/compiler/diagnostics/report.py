@@ -53,6 +53,7 @@ class Report:
         self._seen: dict[Diagnostic, None] = {}
         self._alike: Counter[_Alike] = Counter()
         self._rest: dict[_Alike, Diagnostic] = {}
+        self._left_out: set[int] = set()  # hashes only, since there may be very many
 
     def add(self, *diagnostics: Diagnostic) -> None:
         """Add each diagnostic once, but only count it above the maximum for its code."""
@@ -67,6 +68,9 @@ class Report:
                 self._seen[each] = None
 
     def _leave_out(self, alike: _Alike, each: Diagnostic) -> None:
+        if hash(each) in self._left_out:
+            return
+        self._left_out.add(hash(each))
         rest = self._rest.get(alike)
         more = (each.more or 1) + (rest.more if rest else 0)
         place = min(each.location, rest.location) if rest else each.location

@@ -53,6 +53,11 @@ def test_counts_of_omitted_diagnostics_are_added_up() -> None:
     assert rest.location.line == 1
 
 
+def test_each_omitted_diagnostic_is_counted_once() -> None:
+    found = [diagnostic(line) for line in range(MOST_ALIKE + 30)]
+    assert report(*found, *found).diagnostics[-1].more == 30
+
+
 def test_omitted_errors_count_as_errors() -> None:
     warnings = (diagnostic(line, severity="warning") for line in range(MOST_ALIKE + 5))
     assert not report(*warnings).failed
