@@ -1,5 +1,6 @@
 """Contents of a folder in a commit of its Git repository."""
 
+import os
 import re
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
@@ -36,7 +37,7 @@ def at_commit(folder: Path, revision: str) -> CommittedFolder:
     holder = next(each for each in (folder, *folder.absolute().parents) if each.is_dir())
     if _NO_COMMIT.fullmatch(revision):
         return CommittedFolder(holder, {})
-    inside = _git(holder, "rev-parse", "--show-prefix").decode().strip()
+    inside = os.fsdecode(_git(holder, "rev-parse", "--show-prefix").removesuffix(b"\n"))
     rest = folder.absolute().relative_to(holder.absolute()).as_posix()
     place = "/".join(part for part in (inside.rstrip("/"), "" if rest == "." else rest) if part)
     commit = _commit(holder, revision)
@@ -79,9 +80,11 @@ def _contents(folder: Path, blobs: list[str]) -> dict[str, bytes]:
     found, at = {}, 0
     for each in blobs:
         end = answer.index(b"\n", at)
-        size = int(answer[at:end].rpartition(b" ")[2])
-        found[each] = answer[end + 1 : end + 1 + size]
-        at = end + size + 2
+        size = answer[at:end].rpartition(b" ")[2]
+        if not size.isdigit():
+            raise BaseError(f"The repository lacks the object {each}. Fetch it, or clone the repository again.")
+        found[each] = answer[end + 1 : end + 1 + int(size)]
+        at = end + int(size) + 2
     return found
 
 
