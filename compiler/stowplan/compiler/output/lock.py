@@ -48,6 +48,9 @@ def _acquired(path: Path) -> int | None:
         except BlockingIOError:
             os.close(descriptor)
             return None
+        except OSError:
+            os.close(descriptor)
+            raise
         os.close(descriptor)
 
 
