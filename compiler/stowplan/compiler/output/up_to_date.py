@@ -67,7 +67,7 @@ class Comparison:
         for word, names in (("missing", self.missing), ("stale", self.stale), ("foreign", self.foreign)):
             yield from (f"{word}: {visible(name)}" for name in names)
         for difference in self.changed:
-            yield f"{'edited by hand' if difference.edited else 'changed'}: {difference.path}"
+            yield f"{'edited by hand' if difference.edited else 'changed'}: {visible(difference.path)}"
         for difference in self.changed:
             yield from ("", *difference.diff) if difference.diff else ()
 
@@ -108,11 +108,12 @@ def _difference(change: FileChange, digests: dict[str, str], tree: OutputFolder)
 def _diff(path: str, before: bytes, after: bytes) -> Iterator[str]:
     if path == inventory.NAME:
         return
+    name = visible(path)
     if max(len(before), len(after)) > _LARGEST:
-        yield f"{path}: too large to compare line by line: {len(before)} bytes here, {len(after)} bytes compiled"
+        yield f"{name}: too large to compare line by line: {len(before)} bytes here, {len(after)} bytes compiled"
         return
     here, compiled = _shown(before), _shown(after)
-    yield from unified_diff(here, compiled, f"committed/{path}", f"compiled/{path}", lineterm="")
+    yield from unified_diff(here, compiled, f"committed/{name}", f"compiled/{name}", lineterm="")
 
 
 def _shown(content: bytes) -> list[str]:

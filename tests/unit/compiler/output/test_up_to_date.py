@@ -216,3 +216,13 @@ def test_files_that_no_application_syncs_are_ignored(out: Path, name: str) -> No
 )
 def test_remedy(found: Comparison, remedy: str) -> None:
     assert found.remedy == remedy
+
+
+def test_invisible_characters_of_paths_are_escaped(out: Path) -> None:
+    written(out, [output("ml/\u202ea.yaml", config_map("a", "1"))])
+    found, _ = compared(out, [output("ml/\u202ea.yaml", config_map("a", "2"))])
+    assert [line for line in found.lines() if "a.yaml" in line] == [
+        "changed: ml/\\u202ea.yaml",
+        "--- committed/ml/\\u202ea.yaml",
+        "+++ compiled/ml/\\u202ea.yaml",
+    ]
