@@ -52,7 +52,7 @@ _KEEP_OR_DELETE = ("Retain", "Delete")
 _TRAFFIC = ("Cluster", "Local")
 _LABEL_OPERATOR = ("In", "NotIn", "Exists", "DoesNotExist")
 
-_ENUMERATIONS: dict[str, dict[str, tuple[str, ...]]] = {
+ENUMERATIONS: dict[str, dict[str, tuple[str, ...]]] = {
     f"{_CORE}Container": {
         "imagePullPolicy": ("Always", "IfNotPresent", "Never"),
         "restartPolicy": ("Always", "Never", "OnFailure"),
@@ -117,6 +117,7 @@ _ENUMERATIONS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     f"{_CRD}CustomResourceDefinitionSpec": {"scope": ("Namespaced", "Cluster")},
 }
+"""Allowed values of fields, by definition and field."""
 
 
 def _items(*values: str) -> JsonSchema:
@@ -249,7 +250,7 @@ _NEW_TOLERATION = ("Exists", "Equal", "Lt", "Gt")
 
 def rules_of(kubernetes: str, definition: str) -> list[JsonSchema]:
     """Additional schemas for a value of this definition; empty for most definitions."""
-    enumerations = dict(_ENUMERATIONS.get(definition, {}))
+    enumerations = dict(ENUMERATIONS.get(definition, {}))
     if definition == f"{_CORE}Toleration":
         enumerations["operator"] = _OLD_TOLERATION if kubernetes == "1.34" else _NEW_TOLERATION
     rules = [*_RULES.get(definition, ()), *POD_RULES.get(definition, ())]
@@ -262,9 +263,6 @@ def _enum(values: tuple[str, ...]) -> dict[str, Any]:
     # The empty string and null mean that the field is not set.
     return {"enum": [*values, "", None]}
 
-
-ENUMERATED = {definition: frozenset(fields) for definition, fields in _ENUMERATIONS.items()}
-"""Fields whose values are enumerated here, by definition."""
 
 CLUSTER_SCOPED = frozenset(
     (group, kind)

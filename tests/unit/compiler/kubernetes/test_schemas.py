@@ -312,7 +312,7 @@ def test_known_kinds_have_group_and_scope() -> None:
 
 @pytest.mark.parametrize("version", KUBERNETES_VERSIONS)
 def test_additional_rules_are_about_existing_fields(version: str) -> None:
-    for definition, fields in rules.ENUMERATED.items():
+    for definition, fields in rules.ENUMERATIONS.items():
         for field in fields:
             found = definition_problems(version, definition, {field: {}})
             at_field = [problem.keyword for problem in found if problem.path == (field,)]
