@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from stowplan.compiler.output import inventory
-from stowplan.compiler.output.inventory import Inventory
+from stowplan.compiler.output.inventory_lines import to_line
 from stowplan.library.manifest import Json
 from tests.hostile.forged_runs import FILES, SYNC, Repository, container, older
 
@@ -297,7 +297,7 @@ def remove(repo: Repository, path: str) -> None:
     (repo.out / path).unlink()
     known = repo.entries()
     del known[path]
-    (repo.out / inventory.NAME).write_bytes(inventory.render(Inventory(tuple(known.values()))))
+    (repo.out / inventory.NAME).write_bytes(inventory.of_lines(map(to_line, known.values())))
 
 
 @pytest.mark.parametrize("base", ["HEAD", None])

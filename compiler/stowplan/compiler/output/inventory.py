@@ -17,7 +17,7 @@ from stat import S_ISREG
 
 from stowplan.compiler.diagnostics.report import Diagnostic, diagnose_at
 from stowplan.compiler.output import paths
-from stowplan.compiler.output.inventory_lines import Entry, from_lines, to_line
+from stowplan.compiler.output.inventory_lines import Entry, from_lines
 from stowplan.schema.diagnostics import Severity, finding
 from stowplan.schema.meta import SpecId
 
@@ -52,13 +52,8 @@ class Inventory:
         return found
 
 
-def render(inventory: Inventory) -> bytes:
-    """The bytes of the file: a line with the format, then one JSON object per line with sorted keys."""
-    return of_lines(map(to_line, inventory.entries))
-
-
 def of_lines(lines: Iterable[str]) -> bytes:
-    """`render` for the lines of entries sorted by path."""
+    """Return the bytes of the file: a line with the format, then the lines of entries sorted by path."""
     rest, parts = iter(lines), [_FIRST + b"\n"]
     while chunk := list(islice(rest, _CHUNK)):
         parts.append(("\n".join(chunk) + "\n").encode())

@@ -29,7 +29,7 @@ ENTRY = Entry(
     externals=(ExternalReference("Secret", "ml", "imagenet", ("name", "metaurl")),),
 )
 GLOBAL = Entry("crds/crd-x.yaml", ObjectId("", "Namespace", "", "x"), "1" * 64, 3, None, "", 0, run=False)
-LINES = inventory.render(Inventory((GLOBAL, ENTRY)))
+LINES = inventory.of_lines(map(entries.to_line, (GLOBAL, ENTRY)))
 
 
 def read(tmp_path: Path, content: bytes) -> tuple[Inventory, list[tuple[str, Severity, str]]]:
