@@ -100,7 +100,7 @@ RULES = {
     "SP437": Code(_E, "A role has no container"),
     "SP438": Code(_W, "A worker would never complete"),
     "SP439": Code(_E, "Too few ports are left for the job"),
-    "SP440": Code(_E, "The request of a device differs from its limit"),
+    "SP440": Code(_E, "The request of a device or of huge pages differs from its limit"),
     "SP441": Code(_W, "A pod would resolve no Service"),
     "SP442": Code(_E, "A container mounts a volume that its pod lacks"),
     "SP443": Code(_W, "A pod selects a node label that no object sets"),

@@ -85,13 +85,16 @@ def _duplicates(containers: Sequence[Placed]) -> Iterator[Finding]:
 
 
 def _resources(containers: Sequence[Placed]) -> Iterator[Finding]:
-    """Findings about requests above their limits. For devices of a plug-in, request and limit must be equal."""
+    """Findings about requests above their limits. For devices of a plug-in and huge pages, both must be equal.
+
+    `IsOvercommitAllowed` in pkg/apis/core/v1/helper of Kubernetes 1.34 to 1.37.
+    """
     for place, container in containers:
         resources = container.get("resources") or {}
         limits = resources.get("limits") or {}
         for name, wanted in (resources.get("requests") or {}).items():
             at = (*place, "resources", "requests", name)
-            if "/" in name and not name.startswith("kubernetes.io/"):
+            if ("/" in name and "kubernetes.io/" not in name) or name.startswith("hugepages-"):
                 if not quantities.equal(wanted, limits.get(name)):
                     found = limits.get(name, "nothing")
                     message = f"Found a request of {wanted} {name} and a limit of {found}; Kubernetes wants both alike."
