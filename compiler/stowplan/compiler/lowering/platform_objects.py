@@ -1,7 +1,6 @@
 """Objects that the platform file adds to the manifests of specs: CRDs, namespaces, reporters, Applications."""
 
 from collections.abc import Iterable, Iterator, Sequence, Set
-from fnmatch import fnmatchcase
 from importlib.metadata import version
 from typing import NamedTuple
 
@@ -17,6 +16,7 @@ from stowplan.library.health import settings_patch
 from stowplan.library.ir.data import Site
 from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values.names import is_dns_label
+from stowplan.library.values.namespace_patterns import permitted
 from stowplan.schema.export.shipped_crds import custom_resource_definitions
 from stowplan.schema.platform.platform import ArgoCD, Platform
 
@@ -157,5 +157,5 @@ def _permitted_namespace(platform: Platform, used: Iterable[str]) -> str:
     """
     patterns = platform.argocd.destination.namespaces
     known = [platform.default_namespace, *sorted(patterns), *sorted(used)]
-    permitted = (name for name in known if is_dns_label(name) and any(fnmatchcase(name, each) for each in patterns))
-    return next(permitted, platform.default_namespace)
+    found = (name for name in known if is_dns_label(name) and permitted(name, patterns))
+    return next(found, platform.default_namespace)

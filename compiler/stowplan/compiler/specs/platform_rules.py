@@ -34,8 +34,8 @@ _SCP_LIKE = re.compile(r"(?:[\w.-]+@)?[\w.-]+:(?!//)[^\s:]+")
 """Address `git@host:path`, in the syntax of `git clone`."""
 
 _REVISION = re.compile(r"[^\s\x00-\x1f~^:\\]+")
-_NAMESPACES = re.compile(r"!?[a-z0-9*?\[\]{},!-]+|/.+/")
-"""Name, pattern, or regular expression between slashes, in the syntax of AppProjects; a leading `!` denies."""
+_NAMESPACES = re.compile(r"(?!!\*$)!?[a-z0-9*?\[\]{},!-]+")
+"""Name or pattern, in the syntax of AppProjects; a leading `!` denies. Argo CD refuses a project that denies all."""
 
 _TOKEN = re.compile(r"(?:gh[a-z]_|github_pat_|gl[a-z]+-|x-token|oauth2).*|.{52,}")
 """User name that is a secret: access tokens of well-known hosts, and strings too long for a name."""

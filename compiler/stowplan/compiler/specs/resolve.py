@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from functools import cache, partial
 
 from stowplan.compiler.diagnostics.document import Document
@@ -12,6 +11,7 @@ from stowplan.compiler.model import Program, Spec
 from stowplan.compiler.output import paths
 from stowplan.compiler.specs import cross_spec_rules
 from stowplan.compiler.specs.spec_facts import SpecFacts
+from stowplan.library.values.namespace_patterns import permitted
 from stowplan.schema.diagnostics import Finding, finding
 from stowplan.schema.meta import SpecId
 from stowplan.schema.platform.platform import ArgoCD, Platform
@@ -75,9 +75,8 @@ def _reserved(spec: SpecId) -> Finding:
 
 
 def _is_synced(namespace: str, argocd: ArgoCD) -> bool:
-    """Whether the AppProject allows a namespace."""
-    patterns = argocd.destination.namespaces
-    return argocd.repo_url is None or any(fnmatchcase(namespace, pattern) for pattern in patterns)
+    """Return whether the AppProject, if there is one, allows a namespace."""
+    return argocd.repo_url is None or permitted(namespace, argocd.destination.namespaces)
 
 
 def _out_of_reach(spec: SpecId, argocd: ArgoCD) -> Finding:

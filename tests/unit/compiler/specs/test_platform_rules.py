@@ -63,6 +63,8 @@ WRONG = [
     ("argocd: {destination: {server: 'https://a:hunter2@b.example.com'}}", "SP603", "argocd.destination.server", ""),
     ("argocd: {destination: {namespaces: [Team]}}", "SP206", "argocd.destination.namespaces[0]", "*"),
     ("argocd: {destination: {namespaces: [ml, 'a b']}}", "SP206", "argocd.destination.namespaces[1]", "*"),
+    ("argocd: {destination: {namespaces: ['/^team-[0-9]+$/']}}", "SP206", "argocd.destination.namespaces[0]", "team-*"),
+    ("argocd: {destination: {namespaces: ['*', '!*']}}", "SP206", "argocd.destination.namespaces[1]", "team-*"),
     ("juicefs: {csiDriver: csi_juicefs}", "SP206", "juicefs.csiDriver", "csi.juicefs.com"),
     ("paddle: {elasticServers: ['etcd://etcd.ml:2379']}", "SP206", "paddle.elasticServers[0]", "scheme"),
     (
@@ -101,7 +103,7 @@ RIGHT = [
     "argocd: {repoURL: 'oci://registry.example.com/ml/data', targetRevision: 1.x}",
     "argocd: {repoURL: 'file:///srv/git/data'}",
     "argocd: {destination: {server: 'https://blue.example.com:6443', namespaces: ['*', 'team-*', '!kube-*', ml]}}",
-    "argocd: {destination: {namespaces: ['/^team-[0-9]+$/', 'team-[ab]', '{a,b}-?']}}",
+    "argocd: {destination: {namespaces: ['team-[ab]', '{a,b}-?', '!{a,b}-x']}}",
     "juicefs: {csiDriver: csi.juicefs.example.com}",
     "paddle: {elasticServers: ['etcd.ml:2379', 'etcd-0.etcd.ml.svc.cluster.local:1', '192.0.2.7:65535']}",
     "engines: {scheduler: gangs.example.com}",
