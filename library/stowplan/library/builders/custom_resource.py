@@ -1,4 +1,4 @@
-"""Custom resource of a spec, on whose status the agents report."""
+"""Custom resource of a spec. The agents write their reports into its status."""
 
 from stowplan.library.ir.data import Origin
 from stowplan.library.manifest import Json, Manifest
@@ -9,7 +9,7 @@ _SKIP_DRY_RUN = "SkipDryRunOnMissingResource=true"
 
 
 def custom_resource(model: Model, origin: Origin) -> Manifest:
-    """Return the user's values under canonical field names, without Stowplan's defaults.
+    """Return the spec itself as a manifest: the user's values under canonical field names, without Stowplan's defaults.
 
     Another Application may install the CRD, so a dry run must not fail while the CRD is missing.
     """

@@ -7,16 +7,18 @@ from stowplan.library.ir.training import Role
 from stowplan.library.manifest import Json
 
 LOST_NODE: Json = {"action": "Ignore", "onPodConditions": [{"status": "True", "type": "DisruptionTarget"}]}
-"""Rule that replaces a pod after the loss of its node without counting a failure.
+"""Rule of a Job: a pod that is lost with its cluster node is replaced, and that does not count as a failure.
 
 It requires the restart policy `Never`.
 """
 
 
 def job_spec(role: Role, template: Json, *, rules: Sequence[Json]) -> Json:
-    """Return a Job with one pod per index, all in parallel. A replaced pod ends before its successor starts.
+    """Return the spec of a role's Job: one pod per index, all in parallel.
 
-    `rules` judge exit codes. The Job has no time to live: Argo CD would see a removed Job as missing and train again.
+    A replaced pod ends before its successor starts.
+    `rules` are entries of `podFailurePolicy` that act on exit codes. They apply only to pods with the restart policy
+    `Never`. The Job has no time to live: Argo CD would see a removed Job as missing and train again.
     """
     judged = (
         [*wait_container.rules(template), *rules, LOST_NODE] if template["spec"]["restartPolicy"] == "Never" else []

@@ -13,16 +13,18 @@ MUTABLE = frozenset(
     "activeDeadlineSeconds backoffLimit maxFailedIndexes parallelism podReplacementPolicy suspend "
     "ttlSecondsAfterFinished".split()
 )
-"""Mutable fields of a Job (Kubernetes 1.34 `ValidateJobUpdate`); all others are part of the hash."""
+"""Mutable fields of a Job's spec (Kubernetes 1.34 `ValidateJobUpdate`). All other fields are part of `group_hash`."""
 
 BACKOFF_LIMIT = 6
 
 GRACE = 30
-"""Seconds between the agent's deadline and that of its pod or Job, in which it saves its state and sends a last report.
+"""Seconds between the agent's own deadline and the deadline of its pod or Job.
+
+In this time the agent saves its progress and sends a last report.
 """
 
 STARTING_DEADLINE = 3600
-"""Seconds after which a missed run is skipped, so that a resumed CronJob does not run at an unwanted hour."""
+"""Seconds after which a CronJob skips a start that it missed, so that a resumed CronJob starts at no unwanted hour."""
 
 
 _FINAL = [int(code) for code in PERMANENT]
@@ -30,14 +32,17 @@ _LOST_NODE: Json = {"action": "Ignore", "onPodConditions": [{"status": "True", "
 
 
 def soft_deadline(seconds: int | None) -> int | None:
-    """Return the seconds after which the agent ends an attempt by itself, before the deadline of `seconds` does."""
+    """Return the seconds after which the agent ends an attempt by itself; None if `seconds` is None.
+
+    `seconds` is the deadline of the pod or Job. The result is `GRACE` seconds less, but at least half of it.
+    """
     if seconds is None:
         return None
     return max(seconds - GRACE, seconds // 2, 1)
 
 
 class Task(NamedTuple):
-    """Job before it has its name: the name's stem, and the spec."""
+    """Job before it has its name. `stem` is the name without the hash, `spec` the Job's spec."""
 
     stem: str
     component: str
@@ -53,8 +58,10 @@ def job_spec(
     suspend: bool,
     backoff_limit: int = BACKOFF_LIMIT,
 ) -> Json:
-    """Return a Job with one pod at a time, which is retried unless its exit code rules that out.
+    """Return the spec of a Job with one pod at a time. A failed pod is retried unless its exit code is permanent.
 
+    `container` names the container whose exit code counts. `deadline_seconds` is the deadline for all attempts
+    together, None for no deadline.
     The Job has no time to live: Argo CD would see a removed Job as missing and run it again.
     """
     spec: Json = {
@@ -84,16 +91,19 @@ def job_spec(
 
 
 def group_hash(tasks: Sequence[Task], run: str) -> str:
-    """Return one hash for all Jobs of a spec, over their immutable fields and the user's run marker.
+    """Return one hash for all Jobs of a spec, over their immutable fields and the user's run marker `run`.
 
-    Names are not part of it, so the templates must not contain them.
+    The names of the Jobs end in this hash, so they are not part of it, and the pod templates must not contain them.
     """
     fixed = [[t.stem, t.namespace, {k: v for k, v in t.spec.items() if k not in MUTABLE}] for t in tasks]
     return names.content_hash(fixed, run)
 
 
 def jobs(tasks: Sequence[Task], origin: Origin, run: str) -> list[Manifest]:
-    """Return the Jobs of one spec. Their names end in the hash of the group: an edit of one Job replaces all."""
+    """Return the Jobs of one spec. `run` is the user's run marker.
+
+    All names end in the same hash over all the Jobs, so an edit of one Job replaces all of them.
+    """
     suffix = group_hash(tasks, run)
     return [_job(task, origin, suffix) for task in tasks]
 
@@ -110,8 +120,9 @@ def _job(task: Task, origin: Origin, suffix: str) -> Manifest:
 
 
 def cron_job(task: Task, origin: Origin, *, schedule: str, time_zone: str | None) -> Manifest:
-    """Return a CronJob for the task. A run is skipped while the one before is still active.
+    """Return a CronJob for the task. It starts no Job while the last one is still active.
 
+    `schedule` is a cron expression. `time_zone` is None for that of the cluster's controller.
     A CronJob is mutable, so its name has no hash. `suspend` applies to the CronJob, not to its Jobs.
     """
     job = {key: value for key, value in task.spec.items() if key != "suspend"}

@@ -7,7 +7,9 @@ from stowplan.library.ir.data import Origin
 from stowplan.library.values import labels
 
 EARLY_KINDS = frozenset({"Namespace", "ServiceAccount", "Role", "RoleBinding", "NetworkPolicy", "ConfigMap", "Service"})
-"""Kinds without a health check in Argo CD. They go one wave ahead of the other objects, and no wave waits for them.
+"""Kinds without a health check in Argo CD. They are applied one sync wave before all other objects.
+
+No later wave waits for them to become healthy.
 
 A PodDisruptionBudget is not included: Argo CD waits for its status.
 """
@@ -25,9 +27,9 @@ def metadata(
     extra_labels: Mapping[str, str] | None = None,
     annotations: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Return ObjectMeta with the standard labels, the source annotation and the wave of `kind`.
+    """Return ObjectMeta with the standard labels, the annotation with the spec's file, and the sync wave of `kind`.
 
-    Cluster-scoped kinds pass no namespace.
+    `extra_labels` and `annotations` are added. `namespace` is None for cluster-scoped kinds.
     """
     spec = origin.spec
     notes = dict(annotations) if annotations else {}

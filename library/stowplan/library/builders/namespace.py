@@ -1,4 +1,4 @@
-"""Namespace."""
+"""Namespaces of the specs."""
 
 from stowplan.library.builders.metadata import EARLY_WAVE
 from stowplan.library.manifest import Manifest
@@ -6,9 +6,9 @@ from stowplan.library.values import labels
 
 
 def namespace(name: str, pod_security: str) -> Manifest:
-    """Return a namespace that enforces a Pod Security level.
+    """Return the Namespace `name`, which enforces the Pod Security level `pod_security`, such as `restricted`.
 
-    Neither a prune nor the removal of its Application deletes it.
+    Argo CD deletes the Namespace neither by a prune nor with its Application.
 
     Without `IgnoreExtraneous`, Argo CD 3.2 reports the Application as OutOfSync forever once no spec uses the
     namespace, and syncs it again and again.

@@ -10,9 +10,10 @@ from stowplan.schema.platform.platform import DNS_PORT, LINK_LOCAL, EgressRule, 
 
 
 def network_policy(name: str, origin: Origin, *, namespace: str, network: Network) -> Manifest:
-    """Return a policy without ingress. Egress is restricted only if the platform lists rules.
+    """Return a policy for the pods of the spec's agents in `namespace`. It allows no ingress.
 
-    The storage endpoints are in Secrets, so the compiler cannot know them.
+    Egress is restricted only if the platform file lists egress rules or denies link-local addresses: the storage
+    endpoints are in Secrets, so the compiler cannot know them.
     """
     egress = _without_link_local(network.egress) if network.deny_link_local else _rules(network.egress)
     body = {
@@ -25,7 +26,10 @@ def network_policy(name: str, origin: Origin, *, namespace: str, network: Networ
 
 
 def closed(selector: Mapping[str, str], egress: Sequence[EgressRule]) -> Json:
-    """Return the spec of a policy without ingress to the selected pods."""
+    """Return the spec of a NetworkPolicy for the pods with the labels `selector`. It allows no ingress.
+
+    It allows only the given egress; without egress rules, it does not restrict egress.
+    """
     return _closed(selector, _rules(egress))
 
 
@@ -38,21 +42,24 @@ def _closed(selector: Mapping[str, str], egress: list[Json]) -> Json:
 
 
 def _without_link_local(egress: Sequence[EgressRule]) -> list[Json]:
-    """Return the platform's egress rules, or a rule for all addresses, in both cases without link-local addresses."""
+    """Return the platform's egress rules without link-local addresses.
+
+    Without such rules, return rules for all other addresses, and for DNS on the cluster node.
+    """
     if egress:
         return [_rule(rule.cidr, rule.ports, [rule.protocol], _excepted(rule.cidr)) for rule in egress]
     return [
         # Some network plug-ins do not match pod addresses by an IP range.
         {"to": [{"namespaceSelector": {}}]},
         *(_rule(everything, (), (), _excepted(everything)) for everything in ("0.0.0.0/0", "::/0")),
-        # DNS server of a node: 169.254.20.10 by default, 169.254.169.254 with Cloud DNS of GKE.
+        # DNS server on a cluster node: 169.254.20.10 by default, 169.254.169.254 with Cloud DNS of GKE.
         # https://kubernetes.io/docs/tasks/administer-cluster/nodelocaldns/
         _rule("169.254.0.0/16", (DNS_PORT,), ("TCP", "UDP"), ()),
     ]
 
 
 def _excepted(cidr: str) -> list[str]:
-    """Return the link-local ranges inside of a range; none if the range itself is link-local."""
+    """Return the link-local ranges inside `cidr`; an empty list if `cidr` itself is link-local."""
     return [each for each in LINK_LOCAL if lies_in(each, cidr) and not lies_in(cidr, each)]
 
 

@@ -1,4 +1,4 @@
-"""PodDisruptionBudget."""
+"""PodDisruptionBudget that slows the drain of cluster nodes."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,10 @@ from stowplan.library.manifest import Manifest
 
 
 def one_at_a_time(name: str, origin: Origin, component: str, *, selector: Mapping[str, str]) -> Manifest:
-    """Return a budget of one pod at a time. It never protects unready pods, so these cannot block a drain."""
+    """Return a PodDisruptionBudget: at most one of the pods with the labels `selector` may be evicted at a time.
+
+    It does not protect pods that are not ready, so these cannot block the drain of a cluster node.
+    """
     body = {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",

@@ -9,7 +9,7 @@ _GROUP = "rbac.authorization.k8s.io"
 
 
 def service_account(name: str, origin: Origin, *, namespace: str) -> Manifest:
-    """Return an account whose token is not mounted by default."""
+    """Return a ServiceAccount whose token is not mounted by default."""
     body = {
         "apiVersion": "v1",
         "kind": "ServiceAccount",
@@ -20,7 +20,10 @@ def service_account(name: str, origin: Origin, *, namespace: str) -> Manifest:
 
 
 def status_role(name: str, origin: Origin, *, group: str, plural: str) -> Manifest:
-    """Return the rights of an agent: read its own custom resource and apply to its status, nothing else."""
+    """Return a Role for a spec's agents: they may read the spec's custom resource and patch its status, nothing else.
+
+    `group` and `plural` name the kind, such as `batch` and `jobs`.
+    """
     rules: list[Json] = [
         {"apiGroups": [group], "resources": [plural], "resourceNames": [origin.spec.name], "verbs": ["get"]},
         {
@@ -35,7 +38,7 @@ def status_role(name: str, origin: Origin, *, group: str, plural: str) -> Manife
 
 
 def role_binding(name: str, origin: Origin, *, role: str, accounts: list[tuple[str, str]]) -> Manifest:
-    """Return a binding of `role` to accounts, each a namespace and a name."""
+    """Return a RoleBinding of the Role named `role` to ServiceAccounts, given as (namespace, name) pairs."""
     body = {
         "apiVersion": f"{_GROUP}/v1",
         "kind": "RoleBinding",

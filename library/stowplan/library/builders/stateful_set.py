@@ -1,4 +1,4 @@
-"""StatefulSet."""
+"""StatefulSet of agents."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -20,7 +20,10 @@ def stateful_set(
     pod_management: Literal["Parallel", "OrderedReady"],
     extra_labels: Mapping[str, str],
 ) -> Manifest:
-    """Return a StatefulSet: pods with stable names and without storage of their own."""
+    """Return a StatefulSet: pods with stable names and without storage of their own.
+
+    `service` is the name of the headless Service. `selector` are the labels of the pods, `template` is their template.
+    """
     body = {
         "apiVersion": "apps/v1",
         "kind": "StatefulSet",

@@ -15,13 +15,16 @@ from stowplan.schema.agents.transfer_config import CA_DIRECTORY, CLAIM_DIRECTORY
 MODULE = "stowplan.agents.transfer"
 
 _KEEP_NODE = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
-"""The autoscaler must not evict a long copy to remove a node."""
+"""Annotation of the pod: the autoscaler must not evict a long copy to remove a cluster node."""
 
 _MEBIBYTE = 1 << 20
 
 
 def configuration(transfer: Transfer) -> Manifest:
-    """Return the ConfigMap with the agent's configuration."""
+    """Return the ConfigMap with the configuration of the transfer's agent.
+
+    Without a schedule, the ConfigMap belongs to a run.
+    """
     return config_map(
         transfer.configuration_stem,
         transfer.origin,
@@ -33,7 +36,7 @@ def configuration(transfer: Transfer) -> Manifest:
 
 
 def run(transfer: Transfer, site: Site, config: str, marker: str) -> list[Manifest]:
-    """Return the Job of a transfer, or its CronJob if it has a schedule.
+    """Return a list of one manifest: the Job of a transfer, or the CronJob if the transfer has a schedule.
 
     `config` is the name of the ConfigMap. `marker` is the value of the annotation `stowplan.dev/run`, which users
     change to run a task again.
@@ -45,19 +48,22 @@ def run(transfer: Transfer, site: Site, config: str, marker: str) -> list[Manife
 
 
 def task(transfer: Transfer, site: Site, config: str) -> job.Task:
-    """Return the Job before it has its name."""
+    """Return the transfer's Job before it has its name. `config` is the name of the ConfigMap."""
     namespace = transfer.origin.spec.namespace
     return job.Task(transfer.stem, transfer.component, namespace, _job(transfer, site, config))
 
 
 def memory(limits: Mapping[str, Any]) -> int:
-    """Return the memory limit in MiB."""
+    """Return the memory limit of a container in MiB, rounded down; 0 for an invalid quantity.
+
+    `limits` are the container's limits as quantities, by resource name.
+    """
     limit = amount(limits["memory"])
     return int((limit / _MEBIBYTE).to_integral_value(ROUND_FLOOR)) if limit else 0
 
 
 def _job(transfer: Transfer, site: Site, config: str) -> Json:
-    """Return the Job's spec. A retry waits for the end of the last pod: two pods must never write to one place."""
+    """Return the Job's spec. A retry waits for the end of the last pod: two pods must never write to the same files."""
     spec = job.job_spec(
         agent_pod.template(_pod(transfer, config), transfer.origin, site),
         container=transfer.component,
@@ -89,11 +95,10 @@ def _pod(transfer: Transfer, config: str) -> agent_pod.AgentPod:
 
 
 def _group(transfer: Transfer) -> Json:
-    """Return the group that lets an agent without root write into the claim.
+    """Return the pod's fields that let an agent without root write into the claim; empty if the claim is the source.
 
-    Kubernetes changes the group only if needed.
-
-    A source keeps the groups of its files. Users may choose a user that can read them.
+    Kubernetes changes the group of the claim's files only if needed.
+    In a source, files retain their groups. Users may choose a user that can read them.
     """
     if isinstance(transfer.config.source, PvcEndpoint):
         return {}

@@ -9,7 +9,7 @@ from stowplan.library.manifest import Manifest
 from stowplan.library.values import labels
 
 CAPACITY = "10Pi"
-"""Capacity of the old operator. A static CSI volume has no quota, but both objects must have the same capacity."""
+"""Capacity that the old operator wrote. A static CSI volume has no quota, but claim and volume need the same one."""
 
 _ANNOTATIONS = {labels.SYNC_OPTIONS: labels.KEEP, labels.COMPARE_OPTIONS: labels.IGNORE_EXTRANEOUS}
 _COMPONENT = "volume"
@@ -25,8 +25,9 @@ def persistent_volume(
     mount_options: Sequence[str],
     extra_labels: Mapping[str, str],
 ) -> Manifest:
-    """Return a static volume that only `claim` in the spec's namespace can bind. It keeps its data (`Retain`).
+    """Return a static volume that only `claim` in the spec's namespace can bind. Its data outlive it (`Retain`).
 
+    `csi` is the field `spec.csi`, which names the CSI driver.
     Mount options are in `spec.mountOptions`, which is mutable, and not in the CSI attributes, which are immutable.
     """
     spec: dict[str, Any] = {
@@ -49,7 +50,10 @@ def persistent_volume(
 
 
 def claim_from_template(name: str, origin: Origin, template: Mapping[str, Any]) -> Manifest:
-    """Return a claim from a user's template, with Stowplan's labels. Like every claim, it outlives the spec."""
+    """Return a claim from a user's template (`metadata` and `spec` of a claim), with Stowplan's labels added.
+
+    Argo CD does not delete the claim when the spec is removed.
+    """
     given = template.get("metadata") or {}
     own = {key: value for key, value in (given.get("labels") or {}).items() if not labels.is_reserved(key)}
     meta = metadata(
@@ -74,7 +78,10 @@ def persistent_volume_claim(
     selector: Mapping[str, str] | None,
     extra_labels: Mapping[str, str],
 ) -> Manifest:
-    """Return the claim on that volume. `selector` is only for an existing claim, whose selector is immutable."""
+    """Return the claim on the PersistentVolume named `volume`.
+
+    `selector` is None except for a claim that exists already with a selector, which is immutable.
+    """
     spec: dict[str, Any] = {
         "accessModes": ["ReadWriteMany"],
         "resources": {"requests": {"storage": CAPACITY}},

@@ -17,9 +17,10 @@ SCRATCH = "/tmp"  # noqa: S108 - a directory in the pod, on an emptyDir of its o
 
 
 def image(site: Site, agent: Agent) -> str:
-    """Return the image of an agent: by digest if the platform gives one, else by tag.
+    """Return the image reference of an agent: with the digest if the platform file gives one, else with the tag.
 
-    Without a registry it has the prefix `local/`, which no registry serves: users build and load it by hand.
+    Without a registry in the platform file the image has the prefix `local/`, which no registry serves: users build it
+    and load it into the cluster nodes by hand.
     """
     images = site.platform.images
     name = f"{images.registry or 'local'}/stowplan-{agent}"
@@ -28,7 +29,7 @@ def image(site: Site, agent: Agent) -> str:
 
 
 def amounts(resources: Resources) -> Json:
-    """Return requests and limits in a container's form."""
+    """Return CPU and memory, requests and limits, as the field `resources` of a container."""
     requests, limits = resources.requests, resources.limits
     return {
         "requests": {"cpu": requests.cpu, "memory": requests.memory},
@@ -40,7 +41,7 @@ NOWHERE_SPECIAL = Placement()
 
 
 class Mount(NamedTuple):
-    """Claim mounted in an agent's container."""
+    """Claim that an agent's container mounts: the claim's name, and the mount path."""
 
     claim: str
     path: str
@@ -48,7 +49,7 @@ class Mount(NamedTuple):
 
 
 class FileMount(NamedTuple):
-    """Another volume, mounted read-only: its name, its source in a pod's form, and its mount path."""
+    """Volume that is no claim, mounted read-only: its name, its source as in a pod's `volumes`, and its mount path."""
 
     name: str
     source: Json
@@ -59,7 +60,12 @@ _NONE: Mapping[str, Any] = {}
 
 
 class AgentPod(NamedTuple):
-    """Values that differ between the pods of the agents."""
+    """Values that differ between the pods of the agents.
+
+    `module` is the Python module that the container runs, and `args` are its arguments. `probes` are commands by the
+    name of the container's field, such as `livenessProbe`. `user` is the id of both user and group. `config_map` and
+    `service_account` are names of objects.
+    """
 
     component: str
     agent: Agent
@@ -81,18 +87,18 @@ class AgentPod(NamedTuple):
     annotations: Mapping[str, str] = _NONE
     files: tuple[FileMount, ...] = ()
     security: Mapping[str, Any] = _NONE
-    """Fields that extend or replace the user and groups of the pod."""
+    """Fields of the pod's `securityContext` that extend or replace those for user and groups."""
     deadline_seconds: int | None = None
     """Deadline of one pod in seconds; a Job's own deadline covers all its pods together."""
 
 
 def template(pod: AgentPod, origin: Origin, site: Site) -> Json:
-    """Return the pod template of an agent that works for a spec."""
+    """Return the pod template of an agent that works for the spec of `origin`, with the standard labels of the spec."""
     return with_labels(pod, labels.standard(origin.spec, pod.component), site)
 
 
 def with_labels(pod: AgentPod, given: Mapping[str, str], site: Site) -> Json:
-    """Return the pod template of any agent."""
+    """Return the pod template of any agent, with the labels `given` and the extra labels of `pod`."""
     spec: Json = {
         "automountServiceAccountToken": True,
         "containers": [_container(pod, site)],
@@ -118,12 +124,18 @@ def with_labels(pod: AgentPod, given: Mapping[str, str], site: Site) -> Json:
 
 
 def run_env() -> Json:
-    """Return the variable with the agent's run: the name of its Job, from a label that the Job controller sets."""
+    """Return the environment variable that tells an agent its run: the name of the agent's Job.
+
+    Kubernetes takes the name from a label of the pod that the Job controller sets.
+    """
     return field_env(RUN_ENV, f"metadata.labels['{labels.JOB_NAME}']")
 
 
 def secret_env(secret: SecretName, variables: Mapping[str, str], *, optional: Sequence[str]) -> tuple[Json, ...]:
-    """Return environment variables from keys of the Secret. The keys in `optional` may be missing."""
+    """Return environment variables from a Secret. `variables` gives the variable by the key in the Secret.
+
+    The keys in `optional` may be missing; the pod then starts without these variables.
+    """
     return tuple(
         {"name": variable, "valueFrom": {"secretKeyRef": _key(secret, key, optional=key in optional)}}
         for key, variable in variables.items()
@@ -159,7 +171,7 @@ def _container(pod: AgentPod, site: Site) -> Json:
 
 
 def field_env(name: str, path: str) -> Json:
-    """Return an environment variable from a field of the pod."""
+    """Return an environment variable whose value is the pod's field at `path`, such as `metadata.name`."""
     return {"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}
 
 
@@ -177,13 +189,13 @@ _CONTAINER_SECURITY: Json = {
     "capabilities": {"drop": ["ALL"]},
     "readOnlyRootFilesystem": True,
 }
-"""Shared by all pods: the body of a manifest is never changed."""
+"""All pods share this dictionary, since the body of a manifest is never changed."""
 
 
 def restricted_container() -> Json:
-    """Return the security context of Stowplan's container in a user's pod.
+    """Return the security context of a container that Stowplan adds to a user's pod.
 
-    It does not rely on the pod's security context.
+    It satisfies Pod Security `restricted` whatever the pod's own security context is.
     """
     return {**_CONTAINER_SECURITY, **_pod_security(AGENT_USER)}
 

@@ -1,6 +1,6 @@
-"""Pods of helpers, which end with other Jobs: the user's containers as sidecars, and the await agent.
+"""Pods of helpers: the user's containers run as sidecars, and the await agent is the pod's only main container.
 
-Kubernetes (sidecars are stable since 1.33) ends a sidecar with the pod's main container, here await.
+await ends when the Jobs of the deciders have ended. Kubernetes (sidecars are stable since 1.33) then ends the sidecars.
 """
 
 from collections.abc import Sequence
@@ -51,11 +51,14 @@ _OTHER_VOLUMES: list[Json] = [
         },
     },
 ]
-"""Shared by all pods: the body of a manifest is never changed."""
+"""All pods share these dictionaries, since the body of a manifest is never changed."""
 
 
 def with_await(template: Json, group: TrainingGroup, role: Role, site: Site, run: str) -> Json:
-    """Return the pod template of a helper, with its containers as sidecars of await."""
+    """Return a copy of a helper's pod template in which await is the main container and the others are its sidecars.
+
+    `run` is the hash of the run.
+    """
     spec = dict(template["spec"])
     helpers = [{**container, "restartPolicy": "Always"} for container in spec["containers"]]
     spec["initContainers"] = [*(spec.get("initContainers") or ()), *helpers]
@@ -72,11 +75,14 @@ FAILED: Json = {
         "values": [GROUP_FAILED, int(ExitCode.BAD_SPEC), int(ExitCode.AUTH)],
     },
 }
-"""Rule of the helpers' Job: it fails at once if the deciders failed, or if await cannot work."""
+"""Rule of a helper's Job: the Job fails at once, without retries, if the deciders failed or if await cannot work."""
 
 
 def manifests(group: TrainingGroup, site: Site, run: str) -> list[Manifest]:
-    """Return configuration and rights of a group's await agents: they read the deciding Jobs, and end them."""
+    """Return ConfigMaps, Role and RoleBinding of a training job's await agents; an empty list without helpers.
+
+    The Role allows to read and patch the Jobs of the deciders. `run` is the hash of the run.
+    """
     if not group.helpers:
         return []
     accounts = sorted({account(role.template) for role in group.helpers})
@@ -93,12 +99,12 @@ def manifests(group: TrainingGroup, site: Site, run: str) -> list[Manifest]:
 
 
 def account(template: Json) -> str:
-    """Return the ServiceAccount of a pod template, or the default one."""
+    """Return the name of the ServiceAccount in a pod template; `default` if the template names none."""
     return template["spec"].get("serviceAccountName") or template["spec"].get("serviceAccount") or DEFAULT_ACCOUNT
 
 
 def configurations(group: TrainingGroup, site: Site) -> list[Json]:
-    """Return the configurations of a group's await agents, as plain data."""
+    """Return the configurations of a training job's await agents as plain data, one for each helper."""
     return [_config(group, role, site).model_dump(mode="json") for role in group.helpers]
 
 
@@ -110,7 +116,7 @@ def _config(group: TrainingGroup, role: Role, site: Site) -> AwaitConfig:
 
 @lru_cache(maxsize=8)
 def _model(namespace: str, jobs: tuple[str, ...], ports: tuple[int, ...], timeout: int) -> AwaitConfig:
-    """Return the model, for both the hash of a run and its ConfigMap."""
+    """Return await's configuration. It is cached, since both the hash of a run and the run's ConfigMap need it."""
     return AwaitConfig(namespace=namespace, jobs=list(jobs), ports=list(ports), helperTimeoutSeconds=timeout)
 
 
@@ -122,7 +128,10 @@ def _configuration(group: TrainingGroup, role: Role, site: Site, run: str) -> Ma
 
 
 def _config_name(group: TrainingGroup, role: Role, run: str) -> str:
-    """Return the ConfigMap's name with the run's hash: a hash of its content would be part of the run's hash."""
+    """Return the ConfigMap's name, which ends in the run's hash `run`.
+
+    It cannot end in a hash of its content: the pod template holds the name, and the run's hash is made of the template.
+    """
     return names.with_hash(f"{group.names.base}-{CONTAINER}-{role.name}", run, names.SUBDOMAIN_LIMIT)
 
 
@@ -147,5 +156,8 @@ def _container(site: Site) -> Json:
 
 
 def _volumes(config_map: str) -> Sequence[Json]:
-    """Return the volumes. Only await mounts the token, whether or not the template wants one in its containers."""
+    """Return the volumes that await needs; `config_map` is the name of its ConfigMap.
+
+    Only await mounts the token of the ServiceAccount, whether or not the user's template wants one in its containers.
+    """
     return [{"name": _CONFIG, "configMap": {"name": config_map}}, *_OTHER_VOLUMES]

@@ -9,10 +9,10 @@ from stowplan.library.values import quantities
 
 
 def requests(spec: Json) -> dict[str, Decimal]:
-    """Return the amounts by resource: the sum over containers and sidecars, or more while an init container runs.
+    """Return how much a pod requests, by resource name. `spec` is the pod's spec.
 
-    An init container runs together with the sidecars before it. A limit without a request counts as a request, which is
-    Kubernetes' default. Invalid quantities are skipped.
+    It is the sum over containers and sidecars, or more if an init container together with the sidecars before it needs
+    more. A limit without a request counts as a request, which is Kubernetes' default. Invalid quantities are skipped.
     """
     running: defaultdict[str, Decimal] = defaultdict(Decimal)
     most: defaultdict[str, Decimal] = defaultdict(Decimal)
@@ -27,7 +27,10 @@ def requests(spec: Json) -> dict[str, Decimal]:
 
 
 def total(pods: Iterable[tuple[int, Json]]) -> dict[str, str]:
-    """Return the sum over pods, given as number and spec, as quantities sorted by resource."""
+    """Return the sum of the requests of `pods`, as Kubernetes quantities by resource name, sorted.
+
+    `pods` are pairs: the number of equal pods, and their spec. Sums of 0 are left out.
+    """
     amounts: defaultdict[str, Decimal] = defaultdict(Decimal)
     for count, spec in pods:
         for name, number in requests(spec).items():

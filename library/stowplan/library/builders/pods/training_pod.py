@@ -19,7 +19,7 @@ MERGE_KEYS: Mapping[str, tuple[str, ...]] = {
     "ports": ("containerPort", "protocol"),
     "volumeMounts": ("mountPath",),
 }
-"""Lists of a container that Kubernetes merges by key, and the fields of the key."""
+"""Lists of a container whose entries Kubernetes identifies by a key, and the fields of an entry that form the key."""
 
 _PROTOCOL = "TCP"
 _BY_THE_CLUSTER = ("creationTimestamp",)
@@ -28,9 +28,10 @@ _BY_THE_CLUSTER = ("creationTimestamp",)
 def template(
     group: TrainingGroup, role: Role, variables: Environment, *, run: str, subdomain: str, restart: str
 ) -> Json:
-    """Return the PodTemplateSpec of a role: the user's, with variables, mounts, labels and names for discovery.
+    """Return the PodTemplateSpec of a role: the user's, with variables, mounts, labels and a subdomain for DNS names.
 
-    The role's own template is a settled one. `variables` come from its framework.
+    `role.template` must come from `settled`. `variables` come from the framework. `run` is the hash of the run,
+    `subdomain` the name of its Service, `restart` the restart policy.
     """
     spec = dict(role.template["spec"])
     first = dict(spec["containers"][role.container])
@@ -48,7 +49,7 @@ def template(
 
 
 def settled(template: Json) -> Json:
-    """Return a user's template without entries that the API server would refuse or drop."""
+    """Return a user's pod template without entries that Kubernetes' API server would refuse or drop."""
     spec = _without_empty_lists(template["spec"])
     for container in containers(spec):
         _merge(container)
@@ -57,9 +58,9 @@ def settled(template: Json) -> Json:
 
 
 def _without_empty_lists(value: Any) -> Any:
-    """Return a copy without fractions and without empty lists.
+    """Return a copy of `value` without empty lists, and with strings for floats (see `quantities.without_fractions`).
 
-    Empty lists have no meaning in a pod, and the API server drops them: Git would then contain fields without an owner.
+    Empty lists have no meaning in a pod. Kubernetes' API server drops them, so Git would differ from the cluster.
     """
     if isinstance(value, dict):
         given = {key: item for key, item in value.items() if item != []} if [] in value.values() else value
@@ -75,12 +76,19 @@ def containers(spec: Json) -> list[Json]:
 
 
 def merge_key(field: str, entry: Json) -> tuple[Any, ...]:
-    """Return the key that identifies an entry of `env`, `ports` or `volumeMounts`."""
+    """Return the key that identifies an entry of the list `field`: `env`, `ports` or `volumeMounts`.
+
+    It is a tuple of the values of the fields in `MERGE_KEYS`. A port without a protocol counts as TCP.
+    """
     return tuple(entry.get(key, _PROTOCOL if key == "protocol" else None) for key in MERGE_KEYS[field])
 
 
 def environment(own: Sequence[Json], ours: Environment) -> list[Json]:
-    """Return Stowplan's variables first, since the user's may refer to them by `$(NAME)`; no name occurs twice."""
+    """Return the variables of a container: Stowplan's (`ours`) first, then the user's (`own`); no name occurs twice.
+
+    The user's variables may so refer to Stowplan's by `$(NAME)`. Of two variables with one name, the user's replaces
+    one of `ours.defaults`, and one of `ours.fixed` replaces the user's.
+    """
     if not own:
         return [*ours.fixed, *ours.defaults]
     theirs = {variable["name"] for variable in own}
@@ -107,7 +115,10 @@ def _mount(spec: Json, first: Json, mounts: Sequence[DatasetMount]) -> None:
 
 
 def _place(spec: Json, group: TrainingGroup, role: Role, run: str) -> None:
-    """Add affinity to the caches, and spread the pods over their nodes. The user's own terms also apply."""
+    """Add to `spec` affinity to the cache pods, and a constraint that spreads the role's pods over the cluster nodes.
+
+    The user's own terms also apply.
+    """
     affinity = dict(spec.get("affinity") or {})
     pod_affinity = dict(affinity.get("podAffinity") or {})
     for mount in group.mounts:
@@ -119,7 +130,10 @@ def _place(spec: Json, group: TrainingGroup, role: Role, run: str) -> None:
 
 
 def _spread(spec: Json, constraint: Json) -> None:
-    """Add a constraint, unless the user has one for the same nodes: Kubernetes refuses two of them."""
+    """Add a spread constraint, unless the user has one with the same topology key and the same strictness.
+
+    Kubernetes refuses two such constraints.
+    """
     own = spec.get("topologySpreadConstraints") or ()
     keys = ("topologyKey", "whenUnsatisfiable")
     if not any(all(each.get(key) == constraint[key] for key in keys) for each in own):
@@ -129,7 +143,7 @@ def _spread(spec: Json, constraint: Json) -> None:
 def _use_host_network(spec: Json, first: Json, role: Role) -> None:
     """Put the pod on the host network and declare its ports, so that the scheduler separates pods with the same ports.
 
-    `ClusterFirst` is the API server's default, so it is replaced: on the host network it resolves no Service.
+    The DNS policy `ClusterFirst`, the default of Kubernetes, is replaced: on the host network it resolves no Service.
     """
     spec["hostNetwork"] = True
     if spec.get("dnsPolicy", "ClusterFirst") == "ClusterFirst":

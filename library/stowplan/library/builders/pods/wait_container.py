@@ -1,6 +1,6 @@
 """Init container that delays a training pod until its dataset is ready.
 
-It reads only the markers in the volume, so it needs neither a token nor rights.
+It reads only marker files in the volume, so it needs neither a token nor RBAC rights.
 """
 
 from collections.abc import Iterator
@@ -18,12 +18,15 @@ _COMMAND = ("python", "-m", "stowplan.agents.wait_dataset")
 
 
 def path(dataset: str) -> str:
-    """Return the dataset's path in the container."""
+    """Return the path at which the init container mounts the dataset, `/mnt/<dataset>`."""
     return f"{DATA_DIRECTORY}/{dataset}"
 
 
 def container(volume: str, config: WaitConfig, site: Site, *, sub_path: str = "") -> Json:
-    """Return the container. `volume` names the pod's volume that holds the dataset, `sub_path` the directory in it."""
+    """Return the init container. `volume` names the pod's volume with the dataset, `sub_path` the directory in it.
+
+    An empty `sub_path` means the root of the volume.
+    """
     # HostToContainer: the container sees a mount that the CSI driver recovers.
     mount = {"mountPath": config.path, "mountPropagation": "HostToContainer", "name": volume, "readOnly": True}
     return {
@@ -42,12 +45,15 @@ def container(volume: str, config: WaitConfig, site: Site, *, sub_path: str = ""
 
 
 def is_ours(container: Json) -> bool:
-    """Return whether it is this container, and not a user's container of the same name."""
+    """Return whether `container` is the init container that `container()` makes, not a user's of the same name."""
     return container.get("name") == CONTAINER and container.get("command") == list(_COMMAND)
 
 
 def rules(template: Json) -> Iterator[Json]:
-    """Yield the rules of a Job whose pods wait: it fails at once with the wait, since a retry would fail too."""
+    """Yield the Job's rule for pods that wait for a dataset; nothing if the pods of `template` do not wait.
+
+    With this rule the Job fails at once if the wait fails for good, since a retry would fail too.
+    """
     if any(map(is_ours, template["spec"].get("initContainers") or ())):
         codes = [int(code) for code in (*PERMANENT, ExitCode.SOFT_DEADLINE)]
         yield {
