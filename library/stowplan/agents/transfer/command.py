@@ -1,4 +1,4 @@
-"""The program: from arguments to an exit code."""
+"""Entry function of the transfer agent: it parses the arguments, runs one attempt and returns an exit code."""
 
 import os
 import sys

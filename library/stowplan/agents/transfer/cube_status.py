@@ -8,7 +8,10 @@ _PHASES = {RUNNING: "Running", SUCCEEDED: "Succeeded", FAILED: "Failed"}
 
 
 def status(outcome: AttemptOutcome, *, phase: bool) -> dict[str, Any]:
-    """Return the status fields without times. `phase`: no reporter runs, so include phase and conditions."""
+    """Return the fields of the DataCube's status, without times.
+
+    `phase` adds `phase` and `conditions`. Without it the reporter, another program in the cluster, sets these fields.
+    """
     told: dict[str, Any] = {
         "progress": percent(outcome.progress.snapshot(), done=outcome.result == SUCCEEDED),
         "attempt": outcome.entry(),
@@ -19,7 +22,10 @@ def status(outcome: AttemptOutcome, *, phase: bool) -> dict[str, Any]:
 
 
 def _phase(outcome: AttemptOutcome) -> dict[str, Any]:
-    """Return phase and conditions. `Failed` may be temporary: the attempt does not know whether the Job retries."""
+    """Return the fields `phase` and `conditions`.
+
+    `Failed` may be temporary: the attempt does not know whether the Job starts another one.
+    """
     conditions = [
         condition("Initialized", "Started", "The agent runs", holds=True),
         condition("Complete", outcome.reason, outcome.message, holds=outcome.result == SUCCEEDED),

@@ -9,7 +9,7 @@ from stowplan.agents.runtime.timestamp import now
 from stowplan.schema.agents import field_managers
 
 FIELD_MANAGER = field_managers.task("sync", 0)
-"""Field manager of the only task: a claim has no partitions, and its only task is the sync."""
+"""Field manager with which the agent applies the status. A dataset in a claim has one task: partition 0 of the sync."""
 
 _COURSES: Mapping[str, Course] = {RUNNING: "under way", SUCCEEDED: "succeeded", FAILED: "failed"}
 _PHASES_OF_JOB = {RUNNING: "Running", SUCCEEDED: "Succeeded", FAILED: "Failed"}
@@ -23,7 +23,10 @@ class DatasetStatus:
         self._began = now()
 
     def fields(self) -> dict[str, Any]:
-        """Return the status fields without times of reports. With `phase` they include the fields of a reporter."""
+        """Return the status fields. The only time in them is the start of the attempt.
+
+        If `phase` was given, they include the fields that the reporter, another program in the cluster, otherwise sets.
+        """
         outcome = self._outcome
         told = {key: value for key, value in outcome.entry().items() if key != "result"}
         own = {"task": "sync", "partition": 0, "state": outcome.result, "reason": outcome.reason}
@@ -32,7 +35,10 @@ class DatasetStatus:
         return status | (self._derived() if self._phase else {})
 
     def _derived(self) -> dict[str, Any]:
-        """Return phase and conditions. `Failed` may be temporary: the attempt does not know whether the Job retries."""
+        """Return the fields `phase` and `conditions`, for a SampleJob also `jobName` and `counts`.
+
+        `Failed` may be temporary: the attempt does not know whether the Job starts another one.
+        """
         outcome, kind = self._outcome, self._kind
         done, failed = outcome.result == SUCCEEDED, outcome.result == FAILED
         held = {"Synced": done, "Ready": done} if kind == "SampleSet" else {"Complete": done, "Failed": failed}

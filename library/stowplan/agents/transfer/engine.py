@@ -1,4 +1,4 @@
-"""Interface of an engine, the part of a transfer that knows one kind of remote side."""
+"""Interface of a transfer engine: the code for one kind of remote side (S3, Hugging Face or Git)."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,18 +13,22 @@ from stowplan.agents.runtime.log import Log
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 
 PROTECTED = (STATE_DIRECTORY, "lost+found", ".snapshot")
-"""Names at the top of a claim that hold no data of users."""
+"""Names in the root directory of a claim that hold no data of users. Transfers neither copy nor delete them."""
 
 
 @dataclass(frozen=True)
 class TransferWork:
-    """Values that an attempt needs in addition to the settings."""
+    """Objects that an engine needs in addition to its settings: result, stop request, log and redactor."""
 
     outcome: AttemptOutcome
     stop: Stop
     log: Log
     redact: Redactor
-    """Redactor for strings that are shortened before output: all output is redacted again at the end."""
+    """Function that hides secrets in a string.
+
+    All output is redacted anyway, but a string that is shortened before may hold only half of a secret, which is not
+    found later. So the engine redacts such strings first.
+    """
 
     @property
     def progress(self) -> Progress:
@@ -32,14 +36,17 @@ class TransferWork:
 
 
 class Engine(Protocol):
-    """Copies between a directory and one remote side. AttemptError or StoppedError ends it early."""
+    """Copies between a directory of a claim and one remote side. Methods may raise AttemptError and StoppedError."""
 
     def download(self, work: TransferWork, directory: Path, completion: Completion) -> str:
-        """Brings the remote side to the claim; gives a sentence of what was done.
+        """Copy from the remote side to the claim, and return a sentence about the result.
 
-        `directory` holds the state of this transfer, in the claim. The engine calls `completion.begin()` before the
-        first change of the destination. At the end all fetched data must be durable.
+        `directory` is the directory in the claim where this transfer stores its state. The engine calls
+        `completion.begin()` before the first change of the destination. At the end all fetched data must be durable.
         """
 
     def upload(self, work: TransferWork, directory: Path | None) -> str:
-        """Copy from the claim to the remote side. Without a directory no state is stored."""
+        """Copy from the claim to the remote side, and return a sentence about the result.
+
+        `directory` is as for `download`; None if the claim is read-only, so that no state can be stored.
+        """

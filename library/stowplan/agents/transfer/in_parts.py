@@ -14,7 +14,7 @@ from stowplan.agents.transfer.thread_pool import Countdown
 
 
 class Fetcher(Protocol[P]):
-    """Fetches the parts of one kind of file."""
+    """Interface of an engine's class that fetches the parts of large files."""
 
     folder: Path
     """Folder for incomplete files, on the file system of the destination."""
@@ -22,14 +22,18 @@ class Fetcher(Protocol[P]):
     log: Log
 
     def part(self, parts: PartFile[P], extent: Extent) -> None:
-        """Fetch one part."""
+        """Fetch the bytes of `extent` and write them to `parts`."""
 
     def complete(self, parts: PartFile[P]) -> None:
-        """Verify a complete file and move it to its place."""
+        """Verify a file of which all parts are present, and move it to its path in the destination."""
 
 
 class InParts(Generic[P]):
-    """Large file whose parts are separate tasks. The last one to end completes the file."""
+    """Download of one large file whose parts are separate tasks. The last task to end completes the file.
+
+    `ended` is then called with the first error of any part, or None; it is not called after a StoppedError. `is_spoilt`
+    returns whether an error makes the fetched parts useless. They are then deleted.
+    """
 
     def __init__(
         self,
@@ -49,11 +53,14 @@ class InParts(Generic[P]):
             fetcher.log.info("Goes on with a file that is partly there", key=entry.key, bytes=present)
 
     def fetch(self, extent: Extent) -> None:
-        """Task: fetch one part."""
+        """Fetch one part, as a task of the thread pool."""
         self._countdown.run(partial(self._fetcher.part, self._parts, extent))
 
     def end(self, error: Exception | None = None) -> None:
-        """Complete the file; call this when no part is missing."""
+        """Complete the file, or clean up after `error`, the first error of a part.
+
+        The last part calls this. If no part is missing at the beginning, the owner of this object must call it.
+        """
         if error is None:
             try:
                 self._fetcher.complete(self._parts)

@@ -1,4 +1,4 @@
-"""Validity of keys as paths below a destination."""
+"""Check whether keys (names of objects, or paths in a repository) are valid as paths below a destination."""
 
 import hashlib
 import re
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 LONGEST_NAME = 255
 LONGEST_PATH = 4000
-"""Maximum length in bytes. Linux allows 4096 for a path, which includes the claim's own path."""
+"""Maximum length of a key in bytes. Linux allows 4096 for a whole path, which begins with the path of the claim."""
 
 SHOWN = 10
 
@@ -19,7 +19,10 @@ _REFUSED = (
 
 
 def problem(key: str) -> str | None:
-    """Return why a key cannot be a path below the destination; None if it can. A folder's key ends in `/`."""
+    """Return why a key cannot be a path below the destination, without a subject ("is too long for a path").
+
+    Returns None if the key is valid. The key of a folder ends in `/`.
+    """
     for refused, what in _REFUSED:
         if refused.search(key):
             return f"holds {what}"
@@ -37,17 +40,19 @@ def problem(key: str) -> str | None:
 class KeyCheck:
     """Checks keys in the order of a listing, and stores the first problems.
 
-    An object `a` excludes every `a/…`. Only keys that begin with `a` lie between the two in the order. So a stack of
-    the keys that are prefixes of the present one is enough, whatever the length of the listing.
+    If there is an object `a`, no key may begin with `a/`, since `a` would have to be a file and a directory. Between
+    `a` and `a/…` in the order there are only keys that begin with `a`. So it is enough to store the earlier keys that
+    are prefixes of the current one, whatever the length of the listing.
     """
 
     folds_case: bool
-    """True if the destination treats `A` and `a` as one name. A digest of each key is then stored."""
+    """True if the destination treats `A` and `a` as one name. Then a digest of each key is stored to find them."""
     reserved: Sequence[str] = ()
-    """Names at the destination's top that are not for data. If there are any, no key may lead into a `.git` either."""
+    """First segments that no key may have, in any case. If there are any, no segment of a key may be `.git` either."""
     refused: list[str] = field(default_factory=list)
-    """First problems, each as a sentence."""
+    """First `SHOWN` problems, each as a sentence that begins with the key."""
     count: int = 0
+    """Number of all refused keys."""
     _open: list[str] = field(default_factory=list)
     _folded: set[bytes] = field(default_factory=set)
     _closed: frozenset[str] = field(init=False)
@@ -56,7 +61,7 @@ class KeyCheck:
         self._closed = frozenset(each.casefold() for each in self.reserved)
 
     def look(self, key: str) -> bool:
-        """Return whether the key can be a file. Keys must come in ascending order."""
+        """Return whether the key can be a path below the destination. Call this with all keys in ascending order."""
         found = problem(key) or self._reserved(key) or self._clash(key)
         if found:
             self.count += 1
@@ -93,5 +98,8 @@ class KeyCheck:
 
 
 def folds_case(exists: Callable[[str], bool], made: str) -> bool:
-    """Return whether a file system finds a name, just created in lower case, in upper case too."""
+    """Return whether a file system ignores case.
+
+    `made` is the name in lower case of a file that was just created; `exists` returns whether a name exists.
+    """
     return exists(made.upper())

@@ -1,8 +1,8 @@
-"""Large file that is fetched in parts: a file of its full size, and a journal of its finished parts.
+"""Incomplete large file on disk: a file that has the full size from the beginning, and a journal of its finished parts.
 
-The journal is a header line (JSON), then a line `w <part>` for each written part, and a line `s <count>` each time the
-first `count` of them were made durable. After SIGKILL every part with a whole line counts; after a crash of the node,
-only the durable ones.
+The journal is a header line (JSON), then a line `w <part number>` for each written part, and a line `s <count>` each
+time the parts of the first `count` lines `w` were made durable. After SIGKILL of the agent all parts with a complete
+line `w` are valid. After a crash of the cluster node only the durable ones are.
 """
 
 import json
@@ -16,17 +16,21 @@ from typing import Any, Generic, Protocol, TypeVar
 from stowplan.agents.attempt.safe_files import boot, replace
 
 SYNC_SECONDS = 5.0
-"""Seconds between two lines `s`."""
+"""Minimum seconds between two lines `s` of the journal."""
 
 PART, JOURNAL, WHOLE = ".part", ".parts", ".whole"
+"""Suffixes of files in the folder for incomplete files.
+
+They are for a file in parts, for its journal, and for a file that one request fetches.
+"""
 
 
 class Piece(Protocol):
-    """One version of one object or file."""
+    """One version of one object or file on the remote side."""
 
     @property
     def key(self) -> str:
-        """Name, for people who read the journal."""
+        """Key or path. It is in the journal only for people who read it."""
 
     @property
     def size(self) -> int:
@@ -34,7 +38,7 @@ class Piece(Protocol):
 
     @property
     def identity(self) -> str:
-        """Identifier of this version."""
+        """String that differs for each version of each object, and is valid as a file name."""
 
 
 P = TypeVar("P", bound=Piece)
@@ -42,7 +46,7 @@ P = TypeVar("P", bound=Piece)
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """One part: its number, and the bytes from `start` to before `end`."""
+    """One part of a file: its number, counted from 0, and its bytes, from offset `start` to before offset `end`."""
 
     number: int
     start: int
@@ -50,7 +54,10 @@ class Extent:
 
 
 class PartFile(Generic[P]):
-    """Parts of one version of one file. Threads may write different parts in parallel."""
+    """Incomplete file with the fetched parts of one version, and its journal. Threads may write parts in parallel.
+
+    It continues the incomplete file of an earlier attempt in `directory`, which then also determines the part size.
+    """
 
     def __init__(self, directory: Path, entry: P, part_size: int) -> None:
         self.entry = entry
@@ -65,7 +72,7 @@ class PartFile(Generic[P]):
 
     @property
     def missing(self) -> list[Extent]:
-        """Return the parts that are still missing."""
+        """Return the parts that are not recorded as finished, by ascending number."""
         count = -(-self.entry.size // self.part_size)
         there = set(self._written)
         return [self._extent(number) for number in range(count) if number not in there]
@@ -76,18 +83,18 @@ class PartFile(Generic[P]):
         return sum(each.end - each.start for each in map(self._extent, self._written))
 
     def write(self, data: bytes | memoryview, offset: int) -> None:
-        """Write bytes of a part at their offset."""
+        """Write bytes at an offset in the file. Call `done` after the last bytes of a part."""
         view = memoryview(data)
         while view:
             count = os.pwrite(self._descriptor, view, offset)
             view, offset = view[count:], offset + count
 
     def read(self, size: int, offset: int) -> bytes:
-        """Read bytes that were written before."""
+        """Return at most `size` bytes of the file, from an offset on; they must have been written before."""
         return os.pread(self._descriptor, size, offset)
 
     def done(self, extent: Extent) -> None:
-        """Record that all bytes of a part were written."""
+        """Record that all bytes of a part were written. Every few seconds this also makes the written parts durable."""
         with self._lock:
             self._written.append(extent.number)
             self._line(f"w {extent.number}\n")
@@ -101,7 +108,10 @@ class PartFile(Generic[P]):
                 self._line(f"s {count}\n")
 
     def finish(self, modified: int | None = None) -> int:
-        """Make the file durable, with a modification time in seconds, and return a descriptor to read it."""
+        """Make the file durable, and return its descriptor, which stays valid until `close`.
+
+        `modified` is the modification time to set, in seconds since 1970; None for no change.
+        """
         if modified is not None:
             os.utime(self._descriptor, (modified, modified))
         os.fsync(self._descriptor)
@@ -112,7 +122,7 @@ class PartFile(Generic[P]):
         os.close(self._descriptor)
 
     def forget(self) -> None:
-        """Remove the file and its journal."""
+        """Delete the file, if it still has its first name, and its journal."""
         self.file.unlink(missing_ok=True)
         self._journal_path.unlink(missing_ok=True)
 
@@ -125,7 +135,11 @@ class PartFile(Generic[P]):
         return Extent(number, start, min(start + self.part_size, self.entry.size))
 
     def _begin(self, part_size: int) -> list[int]:
-        """Read the journal of an earlier attempt, or start one."""
+        """Write a new journal and return the numbers of the parts that are present, in the order of their writing.
+
+        They come from an earlier attempt's journal. The list is empty if there is none, or if its file is missing or
+        has the wrong size. This also sets `part_size`: that of the earlier journal, or else the argument.
+        """
         header, written = _read(self._journal_path)
         if not (header and self.file.exists() and self.file.stat().st_size == self.entry.size):
             self.file.unlink(missing_ok=True)
@@ -133,13 +147,16 @@ class PartFile(Generic[P]):
         self.part_size = int(header["partSize"])
         head = json.dumps({"key": self.entry.key, "partSize": self.part_size, "boot": boot()})
         body = "".join(f"w {number}\n" for number in written)
-        # The present parts exist, but only the synced ones are durable, as the next line `s` records.
+        # The new journal has no line `s`: all these parts count as not durable until the next one.
         replace(self._journal_path, f"{head}\n{body}")
         return written
 
 
 def _read(path: Path) -> tuple[dict[str, Any] | None, list[int]]:
-    """Read header and parts of a journal. A last line without an end was cut off when the agent was killed."""
+    """Return the header of a journal and the numbers of its valid parts; (None, []) if it is missing or invalid.
+
+    A last line without a newline is ignored: it was cut off when the agent was killed.
+    """
     try:
         text = path.read_text(encoding="ascii")
     except (FileNotFoundError, ValueError):

@@ -1,4 +1,4 @@
-"""Engines by type of the remote side. Each has its own libraries, so only the wanted engine is imported."""
+"""Choice of the engine by the type of the remote side. Only its libraries are imported, which saves time and memory."""
 
 import os
 
@@ -9,7 +9,7 @@ from stowplan.schema.agents.transfer_config import GitEndpoint, HuggingFaceEndpo
 
 
 def engine(settings: TransferSettings) -> Engine:
-    """The engine of a transfer; SettingsError if something is missing or cannot be."""
+    """Return the engine for the remote side. Raises SettingsError if a setting or a package is missing or invalid."""
     match settings.remote:
         case S3Endpoint():
             from stowplan.agents.transfer.s3.engine import S3Engine  # noqa: PLC0415 - see above

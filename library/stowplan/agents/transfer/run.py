@@ -1,4 +1,4 @@
-"""One attempt, from the lock to the marker."""
+"""Course of one attempt: it locks the destination, lets the engine copy, and writes the completion files."""
 
 import errno
 import os
@@ -25,7 +25,7 @@ _ADVICE = (
 
 @dataclass(frozen=True)
 class TransferRun:
-    """Transfer with one engine."""
+    """One attempt of a transfer, with one engine."""
 
     told: TransferSettings
     engine: Engine
@@ -50,7 +50,10 @@ class TransferRun:
         return text
 
     def _recorded(self, state: State) -> str:
-        """Copy with a lock and completion files."""
+        """Copy while holding a lock, write completion files, and return a sentence about the result.
+
+        If the completion files say that this run has already succeeded, nothing is copied.
+        """
         _make(self.told.claim, state)
         claim, directory = self.told.claim, state.directory
         dataset = None if state.dataset is None else claim / state.dataset
@@ -71,9 +74,9 @@ class TransferRun:
         return text
 
     def _check_whole(self) -> None:
-        """Raise AttemptError (exit code 11) unless every counted file is done with all of its bytes.
+        """Raise AttemptError (exit code 11) unless the progress counts every file, and every byte of it, as done.
 
-        It cannot happen as long as each engine is correct: a failed file is an error before.
+        The error shows a defect of an engine: a correct engine raises an earlier error for each file that failed.
         """
         counts = self.work.progress.snapshot()
         files = counts.files_total - counts.files_done
@@ -101,7 +104,7 @@ def _make(claim: Path, state: State) -> None:
 
 
 def _is_open(claim: Path, state: State, run: str | None) -> bool:
-    """Return whether state can be written to the claim: its owner may allow this user only to read."""
+    """Return whether this process may write state and completion files to the claim. File permissions may forbid it."""
     try:
         _make(claim, state)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Settings of a transfer: arguments, environment and configuration file."""
+"""Settings of a transfer, from the command line, environment variables and the configuration file."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,19 +21,21 @@ exit codes: 0 done; 2 wrong usage or configuration; 3 no access; 4 not found; 5 
 10 may pass by itself; 11 what came was not what was sent; 12 soft deadline; 143 ended by SIGTERM"""
 
 BASE_MIB = 60
-"""Memory of the program in MiB before the transfer begins."""
+"""Memory in MiB that the program uses before the transfer begins."""
 
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """Options that are passed as environment variables."""
+    """Options of users, which the compiler passes as environment variables since any of them may come from a Secret."""
 
     environment: Mapping[str, str]
 
     def optional(self, name: str | None) -> str | None:
-        """Return the value without trailing newlines, which Secrets often end in; None if it is empty or missing.
+        """Return the value of an environment variable, without surrounding blanks and newlines.
 
-        A missing variable is no error: the kubelet leaves out a variable whose key is optional and missing.
+        Returns None if `name` is None, or if the variable is not set or empty. A variable that is not set is no error:
+        the kubelet leaves out a variable whose key of a Secret is optional and missing. Raises SettingsError if the
+        value holds a control character.
         """
         if name is None or name not in self.environment:
             return None
@@ -43,6 +45,7 @@ class Values:
         return value.strip() or None
 
     def required(self, name: str) -> str:
+        """Return the value as `optional` does. Raises SettingsError if it is missing or empty."""
         value = self.optional(name)
         if value is None:
             what = "empty" if name in self.environment else "not set"
@@ -59,7 +62,7 @@ class TransferArguments(Arguments):
 
 @dataclass(frozen=True, slots=True)
 class TransferSettings:
-    """What a transfer needs to know whatever its remote side is."""
+    """Settings that every engine needs, whatever the remote side is."""
 
     config: TransferConfig
     upload: bool
@@ -69,16 +72,16 @@ class TransferSettings:
     values: Values
     """Options from environment variables. Each engine reads its own."""
     network: Network = OF_A_POD
-    """Addresses that each engine may connect to."""
+    """Rule for the IP addresses that an engine may connect to."""
 
     @property
     def claim(self) -> Path:
-        """Absolute path: child processes have their own working directories."""
+        """Path where the claim is mounted. It is absolute, since child processes have other working directories."""
         return Path(self.local.mount_path).absolute()
 
     @property
     def free_mib(self) -> int:
-        """Memory in MiB for data in flight."""
+        """Memory in MiB that the engine may use: the limit of the pod without `BASE_MIB`."""
         return self.config.memory_mib - BASE_MIB
 
 
@@ -93,12 +96,15 @@ def arguments(words: Sequence[str]) -> TransferArguments:
 
 
 def read(path: Path) -> TransferConfig:
-    """The configuration; SettingsError if it cannot be read or is wrong."""
+    """Return the configuration in a file. Raises SettingsError if it cannot be read or is invalid."""
     return read_config(path, TransferConfig.model_validate_json)
 
 
 def secrets(config: TransferConfig, environment: Mapping[str, str]) -> list[str]:
-    """Return the values that no output may hold, with and without trailing newlines."""
+    """Return the strings that no output may hold: values of variables for keys and tokens, and credentials in URLs.
+
+    Each value is in the list with and without surrounding newlines, and each of its lines is in it too.
+    """
     names = [
         getattr(side, field)
         for side in (config.source, config.sink)
@@ -114,7 +120,7 @@ def secrets(config: TransferConfig, environment: Mapping[str, str]) -> list[str]
 
 
 def settings(config: TransferConfig, environment: Mapping[str, str], network: Network = OF_A_POD) -> TransferSettings:
-    """Return the settings. Raises SettingsError if a value is missing or invalid."""
+    """Return the settings that every engine needs. Raises SettingsError if the configuration is inconsistent."""
     upload = isinstance(config.source, PvcEndpoint)
     local, remote = (config.source, config.sink) if upload else (config.sink, config.source)
     if not isinstance(local, PvcEndpoint) or isinstance(remote, PvcEndpoint):

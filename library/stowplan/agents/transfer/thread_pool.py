@@ -16,14 +16,17 @@ from stowplan.schema.agents.exit_codes import PERMANENT, ExitCode
 Task = Callable[[], None]
 
 LEAVE_SECONDS = 2.0
-"""Seconds that running tasks get to end when the work ends early."""
+"""Seconds that an early end of the work waits for running tasks. Then it abandons them."""
 
 MOST_FAILURES = 100
 """Number of failed files after which the remaining ones are skipped."""
 
 
 class Crew:
-    """Runs a fixed number of tasks in parallel. The queue is short, so `give` blocks while it is full."""
+    """Pool of `size` threads that run tasks. Its queue has room for `size` tasks, and `give` waits while it is full.
+
+    `translate` turns an exception of a task into a failure. As a context manager it ends the work early on an error.
+    """
 
     def __init__(self, size: int, stop: Stop, log: Log, translate: Translate) -> None:
         self._tasks: queue.Queue[Task | None] = queue.Queue(size)
@@ -38,7 +41,7 @@ class Crew:
             each.start()
 
     def give(self, task: Task) -> None:
-        """Queue a task; wait while the queue is full. Raises StoppedError if the work must stop."""
+        """Add a task to the queue; wait while the queue is full. Raises StoppedError if the work must stop."""
         while True:
             self._check()
             try:
@@ -53,7 +56,10 @@ class Crew:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Give running tasks `LEAVE_SECONDS` to end. Raise the failure that caused the stop instead of StoppedError."""
+        """After an error in the block, request a stop and wait up to `LEAVE_SECONDS` for running tasks.
+
+        If the error is a StoppedError that a failed task caused, raise the failure of that task instead.
+        """
         if error is None:
             return
         self._stop.set("failure")
@@ -74,7 +80,7 @@ class Crew:
                 self._tasks.all_tasks_done.wait(0.2)
 
     def end(self) -> None:
-        """Wait for all tasks and end the threads. Raises AttemptError if any task failed."""
+        """Wait for all tasks, then end the threads. Raises AttemptError if a task failed, StoppedError after a stop."""
         self.drain()
         for _ in self._threads:
             self._tasks.put(None)
@@ -84,14 +90,17 @@ class Crew:
         self._stop.check()
 
     def judge(self) -> None:
-        """Raise AttemptError if any task failed."""
+        """Raise AttemptError if a task failed: the first failure that no retry can cure, or else the first one."""
         if self._bug:
             raise self._bug
         if self._worst:
             raise self._worst
 
     def failed(self, failure: AttemptError) -> None:
-        """Record a failure. A failure that no retry can cure stops all work."""
+        """Record and log the failure of a task.
+
+        All work stops after a failure that no retry can cure, or after `MOST_FAILURES` failures.
+        """
         with self._lock:
             self.failures += 1
             if self._worst is None or (self._worst.code not in PERMANENT and failure.code in PERMANENT):
@@ -141,7 +150,10 @@ def _fault(failure: Exception) -> AttemptError:
 
 
 class Countdown:
-    """Tasks with one common result. The last one to end calls `end` with the first error, or None."""
+    """Group of `count` tasks with one common result.
+
+    The last task to end calls `end` with the first error of any task, or with None if all succeeded.
+    """
 
     def __init__(self, count: int, end: Callable[[Exception | None], None]) -> None:
         self._lock = threading.Lock()
@@ -150,7 +162,10 @@ class Countdown:
         self._error: Exception | None = None
 
     def run(self, task: Task) -> None:
-        """Run one task, or only count it after an error. StoppedError is raised."""
+        """Run one task of the group; after an error of another task, only count it.
+
+        A StoppedError of the task is raised. Its other errors go to `end`, whose own errors are raised.
+        """
         try:
             if self._error is None:
                 task()

@@ -1,4 +1,4 @@
-"""Files below one directory of a claim, accessed without following links."""
+"""Access to the files below one directory of a claim, without following symbolic links."""
 
 import contextlib
 import errno
@@ -17,17 +17,24 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """File, directory (its key ends in `/`), or anything else (`other`)."""
+    """Entry below a `Tree`: a file, a directory (its key ends in `/`), or anything else (`other`)."""
 
     key: str
+    """Path relative to the tree's directory."""
     size: int
+    """Size in bytes; 0 for a directory."""
     modified_ns: int
+    """Modification time in nanoseconds since 1970; 0 for a directory."""
     other: bool = False
     """True for a link, device, socket or pipe."""
 
 
 class Tree:
-    """Directory as the root of keys. Methods raise OSError, with ELOOP or ENOTDIR for a link on the way."""
+    """Directory `path` of a claim. Keys are paths relative to it.
+
+    The methods raise OSError, with ELOOP or ENOTDIR if a directory of the key is a symbolic link. The constructor
+    raises AttemptError (5) if a segment of `path` is a link or a file. `create` creates missing directories of `path`.
+    """
 
     def __init__(self, claim: Path, path: str, *, create: bool) -> None:
         self.where = claim / path
@@ -50,7 +57,11 @@ class Tree:
         os.close(self.root)
 
     def parent(self, key: str, *, create: bool = False) -> tuple[int, str]:
-        """Return a descriptor of the key's directory, valid until this thread's next call, and the last name."""
+        """Return a pair: a descriptor of the key's directory, and the last segment of the key.
+
+        The descriptor is valid until the next call of a method in this thread; callers must not close it. `create`
+        creates missing directories.
+        """
         directory, _, name = key.removesuffix("/").rpartition("/")
         return self._directory(directory, create=create), name
 
@@ -60,7 +71,7 @@ class Tree:
         os.close(_enter(parent, name, create=True))
 
     def stat(self, key: str) -> os.stat_result | None:
-        """Return the attributes of a file or of a link itself; None if it does not exist."""
+        """Return the attributes of a file, directory or link (not of its target); None if the key does not exist."""
         try:
             parent, name = self.parent(key)
             return os.stat(name, dir_fd=parent, follow_symlinks=False)
@@ -70,12 +81,16 @@ class Tree:
             raise
 
     def open(self, key: str) -> int:
-        """Open a file for reading and return its descriptor. A link is refused."""
+        """Open a file for reading and return its descriptor. Raises OSError (ELOOP) for a link."""
         parent, name = self.parent(key)
         return os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
 
     def place(self, source: str, source_directory: int, key: str) -> None:
-        """Move a finished file to its place, atomically. A link there is replaced, never followed."""
+        """Move a finished file to the path of `key`, atomically, and create missing directories.
+
+        `source` is its present name in the directory with the descriptor `source_directory`. A file or link that is
+        already at `key` is replaced.
+        """
         parent, name = self.parent(key, create=True)
         os.rename(source, name, src_dir_fd=source_directory, dst_dir_fd=parent)
 
@@ -88,7 +103,7 @@ class Tree:
             os.unlink(name, dir_fd=parent)
 
     def walk(self, protected: Sequence[str] = ()) -> Iterator[Found]:
-        """Yield everything below in ascending order of keys, without the protected paths. Directories end in `/`."""
+        """Yield everything below the directory by ascending key, except for `protected` keys and what is in them."""
         yield from self._walk(os.dup(self.root), "", frozenset(protected))
 
     def _walk(self, directory: int, prefix: str, protected: frozenset[str]) -> Iterator[Found]:
@@ -112,9 +127,9 @@ class Tree:
             os.close(directory)
 
     def _directory(self, path: str, *, create: bool) -> int:
-        """Open a directory.
+        """Return a descriptor of a directory.
 
-        It stays open for the thread: keys come in order, so the next key often has the same directory.
+        The directory stays open until this thread needs another one: the next key often has the same directory.
         """
         if not path:
             return self.root

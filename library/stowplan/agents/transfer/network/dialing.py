@@ -1,4 +1,4 @@
-"""Clients of httpx or httpx2 that connect only to checked addresses, whatever the URL or redirect."""
+"""Restriction of httpx and httpx2 clients to allowed IP addresses and to a minimum speed."""
 
 import importlib
 import time
@@ -9,10 +9,10 @@ from urllib.request import getproxies
 from stowplan.agents.attempt.network import Network
 
 Named = Callable[[str, int], bool]
-"""Function that returns whether the spec or the platform named a host and port."""
+"""Function that returns whether the spec or the platform names a host and port. Only such hosts may be private."""
 
 SLOW_SECONDS, SLOW_BYTES = 60.0, 60_000
-"""Seconds after which an answer with fewer bytes is given up. Git has the same minimum speed."""
+"""An answer fails if fewer than `SLOW_BYTES` arrive in `SLOW_SECONDS`. Git is set to the same minimum speed."""
 
 
 class SlowError(OSError):
@@ -20,7 +20,9 @@ class SlowError(OSError):
 
 
 def pin(client: Any, network: Network, named: Named) -> None:
-    """Make all connections of a client use `network`. A proxy of the environment counts as named.
+    """Let an httpx or httpx2 client connect only to IP addresses that `network` allows.
+
+    `named` says which hosts may have private addresses. Proxies from environment variables may have them too.
 
     Neither library has a public way to set the network backend of a client, so this sets a private attribute of its
     pools. A test checks that it exists.
@@ -37,13 +39,13 @@ def pin(client: Any, network: Network, named: Named) -> None:
 
 
 class _Backend:
-    """Network backend (`NetworkBackend` of httpcore and httpcore2)."""
+    """Network backend (`NetworkBackend` of httpcore and httpcore2) that checks addresses before it connects."""
 
     def __init__(self, inner: Any, network: Network, named: Named) -> None:
         self._inner, self._network, self._named = inner, network, named
 
     def connect_tcp(self, host: str, port: int, timeout: float | None = None, **rest: Any) -> Any:
-        """Connect to the first address that answers. Raises AttemptError if none is allowed."""
+        """Connect to the first address of the host that answers. Raises AttemptError if no address is allowed."""
         try:
             addresses = self._network.addresses(host, port, named=self._named(host, port))
         except OSError as error:
@@ -63,7 +65,8 @@ class _Backend:
 def at_least_speed(pieces: Iterable[bytes], chunk: int) -> Iterator[bytes]:
     """Yield a body in chunks of at least `chunk` bytes, except for the last one.
 
-    `pieces` are the reads of the connection. Raises SlowError if fewer than `SLOW_BYTES` arrive in `SLOW_SECONDS`.
+    `pieces` yields the bytes of each read from the connection. Raises SlowError if fewer than `SLOW_BYTES` arrive in
+    `SLOW_SECONDS`.
     """
     begin, count, held, size = time.monotonic(), 0, [], 0
     for each in pieces:

@@ -61,11 +61,11 @@ _KNOWN_BELOW = (".aws.cdn.hf.co", ".gcp.cdn.hf.co")
 _LISTED = re.compile(HOST_PATTERN)
 
 HostOrigin = tuple[str, str, int]
-"""Scheme, name in lower case and port."""
+"""Scheme (`http` or `https`), host name in lower case, and port."""
 
 
 def origin(url: str) -> HostOrigin:
-    """Return the origin of a URL. Raises ValueError, without the URL, unless it is http or https."""
+    """Return the origin of a URL. Raises ValueError unless its scheme is http or https; the message omits the URL."""
     try:
         parts = urlsplit(url)
         found = parts.scheme, (parts.hostname or "").lower().rstrip("."), parts.port or PORTS[parts.scheme]
@@ -85,26 +85,27 @@ class Hosts:
     listed: tuple[str, ...] = ()
     """Further hosts that the spec lists, as `host` or `host:port`."""
     field: str = "hosts"
-    """Name of the list in the spec."""
+    """Name of the field of the spec with these hosts, for messages."""
 
     def is_own(self, found: HostOrigin) -> bool:
-        """Return whether it is the spec's own host, which may get credentials: the same origin, or its https at port
-        443.
+        """Return whether an origin is that of the spec's own host, which may get credentials.
+
+        It is so for `own`, and if `own` is http at port 80, also for https at port 443 of the same host.
         """
         scheme, name, port = self.own
         return found == self.own or ((scheme, port) == ("http", 80) and found == ("https", name, 443))
 
     def is_named(self, name: str, port: int) -> bool:
-        """Return whether the spec names the host: only then may its address be private."""
+        """Return whether the spec names this host and port. Only then may the host have a private IP address."""
         scheme, own, own_port = self.own
         return (name, port) in ((own, own_port), (own, 443 if (scheme, own_port) == ("http", 80) else own_port)) or (
             self._is_listed(name, port)
         )
 
     def check(self, url: str, what: str, *, known: bool = True) -> HostOrigin:
-        """The origin of a URL that a server or a repository gives; AttemptError (5) if nobody may be led there.
+        """Return the origin of a URL that a server or a repository gives. Raises AttemptError (5) for a forbidden host.
 
-        `what` begins the message. `known` allows the hosts of well-known services.
+        `what` is the beginning of the error message. `known` also allows the hosts of well-known services.
         """
         try:
             found = origin(url)
@@ -131,7 +132,7 @@ class Hosts:
 
 
 def is_known(name: str) -> bool:
-    """Return whether a host belongs to a well-known service."""
+    """Return whether a host name is in `KNOWN`, or below a domain of the Hub's CDN."""
     return name in KNOWN or name.endswith(_KNOWN_BELOW)
 
 

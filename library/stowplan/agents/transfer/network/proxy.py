@@ -1,4 +1,4 @@
-"""HTTP proxy that the environment names for a server."""
+"""HTTP proxy for a server, from environment variables."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """Proxy that is reached by plain HTTP."""
+    """Proxy to which clients connect by HTTP without TLS."""
 
     host: str
     """Host, with its port if it has one."""
@@ -21,9 +21,11 @@ class Proxy:
 
 
 def proxy_of(scheme: str, host: str) -> Proxy | None:
-    """Return the proxy of `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, by curl's rules; None for no proxy.
+    """Return the proxy for a server, by `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`; None for no proxy.
 
-    Raises AttemptError (exit code 2) for a proxy of another kind.
+    The variables have the same meaning as for curl. `scheme` is that of the server; `host` may include a port.
+
+    Raises AttemptError (exit code 2) if the proxy's own URL is not http.
     """
     known = getproxies()
     address = known.get(scheme) or known.get("all")

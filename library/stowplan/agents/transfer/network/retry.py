@@ -13,15 +13,18 @@ from stowplan.schema.agents.exit_codes import ExitCode
 T = TypeVar("T")
 
 Translate = Callable[[Exception, str], Exception]
-"""Function that translates an exception into a failure, with a message about `what`; it raises unknown exceptions."""
+"""Function from an exception, and the name of the request for the message, to the failure to raise instead of it.
+
+It raises exceptions again that it does not know.
+"""
 
 _MAY_PASS = (ExitCode.TRANSIENT, ExitCode.INTEGRITY)
 _FOR_GOOD = ("FileChanged", "FileSystem", "ObjectGone")
-"""Reasons of temporary failures that end the file's work in this attempt. A later attempt may succeed."""
+"""Reasons of failures after which the request is not sent again in this attempt. A later attempt may succeed."""
 
 
 class ThrottledError(AttemptError):
-    """Failure after which the server demands a wait."""
+    """Temporary failure whose answer says how many seconds to wait before the next request; 0 if it does not say."""
 
     def __init__(self, message: str, seconds: float) -> None:
         super().__init__(ExitCode.TRANSIENT, "Throttled", message)
@@ -30,15 +33,20 @@ class ThrottledError(AttemptError):
 
 @dataclass(frozen=True)
 class Attempts:
-    """Retries of one request."""
+    """Rule for sending requests again after failures that may pass."""
 
     retries: int
+    """Number of times that one request is sent again."""
     stop: Stop
     log: Log
     translate: Translate
 
     def run(self, what: str, call: Callable[[], T]) -> T:
-        """Return the result of a call after as many retries as needed; otherwise raise the last translated error."""
+        """Call a function until it succeeds, and return its result. `what` names the request in messages.
+
+        After the last retry, or a failure that a retry cannot cure, it raises the translated error. Raises StoppedError
+        if the work must stop.
+        """
         backoff = Backoff()
         for left in range(self.retries, -1, -1):
             self.stop.check()
