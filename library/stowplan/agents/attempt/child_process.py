@@ -1,4 +1,4 @@
-"""Child processes of an attempt. They end when it ends, together with their own children."""
+"""Child processes of an attempt. When the attempt ends, its child processes and their own children end too."""
 
 import os
 import shutil
@@ -9,10 +9,10 @@ from pathlib import Path
 
 
 def bound() -> tuple[str, ...]:
-    """Return the command prefix that lets the kernel kill the child when the agent dies; empty if `setpriv` is missing.
+    """Return the words to put before a child's command, so that the kernel kills the child when the agent dies.
 
-    The kernel sends the signal when the starting thread ends. A `preexec_fn` could do the same, but is not safe in a
-    program with threads.
+    They are empty if the program `setpriv` is missing. The kernel sends the signal when the thread ends that started
+    the child. A `preexec_fn` could do the same, but is not safe in a program with threads.
     """
     program = shutil.which("setpriv")
     if program is None or Path(program).resolve().name != "setpriv":
@@ -21,9 +21,10 @@ def bound() -> tuple[str, ...]:
 
 
 def end(process: "subprocess.Popen[bytes]", seconds: float) -> None:
-    """End the whole session of a process: SIGTERM to its leader, then SIGKILL to all after `seconds`.
+    """End a process that was started with `start_new_session`, and all processes of its process group.
 
-    The leader may have ended before its children.
+    The process gets SIGTERM and at most `seconds` to end. Then the whole group gets SIGKILL. The process may have
+    ended before its children.
     """
     if process.poll() is None:
         _signal(process, signal.SIGTERM)

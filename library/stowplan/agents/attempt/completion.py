@@ -1,4 +1,4 @@
-"""Marker of a finished run, and the file that declares a dataset complete."""
+"""Marker file of a finished run, and the files that declare a dataset complete or failed."""
 
 import json
 from collections.abc import Mapping
@@ -12,16 +12,17 @@ COMPLETE = "complete.json"
 """File in the state directory of the transfer. It exists while the destination is complete and no run changes it."""
 
 LONGEST_REVISION = 256
-"""Maximum length in characters. The names of commits and versions are far shorter."""
+"""Maximum length of a revision in characters. The names of commits and versions are far shorter."""
 
 
 class Completion:
-    """Completion files of one transfer in one run.
+    """Completion files of one transfer in one run: the complete file, the failed file and the run's marker file.
 
-    Without a run, for example on a laptop, only the complete file is written.
-
-    If the transfer completes the dataset below `dataset`, the complete file lies in that folder. After a permanent
-    failure the folder also gets a failed file.
+    `claim` is the root of the mounted volume; `directory` and `dataset` lie below it. `directory` is the state
+    directory of the transfer. If the transfer completes a dataset, `dataset` is the dataset's folder. It then gets the
+    complete file, and the failed file after a permanent failure. Without `dataset` the complete file lies in
+    `directory`, and no failed file is written. Without a run, for example on a laptop, only the complete file is
+    written.
     """
 
     def __init__(self, claim: Path, directory: Path, run: str | None, dataset: Path | None = None) -> None:
@@ -40,19 +41,25 @@ class Completion:
 
     @property
     def revision(self) -> str | None:
-        """Revision that this run copied; None if the engine has no revisions or a later run replaced the file."""
+        """Return the revision that this run copied, such as a commit, from the complete file.
+
+        None if the file is missing or invalid, if another run wrote it, or if the source has no revisions.
+        """
         told = safe_files.json_object(safe_files.read(self._claim, self._complete)) or {}
         found = told.get("revision") if told.get("run") == self._run else None
         return found if isinstance(found, str) and len(found) <= LONGEST_REVISION else None
 
     def begin(self) -> None:
-        """Remove all files before the first change of the destination."""
+        """Remove all completion files. The caller does this before the first change of the destination."""
         for each in (self._complete, self._failed, self._marker):
             if each:
                 safe_files.remove(self._claim, each)
 
     def end(self, code: ExitCode, summary: Mapping[str, int | str]) -> None:
-        """Write the files after the last change. A failure that a retry may cure leaves no marker."""
+        """Write the completion files after the last change of the destination.
+
+        `summary` is added to the fields of the complete file. A failure that a retry may cure writes no file.
+        """
         if code is ExitCode.DONE:
             if self._failed:
                 safe_files.remove(self._claim, self._failed)

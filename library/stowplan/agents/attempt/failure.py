@@ -12,7 +12,7 @@ _HOLLOW = {errno.ENOSPC: "NoSpace", errno.EDQUOT: "NoSpace", errno.EROFS: "ReadO
     errno.ENOTEMPTY: "IsADirectory",
     errno.ENAMETOOLONG: "NameTooLong",
 }
-"""Reasons for errors of the destination's file system that only a person can correct."""
+"""Reason of the failure for each error number of the file system that only a person can correct."""
 
 
 class AttemptError(Exception):
@@ -34,7 +34,10 @@ class FaultError(Exception):
 
 
 def contained(error: BaseException) -> Exception:
-    """Wrap an error that is no Exception in a FaultError: SystemExit in a thread must not end the process."""
+    """Return an Exception as it is, and any other BaseException wrapped in a FaultError.
+
+    For example, a SystemExit in a thread must not end the process.
+    """
     if isinstance(error, Exception):
         return error
     fault = FaultError(f"{type(error).__name__}: {error}")
@@ -43,16 +46,19 @@ def contained(error: BaseException) -> Exception:
 
 
 def of_system(error: OSError, what: str) -> AttemptError:
-    """Translate an error of the local file system into a failure. `what` is the beginning of the message."""
+    """Return the failure for an error of the local file system. `what` is the beginning of the failure's message.
+
+    The exit code is CONFLICT (5) for an error that only a person can correct, and otherwise TRANSIENT (10).
+    """
     reason = _HOLLOW.get(error.errno or 0)
     code = ExitCode.CONFLICT if reason else ExitCode.TRANSIENT
     return AttemptError(code, reason or "FileSystem", f"{what}: {error.strerror or error}")
 
 
 def of_any(error: Exception, what: str) -> AttemptError | StoppedError:
-    """Return the failure for an exception.
+    """Return AttemptError and StoppedError as they are, and an OSError as an AttemptError. Raise any other exception.
 
-    Any exception other than AttemptError, StoppedError or OSError is raised again.
+    `what` is the beginning of the message for an OSError.
     """
     if isinstance(error, AttemptError | StoppedError):
         return error

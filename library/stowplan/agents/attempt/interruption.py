@@ -13,9 +13,10 @@ from stowplan.agents.attempt.stop import Stop, Why
 T = TypeVar("T")
 
 LOOK_SECONDS = 0.1
+"""Seconds between two checks whether the stop is requested."""
 
 Patience = Callable[[Why | None], float]
-"""Seconds that a call may still take after the stop, as a function of the stop's cause."""
+"""Function that takes the cause of the stop and returns the seconds that a call may still take after the stop."""
 
 
 def _none(_: Why | None) -> float:
@@ -23,9 +24,11 @@ def _none(_: Why | None) -> float:
 
 
 def interruptible(stop: Stop, call: Callable[[], T], patience: Patience = _none) -> T:
-    """Run `call` in another thread and return its result or raise its error. Only the main thread receives signals.
+    """Run `call` in another thread, wait for its end, and return its result or raise its error.
 
-    Raises StoppedError if the call still runs `patience` seconds after the stop. The call's thread is then abandoned.
+    The calling thread remains free for signals, which Python handles in the main thread only. Raises StoppedError if
+    the call has not ended when the seconds that `patience` returns have passed since the stop. The call's thread is
+    then abandoned.
     """
     over = threading.Event()
     results: list[T] = []

@@ -24,18 +24,24 @@ from stowplan.agents.runtime.log import Log
 from stowplan.schema.agents.exit_codes import ExitCode
 
 BEAT_SECONDS = 5.0
+"""Seconds between two updates of the lock file's modification time by the holder."""
+
 SILENCE_SECONDS = 30.0
-"""Seconds without a touch, by the clock of the waiting program, after which a holder is considered dead."""
+"""Seconds without an update, by the clock of the waiting program, after which a holder is considered dead."""
 
 LOST_SECONDS = 24.0
-"""Seconds without a successful touch after which a holder gives up. It is shorter than `SILENCE_SECONDS`."""
+"""Seconds without a successful update after which a holder ends its attempt. Less than `SILENCE_SECONDS`, so the
+holder ends before others consider it dead.
+"""
 
 
 @contextmanager
 def held(path: Path, name: str, stop: Stop, log: Log, *, silence: float = SILENCE_SECONDS) -> Iterator[None]:
-    """Hold the lock. `name` identifies the holder to people.
+    """Hold the lock file `path` during the `with` block. `name` tells people who holds the lock.
 
-    Raises AttemptError: CONFLICT (5) if another program holds the lock, TRANSIENT (10) if the lock was lost.
+    If the file still names a holder on another machine, first wait `silence` seconds to see whether that holder lives.
+    If the lock is lost during the block, `stop` is set. Raises AttemptError: CONFLICT (5) if another program holds the
+    lock, TRANSIENT (10) at the end of the block if the lock was lost. Raises StoppedError if the work must stop.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
     try:
@@ -79,13 +85,14 @@ def _await_silence(descriptor: int, path: Path, stop: Stop, log: Log, silence: f
 
 @dataclass
 class _Heart:
-    """Thread that touches the lock file, and ends the attempt if touching fails for too long."""
+    """Work of the thread that updates the lock file's modification time. If that fails for too long, it sets `stop`."""
 
     descriptor: int
     stop: Stop
     log: Log
     over: threading.Event = field(default_factory=threading.Event)
     lost: str = ""
+    """Message if the lock was lost; empty while it is held."""
 
     def beat(self) -> None:
         beaten = time.monotonic()

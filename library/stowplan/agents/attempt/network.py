@@ -1,8 +1,8 @@
 """Rule for the addresses that an agent may connect to.
 
-Servers and name servers are not trusted. An address of the node (a cloud's metadata service, an agent that hands out
-credentials) or of the pod itself is never accepted as a store. A name is resolved once, and the connection goes to the
-checked address, so a second, different DNS answer has no effect.
+Servers and name servers are not trusted. An address of the cluster node (a cloud's metadata service, an agent that
+hands out credentials) or of the pod itself is never accepted as the address of a storage server. A host name is
+resolved once, and the connection goes to the checked address. So a second, different DNS answer has no effect.
 """
 
 import socket
@@ -87,7 +87,7 @@ OF_A_POD = Network()
 
 
 def _inner(address: Address) -> Address:
-    """Return the IPv4 address that is embedded in an IPv6 address; otherwise the address itself."""
+    """Return the IPv4 address that is embedded in an IPv6 address; the address itself if none is embedded."""
     if isinstance(address, IPv4Address):
         return address
     if address in _TRANSLATED:

@@ -1,4 +1,4 @@
-"""State of an attempt, in the form of the custom resource's status."""
+"""Result and progress of an attempt, in the form of the custom resource's status."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,12 +13,15 @@ LONGEST_MESSAGE = 32768
 
 @dataclass
 class AttemptOutcome:
-    """Current state of the attempt."""
+    """Current result and progress of one attempt."""
 
     run: str | None
+    """Name of the run; None outside a cluster."""
     pod: str | None
+    """Name of the attempt's pod; None outside a cluster."""
     progress: Progress = field(default_factory=Progress)
     result: str = RUNNING
+    """`RUNNING`, `SUCCEEDED` or `FAILED`."""
     exit_code: int | None = None
     reason: str = "Running"
     message: str = "Under way"
@@ -26,12 +29,12 @@ class AttemptOutcome:
     """Revision of the source, such as a commit, as soon as it is known."""
 
     def end(self, code: int, reason: str, message: str) -> None:
-        """Record the end of the attempt."""
+        """Record the end of the attempt: `code` is its exit code, and any code but 0 is a failure."""
         self.message, self.reason, self.exit_code = message, reason, code
         self.result = FAILED if code else SUCCEEDED
 
     def entry(self) -> dict[str, Any]:
-        """Return the status fields of the attempt, without times."""
+        """Return the fields that describe the attempt in the status, without times and without unknown values."""
         counts = self.progress.snapshot()
         fields = {
             "run": self.run,
@@ -48,13 +51,19 @@ class AttemptOutcome:
 
 
 def condition(kind: str, reason: str, message: str, *, holds: bool) -> dict[str, Any]:
-    """Return a condition without its times; the report adds them."""
+    """Return a status condition of type `kind` without its times; the `StatusReporter` adds them.
+
+    `holds` is the condition's status: True or False.
+    """
     found = {"type": kind, "status": "True" if holds else "False", "reason": reason}
     return found | ({"message": message[:LONGEST_MESSAGE]} if message else {})
 
 
 def percent(counts: Snapshot, *, done: bool) -> str:
-    """Return the progress by bytes, or by files if the bytes are unknown. It is "100%" only at the end."""
+    """Return the finished share, such as "42%": of the bytes, or of the files if the total of the bytes is unknown.
+
+    It is "100%" only if `done`; before the end it is at most "99%".
+    """
     if done:
         return "100%"
     part, whole = (

@@ -1,4 +1,7 @@
-"""Frame of a program that makes one attempt: signals, deadline, progress, reports, termination message, exit code."""
+"""Common parts of a program that makes one attempt.
+
+They are signals, deadline, progress log, reports, termination message and exit code.
+"""
 
 import os
 import signal
@@ -21,13 +24,15 @@ from stowplan.agents.runtime.log import Log, shortened, visible
 from stowplan.schema.agents.exit_codes import TERMINATED, ExitCode
 
 LOG_SECONDS = 10.0
-"""Seconds between two progress lines."""
+"""Seconds between two log lines about the progress."""
 
 LONGEST_TRACE = 16 * 1024
-"""Maximum length of a logged traceback in characters; its end is shown."""
+"""Maximum length of a logged traceback in characters. Of a longer traceback only the end is logged."""
 
 HANG_SECONDS, FAILURE_SECONDS = 6.0, 60.0
-"""Seconds that the work may still take after a signal or deadline, and after a failure. A file system may hang longer.
+"""Seconds that the work may still take: the first after a signal or a deadline, the second after a failure.
+
+Then the program no longer waits for the work, since a file system may hang much longer.
 """
 
 END_SECONDS = 8.0
@@ -36,18 +41,23 @@ END_SECONDS = 8.0
 
 @dataclass(frozen=True)
 class AttemptProgram:
-    """One attempt at `what`, a word such as `transfer` or `warmup`."""
+    """One attempt at a task, with everything that surrounds the work itself."""
 
     what: str
+    """Word for the task in messages, such as `transfer` or `warmup`."""
     outcome: AttemptOutcome
     stop: Stop
     log: Log
     redact: Redactor
     soft_deadline_seconds: int | None
-    """Seconds after which the attempt ends and leaves its partial result; None for no limit."""
+    """Seconds after which the attempt stops. Its partial result remains. None for no limit."""
 
     def run(self, work: Callable[[], str], reporter: StatusReporter | None) -> int:
-        """Does the work, which gives a sentence of what was done; gives the exit code, unless it was ended early."""
+        """Do the work, report its result and return the exit code.
+
+        `work` returns a sentence that says what was done. If a signal or the soft deadline ended the attempt, the
+        process exits at once with its exit code, and this method does not return.
+        """
         _watch_signals(self.stop)
         deadline = self._watch_deadline()
         ticking = threading.Event()
@@ -72,7 +82,7 @@ class AttemptProgram:
         (self.log.error if code else self.log.info)(message, reason=reason, code=code, **counts)
 
     def _attempt(self, work: Callable[[], str]) -> tuple[int, str, str]:
-        """Return exit code, reason and message of the attempt."""
+        """Do the work and return the exit code, reason and message of the attempt."""
         try:
             return ExitCode.DONE, "Succeeded", interruptible(self.stop, work, _patience)
         except StoppedError:
@@ -134,6 +144,6 @@ def _end_at_last() -> None:
 
 
 def _vanish(code: int) -> NoReturn:
-    """End the process at once: threads may wait for a server that never answers."""
+    """Exit with this code at once, without waiting for other threads: they may wait for a server that never answers."""
     sys.stderr.flush()
     os._exit(code)

@@ -1,4 +1,4 @@
-"""Progress of the transfer."""
+"""Counters of a transfer's progress, and its rate."""
 
 import threading
 import time
@@ -11,7 +11,7 @@ WINDOW_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Counts at one moment. Bytes of partly copied files count as done."""
+    """Counts at one moment. `bytes_done` includes the copied bytes of files that are not complete yet."""
 
     files_total: int
     bytes_total: int
@@ -22,9 +22,10 @@ class Snapshot:
     files_left_out: int
     bytes_per_second: int
     seconds_left: int | None
+    """Estimated seconds until the end; None if nothing was copied lately."""
 
     def fields(self) -> dict[str, int]:
-        """Return the known counts by name in camelCase."""
+        """Return the counts by field name in camelCase, such as `filesTotal`. Counts that are None are left out."""
         words = {name: name.split("_") for name in asdict(self)}
         camel = {name: parts[0] + "".join(map(str.capitalize, parts[1:])) for name, parts in words.items()}
         return {camel[name]: value for name, value in asdict(self).items() if value is not None}
@@ -32,7 +33,7 @@ class Snapshot:
 
 @dataclass
 class Progress:
-    """Counters that all threads share."""
+    """Counters of one attempt, which all of its threads share."""
 
     files_total: int = 0
     bytes_total: int = 0
@@ -51,7 +52,11 @@ class Progress:
         self._moments.append((self.began, 0))
 
     def add(self, *, files: int = 0, size: int = 0, resumed: int = 0) -> None:
-        """Add finished files and bytes. A negative `size` takes back bytes that must be copied again."""
+        """Add to the counters: finished files, bytes that this attempt copied, and bytes of an earlier attempt.
+
+        `size` are bytes of this attempt; a negative number takes back bytes that must be copied again. `resumed` are
+        bytes that an earlier attempt copied; they do not count for the rate.
+        """
         with self._lock:
             self.files_done += files
             self.bytes_done += size + resumed

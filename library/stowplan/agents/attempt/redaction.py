@@ -10,7 +10,10 @@ from urllib.parse import quote, quote_plus, unquote
 MASK = "[redacted]"
 
 SHORTEST = 4
-"""Minimum length in characters. Shorter values are no secrets, and replacing them would damage common words."""
+"""Minimum length of a replaced value in characters.
+
+Shorter values are no secrets, and replacing them would damage common words.
+"""
 
 _IN_ANY_URL = re.compile(
     r"(?<=://)[^\s/?#\"'<>\\]+(?=@)"
@@ -18,14 +21,20 @@ _IN_ANY_URL = re.compile(
     r"=[^\s&;\"'<>\\]+",
     re.IGNORECASE,
 )
-"""User and password, or a query value that grants access: servers send such URLs, and error messages quote them."""
+"""Part of a URL that grants access: user and password, or the value of a query parameter.
+
+Servers send such URLs, and error messages quote them.
+"""
 
 TOKEN_AS_USER = ("", "x-oauth-basic")
-"""Values of the password in a URL whose user name is a token."""
+"""Passwords that mean that the user name of the URL is a token, and so the secret."""
 
 
 def in_url(url: str) -> list[str]:
-    """Return the password in a URL, as written and decoded, or the user name if it is a token. Accepts any string."""
+    """Return the secret in a URL twice: as written, and with percent-encoding decoded. Empty if there is none.
+
+    The secret is the password, or the user name if that is a token. A string that is no URL is accepted and has none.
+    """
     userinfo = url.strip().partition("://")[2].rpartition("@")[0]
     user, _, password = userinfo.partition(":")
     found = user if password in TOKEN_AS_USER else password
@@ -33,9 +42,10 @@ def in_url(url: str) -> list[str]:
 
 
 class Redactor:
-    """Replaces known secrets, also in percent-encoded, base64 and JSON form.
+    """Function that replaces secrets in a string by `MASK` and returns the new string.
 
-    In every URL it also replaces user and password, signatures and tokens.
+    It replaces the given secrets, also in percent-encoded, base64 and JSON form. In every URL it also replaces user and
+    password, signatures and tokens.
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
@@ -65,9 +75,10 @@ def _forms(secret: str) -> Iterator[str]:
 
 
 def _in_base64(secret: bytes, encode: Callable[[bytes], bytes]) -> Iterator[str]:
-    """Yield the base64 characters that depend on the secret alone, for each of its three possible offsets.
+    """Yield what the secret looks like inside the base64 form of a longer string: one string per possible offset.
 
-    A character holds six bits, so the first and last characters also depend on neighbouring bytes.
+    The secret may begin at the first, second or third byte of a group of three. A base64 character holds six bits, so
+    the first and last characters may also depend on neighbouring bytes; such characters are left out.
     """
     for before in range(3):
         text = encode(bytes(before) + secret).decode("ascii").rstrip("=")

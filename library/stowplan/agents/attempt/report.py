@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from stowplan.agents.cluster.client import Client
 
 CHANGE_SECONDS, HEARTBEAT_SECONDS = 10.0, 30.0
-"""Minimum and maximum seconds between two reports."""
+"""Minimum seconds between two reports if the status changes, and seconds between two reports if it does not."""
 
 LAST_SECONDS = 4.0
-"""Seconds that the last report may take."""
+"""Seconds that the program waits for the last report before it ends."""
 
 Status = dict[str, Any]
 
@@ -35,7 +35,10 @@ def _no_others(_: Manifest) -> Sequence[tuple[str, Status]]:
 
 
 def reach(environment: Mapping[str, str], account: Path, log: Log) -> Access | None:
-    """The API server to report to; None where this is no pod, as on a laptop."""
+    """Return the access to the API server of Kubernetes, for reports; None outside a pod, for example on a laptop.
+
+    `account` is the directory with the token and the certificate authorities of the pod's ServiceAccount.
+    """
     try:
         return access.from_pod(environment, account)
     except SettingsError as error:
@@ -45,7 +48,11 @@ def reach(environment: Mapping[str, str], account: Path, log: Log) -> Access | N
 
 @dataclass
 class StatusReporter:
-    """A thread that applies the status whenever it has changed, and now and then where it has not."""
+    """Thread that writes the status of a custom resource by server-side apply.
+
+    It writes a changed status no sooner than `CHANGE_SECONDS` after the last report, and an unchanged status every
+    `heartbeat_seconds`.
+    """
 
     access: Access
     target: Target
@@ -54,18 +61,21 @@ class StatusReporter:
     """Function that returns the status fields to apply, without times. The thread calls it.
 
     Its argument is the current custom resource, or None if the thread only asks whether the process's own fields
-    changed. An entry `attempt`, and each entry of `attempts`, gets the time of the report.
+    changed. In the report the field `attempt`, and each entry of the list `attempts`, also gets the time of the report.
     """
     manager: str
+    """Field manager under which `status` is applied."""
     log: Log
     others: Callable[[Manifest], Sequence[tuple[str, Status]]] = _no_others
-    """Fields that this process applies in addition, by field manager."""
+    """Function that takes the current custom resource and returns what this process applies in addition to `status`:
+    pairs of a field manager and its status fields.
+    """
     heartbeat_seconds: float = HEARTBEAT_SECONDS
     _ending: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread = field(init=False)
     _began: str = field(default_factory=now)
     _since: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Status and time of the last transition, by condition type."""
+    """For each condition type: the condition's status, and the time at which it got that status."""
 
     def __post_init__(self) -> None:
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -73,7 +83,7 @@ class StatusReporter:
 
     @property
     def works(self) -> bool:
-        """Return False after an internal error, which ends all reports."""
+        """Return whether the thread is alive. An internal error ends the thread, and with it all reports."""
         return self._thread.is_alive()
 
     def end(self) -> None:
@@ -143,7 +153,11 @@ class StatusReporter:
         }
 
     def _transition(self, condition: Status, found: Manifest) -> str:
-        """Return when the condition got its present status; earlier attempts may have set the same status."""
+        """Return the time at which the condition got its present status.
+
+        If `found` already has the condition with this status, for example from an earlier attempt, its time is
+        returned.
+        """
         kind, status = condition["type"], condition["status"]
         before = self._since.get(kind)
         if before is None or before[0] != status:

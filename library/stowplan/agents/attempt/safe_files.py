@@ -1,7 +1,8 @@
-"""Small files that are written atomically and survive a crash of the node.
+"""Small files that are written atomically and survive a crash of the machine.
 
-Everybody with write access to a claim can put anything into its state directory. So each component of a path is opened
-without following links, and only regular files of a bounded size are read.
+Everybody with write access to a volume can put anything into its state directory. So each component of a path is opened
+without following links, and only regular files of a bounded size are read. In all functions `root` is a trusted
+directory, and `path` is relative to it.
 """
 
 import ctypes
@@ -16,9 +17,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 LARGEST = 64 * 1024
-"""Maximum size in bytes of a file that is read. Markers have less than one thousand bytes."""
+"""Maximum size in bytes of a file that is read. Marker files have less than one thousand bytes."""
 
 MOST_NAMES = 100_000
+"""Maximum number of files in a folder that is read."""
+
 MOST_BYTES = 16 << 20
 """Maximum number of bytes that are read from one folder."""
 
@@ -30,9 +33,9 @@ _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 @contextmanager
 def folder(root: Path, path: str, *, create: bool = False) -> Iterator[int]:
-    """Open the folder at `path` below `root` and yield its descriptor.
+    """Open the folder at `path` below `root` and yield its descriptor, which is closed at the end of the block.
 
-    Raises OSError, for a link on the way ENOTDIR.
+    With `create`, missing folders are created. Raises OSError; its number is ENOTDIR if a part of `path` is a link.
     """
     descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -49,10 +52,10 @@ def folder(root: Path, path: str, *, create: bool = False) -> Iterator[int]:
 
 
 def read(root: Path, path: str, largest: int = LARGEST) -> bytes | None:
-    """Return the content of a file; None if it is missing, no regular file, larger than `largest` bytes or behind a
-    link.
+    """Return the content of a file, or None.
 
-    Raises OSError if the file system cannot tell, for example PermissionError.
+    None if the file is missing, is no regular file or is larger than `largest` bytes, or if a folder in `path` is a
+    link. Raises OSError if the file cannot be read, for example PermissionError.
     """
     parent, name = _split(path)
     try:
@@ -63,7 +66,10 @@ def read(root: Path, path: str, largest: int = LARGEST) -> bytes | None:
 
 
 def content(parent: int, name: str, largest: int = LARGEST) -> bytes | None:
-    """Read a file as `read` does, by its name in an open folder."""
+    """Return the content of the file `name` in an open folder; None in the same cases as `read`.
+
+    `parent` is the descriptor of the folder.
+    """
     # Opening some special files has side effects, so the type is checked first. The check after opening is the safe
     # one.
     with suppress(FileNotFoundError):
@@ -81,7 +87,10 @@ def content(parent: int, name: str, largest: int = LARGEST) -> bytes | None:
 
 
 def json_object(found: bytes | None) -> dict[str, Any] | None:
-    """Parse a JSON object; None for anything else, such as nesting that is too deep for the parser."""
+    """Parse a JSON object; None if `found` is None or anything but a JSON object.
+
+    Also None if the object is nested too deeply for the parser.
+    """
     if found is None:
         return None
     try:
@@ -92,10 +101,11 @@ def json_object(found: bytes | None) -> dict[str, Any] | None:
 
 
 def files(root: Path, path: str, largest: int = LARGEST) -> dict[str, bytes]:
-    """Return the contents of a folder's files by name. Empty if the folder is missing or behind a link.
+    """Return the contents of a folder's files by name, without subfolders.
 
-    A content is empty if `read` refuses the file, and for all files beyond `MOST_BYTES`. Raises OSError for more than
-    `MOST_NAMES` entries.
+    Empty if the folder is missing, or if a part of `path` is a link. The content of a file is empty if `read` would
+    return None for it, and as soon as the files before it have `MOST_BYTES` together. Raises OSError for more than
+    `MOST_NAMES` files.
     """
     found: dict[str, bytes] = {}
     left = MOST_BYTES
@@ -126,21 +136,24 @@ def _is_there(parent: int, name: str) -> bool:
 
 
 def write(root: Path, path: str, text: str) -> None:
-    """Write a file atomically and durably; create its folder; replace a link at its path. Raises OSError."""
+    """Write a file atomically and durably. Raises OSError.
+
+    Missing folders are created. If `path` is a link, the link itself is replaced by the file.
+    """
     parent, name = _split(path)
     with folder(root, parent, create=True) as descriptor:
         _write(descriptor, name, text)
 
 
 def remove(root: Path, path: str) -> None:
-    """Remove a file or link if it exists. Raises OSError, also for a link on the way."""
+    """Remove a file or link if it exists. Raises OSError, also if a folder in `path` is a link."""
     parent, name = _split(path)
     with suppress(FileNotFoundError), folder(root, parent) as descriptor:
         os.unlink(name, dir_fd=descriptor)
 
 
 def replace(path: Path, text: str) -> None:
-    """Write a file as `write` does, in an existing folder that only this process uses."""
+    """Write a file atomically and durably, in an existing folder that only this process uses. Raises OSError."""
     descriptor = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         _write(descriptor, path.name, text)
@@ -167,7 +180,7 @@ def _split(path: str) -> tuple[str, str]:
 
 
 def sync_directory(path: Path) -> None:
-    """Make the names in a directory durable."""
+    """Write the list of names in a directory to the disk, so that new and renamed files survive a crash."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -176,7 +189,10 @@ def sync_directory(path: Path) -> None:
 
 
 def sync_all(descriptor: int) -> None:
-    """Make all writes to the descriptor's file system durable. One call is cheaper than one per file."""
+    """Write all changes of a file system to the disk. One call is cheaper than one for each file. Raises OSError.
+
+    `descriptor` is an open file or directory of that file system.
+    """
     # Python has no `os.syncfs`.
     if ctypes.CDLL(None, use_errno=True).syncfs(descriptor):
         number = ctypes.get_errno()
@@ -184,7 +200,10 @@ def sync_all(descriptor: int) -> None:
 
 
 def boot() -> str:
-    """Return an identifier of the present boot: data written since then can be read even if it is not durable."""
+    """Return an identifier that changes with each boot of the machine; empty if it is unknown.
+
+    Data that was written since the boot can be read even if it is not durable.
+    """
     try:
         return _BOOT.read_text(encoding="ascii").strip()
     except OSError:

@@ -9,12 +9,13 @@ Why = Literal["signal", "deadline", "failure"]
 
 
 class Stop:
-    """Request that is set once; the first cause wins. Every thread checks it between two requests."""
+    """Request to stop, which can be set but not taken back. Threads check it between two steps of their work."""
 
     def __init__(self) -> None:
         self._event = threading.Event()
         self._lock = threading.Lock()
         self.why: Why | None = None
+        """First cause of the stop; None before the stop."""
 
     def set(self, why: Why) -> None:
         # A signal handler also calls this, while its thread may hold the lock: so it must not wait for the lock.
@@ -32,6 +33,6 @@ class Stop:
             raise StoppedError
 
     def sleep(self, seconds: float) -> None:
-        """Wait; raise StoppedError as soon as the stop is requested."""
+        """Wait for `seconds`. Raise StoppedError as soon as the stop is requested."""
         if self._event.wait(seconds):
             raise StoppedError

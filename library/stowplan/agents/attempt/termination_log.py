@@ -5,11 +5,14 @@ from pathlib import Path
 
 PLACE = Path("/dev/termination-log")
 LONGEST = 4096
-"""Maximum size in bytes; the kubelet cuts off the rest."""
+"""Maximum size of the termination message in bytes; the kubelet cuts off the rest."""
 
 
 def leave(code: int, reason: str, message: str, counts: dict[str, int], place: Path = PLACE) -> None:
-    """Write the outcome as one JSON object, if a kubelet reads it. `message` must hold no secrets."""
+    """Write the outcome to the file `place` as one JSON object, with the message shortened to fit.
+
+    If the file is missing, as outside a pod, or cannot be written, nothing happens. `message` must hold no secrets.
+    """
     if not place.is_file():
         return
     rest = {"exitCode": code, "reason": reason, **counts}

@@ -1,4 +1,4 @@
-"""Events of await: changes of the Jobs and probes of the ports, in one queue."""
+"""Events for the await agent: changes of the deciding Jobs and results of port probes, in one queue."""
 
 import asyncio
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from stowplan.agents.cluster.place import job
 
 LONGEST_INTERVAL = 5.0
 SHORTEST_INTERVAL = 0.5
-"""Bounds, in seconds, of the interval between two probes of the ports, which is a tenth of the timeout."""
+"""Bounds, in seconds, of the interval between two probes of the ports. Within them it is a tenth of the timeout."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobNews:
-    """The present state of a deciding Job."""
+    """Event: the present state of the deciding Job `name`."""
 
     name: str
     state: JobState
@@ -26,7 +26,7 @@ class JobNews:
 
 @dataclass(frozen=True, slots=True)
 class JobTrouble:
-    """A failed read of a deciding Job."""
+    """Event: a failed read of the deciding Job `name`."""
 
     name: str
     trouble: Trouble
@@ -34,10 +34,12 @@ class JobTrouble:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """The open ports, and the seconds since the previous probe."""
+    """Event: the result of probing all ports once."""
 
     opened: frozenset[int]
+    """Ports on which a helper listens."""
     elapsed: float
+    """Seconds since the previous probe, as limited by `watch_ports`."""
 
 
 Event = JobNews | JobTrouble | Probe
@@ -45,7 +47,7 @@ Events = asyncio.Queue[Event]
 
 
 async def watch_job(client: Client, namespace: str, name: str, events: Events) -> None:
-    """Report the changes of one Job without end."""
+    """Put an event for each change and each failed read of one Job into `events`, without end."""
     async for news in follow(client, job(namespace, name)):
         match news:
             case Live(manifest):
@@ -59,10 +61,10 @@ async def watch_job(client: Client, namespace: str, name: str, events: Events) -
 
 
 async def watch_ports(settings: AwaitSettings, events: Events) -> None:
-    """Probe the ports without end.
+    """Probe the ports at regular intervals and put the results into `events`, without end.
 
-    A gap counts as at most three intervals: a longer one means that the node stopped this process, and proves nothing
-    about the helper.
+    `Probe.elapsed` is at most three intervals. A longer time means that the machine stopped this process meanwhile,
+    and proves nothing about the helper.
     """
     interval = min(LONGEST_INTERVAL, max(SHORTEST_INTERVAL, settings.timeout / 10))
     hosts = addresses(settings.pod_ip)

@@ -1,4 +1,4 @@
-"""The decision of await from the known state of the group, without clock and network."""
+"""Decision of the await agent, from the known state of the training group. It uses neither clock nor network."""
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ class Succeeded:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A deciding Job failed or was deleted. `others` still run, without use."""
+    """The deciding Job `job` failed or was deleted. The deciding Jobs `others` still run, but can no longer help."""
 
     job: str
     reason: str
@@ -26,10 +26,12 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Doomed:
-    """A helper does not listen: these Jobs must end, each at the version that was judged."""
+    """A helper has not listened for too long, so the deciding Jobs that still run must be ended."""
 
     ports: tuple[int, ...]
+    """Ports that were closed for too long."""
     jobs: Mapping[str, JobState]
+    """The Jobs to end, by name, with the state that was judged."""
 
 
 Decision = Succeeded | Failed | Doomed | None
@@ -37,29 +39,32 @@ Decision = Succeeded | Failed | Doomed | None
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """State of a training group: the last known state of each deciding Job, and the closed time of each helper port.
-
-    The seconds of a port count from the start of the agent, or from when the port was last open. They stay 0 until the
-    API server of Kubernetes has reported every Job, and while a deciding Job is suspended, because the pods of a
-    resumed group start again.
-    """
+    """State of a training group: the deciding Jobs and the ports of the helper."""
 
     jobs: Mapping[str, JobState]
+    """Last known state of each deciding Job, by name."""
     closed: Mapping[int, float]
+    """For each port of the helper, the seconds for which it has been closed; 0 while it is open.
+
+    They count from the start of the agent, or from the time at which the port was last open. They stay 0 until the API
+    server of Kubernetes has answered about every Job. They also stay 0 while a deciding Job is suspended, because the
+    pods of a resumed group start again.
+    """
     timeout: float
+    """Maximum seconds for which a port may be closed."""
 
     def saw(self, name: str, job: JobState) -> "Group":
         """Return the group after a change of one deciding Job."""
         return replace(self, jobs={**self.jobs, name: self.jobs[name].after(job)})
 
     def probed(self, opened: Set[int], elapsed: float) -> "Group":
-        """Return the group after a probe of all ports, `elapsed` seconds after the previous one."""
+        """Return the group after a probe that found the ports `opened` open, `elapsed` seconds after the last probe."""
         stands = any(job.phase in _CLOCK_STANDS for job in self.jobs.values())
         closed = {port: 0.0 if stands or port in opened else past + elapsed for port, past in self.closed.items()}
         return replace(self, closed=closed)
 
     def decide(self) -> Decision:
-        """Return the next step; None to go on waiting."""
+        """Return the decision; None to go on waiting."""
         for name, job in self.jobs.items():
             if job.phase in _FAILED:
                 return Failed(name, job.reason, tuple(self._running()))
@@ -79,5 +84,5 @@ class Group:
 
 
 def group(jobs: Sequence[str], ports: Sequence[int], timeout: float) -> Group:
-    """Return the group before anything is known."""
+    """Return the group at the start of the agent: nothing is known about the Jobs, and no port counts as closed."""
     return Group(dict.fromkeys(jobs, UNKNOWN), dict.fromkeys(ports, 0.0), timeout)

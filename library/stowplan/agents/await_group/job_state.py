@@ -1,4 +1,4 @@
-"""State of a deciding Job, reduced to the values that await needs."""
+"""State of a deciding Job, reduced to the values that the await agent needs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ class Phase(Enum):
     """Phase of a deciding Job."""
 
     UNKNOWN = "unknown"
-    """The server has not answered yet."""
+    """The API server of Kubernetes has not answered yet."""
     ABSENT = "absent"
     """The Job does not exist yet."""
     SUSPENDED = "suspended"
@@ -28,21 +28,30 @@ TERMINAL = frozenset({Phase.COMPLETE, Phase.FAILED, Phase.GONE})
 
 @dataclass(frozen=True, slots=True)
 class JobState:
-    """One Job at one version."""
+    """State of one Job at one version."""
 
     phase: Phase
     uid: str = ""
     version: str = ""
+    """The Job's `resourceVersion`; empty if the Job is unknown, absent or gone."""
     deadline_seconds: int | None = None
+    """The Job's `activeDeadlineSeconds`."""
     reason: str = ""
-    """From the Job's condition, such as `BackoffLimitExceeded: Job has reached the specified backoff limit`."""
+    """Why the Job ended or will end; empty before that.
+
+    Reason and message of the Job's condition, such as `BackoffLimitExceeded: Job has reached the specified backoff
+    limit`.
+    """
 
     @property
     def is_over(self) -> bool:
         return self.phase in TERMINAL
 
     def after(self, news: "JobState") -> "JobState":
-        """Return the state after `news`: an end is final, and a replaced Job is gone."""
+        """Return the state that follows this one if the API server now reports `news`.
+
+        A terminal phase never changes. A Job that is missing now, or that has another UID, is `GONE`.
+        """
         if self.is_over:
             return self
         if self.uid and news.phase is Phase.ABSENT:
@@ -57,14 +66,17 @@ ABSENT = JobState(Phase.ABSENT)
 
 
 def read(job: Mapping[str, Any]) -> JobState:
-    """Read the state from a Job's manifest."""
+    """Return the state of the Job with this manifest."""
     metadata, spec = job["metadata"], job.get("spec") or {}
     phase, reason = _phase(job)
     return JobState(phase, metadata["uid"], metadata["resourceVersion"], spec.get("activeDeadlineSeconds"), reason)
 
 
 def read_deleted(job: Mapping[str, Any]) -> JobState:
-    """Read the state of a deleted Job from its last manifest. A Job that had ended keeps its outcome."""
+    """Return the state of a deleted Job: its outcome if it had ended before, otherwise `GONE`.
+
+    `job` is the last manifest of the Job.
+    """
     last = read(job)
     return last if last.is_over else JobState(Phase.GONE, last.uid, reason="it was deleted")
 

@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import Sequence
 
 CONNECT_SECONDS = 2.0
+"""Seconds after which a connection attempt is given up."""
 
 
 def addresses(pod_ip: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Settings of await: arguments, environment and configuration file."""
+"""Settings of the await agent, from arguments, environment and configuration file."""
 
 import ipaddress
 import re
@@ -25,13 +25,14 @@ read or change them; 10 a fault of this program; 143 ended by SIGTERM before the
 
 @dataclass(frozen=True, slots=True)
 class AwaitSettings:
-    """Everything await needs to know."""
+    """Everything that the await agent needs to know."""
 
     access: Access
     namespace: str
     jobs: tuple[str, ...]
     """Full names of the deciding Jobs."""
     ports: tuple[int, ...]
+    """Ports on which the helper must listen; empty to wait for the Jobs only."""
     pod_ip: str
     """Address of the pod; may be empty if `ports` is empty."""
     timeout: float

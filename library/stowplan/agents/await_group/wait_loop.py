@@ -1,4 +1,4 @@
-"""Wait for the end of the group, and end it if a helper does not listen."""
+"""Wait for the end of the training group, and end the group if a helper does not listen."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -23,7 +23,11 @@ _TRIES, _PAUSE = 5, 1.0
 
 
 async def attend(settings: AwaitSettings, client: Client, log: Log) -> int:
-    """Wait until the outcome is certain and return the exit code."""
+    """Wait until the outcome of the training group is certain and return the exit code.
+
+    It is 0 if all deciding Jobs are complete, `GROUP_FAILED` if one failed or was deleted, and 3 if an RBAC right was
+    missing for too long.
+    """
     events: Events = asyncio.Queue()
     log.info("Waiting for the deciding Jobs", jobs=", ".join(settings.jobs), ports=", ".join(map(str, settings.ports)))
     async with asyncio.TaskGroup() as tasks:
@@ -39,14 +43,17 @@ async def attend(settings: AwaitSettings, client: Client, log: Log) -> int:
 
 @dataclass
 class Attendance:
-    """The wait for one group, from the first event to the last."""
+    """The wait for one training group: it takes events, acts on them, and ends with an exit code."""
 
     settings: AwaitSettings
     client: Client
     log: Log
     known: Group = field(init=False)
+    """Known state of the group."""
     reading: dict[str, Patience] = field(init=False)
+    """Patience with refused reads, by Job."""
     changing: dict[str, Patience] = field(init=False)
+    """Patience with refused changes, by Job."""
     doomed: set[str] = field(default_factory=set)
     """Jobs whose forced failure has been logged."""
 
@@ -57,7 +64,7 @@ class Attendance:
         self.changing = {name: Patience() for name in names}
 
     async def until_end(self, events: Events) -> int:
-        """Process events until one ends the group, and return the exit code."""
+        """Process events until the outcome is certain, and return the exit code, as `attend` does."""
         while True:
             event = await events.get()
             code = self._take(event)
@@ -67,7 +74,7 @@ class Attendance:
                 return code
 
     def _take(self, event: Event) -> int | None:
-        """Record one event. Return an exit code if a right was missing for too long."""
+        """Record one event. Return an exit code if the right to read a Job was missing for too long; otherwise None."""
         match event:
             case JobNews(name, state):
                 self.reading[name].lasts(None, monotonic())
@@ -83,7 +90,10 @@ class Attendance:
         return None
 
     async def _act(self, *, after_probe: bool) -> int | None:
-        """Carry out the decision. Jobs are made to fail only after a probe of the ports, which spaces the retries."""
+        """Carry out the group's decision. Return the exit code; None to go on waiting.
+
+        Jobs are made to fail only after a probe of the ports. So retries have the probes' interval.
+        """
         match self.known.decide():
             case Succeeded():
                 self.log.info("All deciding Jobs are complete")
@@ -99,7 +109,11 @@ class Attendance:
         return None
 
     async def _fail(self, name: str, state: JobState, ports: tuple[int, ...]) -> int | None:
-        """End one Job at the version that was judged, so that a Job suspended meanwhile is left alone."""
+        """Make one Job fail by a deadline, because the helper did not listen on `ports`.
+
+        The request holds the version of `state`, so a Job that has changed meanwhile (for example, was suspended) is
+        not touched. Returns an exit code if the right to change the Job was missing for too long; otherwise None.
+        """
         self._tell_doom(name, ports)
         changes: Manifest = {
             "metadata": {"resourceVersion": state.version},
@@ -115,7 +129,7 @@ class Attendance:
         return None
 
     async def _end(self, name: str) -> None:
-        """End a Job of a failed group at any version, since no change can make it useful again."""
+        """End a Job of a failed group by a deadline, whatever its version, since the group has failed in any case."""
         for _ in range(_TRIES):
             answer = await self.client.merge_patch(job(self.settings.namespace, name), _ENDING, AWAIT)
             match answer:
@@ -142,7 +156,7 @@ class Attendance:
             self.log.info(f"Job is {now.phase.value}", job=name, reason=now.reason or None)
 
     def _tell_doom(self, name: str, ports: tuple[int, ...]) -> None:
-        """Log once for each Job, which may need many requests."""
+        """Log that a Job is made to fail, only once for each Job, since that may need many requests."""
         if name not in self.doomed:
             self.doomed.add(name)
             self.log.error(

@@ -1,4 +1,7 @@
-"""Access of a pod to its API server: address from the environment, token and certificate authorities from files."""
+"""Access of a pod to the API server of Kubernetes.
+
+The address comes from the environment; the token and the certificate authorities come from files.
+"""
 
 import ssl
 from collections.abc import Mapping
@@ -9,25 +12,27 @@ from stowplan.agents.runtime.settings import SettingsError
 
 HOST_ENV = "KUBERNETES_SERVICE_HOST"
 PORT_ENV = "KUBERNETES_SERVICE_PORT"
-"""The kubelet sets both in every container."""
+"""Variables with the host and the port of the API server. The kubelet sets both in every container."""
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One API server and the identity of one ServiceAccount.
+    """Address of the API server of Kubernetes, and the identity of one ServiceAccount.
 
-    The files are read before each use: the kubelet renews a projected token before it expires, and the authorities when
-    they change.
+    The files are read again before each use, since the kubelet replaces them: the token before it expires, and the
+    certificate authorities when they change.
     """
 
     server: str
+    """Base URL of the API server."""
     token_file: Path
     authorities: Path
+    """PEM file with the certificate authorities that signed the API server's certificate."""
 
     def token(self) -> str:
-        """Return the present token.
+        """Read the present token and return it.
 
-        Raises OSError or ValueError if it is missing; the message never quotes the file.
+        Raises OSError if the file cannot be read, and ValueError if it holds no token. No message quotes the file.
         """
         token = self.token_file.read_text(encoding="ascii").strip()
         # httpx quotes an invalid header in its error, which would expose the token.
@@ -36,7 +41,10 @@ class Access:
         return token
 
     def tls(self) -> ssl.SSLContext:
-        """Return a context that trusts only the cluster's authorities. Raises OSError if the file holds none."""
+        """Return a TLS context that trusts only the cluster's certificate authorities.
+
+        Raises OSError if the file cannot be read or holds no certificate.
+        """
         context = ssl.create_default_context(cafile=str(self.authorities))
         # Python 3.13 began to require extensions that the authorities of many clusters do not have.
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT
@@ -44,9 +52,10 @@ class Access:
 
 
 def from_pod(environment: Mapping[str, str], directory: Path) -> Access:
-    """The access that a pod has. `directory` holds `token` and `ca.crt`.
+    """Return the access to the API server for a program in a pod.
 
-    Raises SettingsError if an address, the token or the authorities are missing.
+    `environment` has the server's host and port. `directory` holds the ServiceAccount's files `token` and `ca.crt`.
+    Raises SettingsError if host, port, token or certificate authorities are missing or cannot be used.
     """
     host, port = environment.get(HOST_ENV), environment.get(PORT_ENV)
     if not host or not port:

@@ -1,4 +1,4 @@
-"""Answers of an API server as values: a lost network or a missing right raises no exception."""
+"""Answers of the API server of Kubernetes, as values. Lost networks and missing RBAC rights raise no exceptions."""
 
 import json
 from collections.abc import Mapping
@@ -13,9 +13,10 @@ LONGEST = 1000
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Refusal: an HTTP status of 400 or above. The other fields come from its Status object."""
+    """Refusal of a request. `reason` and `message` come from the Status object in the server's answer."""
 
     status: int
+    """HTTP status, 400 or above."""
     reason: str
     message: str
 
@@ -25,7 +26,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Unreachable:
-    """Missing answer, often temporary: the server, the network or the token file is unavailable."""
+    """A request without a usable answer, often for a moment: server, network or token file are unavailable."""
 
     message: str
 
@@ -35,10 +36,12 @@ class Unreachable:
 
 @dataclass(frozen=True, slots=True)
 class WatchEvent:
-    """One line of a watch: `ADDED`, `MODIFIED`, `DELETED` or `BOOKMARK`, and the object."""
+    """One line of a watch."""
 
     type: str
+    """`ADDED`, `MODIFIED`, `DELETED` or `BOOKMARK`."""
     object: Manifest
+    """The object after the event; for `BOOKMARK` an object with a `resourceVersion` and little more."""
 
 
 Trouble = Refused | Unreachable
@@ -46,9 +49,9 @@ Answer = Manifest | Trouble
 
 
 def object_of(content: bytes) -> Manifest:
-    """Parse the object in the body of an answer. Raises ValueError for anything else.
+    """Parse the body of a successful answer, which must be a Kubernetes object. Raises ValueError for anything else.
 
-    A proxy in front of the server may answer 200 with a page of its own.
+    For example, a proxy in front of the server may answer with HTTP status 200 and its own page.
     """
     found = _parsed(content)
     if not (isinstance(found, dict) and isinstance(found.get("metadata"), dict)):
@@ -57,9 +60,10 @@ def object_of(content: bytes) -> Manifest:
 
 
 def event_of(line: bytes) -> WatchEvent | Trouble:
-    """Parse one line of a watch. Raises ValueError for anything else.
+    """Parse one line of a watch. Raises ValueError if it is no valid event.
 
-    An `ERROR` line carries a Status, such as 410 Gone for a version that the server no longer has.
+    A line of type `ERROR` is returned as `Refused`, for example with status 410 (Gone) if the server no longer has the
+    `resourceVersion` from which the watch should begin.
     """
     event = _parsed(line)
     found = event.get("object") if isinstance(event, dict) else None
@@ -74,7 +78,11 @@ def event_of(line: bytes) -> WatchEvent | Trouble:
 
 
 def refusal_of(status: int, content: bytes) -> Refused:
-    """Parse the body of a refusal: a Status object, or the plain text of a proxy in front of the server."""
+    """Return the refusal for an answer with this HTTP status and body.
+
+    The body is a Status object, or any other content from a proxy in front of the server. The latter becomes the
+    message, shortened, with an empty reason.
+    """
     try:
         return _refused(status, _parsed(content))
     except ValueError:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 FIRST = 0.5
 LONGEST = 30.0
+"""First and longest wait in seconds."""
 
 
 @dataclass(slots=True)
@@ -17,11 +18,14 @@ class Backoff:
     _next: float = FIRST
 
     def seconds(self) -> float:
-        """Return the next wait in seconds: between half of the present step and the whole step."""
+        """Return the next wait in seconds, and double the step for the call after that.
+
+        The wait is random: between half of the present step and the whole step.
+        """
         step = self._next
         self._next = min(LONGEST, step * 2)
         return step * random.uniform(0.5, 1)  # noqa: S311 - no secret
 
     def reset(self) -> None:
-        """Start again at the first step, after a success."""
+        """Make the next wait the shortest one again. The caller does this after a success."""
         self._next = FIRST

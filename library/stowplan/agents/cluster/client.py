@@ -23,37 +23,46 @@ from stowplan.agents.cluster.answers import (
 from stowplan.agents.cluster.place import ObjectAddress
 
 REQUEST_SECONDS = 15.0
-"""Maximum wait in seconds for a connection, for the next bytes, and for sending."""
+"""Maximum seconds for each of: making a connection, waiting for the next bytes, and sending."""
 
 WATCH_SECONDS = 240
 """Seconds after which the server ends a watch."""
 
 SILENCE_SECONDS = 90.0
-"""Maximum silence of a watch.
+"""Maximum seconds without a line in a watch.
 
-An idle watch gets a bookmark about once a minute, so a longer silence means a lost server.
+The server sends a bookmark about once a minute even if nothing changes, so a longer silence means a lost server.
 """
 
 CALL_SECONDS = 60.0
-"""Maximum seconds for a whole answer: a server that sends single bytes must not hold up an agent."""
+"""Maximum seconds for a whole answer: a server that sends its answer byte by byte must not block an agent."""
 
 LARGEST_ANSWER = 64 << 20
 LARGEST_EVENT = 8 << 20
 LARGEST_REFUSAL = 64 << 10
-"""Maximum size in bytes. etcd stores at most 1.5 MiB per object, and lists are read in pages of 100."""
+"""Maximum size in bytes of an answer, of one line of a watch, and of an answer that is a refusal.
+
+etcd stores at most 1.5 MiB per object, and lists are read in pages of 100 objects.
+"""
 
 _PLAIN_JSON = {"Accept": "application/json", "Accept-Encoding": "identity"}
-"""Header against compression: Kubernetes 1.37 sends each watch event as its own gzip member; httpx reads only the
-first.
+"""Headers that request JSON without compression.
+
+Kubernetes 1.37 compresses each event of a watch as a gzip member of its own, and httpx reads only the first member.
 """
 
 MERGE_PATCH = "application/merge-patch+json"
+"""Content type of a JSON merge patch."""
+
 APPLY_PATCH = "application/apply-patch+yaml"
 """Content type of server-side apply. JSON is valid YAML."""
 
 
 class Client:
-    """Client with one identity on one API server, used as an async context manager."""
+    """Client of one API server with the identity of one ServiceAccount, used as an async context manager.
+
+    The methods return refusals and lost connections as values (`Refused`, `Unreachable`) and do not raise them.
+    """
 
     def __init__(self, access: Access, user_agent: str) -> None:
         self._access = access
@@ -72,49 +81,57 @@ class Client:
             await each.aclose()
 
     async def get(self, place: ObjectAddress) -> Answer:
-        """The object as it is now."""
+        """Get the present object."""
         return await self._call("GET", place.path)
 
     async def merge_patch(self, place: ObjectAddress, changes: Manifest, manager: str) -> Answer:
-        """JSON merge patch (RFC 7386); with `metadata.resourceVersion` in it, 409 if the object is another version."""
+        """Apply a JSON merge patch (RFC 7386) under the field manager `manager`, and return the changed object.
+
+        If `changes` has a `metadata.resourceVersion`, the server refuses with 409 if the object has another version.
+        """
         parameters = {"fieldManager": manager, "fieldValidation": "Strict"}
         return await self._call("PATCH", place.path, changes, parameters)
 
     async def status(self, place: ObjectAddress) -> Answer:
-        """The object as it is now, by its `/status`: the one path that a Role for reports alone allows."""
+        """Get the present object by its path `/status`, the only path that a Role for reports alone allows."""
         return await self._call("GET", f"{place.path}/status")
 
     async def apply_status(self, place: ObjectAddress, manifest: Manifest, manager: str) -> Answer:
-        """Server-side apply of the status of an object. Fields that another manager took come back to this one.
+        """Write the status in `manifest` by server-side apply, and return the changed object.
 
-        Fields that another manager took come back to this manager.
-
-        With `metadata.resourceVersion`, an object that changed or was created anew is refused with 409. A
-        `metadata.uid` alone is ignored (Kubernetes 1.34 to 1.37). If this manager owned fields in an object, an empty
-        object leaves a null in its place, which the schema refuses: apply at least one field, or leave the object out.
+        Fields that another field manager owns are taken over. If `manifest` has a `metadata.resourceVersion`, the
+        server refuses with 409 if the object has changed or was created again. A `metadata.uid` alone has no effect
+        (Kubernetes 1.34 to 1.37). Do not apply an empty object `{}` within the status if this manager owned fields in
+        it: the server would store a null, which the schema refuses. Apply at least one field, or leave it out.
         """
         parameters = {"fieldManager": manager, "fieldValidation": "Strict", "force": "true"}
         return await self._call("PATCH", f"{place.path}/status", manifest, parameters, APPLY_PATCH)
 
     def watch(self, place: ObjectAddress, resource_version: str | None) -> AsyncIterator[WatchEvent | Trouble]:
-        """What happens to one object, until the server ends the watch or after a trouble, which is the last item.
+        """Watch one object and yield its events until the server ends the watch.
 
-        Without a version the first event is the current object, if it exists. The field selector is required: a rule
-        with `resourceNames` allows a watch only with it.
+        A refusal or a lost connection is yielded too, as the last item. The events begin after `resource_version`;
+        with None the first event is the current object, if it exists. An RBAC rule with `resourceNames` allows a watch
+        only with the field selector.
         """
         selector = {"fieldSelector": f"metadata.name={place.name}"}
         return self._watch(place.collection, selector, resource_version)
 
     async def page(self, collection: str, selector: str, size: int, token: str = "") -> Answer:
-        """Get one page of the objects that a label selector selects; `metadata.continue` is the token of the next page.
+        """Get one page of a list: at most `size` of the objects in `collection` that match the label selector.
 
-        The server answers 410 if the token is too old: the list must then start again.
+        The answer is a list object with `items`. Its `metadata.continue` is the `token` for the next page, and is empty
+        or missing in the last page. The server refuses with 410 if the token is too old; then start again.
         """
         parameters = {"labelSelector": selector, "limit": str(size)} | ({"continue": token} if token else {})
         return await self._call("GET", collection, parameters=parameters)
 
     def watch_all(self, collection: str, selector: str, resource_version: str) -> AsyncIterator[WatchEvent | Trouble]:
-        """Watch all objects that a label selector selects, from the version of a list or bookmark on."""
+        """Watch all objects in `collection` that match the label selector, and yield their events.
+
+        The watch begins after `resource_version`, which comes from a list, an event or a bookmark. It ends as in
+        `watch`.
+        """
         return self._watch(collection, {"labelSelector": selector}, resource_version)
 
     async def _watch(
@@ -184,8 +201,9 @@ class Client:
         return Unreachable(f"{type(error).__name__}: {text}".rstrip(": "))
 
     def _renew_authorities(self) -> None:
-        """Replace the connections if the authorities have changed: a new certificate fails on connections with the old
-        ones.
+        """Replace the HTTP client if the certificate authorities have changed. Raises OSError if they cannot be read.
+
+        The HTTP client trusts only the authorities with which it was created, so it would refuse a new certificate.
         """
         now = self._access.authorities.read_bytes()
         if now != self._authorities:
@@ -195,9 +213,10 @@ class Client:
 
 
 async def _content(response: httpx.Response) -> bytes:
-    """Read the body as sent: the beginning of a refusal, or a whole answer. Raises OSError if an answer is too large.
+    """Return the body as it was sent. Of a refusal, at most the first `LARGEST_REFUSAL` bytes.
 
-    The client requests no encoding, so it decodes none.
+    Raises OSError if a successful answer is larger than `LARGEST_ANSWER`. The client requests no content encoding, so
+    the body is not decoded.
     """
     largest = LARGEST_REFUSAL if response.is_error else LARGEST_ANSWER
     found = bytearray()
@@ -211,9 +230,10 @@ async def _content(response: httpx.Response) -> bytes:
 
 
 async def _lines(chunks: AsyncIterator[bytes], end: float) -> AsyncIterator[bytes]:
-    """Yield the lines that are not empty, until the clock shows `end`. Raises OSError for a line larger than any event.
+    """Yield the lines that are not empty, until the monotonic clock shows `end`.
 
-    Only a line feed ends a line: `str.splitlines` also splits inside of JSON strings.
+    Raises OSError for a line of more than `LARGEST_EVENT` bytes. Only a line feed ends a line, because
+    `str.splitlines` also splits at characters inside JSON strings.
     """
     rest = bytearray()
     async for chunk in chunks:

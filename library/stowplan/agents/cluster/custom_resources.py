@@ -1,4 +1,4 @@
-"""Where the API server serves the custom resources that agents report on."""
+"""Paths on the API server of Kubernetes of the custom resources that agents report on."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,19 +9,21 @@ from stowplan.schema.kinds.table import KINDS
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """One kind on the API server."""
+    """One kind of custom resource, as the API server serves it."""
 
     api_version: str
+    """API group and version, such as `batch/v1`."""
     plural: str
+    """Name of the kind in paths, such as `jobs`."""
 
     def collection(self, namespace: str) -> str:
-        """The path of all its objects in a namespace."""
+        """Return the path of all objects of this kind in a namespace."""
         return f"/apis/{self.api_version}/namespaces/{namespace}/{self.plural}"
 
     def place(self, namespace: str, name: str) -> ObjectAddress:
-        """One object."""
+        """Return the address of one object of this kind."""
         return ObjectAddress(self.collection(namespace), name)
 
 
 SERVED: Mapping[str, Served] = {kind: Served(model.group_version(), model.PLURAL) for kind, model in KINDS.items()}
-"""By kind."""
+"""All kinds of custom resources, by the name of the kind."""

@@ -1,4 +1,4 @@
-"""Continuous watch of one object across faults of the server."""
+"""Endless watch of one object, which goes on after faults of the API server."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,39 +11,40 @@ from stowplan.agents.cluster.client import Client
 from stowplan.agents.cluster.place import ObjectAddress
 
 STEADY_SECONDS = 5.0
-"""A round of at least this many seconds resets the backoff."""
+"""A round (one read and one watch) of at least this many seconds resets the backoff."""
 
 _GONE = 410
 
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """Current object."""
+    """News that the object exists, with its current version."""
 
     object: Manifest
 
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """Object in its last version."""
+    """News that the object was deleted, with its last version."""
 
     object: Manifest
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """The server does not have the object."""
+    """News that the object does not exist."""
 
 
 News = Live | Deleted | Missing | Trouble
 
 
 async def follow(client: Client, place: ObjectAddress) -> AsyncIterator[News]:
-    """Everything that happens to one object, without end.
+    """Yield news about one object, without end.
 
-    Each round reads the object and watches it from that version on. When the watch ends (by its time, by 410 Gone or by
-    a fault), the next round reads again, so no lasting change is missed. Changes that were undone between two rounds
-    are missed. The same version may be yielded twice. Troubles are yielded too, and retried after an increasing wait.
+    Each round reads the object, yields it, and watches it from that version on. The watch ends by its time limit, by
+    status 410 (Gone) or by a fault. Then the next round reads the object again, so no lasting change is missed. A
+    change that was undone between two rounds is missed. The same version may be yielded twice. Refusals and lost
+    connections are yielded too, except 410. The wait between two rounds grows while the rounds are short.
     """
     backoff = Backoff()
     while True:

@@ -1,4 +1,4 @@
-"""Path of an object on an API server."""
+"""Path of an object on the API server of Kubernetes."""
 
 from dataclasses import dataclass
 
@@ -16,5 +16,5 @@ class ObjectAddress:
 
 
 def job(namespace: str, name: str) -> ObjectAddress:
-    """Return the place of a Job."""
+    """Return the address of a Job."""
     return ObjectAddress(f"/apis/batch/v1/namespaces/{namespace}/jobs", name)
