@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -201,17 +202,17 @@ def test_synth_warns_of_what_came_after_a_clean_run(name: str, repo: Path) -> No
 
 @pytest.mark.parametrize("attacked", FEW, indirect=True)
 def test_watch_warns_in_each_round(attacked: str, repo: Path) -> None:
-    watcher = Watcher(repo, repo / "out")
-    for _ in range(2):
-        assert [each.code for each in watcher.round().report.diagnostics if each.severity is Severity.WARNING]
+    with closing(Watcher(repo, repo / "out")) as watcher:
+        for _ in range(2):
+            assert [each.code for each in watcher.round().report.diagnostics if each.severity is Severity.WARNING]
 
 
 @pytest.mark.parametrize("name", FEW)
 def test_watch_sees_what_comes_while_it_runs(name: str, repo: Path) -> None:
-    watcher = Watcher(repo, repo / "out")
-    assert watcher.round().report.diagnostics == []
-    ATTACKS[name][1](repo / "out")
-    assert watcher.round().report.diagnostics
+    with closing(Watcher(repo, repo / "out")) as watcher:
+        assert watcher.round().report.diagnostics == []
+        ATTACKS[name][1](repo / "out")
+        assert watcher.round().report.diagnostics
 
 
 def test_root_application_may_only_bring_applications_and_projects(repo: Path) -> None:

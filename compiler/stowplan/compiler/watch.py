@@ -49,7 +49,7 @@ class Watcher:
 
     def rounds(self) -> Generator[Round, None, None]:
         """Yield one round at once and one per change, until the process is interrupted."""
-        with closing(self._composer):
+        with closing(self):
             begun = fingerprint.inputs(self.repo)
             yield self.round()
             self._composer.start()
@@ -72,6 +72,10 @@ class Watcher:
             raise_interrupt=False,
             ignore_permission_denied=True,
         )
+
+    def close(self) -> None:
+        """End Node.js, which stays alive between rounds."""
+        self._composer.close()
 
     def round(self) -> Round:
         """Compile and, if there is no error, write."""
