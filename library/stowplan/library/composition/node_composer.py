@@ -15,16 +15,17 @@ from stowplan.library.composition.tree import ChartSource
 from stowplan.library.manifest import Manifest
 
 _LIMITS = ("--max-semi-space-size=4",)
-"""MiB of new objects before Node collects garbage. By default it takes more memory and is no faster."""
+"""Arguments of Node.js: the memory for new objects in MiB. By default, Node.js takes more memory and is no faster."""
 
 PATIENCE = 600
-"""Seconds in which Node must respond to one request. A request of 50 specs takes about 0.02 s."""
+"""Seconds in which Node.js must respond to one request. A request of 50 specs takes about 0.02 s."""
 
 
 class NodeComposer:
-    """A Node.js process that renders charts with cdk8s. It starts at once and serves until `close`.
+    """A Node.js process that renders charts with cdk8s. It starts with the object and runs until `close`.
 
-    `packages` is a folder that `unpack` has filled. `patience` are the seconds in which Node must respond to a request.
+    `packages` is a folder that `unpack` has filled. `patience` is the time in seconds in which Node.js must respond to
+    one request; after it the process is killed.
     """
 
     def __init__(self, packages: Path, patience: float = PATIENCE) -> None:
@@ -36,11 +37,11 @@ class NodeComposer:
         )
 
     def render(self, charts: Sequence[ChartSource]) -> list[tuple[Manifest, ...]]:
-        """See `rendering.render`. Also raises `RuntimeError` if Node ends or does not respond in time."""
+        """See `rendering.render`. Also raises `RuntimeError` if Node.js ends or does not respond in time."""
         return render(charts, self._exchange)
 
     def _exchange(self, request: bytes) -> bytes:
-        """Send one request and return the response. Both are lines; `request` has no end of line yet."""
+        """Send one request and return the response. Both are lines; `request` has no line end yet."""
         watchdog = Timer(self._patience, self._process.kill)
         watchdog.start()
         try:
@@ -63,7 +64,7 @@ class NodeComposer:
         self.close()
 
     def close(self) -> None:
-        """End Node at once."""
+        """Kill the Node.js process."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):

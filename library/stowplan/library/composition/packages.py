@@ -1,4 +1,4 @@
-"""Node's script and the npm packages of cdk8s, which pip has installed."""
+"""The script that Node.js runs, and the npm packages of cdk8s, which are in Python packages that pip has installed."""
 
 import re
 import tarfile
@@ -9,19 +9,22 @@ PACKAGES = ("cdk8s", "constructs")
 SCRIPT = "compose.js"
 
 _FOLDER = "node_modules"
-"""Folder that Node searches first, before folders further up, which others may write to."""
+"""Folder next to the script. Node.js searches it first, before folders further up, which other users may write to."""
 
 _LOADED = re.compile(r"package/((?:[\w@-][\w@.-]*/)*[\w@-][\w@.-]*\.js(?:on)?)", re.ASCII)
-"""Scripts and package files. npm puts all files below a folder `package`. No step begins with a dot."""
+"""Files in an npm archive that Node.js loads: scripts and JSON files. npm puts all files below a folder `package`.
+
+The group is the path below that folder. No part of the path begins with a dot, so the path cannot leave the folder.
+"""
 _LEFT_OUT = "node_modules/yaml/"
 """YAML library of cdk8s: two thirds of the loaded code, and unused here."""
 
 
 def unpack(folder: Path) -> None:
-    """Write the script and the packages into `folder`, in Node's layout.
+    """Write the script and the npm packages into `folder`, in the layout that Node.js expects.
 
-    A Python package that jsii made holds its npm package as `_jsii/<name>@<version>.jsii.tgz`. jsii has no function
-    that unpacks one without its kernel, a second Node process that takes 0.2 s to start. Only what Node loads is taken.
+    A Python package that jsii made holds its npm package as `_jsii/<name>@<version>.jsii.tgz`. jsii can unpack one only
+    with its kernel, a second Node.js process that takes 0.2 s to start. Only files that Node.js loads are written.
     Raises `LookupError` if a package is not installed.
     """
     for name in PACKAGES:
@@ -37,12 +40,12 @@ def unpack(folder: Path) -> None:
 
 
 def script() -> bytes:
-    """The content of `compose.js`."""
+    """Return the content of `compose.js`."""
     return Path(__file__).with_name(SCRIPT).read_bytes()
 
 
 def _archive(name: str) -> Path:
-    """Find the archive without importing the package, which would start a second Node."""
+    """Return the path of a package's npm archive. Importing the package would start a second Node.js process."""
     spec = find_spec(name)
     if spec is None or spec.origin is None:
         raise LookupError(f"the package {name} is not installed")

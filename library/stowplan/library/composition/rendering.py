@@ -11,25 +11,25 @@ from stowplan.library.composition.tree import ChartSource
 from stowplan.library.manifest import Json, Manifest
 
 Exchange = Callable[[bytes], bytes]
-"""Gives Node a request without its end of line, and returns the response."""
+"""Sends Node.js a request, a line without its line end, and returns the response. Both are JSON."""
 
 
 class Composer(Protocol):
     """A Node.js process that renders charts with cdk8s."""
 
     def render(self, charts: Sequence[ChartSource]) -> list[tuple[Manifest, ...]]:
-        """See `render` of this module."""
+        """Return the rendered manifests of each chart, as the function `render` of this module describes."""
 
     def close(self) -> None:
         """End all processes that the composer started."""
 
 
 def render(charts: Sequence[ChartSource], exchange: Exchange) -> list[tuple[Manifest, ...]]:
-    """The manifests of each chart, in their order, with the bodies that cdk8s rendered.
+    """Return the manifests of each chart, in the order of `charts`, with the bodies that cdk8s rendered.
 
-    A manifest that cannot be carried stays out of its chart and is returned unchanged: Kubernetes
-    refuses it, and the check stage reports that. Raises `RuntimeError` if cdk8s refuses a chart or Node
-    responds with anything else: these are bugs of Stowplan or of its installation.
+    A manifest for which `can_be_carried` is false is not sent to cdk8s and is returned unchanged: Kubernetes refuses
+    it, and the check stage reports that. Raises `RuntimeError` if cdk8s refuses a chart or if the response of Node.js
+    is malformed: these are bugs of Stowplan or of its installation.
     """
     carried = [[can_be_carried(manifest) for manifest in chart.manifests] for chart in charts]
     request = [_request(chart, mask) for chart, mask in zip(charts, carried, strict=True)]
@@ -38,7 +38,7 @@ def render(charts: Sequence[ChartSource], exchange: Exchange) -> list[tuple[Mani
 
 
 def can_be_carried(manifest: Manifest) -> bool:
-    """Whether cdk8s renders the manifest unchanged. cdk8s refuses an apiVersion with more than one slash."""
+    """Return whether cdk8s renders the manifest unchanged. cdk8s refuses an apiVersion with more than one slash."""
     return manifest.api_version.count("/") < 2 and crosses(manifest.body)
 
 
@@ -60,7 +60,7 @@ def _rendered(chart: ChartSource, carried: Sequence[bool], objects: Any) -> tupl
 
 
 def _read(response: bytes, number: int) -> list[Any]:
-    """The list in a response. Raises `RuntimeError` if it is no list of `number` items."""
+    """Return the list in the JSON `response`. Raises `RuntimeError` if it is no list of `number` items."""
     try:
         found = orjson.loads(response)
     except orjson.JSONDecodeError as error:

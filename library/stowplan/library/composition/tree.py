@@ -20,21 +20,22 @@ class ChartSource:
 
 
 def chart_id(spec: SpecId) -> str:
-    """The id of a spec's chart: `<namespace>.<kind>-<name>`. No two specs share one: a namespace holds no dot."""
+    """Return the id of a spec's chart, `<namespace>.<kind>-<name>`. It is unique, since a namespace holds no dot."""
     return f"{spec.namespace}.{spec.kind.lower()}-{spec.name}"
 
 
 def child_id(manifest: Manifest, spec: SpecId) -> str:
-    """The id of an object in its spec: `<kind in lower case>-<stem>`, with `@<namespace>` outside the spec's own.
+    """Return the construct id of a manifest in the chart of `spec`: `<kind in lower case>-<stem>`.
 
-    The id holds no content hash, so that the tree does not change with a hash.
+    `@<namespace>` follows if the manifest has another namespace than the spec. The id holds no content hash, so that
+    the construct tree does not change with a hash.
     """
     own = manifest.namespace in ("", spec.namespace)
     return f"{manifest.kind.lower()}-{manifest.stem}{'' if own else f'@{manifest.namespace}'}"
 
 
 def object_id(body: Json) -> ObjectId:
-    """The identity of a rendered object. A part that is absent or no string is empty."""
+    """Return API group, kind, namespace and name of a rendered object. A missing or invalid part is empty."""
     metadata = body.get("metadata")
     fields = metadata if isinstance(metadata, dict) else {}
     parts = (body.get("apiVersion"), body.get("kind"), fields.get("namespace"), fields.get("name"))
@@ -43,6 +44,6 @@ def object_id(body: Json) -> ObjectId:
 
 
 def chart_of(unit: Unit) -> ChartSource:
-    """The chart of a spec."""
+    """Return the input of the chart for one compiled spec."""
     ids = tuple(child_id(manifest, unit.spec) for manifest in unit.manifests)
     return ChartSource(chart_id(unit.spec), unit.spec.name, ids, unit.manifests)

@@ -12,9 +12,10 @@ from stowplan.library.manifest import Manifest, Unit
 
 
 class SpecChart(Chart):
-    """The chart of one spec, with its objects in a `ManifestSet` that has the spec's name.
+    """The chart of one spec. Its objects are in a `ManifestSet` with the spec's name.
 
-    A manifest that cdk8s cannot carry is left out. Kubernetes refuses it too, and the check stage reports it.
+    A manifest that cdk8s would not render unchanged is left out (see `can_be_carried`). Kubernetes refuses it too, and
+    the check stage reports it.
     """
 
     def __init__(self, scope: Construct, unit: Unit) -> None:
@@ -24,10 +25,10 @@ class SpecChart(Chart):
 
     @property
     def manifests(self) -> ManifestSet:
-        """The objects of the spec."""
+        """The construct with the objects of the spec."""
         return self._manifests
 
     @property
     def carried(self) -> tuple[Manifest, ...]:
-        """The manifests that the objects were made from."""
+        """The manifests that are in the chart: all of the spec except those that `can_be_carried` refuses."""
         return self._carried

@@ -15,7 +15,10 @@ from stowplan.schema.meta import ObjectId, SpecId
 
 @dataclass(frozen=True, slots=True)
 class Displaced:
-    """A compiled object that an extension removed, renamed, moved or turned into a different kind."""
+    """A compiled object that is no longer in the output, because an extension removed it or changed its identity.
+
+    The identity consists of API group, kind, namespace and name.
+    """
 
     spec: SpecId
     object: ObjectId
@@ -43,7 +46,7 @@ class ExtensionApp(App):
         self._charts: dict[SpecId, SpecChart] = {}
 
     def spec(self, kind: str, namespace: str, name: str) -> ManifestSet:
-        """The objects of a spec, which patches may change.
+        """Return the construct with the objects of a spec; patches may change these objects.
 
         Raises `LookupError` with the nearest spec if the spec does not exist.
         """
@@ -59,7 +62,10 @@ class ExtensionApp(App):
         raise RuntimeError("An extension must not call synth(): Stowplan renders the app and writes the files.")
 
     def extended(self) -> Extended:
-        """Render the app. Objects come in the order of the tree. Raises what cdk8s and validations raise."""
+        """Render the app and return the result. Objects have the order of the construct tree.
+
+        Errors of cdk8s and of the validations that constructs declare are raised unchanged.
+        """
         rendered: dict[Chart, list[Json]] = {chart: chart.to_json() for chart in self.charts}
         units, added, displaced = dict(self._units), list[Json](), list[Displaced]()
         for spec, chart in self._charts.items():
@@ -72,7 +78,10 @@ class ExtensionApp(App):
 
 
 def _match(carried: Sequence[Manifest], bodies: Sequence[Json]) -> tuple[dict[ObjectId, Json], list[Json]]:
-    """The bodies of compiled objects, by identity, and all other bodies."""
+    """Split rendered `bodies`: those with the identity of a manifest in `carried`, by identity, and the others.
+
+    Of several bodies with one identity, all but the first are others.
+    """
     identities = {manifest.id for manifest in carried}
     kept: dict[ObjectId, Json] = {}
     others = []

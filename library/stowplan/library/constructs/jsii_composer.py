@@ -1,7 +1,7 @@
 """Renders charts in the Node.js process that jsii has started.
 
-A run with extensions needs jsii anyway, so that no second process starts. `compose.js` becomes a jsii module with one
-class and one static method: a request and its response cross as strings.
+A command with extensions needs jsii anyway; with this module it needs no second process. `compose.js` becomes a jsii
+module with one class and one static method, which takes a request and returns its response as strings.
 """
 
 import io
@@ -44,14 +44,14 @@ _ASSEMBLY = {
 
 
 class JsiiComposer:
-    """A `Composer` in the Node.js process of jsii, which ends with Python."""
+    """A `Composer` that uses the Node.js process of jsii. That process ends with Python."""
 
     def render(self, charts: Sequence[ChartSource]) -> list[tuple[Manifest, ...]]:
-        """See `rendering.render`. Also raises `RuntimeError` if Node has ended or cannot load the module."""
+        """See `rendering.render`. Also raises `RuntimeError` if Node.js has ended or cannot load the module."""
         return render(charts, _exchange)
 
     def close(self) -> None:
-        """Do nothing: jsii ends Node."""
+        """Do nothing: jsii ends its Node.js process."""
 
 
 def _exchange(request: bytes) -> bytes:
@@ -73,7 +73,7 @@ def _composition() -> type:
 
 
 def _pack(archive: Path) -> None:
-    """Write the npm package that jsii loads."""
+    """Write the npm package that jsii loads to the file `archive`, as a compressed tar archive."""
     package = {"name": _NAME, "version": _VERSION, "main": SCRIPT, "jsii": {}}
     files = {
         "package.json": json.dumps(package).encode(),

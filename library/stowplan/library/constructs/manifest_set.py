@@ -19,8 +19,8 @@ ObjectKey = tuple[str, str]
 class ManifestSet(Construct):
     """One `ApiObject` for each manifest of a unit, with the manifest's own name, never a generated one.
 
-    Construct ids come from `child_id`. Labels of the chart are added to the objects, as cdk8s does; its
-    namespace never replaces that of a manifest. Raises `CrossingError` for a manifest that cdk8s cannot carry, and
+    Construct ids come from `child_id`. cdk8s adds the labels of the chart to the objects; the chart's namespace never
+    replaces that of a manifest. Raises `CrossingError` for a manifest that cdk8s would not render unchanged, and
     `RuntimeError` when `construct_id` is taken.
     """
 
@@ -36,11 +36,11 @@ class ManifestSet(Construct):
 
     @property
     def objects(self) -> Mapping[ObjectKey, ApiObject]:
-        """The objects by kind and name; by kind and `namespace/name` outside the spec's namespace."""
+        """The objects by (kind, name), or by (kind, `namespace/name`) for objects outside the spec's namespace."""
         return self._objects
 
     def object(self, kind: str, name: str) -> ApiObject:
-        """The object of that kind and name, to patch it or to depend on it.
+        """Return the object of that kind and name, to patch it or to depend on it. `name` is as in `objects`.
 
         Raises `LookupError` with the nearest names if no object matches.
         """
@@ -56,7 +56,10 @@ class ManifestSet(Construct):
         return manifest.kind, f"{manifest.namespace}/{manifest.name}"
 
     def _add(self, manifest: Manifest) -> ApiObject:
-        """Add an object, with one call of jsii for the object, one for each field, and one to apply the fields."""
+        """Add the object of a manifest to the set and return it.
+
+        This takes one call of jsii for the object, one for each field, and one to apply the fields.
+        """
         check_crossing(manifest.body)
         metadata = manifest.body["metadata"]
         api_object = ApiObject(
@@ -74,10 +77,10 @@ class ManifestSet(Construct):
 
 
 def _plain(key: str, value: Any) -> bool:
-    """Whether cdk8s gets this part of the metadata as an argument, not as a patch.
+    """Return whether cdk8s gets the field `key` of the metadata as an argument, not as a patch.
 
-    Only arguments can be extended by `metadata.add_label` and the chart's labels. But cdk8s drops empty maps and lists,
-    and takes a map with the key `constructor` for a class.
+    `metadata.add_label` and the chart's labels extend only arguments. But cdk8s drops empty maps and lists, and takes a
+    map with the key `constructor` for a class.
     """
     return key in ("name", "namespace") or (
         key in ("labels", "annotations") and bool(value) and "constructor" not in value
@@ -85,7 +88,7 @@ def _plain(key: str, value: Any) -> bool:
 
 
 def _patches(body: Json) -> Iterator[JsonPatch]:
-    """A patch for each field that is not an argument of `ApiObject`."""
+    """Yield a patch for each field of a manifest's body that is not an argument of `ApiObject`."""
     metadata = body["metadata"]
     if not metadata.get("namespace"):
         yield JsonPatch.remove("/metadata/namespace")
@@ -98,5 +101,5 @@ def _patches(body: Json) -> Iterator[JsonPatch]:
 
 
 def _escape(key: str) -> str:
-    """A key as a step of a JSON pointer (RFC 6901)."""
+    """Return a dictionary key as a part of a JSON pointer (RFC 6901), with `~` and `/` escaped."""
     return key.replace("~", "~0").replace("/", "~1")

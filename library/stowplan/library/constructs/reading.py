@@ -1,4 +1,4 @@
-"""Reading of a spec that a construct gets, into its model."""
+"""Functions that validate the spec that a construct gets into its model."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
@@ -13,7 +13,7 @@ AnyModel = TypeVar("AnyModel", bound=CustomResource)
 
 
 class SpecError(ValueError):
-    """A spec that cannot be compiled. `findings` holds all errors, sorted by path."""
+    """A spec that cannot be compiled. `findings` holds all its errors, sorted by path. `subject` names the spec."""
 
     def __init__(self, subject: str, findings: Iterable[Finding]) -> None:
         self.findings = tuple(sorted(findings, key=lambda found: (dotted(found.path), found.code)))
@@ -24,10 +24,11 @@ class SpecError(ValueError):
 def read_spec(
     kind: type[AnyModel], data: AnyModel | Mapping[str, Any], platform: Platform
 ) -> tuple[AnyModel, list[Finding]]:
-    """Return `data` as a model of `kind`, with legacy spellings modernised, and the findings.
+    """Return `data` as a model of `kind`, with current spellings for legacy ones, and the findings that are no errors.
 
-    Raises `SpecError` for errors of form that the command would report. Only the command makes two checks: embedded
-    Kubernetes values against the official schemas (SP213), and names, labels and annotations (SP210).
+    A model is returned as it is, without findings. Raises `SpecError` for wrong fields and types, as the CLI reports
+    them. Only the CLI makes two checks: embedded Kubernetes values against the official schemas (SP213), and names,
+    labels and annotations (SP210).
     """
     if not isinstance(data, Mapping):
         return data, []

@@ -1,6 +1,7 @@
-"""The shape of Kubernetes values in a DataCube that a program gives to a construct.
+"""Checks of the Kubernetes values in a DataCube that a user's Python program gives to a construct.
 
-The compiler checks these values against the official schemas, which programs do not have. Lowering relies on the shape.
+The CLI checks these values against the official schemas, which such a program does not have. Lowering only relies on
+the checks in this module.
 """
 
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ _CORE = "io.k8s.api.core.v1"
 
 
 _Fields = dict[str, "_Fields | type[list[Json]]"]
-"""Optional fields: mappings, with their own fields, or lists."""
+"""Optional fields by name: for a mapping its own fields, for a list the type `list`."""
 
 _FIELDS: Mapping[str, _Fields] = {
     f"{_CORE}.EnvVar": {"valueFrom": {"secretKeyRef": {}, "configMapKeyRef": {}}},
@@ -30,13 +31,13 @@ _REQUIRED: Mapping[str, str] = {
     f"{_CORE}.ConfigMapKeySelector": "key",
     f"{_CORE}.SecretKeySelector": "key",
 }
-"""The key of the string that a value must have."""
+"""The field that a value must have, by definition in the official schema. It must be a string."""
 
 _HINT = "Write it as Kubernetes has it."
 
 
 def findings(model: DataCube) -> list[Finding]:
-    """One finding for each value of the wrong shape."""
+    """Return one finding for each Kubernetes value that is no mapping, list or string where lowering needs one."""
     found: list[Finding] = []
     for path, definition, value in embedded(model):
         key = _REQUIRED.get(definition)

@@ -140,7 +140,7 @@ def _model_of(dataset: Dataset, scope: Construct, platform: Platform) -> sample_
 
 
 def _placed(model: Model, scope: Construct, platform: Platform) -> Model:
-    """The model with a namespace."""
+    """Return the model with a namespace: its own, else that of the chart of `scope`, else the platform's default."""
     if model.metadata.namespace:
         return model
     namespace = Chart.of(scope).namespace or platform.default_namespace

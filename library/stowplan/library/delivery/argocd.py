@@ -51,9 +51,9 @@ _ROOT_KINDS = (GroupKind(group="argoproj.io", kind="AppProject"), GroupKind(grou
 
 
 def allowed_kinds(platform: Platform) -> list[GroupKind]:
-    """Return the kinds that the compiler may write with this platform file, sorted.
+    """Return all kinds of objects that the output may contain with this platform file, sorted.
 
-    The list does not depend on the specs: Argo CD would silently orphan the objects of a kind that leaves the list.
+    The list does not depend on the specs: Argo CD would leave the objects of a removed kind in the cluster, silently.
     """
     kinds = [*NAMESPACED_KINDS, _VOLUME, *platform.pass_through]
     kinds += [kind for extension in platform.extensions for kind in extension.kinds]
@@ -66,7 +66,7 @@ def allowed_kinds(platform: Platform) -> list[GroupKind]:
 
 
 def app_project(platform: Platform) -> Manifest:
-    """Return the project of all Applications except the root."""
+    """Return the AppProject of all Applications except the root Application."""
     argocd = platform.argocd
     kinds = allowed_kinds(platform)
     destinations = [{**_cluster(argocd), "namespace": each} for each in sorted(argocd.destination.namespaces)]
@@ -74,13 +74,12 @@ def app_project(platform: Platform) -> Manifest:
 
 
 def root_project(argocd: ArgoCD) -> Manifest:
-    """Return the project of the root Application.
+    """Return the AppProject of the root Application.
 
-    It allows AppProjects and Applications from one repository, next to Argo CD.
-
-    In Argo CD's project `default`, everybody with write access to the output could apply anything with all rights. The
-    project is never pruned: if the platform file names another one, Argo CD would remove this one before it moves the
-    root Application, which could then not be synced any more.
+    It allows only AppProjects and Applications from one repository, in Argo CD's own namespace.
+    In Argo CD's project `default`, everybody with write access to the output could apply any object with all RBAC
+    rights. The project is never pruned: if the platform file names another one, Argo CD would remove this one before
+    it moves the root Application. The root Application could then not be synced any more.
     """
     destinations = [{"server": IN_CLUSTER, "namespace": argocd.namespace}]
     made = _project(argocd, _root(argocd), "Applications of Stowplan", destinations, _ROOT_KINDS)
@@ -93,7 +92,7 @@ def root_project(argocd: ArgoCD) -> Manifest:
 def _project(
     argocd: ArgoCD, name: str, description: str, destinations: list[dict[str, str]], kinds: Iterable[GroupKind]
 ) -> Manifest:
-    """Return an AppProject. Its wave comes before the Applications, which cannot be synced without their project.
+    """Return an AppProject. It has an earlier sync wave than the Applications, which need it for their sync.
 
     An empty `clusterResourceWhitelist` allows no kind.
     """
@@ -118,10 +117,11 @@ def _root(argocd: ArgoCD) -> str:
 def application(
     argocd: ArgoCD, part: str, *, folder: str, namespace: str, cascade: bool, ignored: Iterable[Json] = ()
 ) -> Manifest:
-    """Return the Application that syncs one folder of the output. `ignored` are its `ignoreDifferences`.
+    """Return the Application that syncs one folder of the output. `part` is the end of its name.
 
-    With `cascade`, removing the Application removes the objects that it synced, except protected ones. `allowEmpty`
-    stays off, so an empty folder never removes all objects.
+    `ignored` are the entries of its `ignoreDifferences`. With `cascade`, removing the Application removes the objects
+    that it synced, except those with the sync option `Delete=false`. `allowEmpty` is off, so an empty folder never
+    removes all objects.
     """
     name = f"{argocd.name}-{part}"
     metadata = _metadata(argocd, name)

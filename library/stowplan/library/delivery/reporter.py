@@ -1,4 +1,7 @@
-"""Reporter of one namespace: a Deployment of one small pod, and its rights."""
+"""Objects of the reporter of one namespace: a Deployment of one small pod, and its RBAC rights.
+
+The reporter is an agent that writes the status of all specs in its namespace.
+"""
 
 from stowplan.library.builders import network_policy
 from stowplan.library.builders.config_map import content
@@ -25,7 +28,7 @@ _SELECTOR = {labels.NAME: COMPONENT, labels.PART_OF: "stowplan"}
 
 
 def manifests(namespace: str, site: Site) -> list[Manifest]:
-    """Return all objects of the reporter. They belong to the namespace and to no spec."""
+    """Return all objects of the reporter in `namespace`. They belong to no spec."""
     configuration = _configuration(namespace, site)
     policy = network_policy.closed(_SELECTOR, site.platform.network.egress)
     subject = {"kind": "ServiceAccount", "name": NAME, "namespace": namespace}
@@ -41,7 +44,7 @@ def manifests(namespace: str, site: Site) -> list[Manifest]:
 
 
 def _configuration(namespace: str, site: Site) -> Manifest:
-    """Return the ConfigMap with a hash in its name, so that a new configuration restarts the reporter."""
+    """Return the reporter's ConfigMap. Its name ends in a hash, so a new configuration restarts the reporter."""
     has_job_sets = JOB_SET in _engine(site).kinds
     config = ReporterConfig(namespace=namespace, jobSets=has_job_sets, mxnetSuccess=site.platform.mxnet.success)
     data = content(config)
@@ -54,7 +57,11 @@ def _engine(site: Site) -> JobEngine:
 
 
 def _rules(site: Site) -> list[Json]:
-    """Return the reporter's rights: read workloads and Stowplan's kinds, and write only the status of the latter."""
+    """Return the rules of the reporter's Role.
+
+    It may read the specs' custom resources, pods, StatefulSets, Jobs and the job engine's kinds. It may write only the
+    status of custom resources.
+    """
     read = {"": {"pods"}, "apps": {"statefulsets"}, "batch": {"jobs"}}
     for made in _engine(site).kinds:
         read.setdefault(made.group, set()).add(made.plural)
@@ -71,7 +78,7 @@ def _rule(group: str, resources: set[str], verbs: tuple[str, ...]) -> Json:
 
 
 def _deployment(configuration: str, site: Site) -> Json:
-    """Return a Deployment of one pod at a time: a second pod would write everything twice."""
+    """Return the spec of a Deployment with never more than one pod: a second pod would write everything twice."""
     return {
         "replicas": 1,
         "revisionHistoryLimit": 2,

@@ -11,36 +11,39 @@ from stowplan.library.manifest import Json, Manifest
 
 
 class JobEngine(Protocol):
-    """Turns a training group into the objects of a job controller."""
+    """Turns a training job (`TrainingGroup`) into the objects of a job controller.
+
+    In all methods, `environments` are the framework's variables by role, and `run` is the hash of the run.
+    """
 
     name: str
     kinds: tuple[EngineKind, ...]
     """The kinds of objects that hold the pods. The reporter reads them."""
     splits: bool
-    """Whether every role of a fixed size is a separate object."""
+    """Whether every role of a fixed size becomes a separate object."""
 
     def hosts(self, group: TrainingGroup, run: str) -> dict[str, Hosts]:
-        """DNS names of the pods, by role."""
+        """Return the DNS names of the pods by role."""
         ...
 
     def pods(
         self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site, run: str
     ) -> Mapping[str, Json]:
-        """The finished pod templates, by role. `environments` hold the pod names of this run."""
+        """Return the finished pod templates by role. `environments` must hold the DNS names of the run `run`."""
         ...
 
     def run(self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site) -> str:
-        """The hash of the run: over everything that cannot change in place, and the user's run annotation.
+        """Return the hash of the run: over all fields that cannot change in place, and the user's run marker.
 
-        `environments` hold the pod names of `BLANK_RUN`.
+        `environments` must hold the DNS names for `BLANK_RUN`, since those of the run contain the hash.
         """
         ...
 
     def manifests(
         self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site
     ) -> list[Manifest]:
-        """All objects of one run, including the gang's; their names end in the run's hash.
+        """Return all objects of one run, including those of the gang engine; their names end in the run's hash.
 
-        `environments` hold the pod names of `BLANK_RUN`.
+        `environments` must hold the DNS names for `BLANK_RUN`.
         """
         ...

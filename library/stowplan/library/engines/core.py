@@ -21,17 +21,17 @@ class CoreEngine:
     splits = True
 
     def hosts(self, group: TrainingGroup, run: str) -> dict[str, Hosts]:
-        """The host names of all pods, in one Service."""
+        """Return the DNS names of the pods by role; one Service gives them to all pods."""
         return indexed.hosts(group, group.roles, run)
 
     def pods(
         self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site, run: str
     ) -> Mapping[str, Json]:
-        """Pod templates: unchanged for deciding roles, with await as the main container for helpers."""
+        """Return the pod templates by role. In a helper's, await is the main container; see `await_pod.with_await`."""
         return indexed.pods(group, environments, gang, site, run)
 
     def run(self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site) -> str:
-        """One hash for all roles, since the variables of each role hold the host names of the others."""
+        """Return the hash of the run, over all roles: the variables of each role hold the DNS names of the others."""
         pods = self.pods(group, environments, gang, site, names.BLANK_RUN)
         fixed = [indexed.fixed(group, role, pods[role.name], gang) for role in group.roles]
         marks = gang.workload(group, site).hashed
@@ -40,7 +40,7 @@ class CoreEngine:
     def manifests(
         self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site
     ) -> list[Manifest]:
-        """The Service, the objects of the await agents and of the gang, and the Jobs."""
+        """Return the Service, the objects of the await agents and of the gang engine, and the Jobs, in this order."""
         run = self.run(group, environments, gang, site)
         own = with_hosts(environments, self.hosts(group, names.BLANK_RUN), self.hosts(group, run))
         pods = self.pods(group, own, gang, site, run)

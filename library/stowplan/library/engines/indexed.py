@@ -14,17 +14,20 @@ from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels
 
 _SIZE = frozenset({"completions", "parallelism"})
-"""Fields that may change in place together (elastic Indexed Jobs, since 1.31)."""
+"""Fields of an Indexed Job that may change in place if both get the same value (Kubernetes since 1.31)."""
 
 
 def hosts(group: TrainingGroup, roles: Sequence[Role], run: str) -> dict[str, Hosts]:
-    """`<Job>-<index>.<Service>`, by role: an Indexed Job gives its pods these host names."""
+    """Return the DNS names of the pods of `roles`, by role: `<Job>-<index>.<Service>`.
+
+    An Indexed Job gives its pods the host name `<Job>-<index>`. `run` is the hash of the run.
+    """
     after = f".{group.names.service(run)}"
     return {role.name: Hosts(f"{group.names.job(role.name, run)}-", after) for role in roles}
 
 
 def pods(group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site, run: str) -> dict[str, Json]:
-    """The templates of all roles: unchanged for a deciding role, with await as the main container for a helper."""
+    """Return the finished pod templates of all roles, by role. In a helper's, await is the main container."""
     templates = {}
     subdomain = group.names.service(run)
     for role in group.roles:
@@ -38,12 +41,12 @@ def pods(group: TrainingGroup, environments: Environments, gang: GangEngine, sit
 
 
 def spec(role: Role, template: Json) -> Json:
-    """The spec of a role's Job. Exit codes of a helper have no effect: its sidecars restart after any code."""
+    """Return the spec of a role's Job. Exit codes of a helper's own containers have no effect: they always restart."""
     return indexed_job.job_spec(role, template, rules=role.rules if role.decides else (await_pod.FAILED,))
 
 
 def fixed(group: TrainingGroup, role: Role, template: Json, gang: GangEngine) -> list[object]:
-    """The fields of a role's Job that cannot change in place, for the hash of the run."""
+    """Return the role's name and the fields of its Job's spec that cannot change in place, for the hash of the run."""
     mutable = MUTABLE
     if group.elastic and role.decides:
         mutable = MUTABLE - _SIZE if gang.resizes else MUTABLE | _SIZE
@@ -51,7 +54,7 @@ def fixed(group: TrainingGroup, role: Role, template: Json, gang: GangEngine) ->
 
 
 def job(group: TrainingGroup, role: Role, template: Json, marks: WorkloadMarks, run: str) -> Manifest:
-    """The Job of a role."""
+    """Return the Job of a role. `template` is its finished pod template, `run` the hash of the run."""
     meta = metadata(
         "Job",
         group.names.job(role.name, run),
@@ -66,7 +69,7 @@ def job(group: TrainingGroup, role: Role, template: Json, marks: WorkloadMarks, 
 
 
 def service(group: TrainingGroup, run: str) -> Manifest:
-    """The Service of all pods of a run."""
+    """Return the Service that gives all pods of a run their DNS names. `run` is the hash of the run."""
     return pod_names_service(
         group.names.service(run),
         group.origin,

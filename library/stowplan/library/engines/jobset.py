@@ -33,14 +33,21 @@ _GROUP = "default"
 
 
 class JobSetEngine:
-    """Engine whose helpers are plain containers: the success and the failure policy end them."""
+    """Engine that compiles a JobSet. Its success policy and failure policy end the helpers, which need no await agents.
+
+    Only the helpers of an elastic job need await agents.
+    """
 
     name = "jobset"
     kinds: tuple[EngineKind, ...] = (JOB, JOB_SET)
     splits = False
 
     def hosts(self, group: TrainingGroup, run: str) -> dict[str, Hosts]:
-        """`<JobSet>-<role>-0-<index>.<Service>`; the controller creates the Service unless it exists."""
+        """Return the DNS names of the pods by role: `<JobSet>-<role>-0-<index>.<Service>`.
+
+        The JobSet controller creates the Service unless it exists. The deciding role of an elastic job has the names of
+        an Indexed Job.
+        """
         own, after = _name(group, run), f".{_subdomain(group, run)}"
         inside = {role.name: Hosts(f"{own}-{role.name}-0-", after) for role in _members(group)}
         return inside | indexed.hosts(group, _apart(group), run)
@@ -48,14 +55,14 @@ class JobSetEngine:
     def pods(
         self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site, run: str
     ) -> Mapping[str, Json]:
-        """Templates of all roles. A helper that fails restarts, as a sidecar does, unless its role has rules."""
+        """Return the pod templates by role. A helper's container that fails restarts, unless its role has rules."""
         if group.elastic:
             return indexed.pods(group, environments, gang, site, run)
         templates = {role.name: _template(group, role, run, environments[role.name]) for role in group.roles}
         return {role.name: marked(templates[role.name], gang.pod(group, role, site, run)) for role in group.roles}
 
     def run(self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site) -> str:
-        """The hash of the run, over the whole spec of the JobSet: none of the compiled fields may change in place."""
+        """Return the hash of the run. It covers the whole spec of the JobSet: no compiled field may change in place."""
         pods = self.pods(group, environments, gang, site, names.BLANK_RUN)
         spec = _spec(group, pods, names.BLANK_RUN) if _members(group) else {}
         apart = [indexed.fixed(group, role, pods[role.name], gang) for role in _apart(group)]
@@ -65,7 +72,7 @@ class JobSetEngine:
     def manifests(
         self, group: TrainingGroup, environments: Environments, gang: GangEngine, site: Site
     ) -> list[Manifest]:
-        """The gang's objects and the JobSet; for an elastic job also the objects of its separate Job."""
+        """Return the objects of the gang engine and the JobSet; for an elastic job also those of the separate Job."""
         run = self.run(group, environments, gang, site)
         own = with_hosts(environments, self.hosts(group, names.BLANK_RUN), self.hosts(group, run))
         pods = self.pods(group, own, gang, site, run)
@@ -77,12 +84,12 @@ class JobSetEngine:
 
 
 def _members(group: TrainingGroup) -> Sequence[Role]:
-    """The roles in the JobSet."""
+    """Return the roles in the JobSet: the helpers of an elastic job, or else all roles."""
     return group.helpers if group.elastic else group.roles
 
 
 def _apart(group: TrainingGroup) -> Sequence[Role]:
-    """The roles that are separate Jobs."""
+    """Return the roles that are Jobs outside the JobSet: the deciding role of an elastic job, or else none."""
     return group.deciders if group.elastic else ()
 
 
@@ -100,7 +107,10 @@ def _template(group: TrainingGroup, role: Role, run: str, variables: Environment
 
 
 def _spec(group: TrainingGroup, pods: Mapping[str, Json], run: str) -> Json:
-    """The spec of the JobSet, with the webhook's defaults written out: Git then holds the complete spec."""
+    """Return the spec of the JobSet. `pods` are the pod templates by role.
+
+    It includes the defaults that the JobSet webhook would add, so that Git holds the complete spec.
+    """
     members = _members(group)
     success = group.success or [role.name for role in members if role.decides or group.elastic]
     return {

@@ -29,7 +29,10 @@ class Mxnet:
     name: str = "mxnet"
 
     def environments(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
-        """The variables of the old operator, and one more. The user's variables of these names take precedence."""
+        """Return the variables by role: those of the old operator and `DMLC_USE_KUBERNETES`, or none for a local job.
+
+        The user's variables of these names take precedence.
+        """
         if not self.distributed:
             return {role.name: Environment(()) for role in group.roles}
         roles = {role.name: role for role in group.roles}

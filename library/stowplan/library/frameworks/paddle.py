@@ -21,18 +21,21 @@ GLOO_PORT = 18
 INDEX = "PADDLE_TRAINER_ID"
 
 POD_INDEX = "PADDLE_POD_INDEX"
-"""A name that Paddle does not know, for elastic jobs since 2.3. The launcher takes `PADDLE_TRAINER_ID` for the pod's
-rank, and fails if ranks have gaps because pods come and go. Without that variable, the launcher assigns ranks."""
+"""Variable with the pod's index for elastic jobs since Paddle 2.3. Paddle does not know this name.
+
+The launcher would take `PADDLE_TRAINER_ID` for the pod's rank, and fail if ranks have gaps because pods come and go.
+Without `PADDLE_TRAINER_ID`, the launcher assigns ranks.
+"""
 _INDEX_FIELD = f"metadata.annotations['{labels.JOB_INDEX}']"
 
 _TRAINING_ROLES = {"ps": "PSERVER", "worker": "TRAINER", "heter": "HETER_TRAINER"}
 """Values of `TRAINING_ROLE`, by role. `fleet` refuses any other value."""
 
 _OLD_ROLES = {**_TRAINING_ROLES, "heter": "HETER"}
-"""Values of the old operator. `PADDLE_TRAINING_ROLE` still has them for scripts: jobs with servers do not read it."""
+"""Values of `PADDLE_TRAINING_ROLE`, by role: those of the old operator. Only users' scripts read this variable."""
 
 _STAGES = {"worker": "1", "heter": "2"}
-"""Heterogeneous training is a pipeline of stages for `fleet`, since 2.2."""
+"""Values of `STAGE_ID`, by role. For `fleet` since 2.2, heterogeneous training is a pipeline of stages."""
 
 _DEVICES = ("gpu", "xpu")
 _GLOO_OVER_HTTP = "3"
@@ -41,10 +44,11 @@ _ELASTIC_TIMEOUT = "60"
 
 @dataclass(frozen=True, slots=True)
 class Elastic:
-    """The etcd at which elastic workers meet. `size` is the ConfigMap with the number of workers, and the key in it.
+    """The etcd by which the workers of an elastic job find each other. `job_id` identifies the job in the etcd.
 
-    The launcher is that of 2.1 and 2.2, or the `modern` one since 2.3. Variables of the old launcher always select
-    the old one.
+    `size` names the ConfigMap with the number of workers, and the key in that ConfigMap. `modern` selects the variables
+    of the launcher since Paddle 2.3, otherwise those of 2.1 and 2.2. Variables of the old launcher also make newer
+    releases use the old launcher.
     """
 
     job_id: str
@@ -62,7 +66,10 @@ class Paddle:
     name: str = "paddle"
 
     def environments(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
-        """Variables of each role: the pod's identity, and the other pods."""
+        """Return the variables by role: rank and address of the pod itself, and the addresses of the other pods.
+
+        An elastic job has variables for its size and its etcd instead of addresses.
+        """
         if self.elastic:
             size, etcd = tuple(_size(self.elastic)), tuple(_variable(*each) for each in _etcd(self.elastic))
             return {role.name: Environment((*self._who(role, hosts), *size), etcd) for role in group.roles}
@@ -96,7 +103,7 @@ def _ports(role: Role) -> tuple[Json, ...]:
 
 
 def _others(group: TrainingGroup, hosts: Mapping[str, Hosts]) -> Iterator[Json]:
-    """Variables that the old operator put into a ConfigMap for all pods."""
+    """Yield the variables with the addresses of all roles, which the old operator put into a ConfigMap for all pods."""
     roles = {each.name: each for each in group.roles}
     if server := roles.get("ps"):
         yield _variable("PADDLE_PSERVERS_IP_PORT_LIST", _endpoints(server, hosts))
@@ -113,7 +120,10 @@ def _endpoints(role: Role, hosts: Mapping[str, Hosts]) -> str:
 
 
 def _heterogeneous(group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts]) -> Iterator[Json]:
-    """Variables that `fleet` reads: the first list until 2.1, the others from 2.2 on."""
+    """Yield the variables that `fleet` reads in heterogeneous training; none unless the job has workers and heters.
+
+    `fleet` reads the first variable until Paddle 2.1, the others from 2.2 on.
+    """
     roles = {each.name: each for each in group.roles}
     worker, heter = roles.get("worker"), roles.get("heter")
     if not (worker and heter):
@@ -133,7 +143,7 @@ def _heterogeneous(group: TrainingGroup, role: Role, hosts: Mapping[str, Hosts])
 
 
 def _device(role: Role) -> str:
-    """The kind of device that the role's container asks for, by the name of the resource."""
+    """Return the kind of device that the role's container has a limit for: `gpu` or `xpu`, else `cpu`."""
     limits = (role.template["spec"]["containers"][role.container].get("resources") or {}).get("limits") or {}
     names = [str(name).lower() for name in limits]
     return next((device for device in _DEVICES if any(device in name for name in names)), "cpu")
@@ -147,7 +157,10 @@ def _size(elastic: Elastic) -> Iterator[Json]:
 
 
 def _etcd(elastic: Elastic) -> Iterator[tuple[str, str]]:
-    """Variables for the first etcd server. Paddle splits the value at its only colon, so it takes a single server."""
+    """Yield (name, value) pairs of the variables for the etcd: a timeout in seconds, and the first of the servers.
+
+    Paddle takes only one server, since it splits the value at its only colon.
+    """
     yield "PADDLE_ELASTIC_TIMEOUT", _ELASTIC_TIMEOUT
     for server in elastic.servers[:1]:
         yield ("PADDLE_MASTER", _master(server)) if elastic.modern else ("PADDLE_ELASTIC_SERVER", server)

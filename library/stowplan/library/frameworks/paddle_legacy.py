@@ -1,8 +1,9 @@
 """PaddlePaddle before Fluid, and its launcher `paddle_k8s`: the variables that images for Baidu's operator read.
 
-The launcher asked the API server for the pods' addresses, and took the index of its own for its rank. Here variables
-give both: hosts as DNS names, the rank from the index of the pod. Programs for Fluid search for `POD_IP`: a server in
-`PADDLE_INIT_PSERVERS`, a trainer with NCCL in `PADDLE_TRAINER_IPS`. So `POD_IP` is the pod's DNS name.
+The launcher asked the API server of Kubernetes for the pods' addresses, and
+took the index of its own address among them for its rank. Here variables give both: hosts as DNS names, the rank from
+the index of the pod. Programs for Fluid search for `POD_IP`: a server in `PADDLE_INIT_PSERVERS`, a trainer with NCCL in
+`PADDLE_TRAINER_IPS`. So `POD_IP` is the pod's DNS name.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +15,10 @@ from stowplan.library.values import labels
 
 INDEX = "PADDLE_INIT_TRAINER_ID"
 _FLUID_INDEX = "PADDLE_TRAINER_ID"
-"""Servers also have both variables, with their index among servers: programs read them before their role."""
+"""Variable with the index of a pod, for programs for Fluid. `INDEX` is that for older programs.
+
+Parameter servers also have both variables, with their index among the servers: programs read them before their role.
+"""
 
 _INDEX_FIELD = f"metadata.annotations['{labels.JOB_INDEX}']"
 _FLUID_ROLES = {"trainer": "TRAINER", "pserver": "PSERVER"}
@@ -37,7 +41,7 @@ class PaddleLegacy:
     name: str = "paddle-legacy"
 
     def environments(self, group: TrainingGroup, hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
-        """The user's variables take precedence over all, as in the old operator. The master's etcd needs none."""
+        """Return the variables by role. The user's variables take precedence over them, as in the old operator."""
         first = [*_variables(self._described(group)), *_variables(_others(group, hosts))]
         last = list(_variables(self._master(group, hosts)))
         return {
@@ -46,7 +50,10 @@ class PaddleLegacy:
         }
 
     def _described(self, group: TrainingGroup) -> Iterator[tuple[str, str]]:
-        """The variables of the old operator. An elastic job gets its bounds, since its size is not fixed."""
+        """Yield (name, value) pairs of the variables from the spec's fields, as in the old operator.
+
+        An elastic job gets its smallest and its largest number of trainers.
+        """
         sizes = {each.name: each.size for each in group.roles}
         trainers = sizes["trainer"]
         yield "PADDLE_JOB_NAME", self.job
@@ -80,7 +87,11 @@ def _variables(pairs: Iterable[tuple[str, str]]) -> Iterator[Json]:
 
 
 def _others(group: TrainingGroup, hosts: Mapping[str, Hosts]) -> Iterator[tuple[str, str]]:
-    """Hosts that the launcher requested from the API server, under old names and names that it exported for Fluid."""
+    """Yield (name, value) pairs with the DNS names of servers and trainers.
+
+    They stand in for the addresses that the old launcher requested from the API server of Kubernetes. They have the old
+    names, and the names that the launcher exported for Fluid.
+    """
     roles = {each.name: each for each in group.roles}
     if server := roles.get("pserver"):
         servers = [hosts["pserver"].of(index) for index in range(server.size)]
@@ -98,7 +109,7 @@ def _role(role: Role) -> Iterator[tuple[str, str]]:
 
 
 def _own(role: Role, host: Hosts) -> Iterator[Json]:
-    """Variables with values of the single pod."""
+    """Yield the variables whose values differ from pod to pod: namespace, index, address and name."""
     yield _field("NAMESPACE", "metadata.namespace")
     if role.name in _FLUID_ROLES:
         yield _field(INDEX, _INDEX_FIELD)

@@ -15,7 +15,7 @@ _NONE: Mapping[str, str] = {}
 
 
 class PodMarks(NamedTuple):
-    """Fields that the engine sets in the pods of a role. A user's scheduler and priority class take precedence."""
+    """Fields that the gang engine sets in the pods of a role. A user's scheduler and priority class take precedence."""
 
     labels: Mapping[str, str] = _NONE
     annotations: Mapping[str, str] = _NONE
@@ -25,23 +25,24 @@ class PodMarks(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WorkloadMarks:
-    """Metadata that the engine sets on the Jobs or the JobSet; annotations only on the deciding Job."""
+    """Metadata that the gang engine sets on the Jobs or the JobSet; of Jobs only the deciders' get the annotations."""
 
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def hashed(self) -> Json:
-        """The marks as part of a run's hash; empty without marks."""
+        """The labels and annotations as a part of the run's hash; an empty dictionary if there are none."""
         marks = {"annotations": dict(self.annotations), "labels": dict(self.labels)}
         return {key: value for key, value in marks.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """Fields that the engine writes in objects from Git. Argo CD must ignore them.
+    """Fields that the gang engine writes in the cluster, in objects that come from Git. Argo CD must ignore them.
 
-    `paths` are JSON pointers, `queries` are jq paths.
+    `group` and `kind` select the objects. `paths` and `queries` name fields: `paths` are JSON pointers, `queries` are
+    jq paths.
     """
 
     group: str
@@ -51,9 +52,9 @@ class Shared:
 
 
 class GangEngine(Protocol):
-    """Turns a job's requests to its scheduler into marks and objects.
+    """Turns a job's `GangRequest` into fields of its pods and Jobs, and into further objects.
 
-    An engine that `resizes` sets the size of an elastic Job itself, and refuses other changes of it while the Job runs.
+    An engine that `resizes` sets the size of an elastic Job itself; nobody else may change the size while the Job runs.
     An engine that `suspends` delays Jobs by `spec.suspend`. An engine that `prioritizes` uses the PriorityClass of the
     job.
     """
@@ -66,35 +67,38 @@ class GangEngine(Protocol):
     prioritizes: bool
 
     def validate(self, group: TrainingGroup, platform: Platform, *, splits: bool) -> list[Finding]:
-        """Findings about the request, at paths below `spec.schedulingPolicy` of its document.
+        """Return findings about the job's request, at paths below `spec.schedulingPolicy` of the document.
 
         `splits` is true if the job engine creates a separate object for every role of a fixed size.
         """
         ...
 
     def pod(self, group: TrainingGroup, role: Role, site: Site, run: str) -> PodMarks:
-        """Marks of a role's pods; they become part of the run's hash."""
+        """Return the fields to set in a role's pods. They become part of the run's hash `run`."""
         ...
 
     def workload(self, group: TrainingGroup, site: Site) -> WorkloadMarks:
-        """Marks of the Jobs or the JobSet; they become part of the run's hash, since they act when it starts."""
+        """Return the metadata to set on the Jobs or the JobSet.
+
+        It becomes part of the run's hash, since it only acts when the run starts.
+        """
         ...
 
     def manifests(self, group: TrainingGroup, pods: Mapping[str, Json], site: Site, run: str) -> list[Manifest]:
-        """Objects that the engine adds. `pods` are the finished pod templates, by role."""
+        """Return the objects that the engine adds, such as a PodGroup. `pods` are the finished templates by role."""
         ...
 
     def externals(self, group: TrainingGroup, site: Site) -> list[ExternalReference]:
-        """Objects that must exist in the cluster, such as a queue."""
+        """Return references to the objects that must exist in the cluster already, such as a queue."""
         ...
 
     def shared_fields(self) -> tuple[Shared, ...]:
-        """Fields of Jobs and JobSets that the engine writes."""
+        """Return the fields of Jobs and JobSets that the engine writes in the cluster."""
         ...
 
 
 def marked(template: Json, marks: PodMarks) -> Json:
-    """The pod template with the marks in it."""
+    """Return the pod template with the fields of `marks` set."""
     if not any(marks):
         return template
     metadata = dict(template["metadata"])
@@ -109,12 +113,18 @@ def marked(template: Json, marks: PodMarks) -> Json:
 
 
 def has_own_scheduler(group: TrainingGroup) -> bool:
-    """Whether a role names a scheduler itself. Engines then ignore the whole job, as the old operator did."""
+    """Return whether the template of any role names a scheduler. Gang engines then ignore the whole job.
+
+    The old operator did the same.
+    """
     return any(role.template["spec"].get("schedulerName") for role in group.roles)
 
 
 def left_alone(group: TrainingGroup) -> list[Finding]:
-    """Finding about a policy that has no effect, because a different scheduler places the job."""
+    """Return a finding if the job has a `schedulingPolicy` without effect, because a template names a scheduler.
+
+    Else return an empty list.
+    """
     if group.gang.unset or not has_own_scheduler(group):
         return []
     message = "The policy has no effect: a template names a scheduler itself, which then is that of the whole job."
@@ -123,11 +133,11 @@ def left_alone(group: TrainingGroup) -> list[Finding]:
 
 
 def priority(group: TrainingGroup) -> list[ExternalReference]:
-    """The PriorityClass that the job asks for."""
+    """Return a reference to the PriorityClass that the job asks for, in a list; an empty list if it asks for none."""
     name = group.gang.priority_class
     return [ExternalReference("PriorityClass", "", name)] if name else []
 
 
 def minimum(group: TrainingGroup) -> int:
-    """Pods that must start together."""
+    """Return the number of pods that must start together: the user's `minAvailable`, else the number of all pods."""
     return group.gang.min_member or group.size

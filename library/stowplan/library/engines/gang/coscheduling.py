@@ -27,7 +27,7 @@ _TIMEOUT = 60
 
 
 class Coscheduling:
-    """A PodGroup without a queue."""
+    """Gang engine that compiles a PodGroup for the coscheduling plug-in, without a queue."""
 
     name = "coscheduling"
     kinds: tuple[EngineKind, ...] = (POD_GROUP,)
@@ -36,7 +36,7 @@ class Coscheduling:
     prioritizes = True
 
     def validate(self, group: TrainingGroup, platform: Platform, *, splits: bool) -> list[Finding]:
-        """Findings about the policy. The plug-in has no queues."""
+        """Return findings about a policy without effect: the plug-in has no queues."""
         if has_own_scheduler(group) or not group.gang.queue:
             return left_alone(group)
         message = "The coscheduling plug-in has no queues, so `queue` has no effect."
@@ -44,7 +44,10 @@ class Coscheduling:
         return [finding("SP406", path, message, "Remove it.", anchor=Anchor.KEY)]
 
     def pod(self, group: TrainingGroup, role: Role, site: Site, run: str) -> PodMarks:
-        """The label by which the plug-in finds the pods of a group."""
+        """Return the label by which the plug-in finds the pods of a PodGroup, with scheduler and priority class.
+
+        They are empty if a template names a scheduler.
+        """
         if has_own_scheduler(group):
             return PodMarks()
         return PodMarks(
@@ -57,7 +60,7 @@ class Coscheduling:
         return WorkloadMarks()
 
     def manifests(self, group: TrainingGroup, pods: Mapping[str, Json], site: Site, run: str) -> list[Manifest]:
-        """The PodGroup."""
+        """Return the PodGroup in a list; an empty list if a template names a scheduler."""
         if has_own_scheduler(group):
             return []
         spec = {
@@ -68,7 +71,7 @@ class Coscheduling:
         return [pod_group(POD_GROUP.api_version, group, spec, run)]
 
     def externals(self, group: TrainingGroup, site: Site) -> list[ExternalReference]:
-        """The priority class of the pods."""
+        """Return a reference to the PriorityClass of the pods, if any."""
         return [] if has_own_scheduler(group) else priority(group)
 
     def shared_fields(self) -> tuple[Shared, ...]:

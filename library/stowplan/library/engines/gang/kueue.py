@@ -21,7 +21,10 @@ _POLICY: FieldPath = ("spec", "schedulingPolicy")
 
 
 class Kueue:
-    """A queue label, and for elastic jobs a smallest size (partial admission, on by default since Kueue 0.5)."""
+    """Gang engine that compiles a queue label, and for elastic jobs the smallest number of pods.
+
+    The latter is Kueue's partial admission, which is on by default since 0.5.
+    """
 
     name = "kueue"
     kinds: tuple[EngineKind, ...] = ()
@@ -30,7 +33,7 @@ class Kueue:
     prioritizes = True
 
     def validate(self, group: TrainingGroup, platform: Platform, *, splits: bool) -> list[Finding]:
-        """Findings about a job without a queue, with several workloads, or with a minimum though it is not elastic."""
+        """Return findings about a job that Kueue would admit never or in parts, and about fields without effect."""
         found = []
         if not (group.gang.queue or platform.engines.queue):
             found.append(_no_queue(group))
@@ -45,11 +48,11 @@ class Kueue:
         return [*found, *_ignored(group)]
 
     def pod(self, group: TrainingGroup, role: Role, site: Site, run: str) -> PodMarks:
-        """The priority class. Kueue uses the priority of the pods for the workload."""
+        """Return the PriorityClass of the pods. Kueue orders jobs by the priority of their pods."""
         return PodMarks(priority_class=group.gang.priority_class)
 
     def workload(self, group: TrainingGroup, site: Site) -> WorkloadMarks:
-        """The queue, and the smallest number of pods for the deciding role of an elastic job."""
+        """Return the label with the queue; for an elastic job also annotations with the smallest number of pods."""
         labels = {QUEUE: _queue(group, site)}
         if group.minimum is None or group.minimum >= sum(role.size for role in group.deciders):
             return WorkloadMarks(labels)
@@ -59,11 +62,14 @@ class Kueue:
         return []
 
     def externals(self, group: TrainingGroup, site: Site) -> list[ExternalReference]:
-        """The LocalQueue, and the priority class of the pods."""
+        """Return references to the LocalQueue and to the PriorityClass of the pods, if any."""
         return [ExternalReference("LocalQueue", group.origin.spec.namespace, _queue(group, site)), *priority(group)]
 
     def shared_fields(self) -> tuple[Shared, ...]:
-        """Fields that Kueue writes on admission: fewer pods, and labels and taints of the nodes that it chose."""
+        """Return the fields that Kueue writes when it admits a job.
+
+        These are the number of pods, and node selector and tolerations for the cluster nodes that it chose.
+        """
         fields = ("nodeSelector", "tolerations")
         job = ("/spec/completions", "/spec/parallelism", *(f"/spec/template/spec/{field}" for field in fields))
         template = ".spec.replicatedJobs[].template.spec.template.spec"

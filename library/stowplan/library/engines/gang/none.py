@@ -23,7 +23,7 @@ class NoGang:
     prioritizes = False
 
     def validate(self, group: TrainingGroup, platform: Platform, *, splits: bool) -> list[Finding]:
-        """Findings about a policy that has no effect. Elastic jobs take their smallest size from the policy."""
+        """Return a finding about a policy without effect. Of an elastic job, `minAvailable` has an effect."""
         wishes = group.gang._replace(min_member=None) if group.elastic else group.gang
         if wishes.unset:
             return []

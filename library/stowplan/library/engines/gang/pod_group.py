@@ -9,11 +9,11 @@ from stowplan.library.manifest import Json, Manifest
 from stowplan.library.values import labels, quantities
 
 SKIP_DRY_RUN = {labels.SYNC_OPTIONS: "SkipDryRunOnMissingResource=true"}
-"""Argo CD may sync before the cluster has the kind."""
+"""Annotation that lets Argo CD sync the object even if the cluster does not have its CRD yet."""
 
 
 def pod_group(api_version: str, group: TrainingGroup, spec: Json, run: str) -> Manifest:
-    """The PodGroup of one run."""
+    """Return the PodGroup of one run. Empty fields of `spec` are left out. `run` is the hash of the run."""
     origin = group.origin
     meta = metadata(
         "PodGroup",
@@ -29,7 +29,10 @@ def pod_group(api_version: str, group: TrainingGroup, spec: Json, run: str) -> M
 
 
 def min_resources(group: TrainingGroup, pods: Mapping[str, Json]) -> Mapping[str, object]:
-    """The user's value, or the sum of the requests of all pods."""
+    """Return the quantities by resource that a PodGroup needs: the user's `minResources`, else the sum over all pods.
+
+    `pods` are the pod templates by role; the sum is that of their requests.
+    """
     if group.gang.min_resources is not None:
         given: Mapping[str, object] = quantities.without_fractions(group.gang.min_resources)
         return given

@@ -28,7 +28,10 @@ POD_GROUP = EngineKind("scheduling.volcano.sh", "v1beta1", "PodGroup", "podgroup
 
 
 class Volcano:
-    """Behaviour of paddle-operator with `--scheduling=volcano`, except that only the scheduler delays pods."""
+    """Gang engine that compiles a PodGroup for Volcano, as paddle-operator did with `--scheduling=volcano`.
+
+    But pods are created at once, and only the scheduler delays them.
+    """
 
     name = "volcano"
     kinds: tuple[EngineKind, ...] = (POD_GROUP,)
@@ -37,11 +40,14 @@ class Volcano:
     prioritizes = True
 
     def validate(self, group: TrainingGroup, platform: Platform, *, splits: bool) -> list[Finding]:
-        """Findings about the policy. Volcano supports every field."""
+        """Return a finding if a template names a scheduler. Volcano supports every field of the policy."""
         return left_alone(group)
 
     def pod(self, group: TrainingGroup, role: Role, site: Site, run: str) -> PodMarks:
-        """The annotations that Volcano and the old operator's users read."""
+        """Return the scheduler, and annotations that Volcano and users of the old operator read.
+
+        They are empty if a template names a scheduler.
+        """
         if has_own_scheduler(group):
             return PodMarks()
         annotations = {
@@ -57,7 +63,7 @@ class Volcano:
         return WorkloadMarks()
 
     def manifests(self, group: TrainingGroup, pods: Mapping[str, Json], site: Site, run: str) -> list[Manifest]:
-        """The PodGroup."""
+        """Return the PodGroup in a list; an empty list if a template names a scheduler."""
         if has_own_scheduler(group):
             return []
         spec: Json = {
@@ -70,7 +76,7 @@ class Volcano:
         return [pod_group(POD_GROUP.api_version, group, spec, run)]
 
     def externals(self, group: TrainingGroup, site: Site) -> list[ExternalReference]:
-        """The queue, unless it is Volcano's default, and the priority class of the PodGroup."""
+        """Return references to the queue, unless it is Volcano's default one, and to the PriorityClass, if any."""
         if has_own_scheduler(group):
             return []
         queue = _queue(group, site)
