@@ -1,11 +1,11 @@
-"""Dispatch of the command line to the part that does the work."""
+"""Start of the cache agent: the first argument selects the module that does the work."""
 
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
 Part = Callable[[Sequence[str]], int]
-"""Function that takes all arguments, including the first, and returns the exit code."""
+"""Function that does the work. It takes all arguments, including the first, and returns the exit code."""
 
 _PARTS = {
     "runtime": "stowplan.agents.cache.runtime.command",
@@ -16,7 +16,10 @@ _PARTS = {
     "clear": "stowplan.agents.cache.task",
     "rmr": "stowplan.agents.cache.task",
 }
-"""Modules with a function `main`. A probe runs every half minute on every node, so it loads only its own module."""
+"""For each first argument, the module whose function `main` does the work.
+
+Only that module is loaded, since a probe (`alive` or `ready`) runs every half minute on every cluster node.
+"""
 
 _HELP = f"""\
 usage: python -m stowplan.agents.cache {{{",".join(_PARTS)}}} [--help] ...
@@ -31,7 +34,7 @@ Keeps datasets near their readers.
 
 
 def main() -> int:
-    """Run one part and return its exit code; 2 for a wrong command line."""
+    """Do the work that the first argument selects and return its exit code; 2 for a wrong first argument."""
     words = sys.argv[1:]
     if words and words[0] in _PARTS:
         part: Part = import_module(_PARTS[words[0]]).main

@@ -17,18 +17,27 @@ class Arguments:
     """Parsed command line."""
 
     config: Path
+    """Configuration file."""
     account: Path
+    """Directory with `token` and `ca.crt` of the pod's ServiceAccount."""
     log_format: Format
 
 
 def parse(words: Sequence[str], module: str, *, about: str, codes: str) -> Arguments:
-    """Parse the arguments of `python -m <module>`. Raises SystemExit: 2 for wrong arguments, 0 after `--help`."""
+    """Parse the arguments `words` of `python -m <module>`.
+
+    The help shows `about` before the options and `codes`, the exit codes, after them. Raises SystemExit: 2 for wrong
+    arguments, 0 after `--help`.
+    """
     given = parser(module, about=about, codes=codes).parse_args(words)
     return Arguments(given.config, given.service_account, given.log_format)
 
 
 def parser(module: str, *, about: str, codes: str) -> argparse.ArgumentParser:
-    """Return the shared parser, to which a program may add arguments."""
+    """Return a parser with the options that all agents with a configuration file share. The caller may add arguments.
+
+    `module`, `about` and `codes` are those of `parse`.
+    """
     made = bare_parser(module, about=about, codes=codes)
     default = Path(CONFIG_DIRECTORY) / CONFIG_FILE
     made.add_argument("--config", type=Path, default=default, metavar="FILE", help="default: %(default)s")
@@ -43,7 +52,10 @@ def parser(module: str, *, about: str, codes: str) -> argparse.ArgumentParser:
 
 
 def bare_parser(module: str, *, about: str, codes: str) -> argparse.ArgumentParser:
-    """Return a parser for a program without a configuration file and without an API server."""
+    """Return a parser with `--log-format` only, for a program that needs no configuration file and no Kubernetes API.
+
+    `module`, `about` and `codes` are those of `parse`.
+    """
     made = argparse.ArgumentParser(prog=f"python -m {module}", description=about, epilog=codes)
     made.add_argument(
         "--log-format", choices=FORMATS, default="json", help="`json`, one object a line, or `text` for people"

@@ -1,18 +1,18 @@
-"""Phase of a SampleSet, in the terms of the PaddlePaddle operator. All agents derive it here."""
+"""Phase of a SampleSet (a dataset), in the terms of the PaddlePaddle operator. All agents derive the phase here."""
 
 from typing import Literal
 
 Phase = Literal["Bound", "Mount", "Syncing", "SyncFailed", "PartialReady", "Ready"]
 Course = Literal["unknown", "under way", "succeeded", "failed"]
-"""State of a SampleSet's task; `unknown` before it has begun."""
+"""State of a task of a SampleSet, such as its sync; `unknown` before the task has begun."""
 
 
 def of_caches(sync: Course, *, alive: bool, whole: bool, mounted: bool, bound: bool = True) -> Phase | None:
-    """Return the phase of a dataset that nodes cache; None while nothing is known.
+    """Return the phase of a dataset that cluster nodes cache; None while nothing is known.
 
-    `sync` is the state of the sync, and `succeeded` for a dataset without one. `alive`: caches serve the dataset, or
-    did so before. `whole`: all wanted caches serve it. `mounted`: at least one cache has mounted it. `bound`: its claim
-    has a volume.
+    `sync` is the state of the dataset's sync, and `succeeded` for a dataset without a sync. `alive` is whether a cache
+    serves the dataset, or did so before. `whole` is whether all wanted caches serve the dataset. `mounted` is whether
+    at least one cache has mounted the dataset. `bound` is whether the dataset's PersistentVolumeClaim has a volume.
     """
     if sync == "failed":
         return "SyncFailed"
@@ -26,5 +26,5 @@ def of_caches(sync: Course, *, alive: bool, whole: bool, mounted: bool, bound: b
 
 
 def of_claim(sync: Course) -> Phase | None:
-    """Return the phase of a dataset in a plain claim, which no node caches."""
+    """Return the phase of a dataset in a PersistentVolumeClaim without caches; None before its sync has begun."""
     return of_caches(sync, alive=True, whole=True, mounted=False, bound=False)

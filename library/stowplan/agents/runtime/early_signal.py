@@ -5,8 +5,8 @@ import signal
 
 
 def end_with(code: int) -> None:
-    """Exit at once with this code on SIGTERM: before the imports there is no work to clean up.
+    """Make SIGTERM end the process at once with this exit code. No work has begun yet, so nothing must be cleaned up.
 
-    The first process of a container ignores every signal for which it has no handler.
+    Without a handler the first process of a container would ignore the signal.
     """
     signal.signal(signal.SIGTERM, lambda *_: os._exit(code))

@@ -33,12 +33,13 @@ def _standard_error() -> TextIO:
 class Log:
     """Writer of events: one JSON object per line for machines, or plain text for people.
 
-    Every line has `time` (RFC 3339, UTC), `level` and `message`, then the fields of the event and those in `always`. A
-    field that is None is left out. Fields never carry secrets: callers pass names, codes and messages of servers.
+    Every line has `time` (RFC 3339, UTC), `level` and `message`, then the fields of the event. A field that is None is
+    left out. Callers must not pass secrets in fields; usual fields are names, codes and messages of servers.
     """
 
     format: Format = "json"
     always: Mapping[str, Value] = field(default_factory=dict)
+    """Fields that every JSON line has in addition; plain text leaves them out."""
     stream: TextIO = field(default_factory=_standard_error)
 
     def info(self, message: str, **fields: Value) -> None:
@@ -54,7 +55,7 @@ class Log:
         self._write("error", message, fields)
 
     def fault(self, error: BaseException, **fields: Value) -> None:
-        """Log an unexpected exception with the place where it was raised."""
+        """Log an unexpected exception with the file and line that raised it."""
         self.error("A fault of this program", error=repr(error), where=_place(error), **fields)
 
     def _write(self, level: Level, message: str, given: Mapping[str, Value]) -> None:
@@ -75,10 +76,10 @@ class Log:
 
 
 def visible(text: str) -> str:
-    """Escape characters that a terminal interprets or hides.
+    """Return a string with each character that is not printable written as an escape, such as `\\x1b`.
 
-    Servers choose parts of messages: ESC, CR and C1 characters move the cursor, and direction marks reorder what people
-    read.
+    Messages have parts that servers choose. In a terminal, the characters ESC, CR and C1 would move the cursor, and
+    direction marks would reorder the letters.
     """
     return text if text.isprintable() else "".join(_seen(each) for each in text)
 
@@ -88,13 +89,16 @@ def _seen(character: str) -> str:
 
 
 def identity(environment: Mapping[str, str]) -> dict[str, Value]:
-    """Return the log fields that identify the pod: its run, if it has one, and its name."""
+    """Return the log fields `run` and `pod`: the names of the run and the pod, without those that are unknown."""
     found = {"run": environment.get(RUN_ENV), "pod": environment.get(POD_ENV)}
     return {key: value for key, value in found.items() if value}
 
 
 def _place(error: BaseException) -> str:
-    """Return file and line of an exception; for a group, those of its first error."""
+    """Return the file and line that raised an exception, as `file:line`; empty if they are unknown.
+
+    For an exception group they are those of its first exception.
+    """
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     trace = error.__traceback__

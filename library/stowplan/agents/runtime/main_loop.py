@@ -18,9 +18,10 @@ def run(
     settings: Callable[[Arguments, Mapping[str, str]], Settings],
     work: Callable[[Settings, Log], Coroutine[Any, Any, int]],
 ) -> int:
-    """Read the settings, run `work` to its end, and return the exit code.
+    """Read the settings with `settings`, run `work` to its end, and return its exit code.
 
-    Every unforeseen error ends with `TRANSIENT`, never with Python's own code 1, which means that a group failed.
+    Returns `BAD_SPEC` (2) if the settings are wrong, and `TRANSIENT` (10) after any unforeseen error. Python's own exit
+    code 1 is not used for errors, since it means that a training group failed.
     """
     log = Log(given.log_format, identity(os.environ))
     try:

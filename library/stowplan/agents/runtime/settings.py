@@ -10,14 +10,14 @@ Config = TypeVar("Config")
 
 
 class SettingsError(Exception):
-    """A sentence that names what is wrong with arguments, environment or configuration, without secret values."""
+    """Arguments, environment or configuration are wrong. The message is a sentence without secret values."""
 
 
 def read_config(path: Path, parse: Callable[[bytes], Config]) -> Config:
     """Read the configuration from a JSON file.
 
-    `parse` is a model's `model_validate_json` or an adapter's `validate_json`. Raises SettingsError if the
-    file cannot be read or is not valid. The message does not quote the wrong value.
+    `parse` is `model_validate_json` of a pydantic model, or `validate_json` of a pydantic TypeAdapter. Raises
+    SettingsError if the file cannot be read or is not valid. The message does not quote the wrong value.
     """
     try:
         return parse(path.read_bytes())

@@ -12,9 +12,9 @@ LEAVE_SECONDS = 2.0
 
 
 async def until_signal(*works: Coroutine[Any, Any, T]) -> T | None:
-    """Return or raise the result of the first coroutine to end; None after SIGTERM or SIGINT.
+    """Run coroutines at the same time until one ends or a signal arrives, then cancel the others.
 
-    Then cancel the others.
+    Returns the result of the coroutine that ended, or raises its exception. Returns None after SIGTERM or SIGINT.
     """
     loop = asyncio.get_running_loop()
     told = asyncio.Event()

@@ -20,7 +20,7 @@ from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.wait_config import DEFAULT_TIMEOUT, Until, WaitConfig
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 10.0
-"""First and longest pause in seconds between two polls. It grows, since many pods may poll one metadata engine."""
+"""First and longest pause in seconds between two polls. The pause grows, since many pods may poll the same storage."""
 
 _TELL_SECONDS = 60.0
 """Minimum seconds between two log lines about the wait."""
@@ -32,7 +32,7 @@ program; 12 it was not ready in time; 143 ended by SIGTERM"""
 
 
 def main() -> int:
-    """Wait and return the exit code."""
+    """Wait until the outcome is certain, then end the process with its exit code. Never returns."""
     config, log = _told(sys.argv[1:])
     log.info("Waiting for a dataset", dataset=config.dataset, until=config.until, path=config.path)
     outcome = _wait(config, log)
@@ -64,9 +64,10 @@ def _wait(config: WaitConfig, log: Log) -> WaitOutcome:
 
 
 def _looks(config: WaitConfig) -> "Queue[View | BaseException]":
-    """Poll in a separate thread, since a poll of a broken mount may hang forever.
+    """Start a thread that polls the dataset again and again, and return the queue with the results.
 
-    An exception in the queue means that the thread has ended.
+    A poll of a broken mount may hang forever, hence the thread. An exception in the queue means that the thread has
+    ended.
     """
     found: Queue[View | BaseException] = Queue()
 
@@ -85,7 +86,10 @@ def _looks(config: WaitConfig) -> "Queue[View | BaseException]":
 
 
 def _told(words: Sequence[str]) -> tuple[WaitConfig, Log]:
-    """Parse the command line. Raises SystemExit: 2 for wrong arguments, 0 after `--help`."""
+    """Parse the command line and return its settings and the log.
+
+    Raises SystemExit: 2 for wrong arguments, 0 after `--help`.
+    """
     parser = bare_parser("stowplan.agents.wait_dataset", about=_ABOUT, codes=_CODES)
     parser.add_argument("--dataset", required=True, metavar="NAME", help="for messages")
     parser.add_argument("--path", required=True, metavar="DIRECTORY", help="where it is mounted")

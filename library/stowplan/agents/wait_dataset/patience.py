@@ -1,4 +1,4 @@
-"""Decision when to stop waiting, without clock and file system."""
+"""Decision when to stop waiting for a dataset. It uses neither clock nor file system."""
 
 from dataclasses import dataclass, field
 
@@ -7,11 +7,14 @@ from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.wait_config import WaitConfig
 
 OLD_FAILURE = 300.0
-"""Seconds for which a failure from before the start is ignored. It may come from an older spec, and the new sync is
-about to remove its marker. A failure that appears later counts at once."""
+"""Seconds for which a failure is ignored that the first poll already found.
+
+It may come from an older spec, and the new sync is about to remove the file that records it. A failure that appears
+later counts at once.
+"""
 
 REFUSAL = 60.0
-"""Seconds for which a refusal is ignored, since a mount under recovery may refuse every user for a moment."""
+"""Seconds for which missing permission to read is ignored, since a recovering mount may refuse every user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +23,13 @@ class WaitOutcome:
 
     code: ExitCode
     reason: str
+    """One word in CamelCase."""
     message: str
 
 
 @dataclass
 class Patience:
-    """Results of the polls so far. Times are seconds since the start."""
+    """Record of the polls so far, and the decision whether to go on waiting. Times are seconds since the start."""
 
     config: WaitConfig
     _first: View | None = None
@@ -33,7 +37,7 @@ class Patience:
     _last: View | None = None
 
     def after(self, view: View, now: float) -> WaitOutcome | None:
-        """Return the outcome after one more poll; None to go on waiting."""
+        """Record the result of a poll at time `now`, and return the outcome of the wait; None to go on waiting."""
         self._first = self._first or view
         if self._last is None or self._last != view:
             self._since = now
@@ -48,7 +52,10 @@ class Patience:
         return self.late(now)
 
     def late(self, now: float) -> WaitOutcome | None:
-        """Return the outcome of the timeout, also while a poll hangs; None before the timeout."""
+        """Return the outcome if the timeout has passed at time `now`; None before that.
+
+        The caller also asks while a poll hangs.
+        """
         if now < self.config.timeout:
             return None
         text = self._last.text if self._last else "a look at its mount does not return"

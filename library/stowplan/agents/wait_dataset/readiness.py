@@ -20,15 +20,16 @@ State = Literal["ready", "waiting", "failed", "refused", "broken"]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Result of one poll. `refused`: a right is missing; `broken`: the mount cannot be read."""
+    """Result of one poll of a dataset."""
 
     state: State
+    """`refused` means that file permissions forbid reading; `broken`, that the mount cannot be read."""
     text: str
-    """What is missing or wrong, as the end of a sentence about the dataset."""
+    """Why the dataset has this state, as the end of a sentence whose subject is the dataset."""
 
 
 def look(root: Path, until: Until) -> View:
-    """Poll the dataset below `root` once."""
+    """Poll the dataset in the directory `root` once. `until` is the state of the dataset that counts as ready."""
     try:
         return _look(root, until)
     except PermissionError as error:
@@ -58,7 +59,10 @@ def _failure(root: Path) -> View | None:
 
 
 def _warmth(root: Path, sync: object) -> View:
-    """Return the state by the markers of the warmups that followed the sync."""
+    """Return the result for a synced dataset that must also be warm.
+
+    It depends on the marker files of the warmups that followed this sync. `sync` is the name of the sync's run.
+    """
     markers = {each.partition: each for each in _markers(root) if each.sync == sync}
     for number, marker in markers.items():
         if marker.result != "succeeded":
@@ -74,7 +78,7 @@ def _warmth(root: Path, sync: object) -> View:
 
 
 def _markers(root: Path) -> Iterator[WarmupMarker]:
-    """Yield the valid markers. Other files may be half written, or no markers."""
+    """Yield the valid warmup markers. Invalid files are skipped, since a file may be half written."""
     for name, content in safe_files.files(root, WARMUP_DIRECTORY).items():
         if name.endswith(".json"):
             try:
@@ -84,9 +88,10 @@ def _markers(root: Path) -> Iterator[WarmupMarker]:
 
 
 def _read(root: Path, path: str) -> dict[str, Any] | None:
-    """Read a marker; None if it is missing, half written, or invalid.
+    """Return the JSON object in a marker file; None if the file is missing, half written or invalid.
 
-    Each poll opens the file: a network file system may cache for long that a file is missing, but asks at an open.
+    The file is opened each time. A network file system may remember for long that a file is missing, but asks its
+    server when a program opens the file.
     """
     return safe_files.json_object(safe_files.read(root, path))
 

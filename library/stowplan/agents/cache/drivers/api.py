@@ -1,4 +1,7 @@
-"""Interface to the driver of a dataset that is mounted on this node. Every call has a time limit, and none raises."""
+"""Interface of a driver, which measures a dataset that is mounted on this cluster node.
+
+Every call has a time limit. Calls return problems as `Trouble` and raise no exceptions.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,10 +10,12 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Problem of a mount: a reason for machines and a sentence for people."""
+    """Problem of a mounted dataset."""
 
     reason: str
+    """One word in CamelCase, for programs."""
     message: str
+    """Sentence for people."""
 
     def __str__(self) -> str:
         return f"{self.reason}: {self.message}"
@@ -18,15 +23,17 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Pulse:
-    """State of a mount, and the bytes of the volume that its node caches; None if unknown."""
+    """Result of a quick check of a mount."""
 
     cached_bytes: int | None
+    """Bytes of the volume that this cluster node caches; None if unknown."""
     trouble: Trouble | None = None
+    """Problem of the mount; None if the mount works."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Size of a dataset, without the state directory."""
+    """Size of a directory and the number of its files. For a dataset, without Stowplan's state directory."""
 
     bytes: int
     files: int
@@ -36,9 +43,12 @@ class Driver(Protocol):
     """One kind of storage. Each call has its own time limit, since the mount may hang."""
 
     def pulse(self, mount: Path) -> Pulse:
-        """Check the mount without reading data. It is called every few seconds."""
+        """Check whether the mount at `mount` works, without reading data. The caller does this every few seconds."""
         ...
 
     def extent(self, mount: Path) -> Extent | Trouble:
-        """Measure the dataset. It may take minutes, and never walks through the mount."""
+        """Measure the size of the dataset that is mounted at `mount`.
+
+        This may take minutes. It does not list the directories of the mount one by one.
+        """
         ...

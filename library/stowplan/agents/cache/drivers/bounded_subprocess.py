@@ -1,6 +1,6 @@
 """Child processes with a time limit.
 
-A mount that hangs blocks the process that reads it, so a child process reads it.
+A mount that hangs blocks every process that reads it. So a child process reads it, which this process can give up.
 """
 
 import subprocess
@@ -12,13 +12,13 @@ from typing import IO
 from stowplan.agents.attempt.redaction import Redactor
 
 KILL_SECONDS = 1.0
-"""Seconds that a killed process may take to end. A call that the kernel cannot interrupt takes longer."""
+"""Seconds that a killed process may take to end. In a call that the kernel cannot interrupt, it takes longer."""
 
 ERROR_BYTES = 4096
-"""Maximum size of the returned end of standard error, in bytes."""
+"""Maximum length of the returned standard error. Of a longer one only the end is returned."""
 
 MOST_BYTES = 1 << 20
-"""Maximum size of the returned output in bytes. A mount's statistics have about ten thousand."""
+"""Maximum size of the returned output in bytes. The statistics of a mount have about ten thousand bytes."""
 
 _REDACT = Redactor(())
 
@@ -28,28 +28,37 @@ class Answer:
     """Result of a process that ended by itself."""
 
     code: int
+    """Exit code."""
     output: str
+    """Standard output."""
     error: str
+    """End of standard error, without secrets in URLs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """Result of a process that did not end in time: its output so far."""
+    """Result of a process that did not end in time."""
 
     output: str
+    """Standard output so far."""
 
 
 class Asker:
-    """Runs one program at a time, for one thread.
+    """Runs one program at a time. Only one thread may use it.
 
-    A process that survives its kill is abandoned. The next call first waits for its end, so at most one process hangs.
+    A process that does not end after SIGKILL is abandoned. The next call first waits for the end of that process, so at
+    most one process hangs.
     """
 
     def __init__(self) -> None:
         self._left: subprocess.Popen[bytes] | None = None
 
     def ask(self, command: Sequence[str], environment: Mapping[str, str], seconds: float) -> Answer | Silence:
-        """Run a program for at most `seconds`. Raises FileNotFoundError if the program is missing."""
+        """Run a program and return its result: `Answer` if it ended within `seconds`, otherwise `Silence`.
+
+        `environment` are all of its variables. If an abandoned process of an earlier call still hangs, the program is
+        not started and the result is an empty `Silence`. Raises FileNotFoundError if the program is missing.
+        """
         if self._left and not _ended(self._left, seconds):
             return Silence("")
         # Files, not pipes: reading a pipe to its end would wait for the process.
