@@ -1,8 +1,9 @@
-"""Compiled files: the cached result of each file of specs, with two keys.
+"""Compiled files: the cached result of each file of specs, with two digests by which the cache is valid or not.
 
-The key `content` covers Stowplan itself, the command, the platform file and the file. The key `surroundings` covers all
-other input of its specs: files with other documents than specs, the datasets that the specs refer to, and their lines
-in the committed inventory. A compiled file is reused only if both keys are equal.
+The digest `content` covers Stowplan itself, the command, the platform file and the file of specs. The digest
+`surroundings` covers all other input of these specs: files with other documents than specs, the datasets that the specs
+refer to, and the lines of the specs in the committed inventory. A compiled file is reused only if both digests are
+equal to those of now.
 """
 
 from collections.abc import Collection, Mapping
@@ -17,14 +18,14 @@ from stowplan.compiler.specs.spec_facts import SpecFacts
 
 
 class CompiledObjects(NamedTuple):
-    """Findings and facts of the objects of one spec, or of the platform file."""
+    """What the checks found in the objects of one spec or of the platform file, and what checks across specs need."""
 
     findings: tuple[ObjectFinding, ...]
     facts: Facts
 
 
 class CompiledSpec(NamedTuple):
-    """One spec: its facts, the diagnostics of lowering, and its objects."""
+    """One spec: its facts, the diagnostics of lowering (`lowered`), and the results about its objects."""
 
     facts: SpecFacts
     lowered: tuple[Diagnostic, ...]
@@ -32,7 +33,7 @@ class CompiledSpec(NamedTuple):
 
 
 class CompiledFile(NamedTuple):
-    """One file that holds only specs without errors; `read` are the diagnostics of reading."""
+    """One file that holds only specs without errors; `read` are the diagnostics of reading the file."""
 
     content: str
     surroundings: str
@@ -41,24 +42,27 @@ class CompiledFile(NamedTuple):
 
 
 class CompiledPlatform(NamedTuple):
-    """The objects of the platform file. They depend on the places of the objects of specs, which `key` covers."""
+    """The results about the objects of the platform file.
+
+    These objects depend on the namespaces and paths of the objects of specs. `key` is a digest of that input.
+    """
 
     key: str
     objects: CompiledObjects
 
 
 class CompiledFiles(NamedTuple):
-    """The compiled files of one run by path, and the compiled platform file."""
+    """The compiled files of one command by path, and the compiled platform file; None if it was not compiled."""
 
     files: Mapping[str, CompiledFile] = {}
     platform: CompiledPlatform | None = None
 
 
 class Known(NamedTuple):
-    """Knowledge of earlier runs and of files that were just read; each part may be empty.
+    """Knowledge of the last command and of files that were just read; each part may be empty.
 
-    `compiled` are the compiled files of the last run. `contents` are contents of source files by path. `tree` lists the
-    output folder, and `outputs` has the digests of its files.
+    `compiled` are the compiled files of the last command. `contents` are contents of source files by path. `tree` lists
+    the output folder, and `outputs` has the digests of its files.
     """
 
     compiled: CompiledFiles = CompiledFiles()
@@ -68,14 +72,15 @@ class Known(NamedTuple):
 
 
 Datasets = Mapping[tuple[str, str], SpecFacts]
-"""The SampleSets of a run, by namespace and name."""
+"""The SampleSets of a program, by namespace and name."""
 
 
 def of_dataset(spec: SpecFacts, datasets: Datasets, refused: Collection[tuple[str, str]]) -> str:
-    """Return a key of the dataset that a spec refers to.
+    """Return a string that changes when the dataset that a spec refers to changes; empty if it refers to none.
 
-    For a missing dataset the key covers all names, because the finding proposes similar ones; but a dataset whose
-    document has errors is not reported as missing.
+    `refused` holds namespace and name of the SampleSets whose documents have errors. For such a dataset the string is
+    constant. For a missing dataset the string covers the names of all datasets, because the finding proposes similar
+    names.
     """
     if not spec.reference:
         return ""

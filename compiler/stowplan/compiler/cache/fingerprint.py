@@ -1,6 +1,6 @@
-"""Digests of the inputs of a run and of the program.
+"""Digests of the inputs of a command and of Stowplan's own code.
 
-A command without changes runs this module, so it imports little and opens each file once.
+A command whose inputs are unchanged runs little more than this module, so it imports little and opens each file once.
 """
 
 import os
@@ -19,11 +19,11 @@ _SIZE = 16
 
 
 class UnusualError(Exception):
-    """An input that only a whole run can judge: a link, a pipe, or a file that is too large or unreadable."""
+    """An input that only the whole pipeline can judge: a link, a pipe, or a file that is too large or unreadable."""
 
 
 def inputs(repo: Path, contents: dict[str, bytes] | None = None) -> str:
-    """Return `of_inputs`, or an empty string for unusual inputs."""
+    """Return the digest from `of_inputs`; for unusual inputs, clear `contents` and return an empty string."""
     try:
         return of_inputs(repo, contents)
     except UnusualError:
@@ -33,14 +33,15 @@ def inputs(repo: Path, contents: dict[str, bytes] | None = None) -> str:
 
 
 def of(*parts: str) -> str:
-    """Return one digest of some strings."""
+    """Return one digest of some strings in this order, in hexadecimal."""
     return blake2b("\0".join(parts).encode(errors="surrogateescape"), digest_size=_SIZE).hexdigest()
 
 
 def of_inputs(repo: Path, contents: dict[str, bytes] | None = None) -> str:
     """Return a digest of the platform file and of all files below `specs`: names, and contents of YAML files.
 
-    Adds the contents to `contents` by path. Raises `UnusualError` for inputs that `load` would report or follow.
+    Adds the contents to `contents`, by path relative to `repo`. Raises `UnusualError` for inputs that `load` would
+    report as wrong, or would follow because they are links.
     """
     # The folder of the specs may be a link, which may lead out of the repository.
     digest = blake2b(os.fsencode(os.path.realpath(f"{repo}/{SPECS}")), digest_size=_SIZE)
@@ -55,7 +56,7 @@ def of_inputs(repo: Path, contents: dict[str, bytes] | None = None) -> str:
 
 
 def _platform(repo: Path) -> Iterator[str]:
-    """Return the names of the platform files; more than one is an error that `load` reports."""
+    """Yield the names of the platform files that exist; more than one is an error that `load` reports."""
     for name in PLATFORM_FILES:
         try:
             mode = os.lstat(f"{repo}/{name}").st_mode
@@ -70,7 +71,7 @@ def _platform(repo: Path) -> Iterator[str]:
 
 @cache
 def of_program() -> str:
-    """Return a digest of Python's version, Stowplan's files, and the names of all installed distributions."""
+    """Return a digest of Python's version, Stowplan's code, and the names of all installed Python distributions."""
     digest = blake2b(sys.version.encode(), digest_size=_SIZE)
     for package in (compiler, library, schema):
         for top in package.__path__:
@@ -85,7 +86,7 @@ def of_program() -> str:
 
 
 def _files(root: Path, top: str) -> Iterator[str]:
-    """Return the paths of all files below a folder, relative to `root`."""
+    """Yield the paths of all files below the folder `top` of `root`, relative to `root`, in no fixed order."""
     todo = [f"{top}/"]
     try:
         while todo:

@@ -1,4 +1,4 @@
-"""Digests of output files, judged as Git's index judges the work tree (https://git-scm.com/docs/racy-git).
+"""Digests of output files, reused by the rule of Git's index for its work tree (https://git-scm.com/docs/racy-git).
 
 A file counts as unchanged if its `lstat` equals the one recorded with its digest, and if it was last changed well
 before that record: two changes within one tick of the clock may look the same. Every other file is hashed again.
@@ -14,11 +14,11 @@ from typing import NamedTuple
 from stowplan.compiler.output.folder import OutputFolder
 
 _TICK_NANOSECONDS = 2_000_000_000
-"""Coarsest resolution of a file system's clock: FAT has two seconds."""
+"""Coarsest resolution of a file system's timestamps: FAT has two seconds."""
 
 
 class Status(NamedTuple):
-    """Status of a file by which a change or replacement is noticed. Times are in nanoseconds."""
+    """The part of a file's `lstat` by which a change or replacement is noticed. Times are in nanoseconds."""
 
     device: int
     inode: int
@@ -36,15 +36,16 @@ class HashedFile(NamedTuple):
 
 
 class OutputIndex(NamedTuple):
-    """The regular files of an output folder by path, hashed at the time `at` (nanoseconds) or later."""
+    """The regular files of an output folder by path, hashed at the time `at` (nanoseconds since 1970) or later."""
 
     at: int = 0
     files: Mapping[str, HashedFile] = {}
 
     def look(self, tree: OutputFolder, hashed: Mapping[str, str] | None = None, at: int | None = None) -> "OutputIndex":
-        """Return the index of `tree` as it is now. Files that cannot be read are left out.
+        """Return a new index of `tree`, the listed output folder. Files that cannot be read are left out.
 
-        `hashed` are digests of contents that were read or written after the time `at`.
+        `hashed` are digests, by path, of contents that were read or written after the time `at`. `at` is in
+        nanoseconds and defaults to now. A file in neither `hashed` nor this index, or with another status, is hashed.
         """
         now, found = time.time_ns() if at is None else at, dict[str, HashedFile]()
         given = hashed or {}
@@ -62,15 +63,15 @@ class OutputIndex(NamedTuple):
 
     @property
     def settled(self) -> bool:
-        """Whether all files were changed long enough before they were hashed."""
+        """Whether every file was last changed so long before it was hashed that its status proves it unchanged."""
         return all(self._is_older(known.status) for known in self.files.values())
 
     def holds(self, files: Iterable[tuple[str, str]]) -> bool:
-        """Whether the folder has each of these files, given as path and SHA-256."""
+        """Whether the index has each of these files, given as pairs of path and SHA-256."""
         return all(path in self.files and self.files[path].sha256 == digest for path, digest in files)
 
     def digest(self, tree: OutputFolder) -> str:
-        """Return one digest of everything in the folder."""
+        """Return one digest of the names in `tree`, the listed output folder, and of the contents in this index."""
         names = (tree.others, tree.leftovers, tree.empty)
         lines = ["\0".join(sorted(each)) for each in names]
         lines += sorted(f"{path}\0{self.files[path].sha256 if path in self.files else ''}" for path in tree.files)

@@ -14,18 +14,18 @@ from pathlib import Path
 from stat import S_ISREG
 
 _SIZE = 32
-"""Bytes of a key and of a mark."""
+"""Bytes of the secret key, and of the keyed hash (the mark) at the start of each file."""
 _LARGEST = 1 << 28
 """Bytes of the largest file that is read or written."""
 _OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 MOST_FILES = 200
-"""Files in a folder of the cache. The oldest are removed first."""
+"""Most files in a folder of the cache. The oldest are removed first."""
 
 
 def folder() -> Path:
-    """The folder of the cache: `$XDG_CACHE_HOME/stowplan/runs`."""
+    """Return the folder of the cache: `$XDG_CACHE_HOME/stowplan/runs`, below `~/.cache` if the variable is unset."""
     return _base("XDG_CACHE_HOME", ".cache") / "runs"
 
 
@@ -40,7 +40,10 @@ def read(path: Path) -> bytes | None:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Replace a file in one step, and remove the oldest files of its folder. Raises `OSError`."""
+    """Replace a file in one step, and keep only the newest `MOST_FILES` files of its folder.
+
+    If the content is too large, the file is removed instead. Raises `OSError`.
+    """
     if len(content) > _LARGEST - _SIZE:
         path.unlink(missing_ok=True)
         return
@@ -64,7 +67,10 @@ def _mark(path: Path, content: bytes, key: bytes) -> bytes:
 
 
 def _key(*, make: bool = False) -> bytes:
-    """Return the key of this user from `$XDG_STATE_HOME/stowplan/cache-key`. Raises `OSError` if it is missing."""
+    """Return the secret key of this user from `$XDG_STATE_HOME/stowplan/cache-key`.
+
+    With `make`, a missing file is created. Raises `OSError` if the file is missing or holds no key.
+    """
     path = _base("XDG_STATE_HOME", ".local/state") / "cache-key"
     if make and not path.exists():
         _make_private(path.parent)

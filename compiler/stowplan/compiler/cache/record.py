@@ -1,6 +1,6 @@
-"""Typed values of the last run of a command on one repository, stored in the cache.
+"""Typed values that the last command on a repository stored in the cache for the next one.
 
-The cache saves time and decides nothing: a value that is lost, foreign or unreadable is computed again.
+The cache only saves time: a value that is lost, written by another user or unreadable is computed again.
 """
 
 import os
@@ -18,12 +18,12 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Access to the values of one repository, or of one repository and its output folder."""
+    """Access to the stored values of one repository, or of one repository and its output folder, by name."""
 
     folders: tuple[Path, ...]
 
     def read(self, name: str, kind: type[Value]) -> Value | None:
-        """Return the value of a name; None if it is missing or not of this type."""
+        """Return the value that was stored under a name; None if it is missing or not of the type `kind`."""
         content = private_files.read(self._path(name))
         if content is None:
             return None
@@ -33,12 +33,12 @@ class Record:
             return None
 
     def write(self, name: str, value: object) -> None:
-        """Replace the value of a name. Values that cannot be encoded are not stored."""
+        """Store a value under a name, in place of the old one. A value that cannot be encoded or written is skipped."""
         with suppress(OSError, OverflowError, TypeError, ValueError):
             private_files.write(self._path(name), msgpack.encode(value))
 
     def remove(self, name: str) -> None:
-        """Remove the value of a name."""
+        """Remove the value that was stored under a name, if there is one."""
         with suppress(OSError):
             self._path(name).unlink(missing_ok=True)
 

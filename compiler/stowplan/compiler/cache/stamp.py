@@ -1,4 +1,4 @@
-"""The stamp of the last run: a run with unchanged inputs and outputs repeats its report and ends."""
+"""The stamp of the last command: while inputs and outputs are unchanged, the next command repeats its report."""
 
 import time
 from collections.abc import Mapping
@@ -15,16 +15,20 @@ from stowplan.compiler.output.folder import OutputFolder, seen
 _STAMP, _OUTPUTS = "stamp", "outputs"
 
 _OF_A_CHANGE = frozenset(("SP540", "SP541", "SP542"))
-"""Codes about the change from the previous output. They do not apply to the next run."""
+"""Diagnostic codes about the change from the previous output. They do not apply to the next command."""
 
 _OF_A_REPAIR = frozenset(("SP511", "SP512", "SP513", "SP516"))
-"""Codes about an output folder that somebody changed. Such a run leaves no stamp, so the next run checks everything."""
+"""Diagnostic codes about an output folder that somebody changed by hand.
+
+A command that reports one of them leaves no stamp, so the next command checks everything.
+"""
 
 
 class Stamp(NamedTuple):
-    """One run: digests of Stowplan, inputs and outputs, and the results: counts and diagnostics.
+    """One finished command: digests of Stowplan, inputs and outputs, and its results.
 
-    `outputs` is empty for a command that writes nothing. `texts` are the contents of the files that diagnostics name.
+    `outputs` is empty for a command that writes nothing. `objects` and `files` are the numbers of compiled objects and
+    written files. `texts` are the contents of the files that diagnostics name, by path.
     """
 
     program: str
@@ -37,7 +41,7 @@ class Stamp(NamedTuple):
 
     @property
     def report(self) -> Report:
-        """The diagnostics of the run."""
+        """A report with the diagnostics of the command."""
         report = Report()
         report.add(*self.diagnostics)
         return report
@@ -45,9 +49,11 @@ class Stamp(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Inputs and outputs before a run. `unchanged` is the stamp of the last run if both are unchanged.
+    """Inputs and outputs at the start of a command.
 
-    `inputs` is empty if they are too unusual for a stamp. `contents` are the contents of source files by path.
+    `unchanged` is the stamp of the last command if inputs and outputs are as they were then, otherwise None. `inputs`
+    is a digest, or empty if the inputs are too unusual for a stamp. `contents` are the contents of source files by
+    path. `tree` is the list of the output folder; None for a command that writes nothing.
     """
 
     record: Record
@@ -58,7 +64,7 @@ class Look:
     unchanged: Stamp | None = None
 
     def forget(self) -> None:
-        """Remove the stamp, because the next run may differ although inputs and outputs are equal."""
+        """Remove the stamp, because the next command may end differently although inputs and outputs are equal."""
         self.record.remove(_STAMP)
 
     def remember(
@@ -69,9 +75,10 @@ class Look:
         *,
         written: Mapping[str, str] | None = None,
     ) -> None:
-        """Write the stamp of a run that just ended, unless an equal run might end differently.
+        """Write the stamp of a command that just ended, unless the same command might end differently.
 
-        `written` are the digests of all output files of the run, by path.
+        `objects` is the number of compiled objects, `texts` the contents of source files by path. `written` are the
+        SHA-256 digests of all output files of the command, by path.
         """
         said = tuple(report.diagnostics)
         if not self.inputs or any(each.code in _OF_A_REPAIR for each in said):
@@ -100,7 +107,10 @@ class Look:
 
 
 def look(repo: Path, out: Path | None = None) -> Look:
-    """Compare inputs and the output folder with those of the last run."""
+    """Return the digests of inputs and output folder, compared with the stamp of the last command.
+
+    `out` is None for a command that writes nothing.
+    """
     record, contents = Record((repo, out) if out else (repo,)), dict[str, bytes]()
     inputs = fingerprint.inputs(repo, contents)
     stamp = record.read(_STAMP, Stamp)

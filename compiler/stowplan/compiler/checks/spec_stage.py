@@ -35,10 +35,10 @@ from stowplan.schema.platform.platform import Platform
 
 
 class Checked(NamedTuple):
-    """The result of the checks of one spec; with `spec` None, of the objects that belong to no spec.
+    """The result of the checks of one spec; if `spec` is None, of the objects that belong to no spec.
 
-    Findings and facts depend on the objects of the spec and on the platform only, so a cache can hold them. `changes`
-    depends on the last run as well.
+    Findings and facts depend only on the objects of the spec and on the platform, so the cache can store them.
+    `changes` depends on the committed output too.
     """
 
     spec: SpecId | None
@@ -48,7 +48,7 @@ class Checked(NamedTuple):
 
 
 def definitions(outputs: Iterable[Output], kubernetes: str) -> Definitions:
-    """The CRDs of users and extensions that fit their own schema: custom resources are checked by them."""
+    """Return the CRDs by which custom resources are checked: Stowplan's own, and those in `outputs` that are valid."""
     candidates = [read(output) for output in outputs if output.manifest.body.get("kind") == crds.KIND]
     foreign = [obj for obj in candidates if not custom_resources.is_own(obj.body)]
     return Definitions(obj for obj in foreign if not conformance.check([obj], kubernetes))
@@ -57,10 +57,10 @@ def definitions(outputs: Iterable[Output], kubernetes: str) -> Definitions:
 def check(
     outputs: Sequence[Output], platform: Platform, known: Definitions, previous: Mapping[ObjectId, Json]
 ) -> list[Checked]:
-    """One result for each spec, in the order of the outputs. The outputs of a spec must be complete.
+    """Return one result for each spec, in the order of the outputs; `outputs` must hold all outputs of each spec.
 
-    `previous` holds at least what the last run wrote of these objects. Only the checks that need no schema look at an
-    object that does not fit its schema.
+    `known` are the CRDs by which custom resources are checked. `previous` holds at least the committed bodies of these
+    objects. An object that does not fit its schema gets only the findings about that; the other checks skip it.
     """
     groups: dict[SpecId | None, list[Object]] = {}
     for output in outputs:

@@ -21,10 +21,10 @@ def conclude(
     *,
     elsewhere: DocumentOf | None = None,
 ) -> None:
-    """Add to `report` the findings in each spec, between specs and about the last run, at their places in the files.
+    """Add to `report` all findings, located in the users' files: in each spec, across specs, and about changes.
 
-    `previous` holds at least the objects that the last run wrote and this one does not. `elsewhere` gives the
-    documents of specs that are not in the program.
+    `parts` are the results of `spec_stage`. `previous` holds at least the committed objects that are no longer
+    compiled. `elsewhere` returns the documents of specs that the cache has and the program therefore lacks.
     """
     graph = graph_of([part.facts for part in parts], program.platform)
     findings = [

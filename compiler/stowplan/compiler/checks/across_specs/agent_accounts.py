@@ -10,9 +10,10 @@ from stowplan.schema.kinds.table import TRAINING_KINDS
 
 
 def check(graph: ObjectGraph) -> list[ObjectFinding]:
-    """The pods of users that name an account which Stowplan writes.
+    """Return a finding for each pod of a user that names a service account of this output which Stowplan writes.
 
-    `pods.accounts` knows accounts by their names. It misses long names, because these are cut.
+    `pods.accounts` recognises accounts by the endings of their names. It misses long names, which are shortened; only
+    these are checked here.
     """
     own = {each.id for each in graph.of_kind("ServiceAccount") if each.authored and not is_ours(each.id.name)}
     return [

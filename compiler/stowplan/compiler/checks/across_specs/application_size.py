@@ -5,17 +5,20 @@ from stowplan.compiler.checks.objects.object_graph import ObjectGraph
 from stowplan.compiler.checks.objects.summary import ObjectSummary
 
 _LARGE = 8_000_000
-"""Bytes of JSON. The limit is for YAML, which is larger."""
+"""Bytes of JSON that an Application may have. Argo CD's limit of 10 MB is for YAML, which is larger."""
 
 
 def check(graph: ObjectGraph) -> list[ObjectFinding]:
-    """One finding for each folder that is too large, at the first object of the folder."""
+    """Return one finding for each folder that is too large, about the first object of the folder by path."""
     sizes = [(members, sum(each.size for each in members)) for members in graph.applications.values()]
     return [_too_large(members, size) for members, size in sizes if size > _LARGE]
 
 
 def _too_large(members: list[ObjectSummary], size: int) -> ObjectFinding:
-    """The repo server refuses folders above 10 MB (`reposerver.max.combined.directory.manifests.size`)."""
+    """Return the finding; `size` is in bytes.
+
+    The repo server refuses folders above 10 MB (`reposerver.max.combined.directory.manifests.size`).
+    """
     first = min(members, key=lambda each: each.path)
     message = (
         f"The folder {first.application}/ has about {size / 1e6:.0f} MB; Argo CD reads at most 10 MB for an"

@@ -21,8 +21,8 @@ _IN_EVERY_NAMESPACE = frozenset({("ServiceAccount", "default"), ("ConfigMap", "k
 class Reference(NamedTuple):
     """A field of `owner` that names another object.
 
-    `key` is the key of a ConfigMap that the field needs, or empty. `ordinal` is the number of the StatefulSet's pod
-    that a pod affinity asks for.
+    `path` is the path of the field in the owner. `key` is the key of a ConfigMap that the field needs, or empty.
+    `ordinal` is the number of the StatefulSet's pod that a pod affinity asks for; None for other references.
     """
 
     owner: ObjectSummary
@@ -47,7 +47,7 @@ class Replicas(NamedTuple):
 
 
 class External(NamedTuple):
-    """An object that is known to come from elsewhere."""
+    """An object that the output refers to and that another tool or person is known to create."""
 
     kind: str
     namespace: str
@@ -58,7 +58,11 @@ FACTS = (Reference, ConfigMapKeys, Replicas, External)
 
 
 def collect(found: SpecObjects) -> Iterator[Reference | ConfigMapKeys | Replicas | External]:
-    """The references of a spec, without those to an object of the same spec that need no further check."""
+    """Yield the facts of one spec: its ConfigMaps' keys, StatefulSets' pods, external objects, and references.
+
+    A reference is left out if its target is an object of the same spec, has the key or pod that is asked for, and is
+    not applied later than its owner.
+    """
     keys = {obj.id: _keys(obj) for obj in found.objects.of_kind("ConfigMap")}
     replicas = {obj.id: _replicas(obj) for obj in found.objects.of_kind("StatefulSet")}
     yield from (ConfigMapKeys(*each) for each in keys.items())
@@ -73,10 +77,12 @@ def collect(found: SpecObjects) -> Iterator[Reference | ConfigMapKeys | Replicas
 
 
 def check(graph: ObjectGraph) -> list[ObjectFinding]:
-    """References to claims, volumes, Services, ServiceAccounts, ConfigMaps and their keys, Roles and cache pods.
+    """Return a finding for each reference whose target, or its key or pod, does not exist.
 
-    References to Secrets are not checked, because Secrets are not in Git. Objects that a unit lists as external count
-    as existing, and so do the objects of every cluster. In an object of a user or an extension, it is a warning.
+    Checked are references to claims, volumes, Services, ServiceAccounts, PriorityClasses, ConfigMaps and their keys,
+    Roles and cache pods, but not to Secrets, because Secrets are not in Git. Objects that a unit lists as external
+    count as existing, and so do the objects that every cluster has. In an object of a user or an extension, the finding
+    is a warning.
     """
     given = {(each.kind, each.namespace, each.name) for each in graph.facts(External)}
     keys = {each.id: each.keys for each in graph.facts(ConfigMapKeys)}
@@ -97,7 +103,7 @@ def check(graph: ObjectGraph) -> list[ObjectFinding]:
 
 
 def references_to(graph: ObjectGraph, targets: Collection[ObjectId]) -> Iterator[Reference]:
-    """The collected references that lead to one of `targets`."""
+    """Return the collected references that lead to one of `targets`."""
     return (each for each in graph.facts(Reference) if each.target in targets)
 
 
@@ -144,7 +150,10 @@ def _is_in_every_cluster(target: ObjectId) -> bool:
 def _missing(
     reference: Reference, keys: dict[ObjectId, tuple[str, ...]], replicas: dict[ObjectId, int]
 ) -> Iterator[tuple[str, str]]:
-    """Message and hint for a key or a pod that the target of a reference does not have."""
+    """Yield a pair of message and hint for a key or a pod that the target of a reference does not have.
+
+    `keys` are the keys of each ConfigMap, `replicas` the number of pods of each StatefulSet.
+    """
     target = reference.target
     known, number = keys.get(target, ()), replicas.get(target, 1)
     if reference.key and reference.key not in known:

@@ -9,9 +9,10 @@ from stowplan.schema.meta import ObjectId
 
 
 def check(graph: ObjectGraph) -> list[ObjectFinding]:
-    """One finding for each object whose group, kind, namespace and name an earlier one has.
+    """Return one finding for each object with the group, kind, namespace and name of an earlier object.
 
-    The version is no part of the identity, as in the API server. Argo CD would warn and let the last one win.
+    The version is no part of the identity, as in the API server. Of two such objects Argo CD would apply the last one,
+    with a warning.
     """
     times = Counter(each.id for each in graph.everything)
     repeated = [each for each in graph.everything if times[each.id] > 1 and each.id.name]

@@ -1,4 +1,4 @@
-"""What the checks across specs know of one spec, without the bodies of its objects."""
+"""Facts: what the checks across specs know of one spec, without the bodies of its objects."""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -19,13 +19,17 @@ if TYPE_CHECKING:
     Collected = tuple[tuple[Any, ...], ...]
 else:
     Collected = tuple[tuple(tuple[kind, ...] for kind in FACT_TYPES)]
-"""For each of `FACT_TYPES`, a tuple of facts. At run time the type is precise, so that a decoder can use it."""
+"""For each of `FACT_TYPES`, in the same order, a tuple of facts of that type.
+
+At run time the type names each fact type, so that a decoder can use it.
+"""
 
 
 class Facts(NamedTuple):
     """Summaries and facts of one spec, or of the objects that belong to no spec.
 
-    `collected` is about sound objects only. `templates` are the pods of a training job, by the object that holds them.
+    `objects` are the summaries of all objects. `collected` is about sound objects only, those that fit their schemas.
+    `templates` are pairs of an object of a training job and the pod templates that it holds.
     """
 
     objects: tuple[ObjectSummary, ...] = ()
@@ -34,7 +38,7 @@ class Facts(NamedTuple):
 
 
 def facts_of(found: SpecObjects, unsound: Sequence[Object] = ()) -> Facts:
-    """The facts of the objects of one spec; `unsound` are its objects that do not fit their schemas."""
+    """Return the facts of the objects of one spec; `unsound` are its objects that do not fit their schemas."""
     collected: dict[type, list[tuple[Any, ...]]] = {kind: [] for kind in FACT_TYPES}
     for check in CHECKS:
         for fact in check.collect(found):
@@ -49,7 +53,7 @@ def facts_of(found: SpecObjects, unsound: Sequence[Object] = ()) -> Facts:
 
 
 def graph_of(parts: Iterable[Facts], platform: Platform) -> ObjectGraph:
-    """All objects of a run, from the facts of each spec."""
+    """Return the graph of all objects of a program, from the facts of each spec."""
     known = tuple(parts)
     facts = {
         kind: tuple(chain.from_iterable(part.collected[index] for part in known))

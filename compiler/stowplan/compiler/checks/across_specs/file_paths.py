@@ -8,9 +8,10 @@ from stowplan.compiler.output import paths
 
 
 def check(graph: ObjectGraph) -> list[ObjectFinding]:
-    """Objects whose paths are unsafe or clash.
+    """Return a finding for each object whose path in the output is unsafe or clashes with that of another object.
 
-    The check looks at one object of each identity, because `duplicates` reports the others.
+    Of several objects with the same group, kind, namespace and name only one is checked; `duplicates` reports the
+    others.
     """
     objects = {each.id: each for each in graph}
     return [

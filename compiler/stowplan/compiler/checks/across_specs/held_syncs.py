@@ -26,15 +26,15 @@ FACTS = (HoldingOption,)
 
 
 def collect(found: SpecObjects) -> Iterator[HoldingOption]:
-    """The sync options of objects that hold syncs."""
+    """Yield each sync option in an object that makes syncs wait."""
     for obj in found.objects:
         yield from (HoldingOption(obj.summary, option) for option in obj.sync_options if option in HOLDING)
 
 
 def check(graph: ObjectGraph) -> list[ObjectFinding]:
-    """Objects with such an option in an Application with Jobs.
+    """Return a finding for each holding option of an object whose Application also has Jobs or CronJobs.
 
-    With `PruneLast` a sync waits for the wave of the Jobs, with `Prune=confirm` every later sync waits for a person
+    With `PruneLast` a sync waits for the wave of the Jobs. With `Prune=confirm` every later sync waits for a person
     (Argo CD 3.x, gitops-engine).
     """
     held = graph.facts(HoldingOption)

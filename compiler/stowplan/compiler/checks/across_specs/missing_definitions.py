@@ -19,7 +19,7 @@ _SKIP_DRY_RUN = "SkipDryRunOnMissingResource=true"
 
 
 class CustomObject(NamedTuple):
-    """An object that Argo CD can try only if the CRD of its kind is installed."""
+    """An object of which Argo CD can make a dry run only if the CRD of its kind is installed."""
 
     owner: ObjectSummary
 
@@ -35,7 +35,7 @@ FACTS = (CustomObject, DefinedKind)
 
 
 def collect(found: SpecObjects) -> Iterator[CustomObject | DefinedKind]:
-    """The CRDs, and the custom resources without the option that skips the try."""
+    """Yield the CRDs, and the custom resources without the sync option that skips the dry run."""
     known = _built_in(found.platform.kubernetes_version)
     for obj in found.objects:
         if obj.kind not in known and _SKIP_DRY_RUN not in obj.sync_options:
@@ -45,9 +45,10 @@ def collect(found: SpecObjects) -> Iterator[CustomObject | DefinedKind]:
 
 
 def check(graph: ObjectGraph) -> list[ObjectFinding]:
-    """Argo CD tries every object before it applies one, and a try fails while the CRD of the kind is missing.
+    """Return a finding for each custom resource without the option whose CRD is not in the same Application.
 
-    Argo CD does not try kinds whose CRD is in the same Application.
+    Argo CD makes a dry run of every object before it applies the first one. The dry run fails while the CRD of the kind
+    is missing; Argo CD skips it for kinds whose CRD is in the same Application.
     """
     defined = {(each.owner.application, each.kind) for each in graph.facts(DefinedKind)}
     owners = [each.owner for each in graph.facts(CustomObject)]
@@ -62,6 +63,6 @@ def _missing(owner: ObjectSummary) -> ObjectFinding:
 
 @cache
 def _built_in(kubernetes: str) -> frozenset[tuple[str, str]]:
-    """Group and kind of the objects that every cluster with Argo CD knows."""
+    """Return group and kind of the objects that every cluster with Argo CD and this Kubernetes version knows."""
     kinds = {(kind.group, kind.kind) for kind in known_kinds(kubernetes)}
     return frozenset(kinds | {(_ARGOCD, "AppProject"), (_ARGOCD, "Application")})

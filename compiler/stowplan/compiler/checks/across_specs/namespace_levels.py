@@ -17,14 +17,14 @@ from stowplan.schema.platform.platform import Platform
 
 _ENFORCE = "pod-security.kubernetes.io/enforce"
 _SHOWN = 3
-"""Number of fields that a message names."""
+"""Most fields that a message names."""
 
 
 class UserPod(NamedTuple):
-    """A user's pod template at `path` that breaks a level of Pod Security.
+    """A user's pod template, with its spec at `path` of `owner`, that breaks a level of Pod Security.
 
-    `baseline` and `restricted` name the fields that each level forbids. `excess` holds what the platform file does not
-    allow, in any namespace.
+    `baseline` and `restricted` name the fields that each level forbids, joined by commas; empty if there are none.
+    `excess` holds the fields that the platform file allows in no namespace.
     """
 
     owner: ObjectSummary
@@ -45,7 +45,10 @@ FACTS = (UserPod, NamespaceLevel)
 
 
 def collect(found: SpecObjects) -> Iterator[UserPod | NamespaceLevel]:
-    """The pods of training jobs and plain objects that break a level, and the levels of Namespaces."""
+    """Yield the pods of training jobs and plain objects that break a level, and the levels of Namespaces.
+
+    A plain object is a Kubernetes object that a user wrote among the specs.
+    """
     for obj in found.objects.with_pods:
         for pod in obj.users_pods(found.platform):
             baseline, restricted = remembered(_forbidden, pod) if obj.training_pods else ("", "")
@@ -57,9 +60,9 @@ def collect(found: SpecObjects) -> Iterator[UserPod | NamespaceLevel]:
 
 
 def check(graph: ObjectGraph) -> list[ObjectFinding]:
-    """Users' pods against the level of the platform, and against that of their namespace if the output holds it.
+    """Return findings for users' pods that break the level of the platform, or that of their Namespace in the output.
 
-    Templates pass through unchanged, so the user or the platform has to make both fit. A pod is reported for the
+    The compiler does not change templates, so a person has to change the pod or the level. A pod is reported for the
     stricter of the two levels. `policy.podSecurity` only changes the severity of what the cluster would refuse.
     """
     levels = dict(graph.facts(NamespaceLevel))
@@ -71,7 +74,7 @@ def check(graph: ObjectGraph) -> list[ObjectFinding]:
 
 
 def _forbidden(pod: Pod) -> tuple[str, str]:
-    """The fields of a pod that the levels baseline and restricted forbid, in words."""
+    """Return the fields of a pod that the level baseline forbids, and those that restricted forbids, as two strings."""
     start = len(pod.path)
     return _fields(baseline_violations(pod), start), _fields(violations(pod), start)
 
@@ -91,7 +94,10 @@ def _check(pod: UserPod, level: str, platform: Platform) -> list[ObjectFinding]:
 
 
 def _refused(pod: UserPod, level: str, platform: Platform) -> list[ObjectFinding]:
-    """The finding for a pod that the cluster would refuse. Pod Security admission knows levels, but no grants."""
+    """Return the finding for a pod that its Namespace, with this `level`, would refuse; empty if it would not.
+
+    Pod Security admission of Kubernetes knows only levels, not the exceptions that the platform file allows.
+    """
     policy = platform.policy.pod_security
     forbidden = {"baseline": pod.baseline, "restricted": pod.restricted}.get(level)
     if not forbidden or policy == "ignore":
@@ -102,7 +108,7 @@ def _refused(pod: UserPod, level: str, platform: Platform) -> list[ObjectFinding
 
 
 def _hint(owner: ObjectSummary) -> str:
-    """A TrainingJob has no templates, and no field for what its pods may do."""
+    """Return the hint. A TrainingJob has no template that a user could change, so only the level remains."""
     lower = "`namespaces.podSecurity` in the platform file"
     without_template = owner.spec is not None and owner.spec.kind == "TrainingJob"
     return f"Lower {lower}." if without_template else f"Change the template, or {lower}."

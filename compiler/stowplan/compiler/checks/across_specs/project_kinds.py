@@ -22,7 +22,8 @@ _Kind = tuple[tuple[str, str], bool]
 class Project(NamedTuple):
     """The kinds that an AppProject allows, as pairs of patterns for group and kind.
 
-    `namespaced` is None if the project has no such list; it then allows all kinds with a namespace.
+    `cluster` is the list for kinds without a namespace, `namespaced` the one for kinds with a namespace. `namespaced`
+    is None if the project has no such list; the project then allows all kinds with a namespace.
     """
 
     owner: ObjectSummary
@@ -34,7 +35,7 @@ FACTS = (Project,)
 
 
 def collect(found: SpecObjects) -> Iterator[Project]:
-    """The AppProjects, without the root project, under which Argo CD syncs its own objects only."""
+    """Yield the AppProjects, except the root project; under that, Argo CD syncs only Applications and AppProjects."""
     for obj in found.objects.of_kind("AppProject"):
         if obj.output.path != paths.ROOT_PROJECT:
             spec = mapping(obj.body, "spec")
@@ -43,7 +44,7 @@ def collect(found: SpecObjects) -> Iterator[Project]:
 
 
 def check(graph: ObjectGraph) -> list[ObjectFinding]:
-    """The objects whose kind a project does not allow."""
+    """Return a finding for each pair of an object and an AppProject that does not allow the kind of the object."""
     projects = graph.facts(Project)
     kinds = {_kind(each) for each in graph} if projects else set()
     found: list[ObjectFinding] = []
@@ -62,7 +63,7 @@ def _kind(summary: ObjectSummary) -> _Kind:
 
 
 def _refused(kinds: Iterable[_Kind], project: Project) -> set[_Kind]:
-    """The kinds that match no pattern of the project, without the kinds that Argo CD itself reads.
+    """Return the kinds that match no pattern of the project, except the kinds of Argo CD itself.
 
     A project without a list refuses all kinds without a namespace, and allows all kinds with a namespace.
     """

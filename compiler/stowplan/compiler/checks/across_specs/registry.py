@@ -1,8 +1,8 @@
 """All checks across specs. A new check is a module in this package and a line in `CHECKS`.
 
-A check that needs more than summaries has facts. Its module defines their types, which are named tuples, lists them in
-`FACTS`, and makes them in `collect` from the objects of one spec. A cache may keep facts as msgpack, so their fields
-have precise types.
+A check that needs more than the summaries of objects collects facts. Its module defines the types of these facts, which
+are named tuples, lists the types in `FACTS`, and makes the facts in `collect` from the objects of one spec. The cache
+stores facts as msgpack, so the fields of the types have precise types.
 """
 
 from collections.abc import Callable, Iterable
@@ -32,7 +32,7 @@ def _nothing(_: SpecObjects) -> tuple[()]:
 
 
 class CrossSpecCheck(NamedTuple):
-    """One check: its findings in all objects, the facts that it collects from one spec, and their types."""
+    """One check: `check` returns findings about all objects, `collect` the facts of one spec, `facts` their types."""
 
     check: Callable[[ObjectGraph], Iterable[ObjectFinding]]
     collect: Callable[[SpecObjects], Iterable[tuple[Any, ...]]] = _nothing

@@ -18,7 +18,7 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 class Selector(NamedTuple):
-    """A label selector in the form of `metav1.LabelSelector`, and its path in the owner."""
+    """A label selector in the form of `metav1.LabelSelector`, the object that has it, and its path in that object."""
 
     owner: ObjectSummary
     path: FieldPath
@@ -26,7 +26,7 @@ class Selector(NamedTuple):
 
 
 class PodLabels(NamedTuple):
-    """The labels of a pod."""
+    """The labels of a pod, and its namespace."""
 
     namespace: str
     labels: dict[str, str]
@@ -36,14 +36,17 @@ FACTS = (Selector, PodLabels)
 
 
 def collect(found: SpecObjects) -> Iterator[Selector | PodLabels]:
-    """The labels of all pods of a spec, and the selectors that match none of these pods."""
+    """Yield the labels of all pods of a spec, and the selectors of the spec that match none of these pods."""
     pods = [PodLabels(obj.id.namespace, pod.labels) for obj in found.objects.with_pods for pod in obj.pods]
     yield from pods
     yield from _unmatched([*_selectors(found.objects)], pods)
 
 
 def check(graph: ObjectGraph) -> list[ObjectFinding]:
-    """Selectors of our Services, budgets, policies and required pod affinities match a pod of their namespace."""
+    """Return a finding for each selector that Stowplan writes and that matches no pod of its namespace.
+
+    Checked are Services, PodDisruptionBudgets, NetworkPolicies and required pod affinities.
+    """
     message = "No pod of this namespace is compiled that the selector matches."
     hint = "Change the selector or the labels of the pods."
     wrong = _unmatched(graph.facts(Selector), graph.facts(PodLabels))
@@ -51,7 +54,7 @@ def check(graph: ObjectGraph) -> list[ObjectFinding]:
 
 
 def _unmatched(given: Sequence[Selector], pods: Iterable[PodLabels]) -> list[Selector]:
-    """The selectors that match no pod of their namespace."""
+    """Return the selectors among `given` that match no pod of their namespace."""
     if not given:
         return []
     known = _PodsByLabel(pods, given)
@@ -59,7 +62,7 @@ def _unmatched(given: Sequence[Selector], pods: Iterable[PodLabels]) -> list[Sel
 
 
 class _PodsByLabel:
-    """The labels of pods, found by a label that a selector asks for: to compare each with each would be slow."""
+    """The labels of pods by one label that a selector asks for: comparing each selector with each pod is slow."""
 
     def __init__(self, pods: Iterable[PodLabels], given: Iterable[Selector]) -> None:
         asked: dict[str, set[str]] = {}

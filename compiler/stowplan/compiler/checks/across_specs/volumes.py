@@ -18,9 +18,10 @@ _CODE = "SP515"
 
 
 class ClaimFact(NamedTuple):
-    """The demands of a claim on the volume that it names.
+    """What a claim asks of the volume that it names.
 
-    `storage_class` is None if the cluster may fill in a class. `size` is a quantity.
+    `storage_class` is None if the claim names none, so that the cluster may fill in a class. `mode` is the volume mode.
+    `size` is a quantity, such as `10Gi`.
     """
 
     owner: ObjectSummary
@@ -32,10 +33,10 @@ class ClaimFact(NamedTuple):
 
 
 class VolumeFact(NamedTuple):
-    """The offer of a volume.
+    """What a volume offers.
 
-    `bound` is namespace and name of the claim that the volume is reserved for. `handle` is the name of the CSI driver
-    and the handle of the volume.
+    `bound` is namespace and name of the claim that the volume is reserved for; None if it is free for any claim.
+    `handle` is the name of the CSI driver and the handle of the volume; None for other kinds of volumes.
     """
 
     owner: ObjectSummary
@@ -51,7 +52,7 @@ FACTS = (ClaimFact, VolumeFact)
 
 
 def collect(found: SpecObjects) -> Iterator[ClaimFact | VolumeFact]:
-    """The claims that name a volume, and the volumes."""
+    """Yield the claims of a spec that name a volume, and its volumes."""
     for obj in found.objects.of_kind("PersistentVolumeClaim"):
         if not obj.id.group and mapping(obj.body, "spec").get("volumeName"):
             yield _claim(obj)
@@ -61,10 +62,10 @@ def collect(found: SpecObjects) -> Iterator[ClaimFact | VolumeFact]:
 
 
 def check(graph: ObjectGraph) -> list[ObjectFinding]:
-    """Each pair of a claim and its volume that the volume controller would not bind, and handles that are used twice.
+    """Return findings for claims that would not be bound to the volume they name, and for handles that are used twice.
 
     The controller compares class, mode, access modes, size and claimRef; a claim that does not fit stays Pending
-    (Kubernetes 1.34 `FindMatchingVolume`, `checkVolumeSatisfyClaim`). A node mounts each handle once.
+    (Kubernetes 1.34 `FindMatchingVolume`, `checkVolumeSatisfyClaim`). A cluster node mounts each handle once.
     """
     volumes = {each.owner.id: each for each in graph.facts(VolumeFact)}
     return [*(found for claim in graph.facts(ClaimFact) for found in _pair(claim, volumes)), *_handles(graph)]

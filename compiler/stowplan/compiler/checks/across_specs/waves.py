@@ -14,11 +14,11 @@ from stowplan.schema.meta import ObjectId
 _WAVE: FieldPath = ("metadata", "annotations", labels.SYNC_WAVE)
 
 _Step = tuple[int, int]
-"""Phase and wave."""
+"""A step of a sync: the index of its phase in `sync_phases.PHASES`, and its wave."""
 
 
 def check(graph: ObjectGraph) -> list[ObjectFinding]:
-    """Objects that a sync would wait for before its last step, and objects that come before what they need.
+    """Return findings for objects that a sync would wait for before its last step, or apply before what they need.
 
     A sync waits for each wave but the last, without a limit, and meanwhile Argo CD syncs no other commit.
     """
@@ -33,10 +33,10 @@ def check(graph: ObjectGraph) -> list[ObjectFinding]:
 
 
 def awaited(members: list[ObjectSummary], defined: dict[ObjectId, tuple[str, str]]) -> list[ObjectSummary]:
-    """The objects that the sync of an Application waits for before its next step.
+    """Return the objects that the sync of an Application waits for before it starts its next step.
 
-    `defined` holds the group and kind that each CRD defines. The rules are those of Argo CD, without the order within
-    a step: a Namespace and a CRD move to the first step that needs them.
+    `members` are the objects of the Application. `defined` holds the group and kind that each CRD defines. The rules
+    are those of Argo CD, except the order within a step: a Namespace or a CRD moves to the first step that needs it.
     """
     tasks = [each for each in members if each.phase >= 0]
     steps = [(each.phase, each.wave) for each in tasks]
@@ -48,7 +48,10 @@ def awaited(members: list[ObjectSummary], defined: dict[ObjectId, tuple[str, str
 
 
 def _moved(steps: Sequence[_Step], made: Sequence[Hashable], used: Sequence[Hashable]) -> list[_Step]:
-    """The step of each task. A task that makes something moves to the first step that uses it, if that is earlier."""
+    """Return the step of each task after moves: a task moves to the first step that uses what it makes, if earlier.
+
+    The three sequences have one item for each task: its step, what it makes (None for nothing), and what it uses.
+    """
     wanted = {key for key in made if key is not None}
     if not wanted:
         return list(steps)
@@ -60,7 +63,7 @@ def _moved(steps: Sequence[_Step], made: Sequence[Hashable], used: Sequence[Hash
 
 
 def _last(members: list[ObjectSummary]) -> ObjectSummary:
-    """An object in the highest wave, the first by its path."""
+    """Return an object in the highest wave; of several, the first by path."""
     return min(members, key=lambda each: (-each.wave, each.path))
 
 

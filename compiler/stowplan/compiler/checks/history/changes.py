@@ -1,6 +1,6 @@
-"""The changes of one spec since the last run, without the bodies of its objects.
+"""The changes of one spec since the committed output, without the bodies of its objects.
 
-They are separate from the facts, because a cache can hold facts, but changes concern one run only.
+Changes are separate from facts, because the cache stores facts for later commands; changes concern one command only.
 """
 
 from collections.abc import Mapping
@@ -16,10 +16,10 @@ from stowplan.schema.meta import ObjectId, SpecId
 
 
 class Changes(NamedTuple):
-    """The changes of the objects of one spec: edits of the spec, findings and new runs.
+    """The changes of one spec: the edited fields, findings about its changed objects, and its new runs.
 
-    With `spec` None, they concern the objects that belong to no spec. `history` adds to each finding the edits that
-    caused it, because these depend on other specs too.
+    If `spec` is None, the changes are those of the objects that belong to no spec. The findings do not yet name the
+    edits that caused them: `history` adds these later, because they depend on other specs too.
     """
 
     spec: SpecId | None = None
@@ -29,7 +29,10 @@ class Changes(NamedTuple):
 
 
 def changes_of(spec: SpecId | None, objects: Objects, previous: Mapping[ObjectId, Json]) -> Changes:
-    """The changes of a spec. `previous` holds at least its objects that the last run wrote."""
+    """Return the changes of a spec, or of the objects of no spec.
+
+    `previous` holds bodies of committed objects, at least all those of this spec.
+    """
     edits = edits_of(spec, objects, previous) if spec and previous else Edits()
     runs = tuple(reruns.new_runs(spec, objects, previous)) if spec else ()
     return Changes(spec, edits, tuple(immutability.check(objects, previous)), runs)

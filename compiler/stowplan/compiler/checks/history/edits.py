@@ -1,4 +1,4 @@
-"""The edits of a spec since the last run, found by comparing its custom resources."""
+"""The edits of a spec since the committed output, found by comparing its old and its new custom resource."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -14,26 +14,26 @@ _REFERENCE: FieldPath = ("spec", "sampleSetRef", "name")
 
 
 class Edits(NamedTuple):
-    """The fields of a spec that differ from the last run, as paths in its document, sorted by key.
+    """The fields of a spec that differ from the committed output, as paths in its document, sorted by field name.
 
-    If the spec itself was not edited, `dataset` is the dataset that it refers to.
+    If no field of the spec differs, `dataset` is the dataset that it refers to, otherwise None.
     """
 
     fields: tuple[FieldPath, ...] = ()
     dataset: SpecId | None = None
 
     def given(self, datasets: frozenset[SpecId]) -> tuple[FieldPath, ...]:
-        """The edited fields, or the reference to the dataset if that is one of the edited `datasets`."""
+        """Return the edited fields, or the field that refers to the dataset if `datasets`, the edited ones, has it."""
         return (_REFERENCE,) if self.dataset in datasets else self.fields
 
 
 def is_dataset(spec: SpecId) -> bool:
-    """Whether other specs refer to this one, so that an edit of it is an edit of them too."""
+    """Whether the spec is a dataset: other specs refer to it, so an edit of it changes their output too."""
     return spec.kind == _DATASET
 
 
 def custom_resource(spec: SpecId, objects: Objects) -> Object | None:
-    """The custom resource of a spec: the object with its kind, namespace and name."""
+    """Return the object with the kind, namespace and name of the spec; None if there is none."""
     for obj in objects.of_kind(spec.kind):
         if obj.id[2:] == spec[1:]:
             return obj
@@ -41,7 +41,7 @@ def custom_resource(spec: SpecId, objects: Objects) -> Object | None:
 
 
 def edits_of(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) -> Edits:
-    """The edits of a spec; a new spec has none."""
+    """Return the edits of a spec since `previous`, the bodies of committed objects; a new spec has none."""
     obj = custom_resource(spec, objects)
     if obj is None or obj.id not in previous:
         return Edits()
@@ -52,7 +52,7 @@ def edits_of(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) 
 
 
 def _differences(path: FieldPath, before: Any, after: Any) -> Iterator[FieldPath]:
-    """The deepest fields that differ; if the length of a list differs, the whole list."""
+    """Yield the paths of the deepest fields that differ; of a list with another length, the path of the list."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in sorted(before.keys() | after.keys()):
             yield from _differences((*path, key), before.get(key), after.get(key))

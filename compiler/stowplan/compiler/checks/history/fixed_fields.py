@@ -14,9 +14,10 @@ _RBAC = "rbac.authorization.k8s.io"
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """The fixed fields of an object: all fields below `below` except `mutable`, and those in `fields`.
+    """The fixed fields of an object: all fields directly below `below` except `mutable`, and the paths in `fields`.
 
-    A field whose last name is in `once` may be added if it had no value.
+    `below` is a top-level field, or empty for none. A field whose last name is in `once` may be added if it had no
+    value.
     """
 
     below: str = ""
@@ -24,10 +25,10 @@ class Fixed:
     fields: tuple[tuple[str, ...], ...] = ()
     once: frozenset[str] = frozenset()
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    """The value of a missing field, by its last name."""
+    """The value that Kubernetes gives to a missing field, by the last name of its path."""
 
     def changes(self, old: Json, new: Json) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
-        """Each fixed field that differs: its path, its old and its new value."""
+        """Yield each fixed field that differs between two bodies of an object: its path, its old and its new value."""
         for path in self._paths(old, new):
             before, after = (
                 mapping(body, *path[:-1]).get(path[-1], self.defaults.get(path[-1])) for body in (old, new)
@@ -121,7 +122,10 @@ _KINDS_OF_DATA = {("", "ConfigMap"), ("", "Secret")}
 
 
 def fixed(kind: tuple[str, str], old: Json) -> Fixed:
-    """The fixed fields of an object of this kind (group and kind), whose body was `old` before."""
+    """Return the fixed fields of an object of this `kind` (group and kind) whose committed body is `old`.
+
+    All data of a ConfigMap or Secret is fixed if `old` is marked as immutable.
+    """
     found = _TABLE.get(kind, Fixed())
     if kind in _KINDS_OF_DATA and old.get("immutable"):
         return Fixed(fields=(*found.fields, *_split(*_DATA)), defaults=found.defaults)

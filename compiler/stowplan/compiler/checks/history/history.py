@@ -1,4 +1,4 @@
-"""Does a change since the last run break Kubernetes' rules, lose data, or start a run again?"""
+"""Does a change since the committed output break Kubernetes' rules, lose data, or start a run again?"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +17,10 @@ _NOTHING = Edits()
 
 
 def check(graph: ObjectGraph, changes: Sequence[Changes], previous: Mapping[ObjectId, Json]) -> list[ObjectFinding]:
-    """Changed fields that are fixed, removed data and restarted runs, each at the edit that caused it."""
+    """Return findings for changes of fixed fields, for removed data, and for runs that would start again.
+
+    Each finding names the edits that caused it. `previous` holds the bodies of all committed objects.
+    """
     changes = [each for each in changes if each.edits != _NOTHING or each.findings or each.runs]
     datasets = frozenset(each.spec for each in changes if each.spec and each.edits.fields and is_dataset(each.spec))
     edits = {each.spec: each.edits.given(datasets) for each in changes}

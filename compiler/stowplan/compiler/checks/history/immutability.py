@@ -25,11 +25,14 @@ _HINTS = {
 
 
 _MADE_FROM: dict[str, FieldPath] = {"nodePublishSecretRef": ("spec", "secretRef")}
-"""Fields of objects that come from one field of a spec, with the path of the latter."""
+"""Names of fields of objects that come from a single field of a spec, with the path of the field in the spec."""
 
 
 def check(objects: Objects, previous: Mapping[ObjectId, Json]) -> list[ObjectFinding]:
-    """Compare each object with the one that the last run wrote with the same identity."""
+    """Return findings for fields that may not change; `previous` holds the bodies of committed objects.
+
+    Each object is compared with the committed one of the same group, kind, namespace and name.
+    """
     found: list[ObjectFinding] = []
     for obj in objects if previous else ():
         old = previous.get(obj.id)
@@ -39,7 +42,11 @@ def check(objects: Objects, previous: Mapping[ObjectId, Json]) -> list[ObjectFin
 
 
 def causes(found: ObjectFinding, fields: tuple[FieldPath, ...]) -> tuple[FieldPath, ...]:
-    """The edited `fields` of the spec that caused a finding: the origin of the field, or the only edited field."""
+    """Return the edited `fields` of the spec that caused a finding.
+
+    These are the fields from which the changed field is made; if none is known, the only edited field. Empty if several
+    fields were edited and the cause is not known.
+    """
     made_from = [origin for part, origin in _MADE_FROM.items() if part in found.found.path]
     own = tuple(field for field in fields if any(field[: len(origin)] == origin for origin in made_from))
     return own or (fields if len(fields) == 1 else ())
@@ -68,7 +75,10 @@ def _changes(own: ObjectId, old: Json, new: Json) -> Iterator[tuple[FieldPath, A
 
 
 def _elastic(own: ObjectId, path: tuple[str, ...], new: Json) -> bool:
-    """`completions` of an Indexed Job may become what `parallelism` is (elastic Indexed Jobs, since 1.31)."""
+    """Whether the change is allowed because `completions` of an Indexed Job becomes equal to `parallelism`.
+
+    These are the elastic Indexed Jobs of Kubernetes 1.31 and later.
+    """
     if own.kind != "Job" or path != ("spec", "completions"):
         return False
     spec = mapping(new, "spec")
@@ -76,7 +86,7 @@ def _elastic(own: ObjectId, path: tuple[str, ...], new: Json) -> bool:
 
 
 def _first_difference(path: FieldPath, before: Any, after: Any) -> tuple[FieldPath, Any, Any]:
-    """The deepest field that differs, the first by key: its path, old and new value."""
+    """Return path, old and new value of the first difference, by field name, as deep in the values as possible."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in sorted(before.keys() | after.keys()):
             if before.get(key) != after.get(key):
@@ -89,7 +99,10 @@ def _first_difference(path: FieldPath, before: Any, after: Any) -> tuple[FieldPa
 
 
 def _resized(own: ObjectId, old: Json, new: Json) -> Iterator[tuple[FieldPath, str]]:
-    """A claim can only grow, if its class allows that (admission plugin PersistentVolumeClaimResize)."""
+    """Yield path and message of a claim that shrinks, or that grows without a storage class.
+
+    A claim can only grow, and only if its class allows that (admission plugin PersistentVolumeClaimResize).
+    """
     if own.kind != "PersistentVolumeClaim":
         return
     path = ("spec", "resources", "requests", "storage")
@@ -101,7 +114,10 @@ def _resized(own: ObjectId, old: Json, new: Json) -> Iterator[tuple[FieldPath, s
 
 
 def _dropped_versions(own: ObjectId, old: Json, new: Json) -> Iterator[tuple[FieldPath, str]]:
-    """The API server refuses to drop a version that objects may be stored in."""
+    """Yield path and message of each storage version that a CRD drops.
+
+    The API server of Kubernetes refuses to drop a version in which objects may be stored.
+    """
     if own.kind != "CustomResourceDefinition":
         return
     present = {version.get("name") for version in items(new, "spec", "versions")}
@@ -116,11 +132,17 @@ _STRATEGIES = {
     ("apps", "Deployment"): ("strategy", {"rollingUpdate"}),
     ("apps", "StatefulSet"): ("updateStrategy", {"rollingUpdate", "type"}),
 }
-"""The field of the strategy, and the keys in it that keep the server from filling in `rollingUpdate`."""
+"""By group and kind: the field of the strategy, and the fields below it of which one has to be set.
+
+If none of them is set, the API server of Kubernetes fills in `rollingUpdate`.
+"""
 
 
 def _strategy(obj: Object, old: Json) -> Iterator[ObjectFinding]:
-    """Only RollingUpdate may have a `rollingUpdate`. If the server filled it in, no apply removes it."""
+    """Yield a finding if the strategy changes from RollingUpdate while the cluster has a `rollingUpdate` filled in.
+
+    Only a strategy RollingUpdate may have that field. If the API server filled it in, no apply removes it.
+    """
     name, written = _STRATEGIES.get(obj.kind, ("", set[str]()))
     before, after = mapping(old, "spec", name), mapping(obj.body, "spec", name)
     kind, wanted = (strategy.get("type", _ROLLING) for strategy in (before, after))

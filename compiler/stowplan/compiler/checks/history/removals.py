@@ -14,9 +14,9 @@ _KINDS = frozenset({"PersistentVolume", "PersistentVolumeClaim"})
 
 
 def check(graph: ObjectGraph, previous: Mapping[ObjectId, Json], severity: Severity) -> list[ObjectFinding]:
-    """Claims and volumes that the last run wrote and this one does not: one finding for each spec.
+    """Return one finding for each spec with claims or volumes that are committed, but no longer compiled.
 
-    Argo CD leaves them in the cluster. A finding is about the claim if there is one.
+    Argo CD leaves such objects in the cluster. A finding is about the claim if there is one, otherwise the volume.
     """
     gone: dict[SpecId | ObjectId, list[ObjectId]] = {}
     for known, body in _gone(graph, previous):
@@ -30,7 +30,7 @@ def check(graph: ObjectGraph, previous: Mapping[ObjectId, Json], severity: Sever
 
 
 def renamed(graph: ObjectGraph, previous: Mapping[ObjectId, Json]) -> frozenset[SpecId]:
-    """The specs that are still compiled, but to claims or volumes with other names."""
+    """Return the specs that are still compiled, but whose committed claims or volumes are gone or have other names."""
     gone = {spec for known, body in _gone(graph, previous) if (spec := _spec(known, body))}
     return frozenset(gone & {fact.spec for fact in graph}) if gone else frozenset()
 
@@ -52,7 +52,10 @@ def _finding(lost: Sequence[ObjectId], severity: Severity) -> Finding:
 
 
 def _spec(gone: ObjectId, body: Json) -> SpecId | None:
-    """The spec that a removed object was compiled from. The namespace of a volume is that of its claim."""
+    """Return the spec from which a removed object was compiled; None if its labels name no spec.
+
+    The namespace of a volume's spec is that of the claim that the volume is for.
+    """
     own = mapping(body, "metadata", "labels")
     namespace = gone.namespace or mapping(body, "spec", "claimRef").get("namespace", "")
     if labels.SPEC_KIND not in own or labels.SPEC_NAME not in own:

@@ -16,13 +16,14 @@ from stowplan.schema.diagnostics import Severity
 from stowplan.schema.meta import RUN_ANNOTATION, ObjectId, SpecId
 
 _Stem = tuple[str, str, str, str]
-"""Namespace, name without the hash, kind and name of the spec."""
+"""Namespace of a Job, its name without the hash at the end, and kind and name of its spec."""
 
 
 class Run(NamedTuple):
-    """A Job or JobSet that the last run of the compiler did not write.
+    """A Job, or another object that starts pods, which is not in the committed output.
 
-    `stem` has its name without the hash. `deletes` is True if it removes data: an edit must not repeat such a run.
+    `source` is the user's file. `stem` is equal in all runs of one object, whatever their hashes. `deletes` is True if
+    the run removes data: an edit must not repeat such a run.
     """
 
     id: ObjectId
@@ -34,7 +35,7 @@ class Run(NamedTuple):
 
 
 def new_runs(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) -> Iterator[Run]:
-    """The new runs of a spec; none if its run annotation changed, because then the user wants a new run."""
+    """Yield the new runs of a spec; none if its run marker changed, because then the user wants a new run."""
     runs = [obj for obj in objects.of_kind(*STARTING_KINDS) if obj.output.manifest.run and obj.id not in previous]
     if not runs:
         return
@@ -48,9 +49,10 @@ def new_runs(spec: SpecId, objects: Objects, previous: Mapping[ObjectId, Json]) 
 def check(
     graph: ObjectGraph, new: Iterable[Sequence[Run]], previous: Mapping[ObjectId, Json], severity: Severity
 ) -> list[ObjectFinding]:
-    """Runs whose Jobs now have another hash: one finding for each spec. `new` holds the new runs of each spec.
+    """Return one finding for each spec whose Jobs have another hash in their names than the committed Jobs.
 
-    Argo CD deletes the old Jobs, also running ones, and starts the new ones.
+    `new` holds the new runs of each spec, `previous` the bodies of committed objects. Argo CD would delete the old
+    Jobs, even while they execute, and start the new ones.
     """
     old = {
         _stem(known, mapping(body, "metadata", "labels")): known
@@ -76,20 +78,20 @@ def _finding(jobs: Sequence[tuple[ObjectId, Run]], severity: Severity) -> Object
 
 
 def _stem(own: ObjectId, found: Json) -> _Stem:
-    """The stem of an object; `found` are its labels."""
+    """Return the stem of the object with the identity `own` and the labels `found`."""
     kind, name = str(found.get(labels.SPEC_KIND, "")), str(found.get(labels.SPEC_NAME, ""))
     return own.namespace, without_hash(own.name), kind, name
 
 
 def _deletes(resource: Object | None) -> bool:
-    """Whether the run of a custom resource removes data."""
+    """Whether the run of a custom resource removes data: a job `rmr`, or a sync that deletes source or destination."""
     own = mapping(resource.body, "spec") if resource else {}
     options = mapping(own, "syncOptions")
     return own.get("type") == "rmr" or bool(options.get("delete-src") or options.get("delete-dst"))
 
 
 def _is_requested(resource: Object | None, previous: Mapping[ObjectId, Json]) -> bool:
-    """Whether the run annotation of the custom resource differs from that of the last run."""
+    """Whether the run marker of the custom resource differs from the committed one; False for a new resource."""
     if resource is None or resource.id not in previous:
         return False
     return annotation(resource.body, RUN_ANNOTATION) != annotation(previous[resource.id], RUN_ANNOTATION)

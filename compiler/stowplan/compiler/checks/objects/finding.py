@@ -53,11 +53,14 @@ def about(
 
 
 def about_problem(obj: OutputObject, code: str, problem: SchemaProblem, prefix: FieldPath = ()) -> ObjectFinding:
-    """The finding for a problem that a schema reports, in an object or in its part at `prefix`."""
+    """Return the finding for a problem that a schema reports about the object, or about its part at `prefix`."""
     path = (*prefix, *problem.path)
     return about(obj, code, path, problem.message, problem.hint, anchor=problem.anchor)
 
 
 def warning_if_foreign(obj: OutputObject) -> Severity | None:
-    """A warning for an object of a user or an extension, who may have meant it; None, the default, for ours."""
+    """Return the severity warning for an object of a user or an extension, whose author may have intended it.
+
+    For an object that Stowplan writes, return None: the default severity of the diagnostic code applies.
+    """
     return None if obj.authored else Severity.WARNING

@@ -20,16 +20,16 @@ _SET_BY_CONTROLLERS = frozenset(
         labels.POD_NAME,
     }
 )
-"""Labels that pods get in the cluster only; a selector that asks for one of them is taken to match."""
+"""Labels that pods get only in the cluster; a selector's requirement for one of them counts as fulfilled."""
 
 
 def any_matches(selector: Json, pods: Iterable[Json]) -> bool:
-    """Whether a selector matches the labels of at least one of these pods."""
+    """Whether a selector matches at least one of these pods, given as their labels."""
     return any(matches(selector, pod) for pod in pods)
 
 
 def matches(selector: Json, pod: Json) -> bool:
-    """Whether a selector matches the labels of a pod."""
+    """Whether a selector matches a pod, given as its labels."""
     for key, value in mapping(selector, "matchLabels").items():
         if pod.get(key) != value and key not in _SET_BY_CONTROLLERS:
             return False
@@ -37,7 +37,7 @@ def matches(selector: Json, pod: Json) -> bool:
 
 
 def required_labels(selector: Json) -> dict[str, str]:
-    """The labels of `matchLabels` that a compiled pod must have."""
+    """Return the labels of `matchLabels` that a compiled pod must have: all but those that the cluster sets."""
     asked = mapping(selector, "matchLabels")
     return {key: value for key, value in asked.items() if key not in _SET_BY_CONTROLLERS}
 

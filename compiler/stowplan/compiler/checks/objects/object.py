@@ -24,12 +24,13 @@ from stowplan.schema.platform.platform import Platform
 
 
 class Object:
-    """One object of the output; parts that are missing or of a wrong type are empty.
+    """One object of the output; attributes whose part of the body is missing or of a wrong type are empty.
 
-    `kind` is group and kind, `source` the user's file. `authored` is True for objects that Stowplan writes, False for
-    those of users and extensions. `authored_pods` are the parts of pods that Stowplan writes: the whole pods of agents,
-    and those containers of a training job that are not the user's. `json` is the body as JSON, for searches without a
-    path. All values are read once, because about thirty checks use them.
+    `kind` is group and kind, `source` the user's file. `spec` is the spec that the object was compiled from, or None.
+    `authored` is True for objects that Stowplan writes, False for those of users and extensions. `authored_pods` are
+    the parts of pods that Stowplan writes: the whole pods of agents, and those containers of a training job that are
+    not the user's. `json` is the body as JSON, for searches without a path. All values are read once, because about
+    thirty checks use them.
     """
 
     __slots__ = (
@@ -78,7 +79,7 @@ class Object:
 
     @property
     def summary(self) -> ObjectSummary:
-        """The summary of the object, which must fit its schema."""
+        """The summary of an object that fits its schema; other objects have `unsound_summary`."""
         if self._summary is None:
             self._summary = self._summarise(sound=True)
         return self._summary
@@ -104,16 +105,16 @@ class Object:
 
     @property
     def training_pods(self) -> tuple[Pod, ...]:
-        """The pods of a training job, which a user described."""
+        """The pods of the object if it belongs to a training job, where a user describes them; otherwise none."""
         return self.pods if self.spec and self.spec.kind in TRAINING_KINDS else ()
 
     def users_pods(self, platform: Platform) -> tuple[Pod, ...]:
-        """The pods that a user described, in a training job or in a plain object."""
+        """Return the pods if a user described them, in a training job or in a plain object; otherwise none."""
         return self.pods if self.pods and is_plain(self, platform) else self.training_pods
 
 
 def is_plain(obj: OutputObject, platform: Platform) -> bool:
-    """Whether a user wrote the object itself, in a file among the specs."""
+    """Whether the object is a plain one: a Kubernetes object that a user wrote in a file among the specs."""
     ours = obj.spec is not None or obj.source in ("", PLATFORM_FILE)
     return not ours and all(obj.source != each.path for each in platform.extensions)
 
@@ -133,13 +134,16 @@ def _authored(pods: tuple[Pod, ...], spec: SpecId | None) -> tuple[Pod, ...]:
 
 
 def _only(pod: Pod, names: Sequence[str]) -> Pod:
-    """The pod with only the containers of these names and the one that waits for a dataset."""
+    """Return the pod with only the containers of these names and the one that waits for a dataset.
+
+    All other fields of the pod are empty, because a user wrote them.
+    """
     ours = [each for each in pod.containers if each[1].get("name") in names or wait_container.is_ours(each[1])]
     return Pod(pod.path, pod.spec_path, {}, {}, {}, [], tuple(ours))
 
 
 def read(output: Output) -> Object:
-    """Read the object of an output."""
+    """Return the object of an output, with the values that the checks read from it."""
     return Object(output)
 
 
@@ -153,13 +157,13 @@ class Objects:
             self._by_kind.setdefault(obj.kind[1], []).append(obj)
         self.with_pods: list[Object] = [obj for obj in self._sound if obj.pods]
         self.json: bytes = b"\n".join([obj.json for obj in self._sound])
-        """The JSON of all objects. If a word is not in it, no object has to be searched for the word."""
+        """The JSON of all objects. A word that is not in it is in no object, so checks can skip all objects."""
 
     def __iter__(self) -> Iterator[Object]:
         return iter(self._sound)
 
     def of_kind(self, *kinds: str) -> list[Object]:
-        """The objects of these kinds, whatever their group, in the order of the kinds."""
+        """Return the objects of these kinds, of any API group, in the order in which the kinds are given."""
         found: list[Object] = []
         for kind in kinds:
             if kind in self._by_kind:
@@ -168,7 +172,7 @@ class Objects:
 
 
 class SpecObjects(NamedTuple):
-    """The objects of one spec that fit their schemas; with `spec` None, those that no spec was compiled to."""
+    """The objects of one spec that fit their schemas; if `spec` is None, the objects that belong to no spec."""
 
     spec: SpecId | None
     objects: Objects

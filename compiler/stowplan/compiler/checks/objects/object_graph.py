@@ -1,4 +1,4 @@
-"""All objects of one run as summaries, with the facts that the checks across specs collected."""
+"""All objects of one program as summaries, with the facts that the checks across specs collected."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -12,9 +12,10 @@ _Fact = TypeVar("_Fact")
 
 
 class ObjectGraph:
-    """The objects of all specs. Iteration yields the sound ones.
+    """All objects of the output. Iteration yields the sound ones: those that fit their schemas.
 
-    `everything` holds the sound and the unsound objects. Facts are about sound objects only.
+    `everything` holds the sound and the unsound objects. `facts` maps each type of fact to all facts of that type;
+    facts are about sound objects only.
     """
 
     def __init__(
@@ -28,11 +29,11 @@ class ObjectGraph:
         return (each for each in self.everything if each.sound)
 
     def facts(self, kind: type[_Fact]) -> Sequence[_Fact]:
-        """All facts of one type, in the order of the specs."""
+        """Return all facts of one type, in the order of the specs."""
         return self._facts.get(kind, ())
 
     def find(self, wanted: ObjectId) -> ObjectSummary | None:
-        """The sound object with this identity, if there is one."""
+        """Return the sound object with this identity; None if there is none."""
         return self._sound.get(wanted)
 
     def exists(self, wanted: ObjectId) -> bool:
@@ -40,12 +41,12 @@ class ObjectGraph:
         return wanted in self._ids
 
     def of_kind(self, kind: str) -> list[ObjectSummary]:
-        """The sound objects of a kind, whatever their group."""
+        """Return the sound objects of a kind, of any API group."""
         return [each for each in self if each.id.kind == kind]
 
     @cached_property
     def applications(self) -> dict[str, list[ObjectSummary]]:
-        """The sound objects by the Application of Argo CD that syncs them."""
+        """The sound objects by the name of the output folder that one Application of Argo CD syncs."""
         found: dict[str, list[ObjectSummary]] = {}
         for each in self:
             found.setdefault(each.application, []).append(each)

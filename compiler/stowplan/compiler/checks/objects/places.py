@@ -1,4 +1,4 @@
-"""The place in the user's files for each finding about an object of the output."""
+"""The location in the user's files for each finding about an object of the output."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
@@ -24,9 +24,9 @@ DocumentOf = Callable[[SpecId], Document | None]
 
 
 class Places:
-    """The places of findings. A document is read only if a finding is placed in it.
+    """Locates findings in the user's files. The positions of a document are read only if a finding is located in it.
 
-    `elsewhere` gives the documents of specs that are not in the program.
+    `elsewhere` returns the documents of specs that the cache has and the program therefore lacks.
     """
 
     def __init__(self, program: Program, templates: Templates, elsewhere: DocumentOf | None = None) -> None:
@@ -35,7 +35,11 @@ class Places:
         self._elsewhere = elsewhere
 
     def diagnostic(self, found: ObjectFinding) -> Diagnostic:
-        """The finding at the name of its spec, or at the field itself in a plain object or the user's pod template."""
+        """Return the finding as a diagnostic in the user's file.
+
+        In a plain object or in the user's pod template, it is located at the field itself. Otherwise it is located at
+        the first edited field that caused it, or at the name of the spec.
+        """
         plain = self._plain.get(found.object) if found.spec is None else None
         document = plain or (self._document(found.spec) if found.spec else None)
         edits = sorted(found.edits, key=document.locate) if document else []
@@ -63,7 +67,10 @@ class Places:
         return in_template(found.found.path, templates, found.spec.kind, document.data)
 
     def _without_document(self, source: str) -> Location:
-        """The place for objects of extensions and of the platform file, and for removed objects."""
+        """Return the location for an object without a document: of an extension or the platform file, or removed.
+
+        It is the start of `source`, the user's file, or of the platform file if `source` is empty.
+        """
         if source in ("", PLATFORM_FILE):
             document = self._program.platform_document
             return document.locate(()) if document else Location(PLATFORM_FILE, 1, 1)
@@ -79,7 +86,10 @@ class Places:
 
 
 def _plain_objects(program: Program) -> Iterator[tuple[ObjectId, Document]]:
-    """The users' plain objects by identity, with and without the default namespace that the output may give them."""
+    """Yield pairs of identity and document for each plain object of a user.
+
+    Each object comes twice: with its own namespace, and with the default namespace if it has none.
+    """
     for document in program.passed_through:
         own = identity(document.data)
         yield own, document

@@ -21,7 +21,10 @@ _OF_CONTAINER = ("lifecycle", "livenessProbe", "ports", "readinessProbe", "secur
 
 
 def remembered(rules: Callable[[Pod], Result], pod: Pod) -> Result:
-    """The result of `rules` for a pod, or for an earlier pod of the same shape. `rules` may read the shape only."""
+    """Return the result of `rules` for a pod, perhaps remembered from an earlier pod of the same shape.
+
+    `rules` may read only the fields that `_shape_of` includes.
+    """
     shape = _shape_of(pod)
     return rules(pod) if shape is None else cast("Result", _of_shape(rules, shape))
 
@@ -32,7 +35,7 @@ def _of_shape(rules: Callable[[Pod], Any], shape: bytes) -> Any:
 
 
 def _shape_of(pod: Pod) -> bytes | None:
-    """The fields that the rules may read, as JSON; None for a pod with values that JSON cannot express."""
+    """Return the fields that the rules may read, as JSON; None for a pod with values that JSON cannot express."""
     containers = [(path, _picked(container, _OF_CONTAINER)) for path, container in pod.containers]
     volumes = [list(volume) for volume in pod.volumes]
     annotations = mapping(pod.metadata, "annotations")
@@ -43,7 +46,7 @@ def _shape_of(pod: Pod) -> bytes | None:
 
 
 def _pod_of(shape: bytes) -> Pod:
-    """A pod with the fields of the shape only."""
+    """Return a pod with only the fields of the shape; values of volumes are empty strings."""
     path, spec_path, annotations, spec, volumes, containers = orjson.loads(shape)
     named = [dict.fromkeys(volume, "") for volume in volumes]
     found = tuple((tuple(place), container) for place, container in containers)

@@ -19,7 +19,7 @@ _TEMPLATES: dict[tuple[str, str], tuple[str, ...]] = {
     ("v1", "PodTemplate"): ("template",),
     ("v1", "ReplicationController"): ("spec", "template"),
 }
-"""Path to the pod templates by apiVersion and kind; `*` is every entry of a list."""
+"""Path in the object to its pod templates, by apiVersion and kind; `*` stands for every entry of a list."""
 
 POD_KINDS = frozenset(kind for _, kind in _TEMPLATES)
 """Names of the kinds that may have pods."""
@@ -27,7 +27,10 @@ _CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
 
 
 class Pod(NamedTuple):
-    """A pod template, or a Pod itself; missing parts are empty. `path` is its path in the object."""
+    """A pod template, or a Pod itself; missing parts are empty.
+
+    `path` is its path in the object, `spec_path` that of its `spec`.
+    """
 
     path: FieldPath
     spec_path: FieldPath
@@ -36,11 +39,11 @@ class Pod(NamedTuple):
     spec: Json
     volumes: list[Json]
     containers: tuple[tuple[FieldPath, Json], ...]
-    """All containers with their paths, init containers first."""
+    """All containers with their paths in the object, init containers first."""
 
 
 def pods_of(body: Json) -> tuple[Pod, ...]:
-    """The pod templates of a built-in kind, or of a kind of an engine; none of any other kind."""
+    """Return the pod templates of an object of a built-in kind or of a kind of an engine; for other kinds, none."""
     path = _TEMPLATES.get((str(body.get("apiVersion")), str(body.get("kind"))))
     if path is None:
         return ()
@@ -52,16 +55,17 @@ def pods_of(body: Json) -> tuple[Pod, ...]:
 
 
 def account_of(pod: Pod) -> tuple[FieldPath, str]:
-    """The field that names the service account of a pod, and the name; the name is empty if there is none.
+    """Return the path of the field that names the service account of a pod, and the name; empty if none is named.
 
-    The API server reads the deprecated `serviceAccount` only if `serviceAccountName` is not given (core/v1 conversion).
+    The API server of Kubernetes reads the deprecated `serviceAccount` only if `serviceAccountName` is not given
+    (core/v1 conversion).
     """
     field = "serviceAccountName" if pod.spec.get("serviceAccountName") else "serviceAccount"
     return (*pod.spec_path, field), str(pod.spec.get(field) or "")
 
 
 def pods_anywhere(body: Json) -> tuple[Pod, ...]:
-    """The pod templates of any object, also of kinds and versions that the table does not list.
+    """Return the pod templates of any object, also of kinds and versions that `_TEMPLATES` does not list.
 
     In an unknown kind, every mapping with a list of containers and every `template.spec` counts as the spec of a pod.
     """

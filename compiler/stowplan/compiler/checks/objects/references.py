@@ -15,11 +15,14 @@ _SCHEDULING = "scheduling.k8s.io"
 _REFERRING_VOLUMES = frozenset({"configMap", "persistentVolumeClaim", "projected"})
 
 Found = tuple[ObjectId, FieldPath, str, int | None]
-"""Target, path, key and ordinal of a reference: see `dangling_references.Reference`."""
+"""A reference: target, path of the field, key and ordinal; see `dangling_references.Reference`."""
 
 
 def references_of(own: ObjectId, body: Json, pods: Iterable[Pod]) -> list[Found]:
-    """All references of a built-in object that need a target; optional references are left out."""
+    """Return the references in an object of a built-in kind that need a target; optional ones are left out.
+
+    `own` is the identity of the object, `pods` are its pod templates.
+    """
     own_claims = _own_claims(body) if own.kind == "StatefulSet" else frozenset()
     found = [each for pod in pods for each in _pod(pod, own.namespace, own_claims)]
     fields = _FIELDS.get(own[:2])
@@ -129,7 +132,7 @@ def _config_map(source: Any, namespace: str, path: FieldPath) -> list[Found]:
 
 
 def _affinity(pod: Pod, namespace: str) -> list[Found]:
-    """References from required affinity terms that ask for one pod of a StatefulSet by its name."""
+    """Return references from required pod affinities that ask for one pod of a StatefulSet by the label of its name."""
     found: list[Found] = []
     field = "requiredDuringSchedulingIgnoredDuringExecution"
     for index, term in enumerate(items(pod.spec, "affinity", "podAffinity", field)):

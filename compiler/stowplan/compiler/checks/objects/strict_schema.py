@@ -13,10 +13,10 @@ _JUNCTORS = ("allOf", "anyOf", "oneOf")
 
 
 def strict_schema(schema: JsonSchema) -> JsonSchema:
-    """The JSON schema of a structural `openAPIV3Schema`; it refuses the fields that the API server would prune.
+    """Return a structural `openAPIV3Schema` as a JSON schema that refuses the fields that the API server would prune.
 
-    At the root, `apiVersion`, `kind` and `metadata` are always allowed; the server checks metadata itself. CEL rules
-    are left out.
+    At the root, `apiVersion`, `kind` and `metadata` are always allowed; other code checks the metadata. CEL rules are
+    left out.
     """
     strict = _strict(schema)
     fields = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {"type": "object"}}
@@ -41,13 +41,16 @@ def _strict(node: JsonSchema) -> JsonSchema:
 
 
 def _closed(node: JsonSchema) -> bool:
-    """Whether the server prunes fields that the node does not name."""
+    """Whether the API server of Kubernetes prunes fields that this node of the schema does not name."""
     preserved = node.get(_PRESERVE) or node.get("x-kubernetes-embedded-resource") or "additionalProperties" in node
     return node.get("type") == "object" and not preserved
 
 
 def _rules(node: JsonSchema) -> JsonSchema:
-    """The rules about the value itself. Exclusive bounds are flags in OpenAPI, but numbers in JSON schema."""
+    """Return the rules of a node about its value, without those about fields and items.
+
+    Exclusive bounds are flags in OpenAPI, but numbers in JSON schema.
+    """
     rules: JsonSchema = dict(FORMATS.get(node.get("format", ""), {}))
     rules |= {key: value for key, value in node.items() if key in _KEPT}
     for bound, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
@@ -62,7 +65,10 @@ def _rules(node: JsonSchema) -> JsonSchema:
 
 
 def _branch(node: JsonSchema) -> JsonSchema:
-    """A schema below `allOf` and the like, which only adds rules and describes no fields of its own."""
+    """Return the JSON schema of a node below `allOf`, `anyOf`, `oneOf` or `not`.
+
+    Such a node only adds rules. It refuses no unknown fields, because the node above it names the fields.
+    """
     branch = _rules(node)
     if "items" in node:
         branch["items"] = _branch(node["items"])

@@ -21,7 +21,7 @@ class ObjectSummary(NamedTuple):
     authored: bool
     sound: bool
     phase: int
-    """Index in `sync_phases.PHASES`; -1 for a hook of no such phase."""
+    """Index of the sync phase in `sync_phases.PHASES`; -1 for a hook that belongs to none of them."""
     wave: int
     awaited: bool
     """Whether a sync waits for the object before it starts the next wave."""
@@ -30,7 +30,7 @@ class ObjectSummary(NamedTuple):
 
     @property
     def kind(self) -> tuple[str, str]:
-        """Group and kind."""
+        """Group and kind of the object."""
         return self.id[:2]
 
     @property
@@ -40,5 +40,5 @@ class ObjectSummary(NamedTuple):
 
     @property
     def order(self) -> tuple[bool, tuple[str, ...], str]:
-        """Sort key: if two objects clash, the later one is at fault. Objects of no spec come last."""
+        """Sort key: if two objects clash, the finding is about the later one. Objects of no spec come last."""
         return self.spec is None, self.spec or (), self.path

@@ -29,7 +29,7 @@ _WITHOUT_HEALTH = frozenset(
         ("storage.k8s.io", "StorageClass"),
     }
 )
-"""Kinds without a health check: Argo CD is done with them as soon as they are applied.
+"""Group and kind of objects without a health check: Argo CD does not wait for them after they are applied.
 
 No custom resource is listed, because the owner of its CRD may ship a health check. A PodDisruptionBudget is
 Progressing until its controller has written a status.

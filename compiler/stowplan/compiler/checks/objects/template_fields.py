@@ -1,4 +1,4 @@
-"""From a field of a compiled training pod to the same field in the pod template of the user's document."""
+"""For a field of a compiled training pod, the path of the same field in the pod template of the user's document."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -16,7 +16,10 @@ from stowplan.schema.diagnostics import FieldPath
 
 
 class Template(NamedTuple):
-    """The parts of a role's compiled pod that lead from its fields to those of the user's template."""
+    """What must be known of a role's compiled pod to find its fields in the user's template.
+
+    `path` is the path of the pod template in the object. The containers are given by their names.
+    """
 
     path: FieldPath
     role: str
@@ -27,14 +30,15 @@ class Template(NamedTuple):
 
 
 def templates_of(obj: Object) -> tuple[Template, ...]:
-    """The pods of the roles in an object of a training job."""
+    """Return one template for each role's pod in an object of a training job."""
     return tuple([_template(pod, str(role)) for pod in obj.training_pods if (role := pod.labels.get(ROLE))])
 
 
 def in_template(path: FieldPath, templates: Sequence[Template], kind: str, document: Json) -> FieldPath | None:
-    """The path in `document`, a spec of this kind, of a field of an object with these pods.
+    """Return the path in the user's document for a field of a compiled object.
 
-    None for a field that is not from a template.
+    `path` is that of the field in the object, `templates` are the pods of the object. `document` is the user's spec, of
+    the kind `kind`. Return None for a field that does not come from a pod template.
     """
     for pod in templates:
         if len(path) > len(pod.path) and path[: len(pod.path)] == pod.path:
@@ -63,7 +67,7 @@ def _in_document(path: FieldPath, pod: Template, document: Json, kind: str) -> F
 
 
 def _entry(document: Json, role: str) -> FieldPath | None:
-    """The path of the template of a role in an MxJob."""
+    """Return the path of a role's pod template in an MxJob; None if the job has no such role."""
     for index, entry in enumerate(items(document, "spec", "replicaSpecs")):
         if str(entry.get("mxReplicaType") or "WORKER").lower() == role:
             return ("spec", "replicaSpecs", index, "template")
@@ -78,7 +82,10 @@ def _at(document: Json, home: FieldPath) -> Json:
 
 
 def _of_role(path: FieldPath, pod: Template) -> FieldPath | None:
-    """The path as if the role's container were the only one; None for a field of a container that Stowplan adds."""
+    """Return the path in the pod as if the role's container were the only one.
+
+    None for a field of a container that Stowplan adds.
+    """
     match path:
         case ("spec", "containers" | "initContainers" as field, int(place), *rest):
             names = pod.containers if field == "containers" else pod.init_containers
@@ -88,10 +95,10 @@ def _of_role(path: FieldPath, pod: Template) -> FieldPath | None:
 
 
 def _field(path: FieldPath, pod: Template, template: Json) -> FieldPath | None:
-    """The path of the field in the template.
+    """Return the path of a compiled pod's field in the user's template; None if the template has no such field.
 
-    The compiled init containers are: the one that waits for a dataset, those of the template, and in a helper's pod
-    the containers of the template.
+    The compiled init containers are, in this order: the one that waits for a dataset, those of the template, and in a
+    helper's pod the containers of the template.
     """
     before = int(pod.waits)
     match path:
@@ -108,7 +115,7 @@ def _field(path: FieldPath, pod: Template, template: Json) -> FieldPath | None:
 
 
 def _as_written(path: FieldPath) -> FieldPath:
-    """The path, cut at a list that Stowplan adds items to, because indices in such a list differ."""
+    """Return the path, cut after a list that Stowplan adds items to, because indices in such a list differ."""
     match path:
         case ("spec", "containers" | "initContainers", int(), str(field), *_) if field in MERGE_KEYS:
             return path[:4]

@@ -66,7 +66,10 @@ _OURS = frozenset({*_KNOWN, labels.SYNC_WAVE})
 
 
 def check(objects: Objects) -> list[ObjectFinding]:
-    """Waves, hooks, delete policies, sync and compare options, links; `generateName` without a hook."""
+    """Return findings about annotations for Argo CD that are unknown or unsafe, and `generateName` without a hook.
+
+    Checked are waves, hooks, delete policies, sync and compare options, and links.
+    """
     linked = _LINK.encode() in objects.json
     found: list[ObjectFinding] = [each for obj in objects for each in _links(obj)] if linked else []
     for obj in objects:
@@ -80,7 +83,10 @@ def check(objects: Objects) -> list[ObjectFinding]:
 
 
 def _links(obj: Object) -> Iterator[ObjectFinding]:
-    """Links of the object and of its pods, which Argo CD shows too (`populateNodeInfo`)."""
+    """Yield findings about links in the annotations of the object and of its pods, which Argo CD shows too.
+
+    Source: `populateNodeInfo` of Argo CD.
+    """
     places = [(_ANNOTATIONS, obj.annotations)]
     places += [((*pod.path, *_ANNOTATIONS), mapping(pod.metadata, "annotations")) for pod in obj.pods]
     for path, annotations in places:
@@ -92,7 +98,7 @@ def _links(obj: Object) -> Iterator[ObjectFinding]:
 
 
 def _of_a_spec(obj: Object) -> Iterator[ObjectFinding]:
-    """A user's annotations that let Argo CD delete an object of a spec."""
+    """Yield findings about a user's annotations that would let Argo CD delete an object of a spec."""
     kind = obj.kind[1]
     for option in obj.sync_options:
         if option in _RECREATING and _is_custom_resource(obj):
@@ -106,7 +112,10 @@ def _of_a_spec(obj: Object) -> Iterator[ObjectFinding]:
 
 
 def _at_annotation(obj: Object, code: str, path: FieldPath, message: str, hint: str) -> ObjectFinding:
-    """A finding at the annotation itself in a custom resource, which has the same annotations as its spec."""
+    """Return a finding at `path`, an annotation.
+
+    A custom resource has the same annotations as its spec, so its finding is located at the annotation in the spec.
+    """
     found = about(obj, code, path, message, hint)
     return replace(found, edits=(path,)) if _is_custom_resource(obj) else found
 
@@ -150,7 +159,7 @@ def _application(obj: Object) -> Iterator[ObjectFinding]:
 
 
 def application_options(application: Json) -> list[str]:
-    """The sync options of an Application."""
+    """Return the sync options in the spec of an Application, such as `Prune=confirm`; empty if there are none."""
     found = mapping(application, "spec", "syncPolicy").get("syncOptions")
     return [str(option) for option in found] if isinstance(found, list) else []
 

@@ -18,13 +18,15 @@ _METADATA = frozenset(SET_BY_CLUSTER)
 _TRACKED = frozenset(_ANNOTATIONS)
 _INSTANCE = "app.kubernetes.io/instance"
 _FREE = frozenset({"openAPIV3Schema"})
-"""Fields that may contain nulls."""
+"""Names of fields below which nulls are allowed."""
 
 
 def check(objects: Objects) -> list[ObjectFinding]:
-    """`status`, the metadata that the API server fills in, the marks that Argo CD tracks objects by, and nulls.
+    """Return findings about fields that only the cluster or Argo CD may write, and about nulls.
 
-    With server-side apply each of these fields is a claim to own it; a null removes the value of another writer.
+    The fields are `status`, the metadata that the API server of Kubernetes fills in, and the labels and annotations by
+    which Argo CD tracks objects. With server-side apply, Argo CD owns each field that is in Git; a null removes the
+    value of another writer.
     """
     # Most objects hold no null; a search in their JSON is ten times faster than a walk through their fields.
     nulls = b"null" in objects.json

@@ -14,7 +14,10 @@ _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
 
 def check(objects: Sequence[Object], kubernetes: str) -> list[ObjectFinding]:
-    """Built-in kinds by their schema in that minor version of Kubernetes; of other kinds, only the metadata."""
+    """Return findings for objects that do not fit the schema of their kind in this minor version of Kubernetes.
+
+    Of kinds that are not built in, only the metadata is checked.
+    """
     found: list[ObjectFinding] = []
     scopes = _scopes(kubernetes)
     for obj in objects:
@@ -33,7 +36,7 @@ def check(objects: Sequence[Object], kubernetes: str) -> list[ObjectFinding]:
 
 
 def _annotations(obj: Object) -> list[ObjectFinding]:
-    """All annotations of an object have at most 256 KiB together."""
+    """Return a finding if all annotations of an object together have more than 256 KiB; otherwise an empty list."""
     size = sum(len(f"{key}{value}".encode(errors="surrogatepass")) for key, value in obj.annotations.items())
     if size <= _ANNOTATIONS_LIMIT:
         return []
@@ -48,7 +51,10 @@ def _nameless(obj: Object) -> list[ObjectFinding]:
 
 
 def _scope(obj: Object, *, namespaced: bool) -> list[ObjectFinding]:
-    """A kind with namespaces needs one, any other kind has none; else the API server refuses the object."""
+    """Return the finding about a namespace that is missing, or that an object of a kind without namespaces has.
+
+    The API server of Kubernetes refuses such an object.
+    """
     path, kind = ("metadata", "namespace"), obj.kind[1]
     if namespaced:
         return [about(obj, _CODE, path, f"A {kind} needs a namespace.", "Add the namespace.")]
@@ -57,7 +63,7 @@ def _scope(obj: Object, *, namespaced: bool) -> list[ObjectFinding]:
 
 
 def _kind(obj: Object, kubernetes: str) -> list[ObjectFinding]:
-    """A kind that a built-in group does not have, or not in that version."""
+    """Return a finding if the object's API group is built in but lacks the kind or the version; else an empty list."""
     body = obj.body
     api_version, kind = str(body.get("apiVersion")), str(body.get("kind"))
     served = _served(kubernetes)

@@ -9,7 +9,7 @@ KIND = "CustomResourceDefinition"
 
 
 def check(objects: Objects) -> list[ObjectFinding]:
-    """The structural rules for the schema of every version, and the size of the CRD."""
+    """Return findings for schemas of CRDs that are not structural, and for CRDs that are too large."""
     return [found for obj in objects.of_kind(KIND) for found in (*_structure(obj), *_size(obj))]
 
 
@@ -24,7 +24,10 @@ def _structure(obj: Object) -> list[ObjectFinding]:
 
 
 def _size(obj: Object) -> list[ObjectFinding]:
-    """For a CRD that is not ours it is a warning: Argo CD with server-side apply can still write it."""
+    """Return findings about the size of a CRD.
+
+    For a CRD that is not Stowplan's they are warnings: Argo CD with server-side apply can still write it.
+    """
     return [
         about(obj, "SP551", path, f"The CRD {message}.", "Shorten the descriptions.", severity=warning_if_foreign(obj))
         for path, message in structural.size_problems(obj.body)

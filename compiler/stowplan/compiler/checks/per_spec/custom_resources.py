@@ -23,16 +23,17 @@ Kind = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A CRD: whether its objects have a namespace, and the schema of each served version."""
+    """A CRD: whether its objects have a namespace, and the schema of each served version by name of the version."""
 
     namespaced: bool
     schemas: Mapping[str, Any]
 
 
 class Definitions:
-    """The CRDs that custom resources are checked by: our own, and the CRDs in the output.
+    """The CRDs that custom resources are checked by: Stowplan's own, and the CRDs in the output (`foreign`).
 
-    Our own are always known, also if another repository installs them, and take precedence over those in the output.
+    Stowplan's own are always known, even if another repository installs them. They take precedence over CRDs in the
+    output.
     """
 
     def __init__(self, foreign: Iterable[Object] = ()) -> None:
@@ -41,7 +42,7 @@ class Definitions:
         self._checkers: dict[tuple[Kind, str], Checker] = {}
 
     def checker(self, kind: Kind, version: str) -> Checker:
-        """The compiled schema of a known kind. Raises `ValueError` if the schema cannot be compiled."""
+        """Return the checker for the schema of a known kind. Raises `ValueError` if the schema is not usable."""
         if kind in _own():
             return _own_checker(kind, version)
         if (kind, version) not in self._checkers:
@@ -50,7 +51,10 @@ class Definitions:
 
 
 def check(objects: Objects, definitions: Definitions) -> list[ObjectFinding]:
-    """Check custom resources by the schema of their version, as the API server does with strict field validation."""
+    """Return findings for custom resources that do not fit the schema of their version in their CRD.
+
+    The check is that of the API server of Kubernetes with strict field validation.
+    """
     found: list[ObjectFinding] = []
     for obj in objects:
         if obj.kind in definitions.known:
@@ -59,13 +63,13 @@ def check(objects: Objects, definitions: Definitions) -> list[ObjectFinding]:
 
 
 def defines(definition: Json) -> Kind:
-    """Group and kind that a CRD defines."""
+    """Return the group and kind that a CRD defines."""
     spec = mapping(definition, "spec")
     return str(spec.get("group")), str(mapping(spec, "names").get("kind"))
 
 
 def is_own(definition: Json) -> bool:
-    """Whether a CRD defines one of our own kinds."""
+    """Whether a CRD defines one of Stowplan's kinds."""
     return defines(definition) in _own()
 
 

@@ -1,4 +1,4 @@
-"""Could a volume or a storage class inject shell code into its mount, or use a system directory of the node?"""
+"""Could a volume or a storage class inject shell code into its mount, or use a system directory of a cluster node?"""
 
 from collections.abc import Iterator
 
@@ -24,9 +24,10 @@ _SECRETS = (
 
 
 def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
-    """Mount options of all volumes and storage classes, and the other fields of a volume that the JuiceFS driver uses.
+    """Return findings about unsafe mount options, and about other unsafe fields that the JuiceFS driver reads.
 
-    Volumes of datasets are safe. The check is for volumes in plain objects, in users' pod templates and of constructs.
+    Checked are storage classes, volumes and the volumes in pod templates. Those that Stowplan writes for datasets are
+    safe; the check is for volumes in plain objects, in users' pod templates and of constructs.
     """
     drivers = (_JUICEFS, platform.juicefs.csi_driver)
     found: list[ObjectFinding] = []
@@ -47,7 +48,7 @@ def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
 
 
 def _in_pods(obj: Object) -> Iterator[tuple[Json, FieldPath]]:
-    """The CSI fields of the volumes that are written in pod templates, with their paths."""
+    """Yield the `csi` field, with its path, of each volume in the pod templates of an object; empty if it has none."""
     for pod in obj.pods:
         for index, volume in enumerate(pod.volumes):
             yield mapping(volume, "csi"), (*pod.spec_path, "volumes", index, "csi")
@@ -70,7 +71,10 @@ def _of_juicefs(obj: Object, platform: Platform) -> Iterator[ObjectFinding]:
 
 
 def _attributes(obj: Object, attributes: Json, at: FieldPath, platform: Platform) -> Iterator[ObjectFinding]:
-    """The JuiceFS driver takes mount options from a volume's attributes too, joined by commas (`NodePublishVolume`)."""
+    """Yield findings about unsafe attributes of a volume; `at` is the path of the attributes.
+
+    The JuiceFS driver takes mount options, joined by commas, from the attributes too (`NodePublishVolume`).
+    """
     if (place := attributes.get("subPath")) and not PATH.fits(place):
         yield _unfit(obj, (*at, "subPath"), place, PATH.words)
     for option in filter(None, map(str.strip, attributes.get("mountOptions", "").split(","))):
@@ -94,7 +98,7 @@ def _directories(obj: Object, option: str, path: FieldPath, platform: Platform) 
 
 
 def _secrets(obj: Object, platform: Platform) -> Iterator[ObjectFinding]:
-    """Secrets outside of the namespace of the claim that the volume is for."""
+    """Yield findings about Secrets of a volume in another namespace than the claim that the volume is for."""
     home = mapping(obj.body, "spec", "claimRef").get("namespace")
     pairs = {(each.spec_namespace, each.secret_namespace) for each in platform.policy.cross_namespace_secrets}
     for key in _SECRETS:

@@ -15,7 +15,7 @@ from stowplan.schema.diagnostics import Anchor, FieldPath
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rule:
-    """The pattern and the longest length of a name, and the pattern in words."""
+    """The pattern that a name must match, its greatest length in characters, and the pattern in words for messages."""
 
     pattern: re.Pattern[str]
     limit: int
@@ -62,7 +62,10 @@ _KINDS_OF_DATA = (("", "ConfigMap"), ("", "Secret"))
 
 
 def check(objects: Objects) -> list[ObjectFinding]:
-    """Names of objects, containers, volumes, ports and keys; they are short enough for the suffixes of controllers."""
+    """Return findings for invalid names of objects, namespaces, containers, volumes, ports and keys of data.
+
+    Names of objects must be short enough for the suffixes that controllers append.
+    """
     found = []
     for obj in objects:
         for name, rule, home, place in _names(obj):
@@ -86,7 +89,7 @@ def _broken(obj: Object, path: FieldPath, name: str, rule: Rule) -> ObjectFindin
 
 
 _Name = tuple[str, Rule, FieldPath, FieldPath]
-"""A name, its rule, and its path in two parts."""
+"""A name, its rule, and its path in two parts that are joined only for a finding."""
 
 
 def _names(obj: Object) -> list[_Name]:
@@ -110,7 +113,10 @@ def _names(obj: Object) -> list[_Name]:
 
 
 def _indexed_pods(obj: Object) -> list[_Name]:
-    """Each pod of an Indexed Job has the host name `<name>-<index>`."""
+    """Return the longest host name of an Indexed Job's pods; empty for other Jobs.
+
+    Each pod of an Indexed Job has the host name `<name>-<index>`.
+    """
     spec = mapping(obj.body, "spec")
     if obj.kind[0] != "batch" or spec.get("completionMode") != "Indexed":
         return []

@@ -20,7 +20,7 @@ _JOB_LABELS = ("batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-na
 
 @dataclass(frozen=True, slots=True)
 class Owned:
-    """A field, and the component that writes it. `allowed` are the values that Git may set."""
+    """A field, and the component that writes it (`owner`). `allowed` are the values that Git may set nevertheless."""
 
     path: tuple[str, ...]
     owner: str
@@ -50,12 +50,13 @@ _OWNED: dict[tuple[str, str], tuple[Owned, ...]] = {
         *(Owned((*_JOB_TEMPLATE, label), "the job controller") for label in _JOB_LABELS),
     ),
 }
-"""By group and kind, for Kubernetes 1.34 to 1.37. `_finalizers` checks finalizers."""
+"""Owned fields by group and kind, for Kubernetes 1.34 to 1.37. Finalizers are not listed: `_finalizers` checks them."""
 
 
 def _by_home(fields: Iterable[Owned]) -> list[tuple[tuple[str, ...], frozenset[str], list[Owned]]]:
-    """Group fields by the mapping that holds them. Yields the path of the mapping, the names of these fields, and the
-    fields.
+    """Group fields by the mapping that holds them.
+
+    Returns for each mapping its path, the names of its fields, and the fields.
     """
     grouped = [(home, list(group)) for home, group in groupby(fields, key=lambda owned: owned.path[:-1])]
     return [(home, frozenset(owned.path[-1] for owned in group), group) for home, group in grouped]
@@ -67,7 +68,7 @@ _FINALIZERS = frozenset({"foregroundDeletion", "orphan"})
 
 
 def check(objects: Objects) -> list[ObjectFinding]:
-    """Fields of the ownership table, and finalizers that Kubernetes sets."""
+    """Return findings for fields in `_OWNED`, finalizers that Kubernetes sets, and `suspend` of queued objects."""
     found: list[ObjectFinding] = []
     for obj in objects:
         if obj.kind in _OWNED:
@@ -101,7 +102,10 @@ def _finalizers(obj: Object) -> Iterator[ObjectFinding]:
 
 
 def _queued(obj: Object) -> Iterator[ObjectFinding]:
-    """Kueue suspends and starts objects with a queue; a value from Git would stop them at each sync."""
+    """Yield a finding if an object in a queue of Kueue sets `suspend`.
+
+    Kueue suspends and starts such objects; a value from Git would stop them at each sync.
+    """
     queue = obj.labels[QUEUE]
     if queue and obj.kind in _QUEUED and "suspend" in mapping(obj.body, "spec"):
         message = f'The queue "{queue}" makes Kueue the writer of this field; Argo CD would take it over.'

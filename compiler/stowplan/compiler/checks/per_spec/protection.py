@@ -14,13 +14,13 @@ _VOLUMES = ("PersistentVolume", "PersistentVolumeClaim")
 _PROTECTED = ("CustomResourceDefinition", "Namespace", *_VOLUMES)
 _RECREATING = frozenset({"Force=true", "Replace=true"})
 HOLDING = frozenset({"PruneLast=true", "Prune=confirm"})
-"""Sync options that hold a sync."""
+"""Sync options that make a sync wait."""
 
 
 def check(objects: Objects) -> list[ObjectFinding]:
-    """Claims, volumes, CRDs and Namespaces are never pruned, deleted or replaced, and a Job runs once only.
+    """Return findings for claims, volumes, CRDs and Namespaces that Argo CD could prune, delete or replace.
 
-    No Application has an option that holds its syncs.
+    Also for Jobs that Argo CD would start again, and for Applications with an option that makes syncs wait.
     """
     found = [each for obj in objects.of_kind(*_PROTECTED) for each in (*_recreated(obj), *_unprotected(obj))]
     found += [each for obj in objects.of_kind("PersistentVolume") for each in _reclaimed(obj)]

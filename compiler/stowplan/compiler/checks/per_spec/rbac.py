@@ -16,7 +16,7 @@ _SUPERUSERS = frozenset({"admin", "cluster-admin", "edit"})
 
 
 def check(objects: Objects) -> list[ObjectFinding]:
-    """Roles and bindings that Stowplan writes; users and extensions are responsible for their own.
+    """Return findings for roles and bindings that Stowplan writes; users and extensions answer for their own.
 
     The check refuses wildcards, Secrets without names, verbs that lead to more rights (`escalate`, `bind`,
     `impersonate`), access to other pods and nodes, cluster-wide bindings and bindings to superusers.

@@ -9,7 +9,7 @@ from stowplan.compiler.output import paths
 
 
 def check(objects: Iterable[Object]) -> list[ObjectFinding]:
-    """Plain objects and objects of extensions in a namespace that has the name of one of our folders.
+    """Return a finding for each plain object or object of an extension in a namespace named like a folder of Stowplan.
 
     The root Application would sync the objects in `argocd/`, and two Applications would share the folder.
     """

@@ -17,7 +17,7 @@ _PREFIXED = r"(?<![A-Za-z0-9])(?:gh[oprsu]_[A-Za-z0-9]{36}|github_pat_\w{22,}|gl
 
 _MARKS = (b"@", b"PRIVATE KEY", b"ghp_", b"gho_", b"ghr_", b"ghs_", b"ghu_", b"github_pat_", b"glpat-", b"hf_")
 _SUSPECT = re.compile(rb"://[^\s/:@]*:[^\s/:@]+@|-----BEGIN [A-Z ]*PRIVATE KEY-----|" + _PREFIXED.encode())
-"""JSON that may hold one of the patterns."""
+"""Matches JSON in which a string may match one of `_PATTERNS`."""
 _PATTERNS = (
     (re.compile(r"://[^\s/:@]*:[^\s/:@]+@"), "an address with a password"),
     (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"), "a private key"),
@@ -26,7 +26,7 @@ _PATTERNS = (
 
 
 def check(objects: Objects) -> list[ObjectFinding]:
-    """Secrets with data, secret variables with a literal value, and strings that look like a password or a key.
+    """Return findings for Secrets with data, secret variables with a literal value, and strings with a password or key.
 
     Custom resources repeat the user's spec, whose own checks report such strings. No message shows a value.
     """
@@ -45,7 +45,7 @@ def check(objects: Objects) -> list[ObjectFinding]:
 
 
 def _may_hold(json: bytes) -> bool:
-    """Whether JSON may hold one of the patterns: each pattern needs letters that most objects do not have."""
+    """Whether JSON may hold a secret: each pattern needs one of the `_MARKS`, and most objects have none of them."""
     return any(mark in json for mark in _MARKS)
 
 

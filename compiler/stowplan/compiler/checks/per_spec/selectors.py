@@ -9,7 +9,10 @@ _WORKLOADS = ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")
 
 
 def check(objects: Objects) -> list[ObjectFinding]:
-    """The selector of a workload matches its own template; the API server refuses any other."""
+    """Return a finding for each workload whose selector does not match its own pod template.
+
+    The API server of Kubernetes refuses such a workload.
+    """
     found = []
     for obj in objects.of_kind(*_WORKLOADS):
         for pod in obj.pods:

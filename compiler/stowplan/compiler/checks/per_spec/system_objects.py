@@ -7,7 +7,10 @@ from stowplan.schema.platform.platform import Platform
 
 
 def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
-    """The first object of a spec in each such namespace. `resolve` checks the namespace of the spec itself."""
+    """Return a finding for the first object of a spec in each system namespace that the platform does not allow.
+
+    The namespace of the spec itself is not checked here, but in `resolve`.
+    """
     first: dict[str, Object] = {}
     for obj in objects:
         if obj.spec and obj.id.namespace not in ("", obj.spec.namespace):

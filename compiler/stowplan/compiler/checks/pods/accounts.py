@@ -14,11 +14,17 @@ _CODE = "SP616"
 _DEFAULT = "default"
 _PREFIX = f"{REPORTER.partition('-')[0]}-"  # stowplan-
 _ENDINGS = (SampleSetNames("", "", "namespaced").base, SampleJobNames("").base, DataCubeNames("").base)
-"""Prefix and endings of the names of our accounts. Nothing else marks the accounts of other repositories."""
+"""Endings of the names of accounts for agents; `_PREFIX` is the prefix of the others.
+
+Accounts that other repositories compile are recognised only by these names.
+"""
 
 
 def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
-    """Accounts of agents, by their names, and accounts outside `policy.serviceAccounts` if the platform lists any."""
+    """Return findings for users' pods with an account of an agent, or one that the platform does not allow.
+
+    Agents' accounts are recognised by their names. If `policy.serviceAccounts` is empty, all others are allowed.
+    """
     return [
         found
         for obj in objects.with_pods
@@ -38,11 +44,11 @@ def _check(obj: OutputObject, pod: Pod, allowed: list[str]) -> Iterator[ObjectFi
 
 
 def is_ours(name: str) -> bool:
-    """Whether an account of this name belongs to an agent of Stowplan."""
+    """Whether a service account of this name belongs to an agent of Stowplan."""
     return name.startswith(_PREFIX) or name.endswith(_ENDINGS)
 
 
 def forbidden(obj: OutputObject, path: FieldPath, name: str) -> ObjectFinding:
-    """The finding about a pod that names the account of an agent at `path`."""
+    """Return the finding about a pod that names `name`, the service account of an agent, at `path`."""
     message = f'The service account "{name}" is that of an agent of Stowplan, whose rights the pod would have.'
     return about(obj, _CODE, path, message, "Make an account of your own, or use the one called default.")

@@ -67,7 +67,10 @@ def _host_ports(pod: Pod) -> Iterator[Violation]:
 
 
 def _hosts(pod: Pod) -> Iterator[Violation]:
-    """Probes and lifecycle handlers may call only their own pod (since the policy of Kubernetes 1.34)."""
+    """Yield a violation for each probe or lifecycle handler that names a host; it may call only its own pod.
+
+    The rule exists since the policy of Kubernetes 1.34.
+    """
     for path, container in pod.containers:
         handlers = [(field,) for field in _PROBES] + [("lifecycle", "postStart"), ("lifecycle", "preStop")]
         for keys in handlers:
@@ -150,5 +153,5 @@ BOTH_LEVELS: tuple[Rule, ...] = (
     _apparmor,
     _selinux,
 )
-"""The rules that `restricted` holds too."""
+"""The rules that belong to both levels, `baseline` and `restricted`."""
 BASELINE: tuple[Rule, ...] = (*BOTH_LEVELS, _host_paths, _risky_capabilities, _unconfined)

@@ -1,4 +1,4 @@
-"""Fields of a user's pod that exceed the level of the platform file."""
+"""Fields of a user's pod that the Pod Security level of the platform file forbids."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -19,7 +19,7 @@ _NODE: PodGrant = "nodeName"
 
 
 class Excess(NamedTuple):
-    """A field of a user's pod that the platform does not allow; message and hint of its finding."""
+    """A field of a user's pod that the platform does not allow, with message and hint of the finding about it."""
 
     path: FieldPath
     message: str
@@ -27,7 +27,10 @@ class Excess(NamedTuple):
 
 
 def excess_of(obj: Object, pod: Pod, platform: Platform) -> tuple[Excess, ...]:
-    """The first field for each missing entry of `policy.allow`, and for each rule that no entry can waive."""
+    """Return the forbidden fields of a pod: the first for each missing entry of the platform's `policy.allow`.
+
+    For a rule that no entry can waive, it is the first field of each name. Empty if the level is `privileged`.
+    """
     policy = platform.policy
     if policy.pod_security_level == "privileged":
         return ()
@@ -39,7 +42,10 @@ def excess_of(obj: Object, pod: Pod, platform: Platform) -> tuple[Excess, ...]:
 
 
 def _violations(pod: Pod, level: str) -> Iterator[Violation]:
-    """The violations of a level, and `nodeName`. Host ports of a pod on the network of its node are not reported."""
+    """Yield the violations of a level, and one for `nodeName`.
+
+    Host ports of a pod on the network of its cluster node are left out: such a pod needs them.
+    """
     on_host = bool(pod.spec.get(_NETWORK))
     found = violations(pod) if level == "restricted" else baseline_violations(pod)
     yield from (each for each in found if not (on_host and each.grant == _PORTS))
@@ -49,7 +55,7 @@ def _violations(pod: Pod, level: str) -> Iterator[Violation]:
 
 
 def _without_devices(pod: Pod, spec: SpecId | None, platform: Platform) -> Pod:
-    """The pod without the host directories that `accelerators` of the platform file gives to MxJobs."""
+    """Return the pod without the host directories that `accelerators` of the platform file gives to MxJobs."""
     if spec is None or spec.kind != "MxJob" or not platform.accelerators:
         return pod
     given = [volume.host_path for each in platform.accelerators.values() for volume in each.volumes]

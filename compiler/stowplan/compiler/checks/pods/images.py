@@ -6,9 +6,9 @@ from stowplan.schema.platform.platform import Platform
 
 
 def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
-    """Images of our pods without a tag or digest, or with the tag `latest`.
+    """Return findings for images in Stowplan's containers without a tag or digest, or with the tag `latest`.
 
-    If the platform file sets the tag `latest`, that is reported there.
+    If the platform file sets the tag `latest`, nothing is returned: the check of the platform file reports that.
     """
     found: list[ObjectFinding] = []
     for obj in objects.with_pods if platform.images.tag != "latest" else ():
@@ -23,7 +23,10 @@ def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
 
 
 def check_digests(objects: Objects, platform: Platform) -> list[ObjectFinding]:
-    """If the platform has `images.requireDigests`: the first use of each image of our pods without a digest."""
+    """Return a finding for the first use of each image without a digest in Stowplan's containers.
+
+    Empty unless the platform file sets `images.requireDigests`.
+    """
     first: dict[str, ObjectFinding] = {}
     for obj in objects.with_pods if platform.images.require_digests else ():
         for pod in obj.authored_pods:
@@ -39,7 +42,7 @@ def check_digests(objects: Objects, platform: Platform) -> list[ObjectFinding]:
 
 
 def _pinned(image: str) -> bool:
-    """Whether a digest or a tag other than `latest` follows the name. A port belongs to the registry, it is no tag."""
+    """Whether a digest or a tag other than `latest` follows the name. The port of a registry is no tag."""
     if "@sha256:" in image:
         return True
     _, colon, tag = image.rpartition("/")[2].partition(":")

@@ -15,21 +15,24 @@ from stowplan.schema.platform.platform import Platform
 _LOST = "what is committed to Git is no secret any more."
 _HINT = "Take it from a Secret by `valueFrom.secretKeyRef`, and revoke this one."
 _OF_TOKENIZERS = re.compile(r"(^|[-_])(bos|cls|eos|image|mask|pad|sep|special|stop|unk|video)[-_]token$", re.IGNORECASE)
-"""Variables and flags of language models, whose tokens are parts of words."""
+"""Names of variables and flags about tokens of language models, which are parts of words and not secret."""
 
 _NO_SECRET = re.compile(r"true|false|yes|no|on|off|none|null|\d{1,4}|<[^<>]*>|\[\w+\]|", re.IGNORECASE)
-"""Switches, numbers such as a count of tokens, and placeholders. `HF_HUB_DISABLE_IMPLICIT_TOKEN` is 0 or 1."""
+"""Values that are no secrets: switches, numbers such as a count of tokens, and placeholders.
+
+`HF_HUB_DISABLE_IMPLICIT_TOKEN`, for example, is 0 or 1.
+"""
 
 _FLAG = re.compile(
     r"--?((?:[\w-]*[-_])?(?:passwd|password|token|api[-_]key|secret[-_](?:access[-_])?key))", re.IGNORECASE
 )
 _ARGUMENT = re.compile(rf"(?<!\S){_FLAG.pattern}(?:=|\s+)(\S+)", re.IGNORECASE)
 _REFERENCE = re.compile(r"[\"']?[$/@-]")
-"""The begin of a value that is a variable, a file or another flag."""
+"""The first characters of an argument that is a variable, a file or another flag, and so not a literal secret."""
 
 
 def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
-    """One finding for each literal secret in the containers of users' pods. No message shows a value."""
+    """Return one finding for each literal secret in the containers of users' pods. No message shows a value."""
     found: list[ObjectFinding] = []
     for obj in objects.with_pods:
         for pod in obj.users_pods(platform):

@@ -12,11 +12,14 @@ from stowplan.schema.platform.platform import Platform
 _CODE = "SP617"
 _FIELD = "priorityClassName"
 _OF_THE_CLUSTER = "system-"
-"""Prefix that Kubernetes reserves for its own classes, whose pods evict all others."""
+"""Prefix of the priority classes that Kubernetes reserves for itself; their pods evict all others."""
 
 
 def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
-    """Pods and pod groups of users with a class `system-*`, or outside `policy.priorityClasses` if it lists any."""
+    """Return findings for users' pods and pod groups with a forbidden priority class.
+
+    Forbidden are classes `system-*`, and if `policy.priorityClasses` of the platform lists any, all others.
+    """
     allowed = platform.policy.priority_classes
     found = []
     for obj in (*objects.with_pods, *objects.of_kind("PodGroup")):
@@ -32,7 +35,7 @@ def check(objects: Objects, platform: Platform) -> list[ObjectFinding]:
 
 
 def _named(obj: Object, platform: Platform) -> Iterator[tuple[FieldPath, str]]:
-    """The paths of fields that name a class, with their values."""
+    """Yield the path and value of each field of the object by which a user names a priority class."""
     for pod in obj.users_pods(platform):
         if name := pod.spec.get(_FIELD):
             yield (*pod.spec_path, _FIELD), str(name)

@@ -75,9 +75,10 @@ def _unless_inherited(
     hint: str,
     grant: PodGrant | Literal[""] = "",
 ) -> Iterator[Violation]:
-    """A value that each container must have, itself or from the pod; no other value is allowed.
+    """Yield a violation for each security context whose value at `keys` is wrong, or missing here and in the pod.
 
-    `grant` waives a wrong value, but not a missing one.
+    `fits` says whether a value is allowed. `grant`, the entry of `policy.allow` of the platform, waives a wrong value,
+    but not a missing one.
     """
     pod_value = mapping(pod.spec, SECURITY, *keys[:-1]).get(keys[-1])
     for path, context in security_contexts(pod):
@@ -96,4 +97,4 @@ def _text(value: Any) -> str:
 VOLUME_RULES: tuple[Rule, ...] = (_volumes,)
 USER_RULES: tuple[Rule, ...] = (_run_as_non_root, _run_as_user)
 LINUX_RULES: tuple[Rule, ...] = (_seccomp, _escalation, _capabilities)
-"""Rules that do not apply to pods of Windows nodes."""
+"""Rules that do not apply to pods for Windows."""

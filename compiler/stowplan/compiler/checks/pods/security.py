@@ -13,9 +13,11 @@ from stowplan.compiler.kubernetes.fields import mapping
 
 
 def check(objects: Objects, *, allow_root: bool = False, foreign: bool = False) -> list[ObjectFinding]:
-    """The pods that Stowplan writes; with `foreign`, also the pods of users and extensions, but not training jobs.
+    """Return findings for pods that Stowplan writes and that break the level `restricted`.
 
-    With `allow_root` the two rules about the user id are left out, for platforms whose `juicefs.taskUser` is 0.
+    With `foreign`, the pods in plain objects and in objects of extensions are checked too, but not users' containers in
+    training jobs. With `allow_root`, the two rules about the user id are left out, for platforms whose
+    `juicefs.taskUser` is 0.
     """
     return [
         about(obj, "SP605", violation.path, violation.message, violation.hint)
@@ -27,12 +29,15 @@ def check(objects: Objects, *, allow_root: bool = False, foreign: bool = False) 
 
 
 def violations(pod: Pod, *, allow_root: bool = False) -> tuple[Violation, ...]:
-    """All violations of `restricted`, which includes the rules of `baseline`."""
+    """Return all violations of the level `restricted`, which includes the rules of `baseline`.
+
+    With `allow_root`, the two rules about the user id are left out.
+    """
     return remembered(_restricted_for_root if allow_root else _restricted, pod)
 
 
 def baseline_violations(pod: Pod) -> tuple[Violation, ...]:
-    """All violations of `baseline`; most pods have none."""
+    """Return all violations of the level `baseline`; empty for most pods."""
     return remembered(_baseline, pod)
 
 

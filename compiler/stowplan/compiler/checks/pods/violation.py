@@ -34,12 +34,12 @@ Rule = Callable[[Pod], Iterator[Violation]]
 
 
 def security_contexts(pod: Pod) -> Iterator[tuple[FieldPath, Json]]:
-    """The security contexts of the pod and of all containers, with their paths; empty ones too."""
+    """Yield path and content of the security context of the pod, then of each container; missing ones are empty."""
     yield (*pod.spec_path, SECURITY), mapping(pod.spec, SECURITY)
     for path, container in pod.containers:
         yield (*path, SECURITY), mapping(container, SECURITY)
 
 
 def strings(value: Any) -> list[str]:
-    """The items of a list as strings. Any other value, which only an unchecked object has, gives no items."""
+    """Return the items of a list as strings; for any other value, which only an unchecked object has, an empty list."""
     return list(map(str, value)) if isinstance(value, list) else []
