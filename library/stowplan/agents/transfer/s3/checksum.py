@@ -1,4 +1,4 @@
-"""Checksums of objects in the form of the store, combined from those of pieces, so that parts may arrive in any order.
+"""Checksums of objects as S3 defines them, combined from the checksums of pieces that may arrive in any order.
 
 https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity.html
 """
@@ -27,7 +27,7 @@ class Digest(Protocol):
 
 
 class Crc32:
-    """CRC-32 with the interface of a digest."""
+    """CRC-32 with the interface of a digest of hashlib."""
 
     def __init__(self) -> None:
         self._value = 0
@@ -45,17 +45,17 @@ _DIGESTS: Mapping[str, Callable[[], Digest]] = {
     "sha256": hashlib.sha256,
     "md5": lambda: hashlib.md5(usedforsecurity=False),
 }
-"""Algorithms that Python computes fast, cheapest first."""
+"""Constructors by algorithm, cheapest first. Python has no fast code for other algorithms of S3."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checksum:
-    """Checksum of an object from the store."""
+    """Checksum of an object that the server gave."""
 
     algorithm: str
     value: bytes
     of_pieces: bool = False
-    """True if it is the checksum of the pieces' checksums, and not of the bytes themselves."""
+    """True if it is the checksum of the checksums of the uploaded parts, False if it is the checksum of the bytes."""
 
 
 def from_headers(headers: Mapping[str, str]) -> Checksum | None:
@@ -73,7 +73,7 @@ def from_headers(headers: Mapping[str, str]) -> Checksum | None:
 
 @dataclass
 class Proof:
-    """Checksum of one object, and the known ones of its pieces. Threads may add pieces."""
+    """Checksum of one object from the server, and checksums of its pieces so far. Any thread may add pieces."""
 
     checksum: Checksum
     size: int
@@ -82,11 +82,12 @@ class Proof:
     _known: dict[int, bytes] = field(default_factory=dict)
 
     def watch(self, extent: Extent) -> "PieceChecksums | None":
-        """Return a watch for a part's pieces; None unless the part begins and ends at the border of a piece."""
+        """Return an object that computes the checksums of the pieces in a part; None if the part cuts a piece."""
         whole = extent.start % self.piece == 0 and (extent.end % self.piece == 0 or extent.end == self.size)
         return PieceChecksums(self, extent.start // self.piece) if whole else None
 
     def new(self) -> Digest:
+        """Return an empty digest of the object's algorithm."""
         return _DIGESTS[self.checksum.algorithm]()
 
     def learn(self, number: int, digest: bytes) -> None:
@@ -94,7 +95,10 @@ class Proof:
         self._known[number] = digest
 
     def found(self, descriptor: int, check: Callable[[], None]) -> bytes:
-        """Return the file's checksum. Pieces without a known checksum are read. Errors of `check` end the work."""
+        """Return the checksum of an open file, to compare with `checksum.value`.
+
+        Pieces whose checksum is not recorded are read. `check` is called between reads, and may raise to end the work.
+        """
         count = -(-self.size // self.piece) or 1
         for number in range(count):
             if number not in self._known:
@@ -118,14 +122,14 @@ class Proof:
 
 
 class PieceChecksums:
-    """Computes the checksums of consecutive pieces."""
+    """Computes the checksums of consecutive pieces, from piece `number` on, and records them in `proof`."""
 
     def __init__(self, proof: Proof, number: int) -> None:
         self._proof, self._number = proof, number
         self._begin()
 
     def update(self, data: memoryview) -> None:
-        """Add bytes."""
+        """Add the next bytes."""
         while data:
             part = data[: self._left]
             self._digest.update(part)
@@ -135,7 +139,7 @@ class PieceChecksums:
                 self._close()
 
     def end(self) -> None:
-        """Record the end of the bytes."""
+        """Record the last piece, which may be shorter. Call this after the last bytes."""
         if self._left < self._proof.piece:
             self._close()
 

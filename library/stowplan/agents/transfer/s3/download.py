@@ -28,18 +28,18 @@ from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
 ROUNDS = 3
-"""Maximum number of tries for an object that changes while it is fetched."""
+"""Maximum number of fetches of one object that changes during each of them."""
 
 LISTING_SHARE = 0.1
-"""Maximum share of the claim's free space for the file of the listing."""
+"""Maximum size of the file with the listing, as a fraction of the claim's free space."""
 
 SAVE_SECONDS, SYNC_SECONDS = 0.5, 10.0
-"""Seconds between two saves of the progress, and between two durable ones."""
+"""Seconds between two saves of the progress, and between two saves that first sync all files to disk."""
 
 
 @dataclass
 class Download:
-    """One run."""
+    """Download of one source in one attempt."""
 
     source: ObjectSource
     wire: Wire
@@ -53,12 +53,17 @@ class Download:
     part_size: Callable[[int], int]
     """Function from an object's size to the size of its parts in bytes."""
     listed: int = 0
+    """Number of entries in the listing."""
     wanted: int = 0
+    """Number of entries that must be fetched."""
     done: Done = field(default_factory=Done)
     _again: list[tuple[int, S3Object]] = field(default_factory=list)
+    """Objects that changed while they were fetched, with their index in the listing."""
 
     def compare(self, check: KeyCheck) -> None:
-        """List the whole source and compare it with the destination. Only the state is written.
+        """List the whole source and compare it with the destination, which this does not change.
+
+        The listing is stored in the ledger, with a flag for each object that must be fetched.
 
         Raises AttemptError (exit code 5) if a key is invalid below the destination, or if the free space is too small.
         """
@@ -110,7 +115,7 @@ class Download:
             raise AttemptError(ExitCode.INTEGRITY, "Incomplete", message)
 
     def _wanted(self) -> Iterator[tuple[int, S3Object]]:
-        """Yield the objects to fetch, and mark the others as done on the way."""
+        """Yield the objects to fetch, each with its index in the listing, and mark the other entries as finished."""
         for index, (entry, wanted) in enumerate(self.ledger.listing()):
             if wanted:
                 yield index, entry
@@ -140,7 +145,7 @@ class Download:
         )
 
     def _most_listed(self) -> float:
-        """Return the maximum size of the listing in characters; infinite if the file system reports no size."""
+        """Return the maximum characters of the file with the listing; infinity if the file system reports no size."""
         free = os.statvfs(self.tree.root)
         return free.f_bavail * free.f_frsize * LISTING_SHARE if free.f_blocks else math.inf
 
@@ -178,7 +183,7 @@ class Download:
             self._ended(index, entry, None)
 
     def _ended(self, index: int, entry: S3Object, error: Exception | None) -> None:
-        """Record the end of a file's work, with or without an error."""
+        """Record that an object was fetched, or failed with `error`. A changed object is noted for another fetch."""
         if error is None:
             if index in self.done.replaced:
                 self.done.replace(index, entry)
@@ -211,7 +216,7 @@ class Download:
 
     @contextmanager
     def _notes(self) -> Iterator[None]:
-        """Save the progress at regular intervals and once more at the end."""
+        """During the block, save the progress at regular intervals in a thread, and once more at its end."""
         over = threading.Event()
 
         def note() -> None:
@@ -233,6 +238,7 @@ class Download:
             self.save(synced=self.stop.why != "signal")
 
     def save(self, *, synced: bool) -> None:
+        """Save which objects are finished. `synced` first makes their files durable."""
         marks = self.done.snapshot()
         if synced:
             sync_all(self.tree.root)

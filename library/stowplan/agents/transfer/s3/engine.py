@@ -29,12 +29,12 @@ _PROBE = "stowplan-probe"
 
 @dataclass(frozen=True)
 class S3Engine:
-    """Copies between a claim and one bucket."""
+    """Copies between a claim and one bucket, by the interface of a transfer engine."""
 
     told: S3Settings
 
     def download(self, work: TransferWork, directory: Path, completion: Completion) -> str:
-        """Download all objects of the source. The destination changes only after the whole listing."""
+        """Download all objects of the source. The destination changes only after the source was listed completely."""
         mirror = self.told.common.config.mirror
         with _failures(), ExitStack() as stack:
             download = self._prepared(work, stack, directory)
@@ -112,7 +112,7 @@ def _key_check(directory: Path) -> KeyCheck:
 
 @contextmanager
 def _failures() -> Iterator[None]:
-    """Translate every error into a failure of an attempt."""
+    """Translate errors of the block into AttemptError or StoppedError; unknown exceptions are raised as they are."""
     try:
         yield
     except Exception as error:

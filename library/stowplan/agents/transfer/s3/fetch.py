@@ -1,4 +1,4 @@
-"""Fetch of one object into its place below the destination."""
+"""Fetch of one object: download, verification, and move to its path in the destination."""
 
 import hashlib
 import os
@@ -22,21 +22,22 @@ from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
 _OTHER = (404, 412, 416)
-"""Status codes of a server that no longer has the part of this version of an object."""
+"""Status codes that mean that the server no longer has the listed version of an object."""
 
 CHUNK = 1 << 19
-"""Maximum bytes that a thread holds in memory, whatever the size of the object."""
+"""Maximum bytes of an object that a thread has in memory, whatever the size of the object."""
 
 SYNC_FROM = 1 << 20
-"""Size in bytes from which on files are made durable one by one. Smaller files are made durable together."""
+"""Size in bytes from which on each file is synced to disk before its move. Smaller files are synced together later."""
 
 
 @dataclass
 class Fetcher:
-    """Values that the fetch of an object needs."""
+    """Fetches objects. The fields are what all fetches share."""
 
     wire: Wire
     prefix: str
+    """Prefix of the transfer in the bucket; the full key of an object is `prefix` plus its key."""
     tree: Tree
     folder: Path
     """Folder for incomplete files, on the file system of the destination."""
@@ -44,12 +45,12 @@ class Fetcher:
     progress: Progress
     log: Log
     verify_parts: bool = False
-    """True if the MD5 of each uploaded part is computed when the store has no cheaper checksum."""
+    """True if objects for which the store has only an ETag of a multipart upload are verified by it, which is slow."""
     etags_are_md5: bool = True
     """False once the server has reported encryption with its own keys, which changes ETags."""
     _folder: int = field(init=False)
     _proofs: dict[str, Proof] = field(default_factory=dict)
-    """Proofs of objects in parts, by identity."""
+    """Checksums of objects that are fetched in parts, by `S3Object.identity`."""
 
     def __post_init__(self) -> None:
         self._folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -58,7 +59,7 @@ class Fetcher:
         os.close(self._folder)
 
     def whole(self, entry: S3Object) -> None:
-        """Fetch an object in one request. Raises ChangedError if it differs from the listed one."""
+        """Fetch an object in one request. Raises AttemptError, and ChangedError if it has changed since the listing."""
         name = f"{entry.identity}{WHOLE}"
         self.attempts.run(entry.key, lambda: self._whole(entry, name))
         self.attempts.stop.check()
@@ -80,7 +81,10 @@ class Fetcher:
                 os.fsync(file.fileno())
 
     def prepare(self, entry: S3Object, part_size: int) -> int:
-        """Find the checksum of a large object, and return the best size of its parts."""
+        """Ask the server for the checksum of a large object, and return the part size in bytes to fetch it with.
+
+        It is `part_size`, or a little less if parts must begin and end where the uploaded parts do.
+        """
         proof = proof_of(self.wire, self.prefix + entry.key, entry, part_size, parts=self.verify_parts)
         self._proofs.pop(entry.identity, None)
         if proof is None:
@@ -90,7 +94,7 @@ class Fetcher:
         return part_size - part_size % proof.piece or part_size
 
     def part(self, parts: PartFile[S3Object], extent: Extent) -> None:
-        """Fetch one part of a large object, on condition that the object has not changed since the listing."""
+        """Fetch one part of a large object into its file. Raises ChangedError if the object has changed."""
 
         def once() -> None:
             offset = extent.start
@@ -109,7 +113,7 @@ class Fetcher:
         self.progress.add(size=extent.end - extent.start)
 
     def complete(self, parts: PartFile[S3Object]) -> None:
-        """Verify a complete object and move it to its place."""
+        """Verify a file of which all parts are present, and move it to its path in the destination."""
         descriptor = parts.finish(parts.entry.modified)
         if proof := self._proofs.pop(parts.entry.identity, None):
             found = proof.found(descriptor, self.attempts.stop.check)
@@ -121,14 +125,17 @@ class Fetcher:
         self.progress.add(files=1)
 
     def now(self, entry: S3Object) -> S3Object:
-        """Return the present version of the object."""
+        """Ask the server for the present version of the object. Raises AttemptError if the object no longer exists."""
         found, _ = head(self.wire, self.prefix + entry.key)
         if found is None:
             raise _gone(entry)
         return S3Object(entry.key, found.size, found.etag, found.modified)
 
     def _bytes(self, entry: S3Object, extent: Extent | None = None) -> Iterator[memoryview]:
-        """Yield the bytes of an object or a part, and check their number. A piece is valid until the next one."""
+        """Yield the bytes of an object, or of the part `extent`. Each yielded view is valid only until the next one.
+
+        Raises AttemptError (11) if the server sends more or fewer bytes.
+        """
         size = extent.end - extent.start if extent else entry.size
         buffer, left = memoryview(bytearray(min(CHUNK, size) or 1)), size
         headers = {"range": f"bytes={extent.start}-{extent.end - 1}"} if extent else {}
@@ -161,7 +168,7 @@ class Fetcher:
 
 
 def _check_answer(entry: S3Object, extent: Extent | None, incoming: Incoming) -> None:
-    """Raise ChangedError if the object has changed, and AttemptError if it is gone or the answer does not fit."""
+    """Raise ChangedError if the object has changed, and AttemptError if it is gone or another range was sent."""
     if incoming.status == 404:
         raise _gone(entry)
     headers = incoming.headers
@@ -185,5 +192,5 @@ def _check_length(entry: S3Object, count: int, expected: int) -> None:
 
 
 def is_spoilt(error: Exception) -> bool:
-    """Return whether this error makes the parts of an object useless."""
+    """Return whether an error shows that the fetched parts are useless: the object has changed, or they are damaged."""
     return isinstance(error, ChangedError) or (isinstance(error, AttemptError) and error.code is ExitCode.INTEGRITY)

@@ -1,12 +1,12 @@
-"""State of a download: the versions of the objects that lie in the destination.
+"""Record of a download: which version of which object is in the destination.
 
 Three files in the state directory of the transfer:
 
-- `known.jsonl`: entries in the destination, in ascending order of keys;
-- `listing.jsonl`: the source as listed for the current run, in the same order;
-- `progress.json`: the finished entries of that listing.
+- `known.jsonl`: objects that are in the destination, in ascending order of keys;
+- `listing.jsonl`: the objects that the current attempt listed in the source, in the same order;
+- `progress.json`: which objects of that listing are finished, by their number in it.
 
-An entry that does not match the file's size and time is fetched again, so a loss of these files only costs time.
+An object is fetched again unless its file has the recorded size and time. So a loss of these files only costs time.
 """
 
 import heapq
@@ -25,22 +25,24 @@ from stowplan.agents.transfer.s3.protocol import entry as lines
 from stowplan.agents.transfer.s3.protocol.entry import S3Object
 
 Marks = dict[str, Any]
+"""Content of a `Done` as plain data, for `progress.json`."""
 
 WINDOW = 10_000
-"""Maximum number of finished entries after an unfinished one."""
+"""Maximum distance in the listing from the oldest unfinished entry to an entry whose fetch begins."""
 
 
 @dataclass
 class Done:
-    """Finished entries of the listing, counted from 0: all below `below`, and those in `beyond`."""
+    """Numbers of the finished entries of the listing, counted from 0: all before `below`, and those in `beyond`."""
 
     below: int = 0
     beyond: set[int] = field(default_factory=set)
     replaced: dict[int, S3Object | None] = field(default_factory=dict)
-    """Finished entries that changed since the listing, in their present version; None if the file failed."""
+    """By number, the version that was fetched instead of the listed one; None if the object was not fetched."""
     _changed: Condition = field(default_factory=Condition)
 
     def add(self, index: int) -> None:
+        """Record that an entry is finished."""
         with self._changed:
             self.beyond.add(index)
             while self.below in self.beyond:
@@ -49,19 +51,20 @@ class Done:
             self._changed.notify_all()
 
     def replace(self, index: int, entry: S3Object | None) -> None:
+        """Record that an entry is finished with another version than the listed one, or without one (None)."""
         with self._changed:
             self.replaced[index] = entry
         self.add(index)
 
     def wait_for_room(self, index: int, stop: Stop) -> None:
-        """Wait until the oldest unfinished entry is at most `WINDOW` entries behind. Raises StoppedError."""
+        """Wait until the oldest unfinished entry is at most `WINDOW` entries before `index`. Raises StoppedError."""
         with self._changed:
             while index - self.below > WINDOW:
                 stop.check()
                 self._changed.wait(0.2)
 
     def snapshot(self) -> Marks:
-        """Return the same as plain data."""
+        """Return the content as plain data for JSON."""
         with self._changed:
             replaced = {
                 str(index): entry and [entry.size, entry.etag, entry.modified] for index, entry in self.replaced.items()
@@ -70,7 +73,7 @@ class Done:
 
 
 class Ledger:
-    """The three files of one destination."""
+    """The three files of one transfer, in its state directory."""
 
     def __init__(self, directory: Path) -> None:
         self._known = directory / "known.jsonl"
@@ -81,7 +84,7 @@ class Ledger:
         self._synced: Marks | None = None
 
     def fold(self) -> None:
-        """Merge the finished entries of an interrupted run into `known.jsonl`."""
+        """Merge the finished entries of an interrupted attempt's listing into `known.jsonl`, and delete the listing."""
         saved = _object(self._progress)
         marks = saved.get("written" if saved.get("boot") == boot() != "" else "synced") if saved else None
         if isinstance(marks, dict) and self._listing.exists():
@@ -96,12 +99,12 @@ class Ledger:
         sync_directory(self._directory)
 
     def known(self) -> Iterator[S3Object]:
-        """Return the entries in the destination, in order."""
+        """Yield the objects that are in the destination, in ascending order of keys."""
         return (entry for entry, _ in _entries(self._known))
 
     @contextmanager
     def new_listing(self) -> Iterator[TextIO]:
-        """Open a file for a new listing, which replaces the run's listing if the block succeeds."""
+        """Yield a new file, for lines of `entry.written`. It becomes `listing.jsonl` if the block succeeds."""
         temporary = self._listing.with_suffix(".tmp")
         try:
             with temporary.open("w", encoding="utf-8") as file:
@@ -113,11 +116,14 @@ class Ledger:
         sync_directory(self._directory)
 
     def listing(self) -> Iterator[tuple[S3Object, bool]]:
-        """Return the listed entries in order, each with a flag that says whether it had to be fetched."""
+        """Yield (object, wanted) for each listed object in ascending order of keys; `wanted`: it had to be fetched."""
         return _entries(self._listing)
 
     def save(self, marks: Marks, *, synced: bool) -> None:
-        """Save the progress. `synced`: all of it is durable now, so it also counts after a crash of the node."""
+        """Save which entries are finished.
+
+        `synced` says that their files are durable, so that they also count after a crash of the cluster node.
+        """
         with self._saving:
             if synced:
                 self._synced = marks
@@ -130,7 +136,7 @@ class Ledger:
                 temporary.replace(self._progress)
 
     def finish(self, done: Done) -> None:
-        """Make the run's listing, with its changed entries, the content of the destination."""
+        """Record that the destination has all listed objects, in the versions of `done.replaced` where they differ."""
         if done.replaced:
             self.save(done.snapshot(), synced=True)
             self._known.unlink(missing_ok=True)
@@ -154,7 +160,7 @@ def _done(listing: Iterable[tuple[S3Object, bool]], marks: Marks) -> Iterator[S3
 
 
 def _latest(newer: Iterable[S3Object], older: Iterable[S3Object]) -> Iterator[S3Object]:
-    """Merge two ordered streams. Of two entries with one key, the newer one wins."""
+    """Merge two streams that are sorted by key. Of two entries with the same key, only that of `newer` is yielded."""
     last = ""
     # The merge is stable: among equal keys, those of the first stream come first.
     for entry in heapq.merge(newer, older, key=lambda each: each.key):
@@ -164,7 +170,7 @@ def _latest(newer: Iterable[S3Object], older: Iterable[S3Object]) -> Iterator[S3
 
 
 def _entries(path: Path) -> Iterator[tuple[S3Object, bool]]:
-    """Read the entries of a file up to the first invalid line; none if the file is missing."""
+    """Yield (object, wanted) for each line of a file up to the first invalid one; nothing if the file is missing."""
     try:
         with path.open(encoding="utf-8") as file:
             for line in file:

@@ -19,7 +19,7 @@ SHOWN = 10
 
 @dataclass(frozen=True)
 class Deletion:
-    """Extra files of one destination, by the complete listing of the ledger."""
+    """Deletes files and directories of one destination that are not in the listing of the source in `ledger`."""
 
     tree: Tree
     ledger: Ledger
@@ -29,7 +29,10 @@ class Deletion:
     log: Log
 
     def run(self, rule: Mirror) -> None:
-        """Delete. Raises AttemptError (5), before the first deletion, for more extra files than the rule allows."""
+        """Delete all files that `extra` yields, and those of its directories that are empty then.
+
+        Raises AttemptError (5), before the first deletion, if there are more files than `rule` allows to delete.
+        """
         extra = sum(1 for each in self.extra() if not each.key.endswith("/"))
         if rule.max_delete is not None and extra > rule.max_delete:
             message = f"{extra} files are not in the source, but maxDelete is {rule.max_delete}: none was deleted"
@@ -48,7 +51,7 @@ class Deletion:
             self._remove_directory(key)
 
     def extra(self) -> Iterator[Found]:
-        """Yield files and directories that the source lacks. Links and devices are never included."""
+        """Yield files and directories that the source lacks, in ascending order of keys, without links and devices."""
         listing = (entry.key for entry, _ in self.ledger.listing())
         wanted = next(listing, None)
         for each in self.tree.walk(self.protected):

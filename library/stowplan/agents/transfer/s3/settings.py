@@ -12,19 +12,20 @@ from stowplan.schema.agents.transfer_config import S3Endpoint
 from stowplan.schema.s3_uri import S3Uri
 
 PART_LIMIT = 9_500
-"""Maximum number of parts of one object; S3 allows 10000."""
+"""Maximum number of parts into which an object is divided; S3 allows 10000."""
 
 
 @dataclass(frozen=True, slots=True)
 class S3Settings:
-    """Bucket, and limits of parallel work."""
+    """Settings of a transfer with one bucket."""
 
     common: TransferSettings
     remote: S3Endpoint
     bucket: Bucket
     key: str
-    """Key or prefix of the URI."""
+    """Key or prefix from the URI `s3://bucket/key`; empty for the whole bucket."""
     check_bucket: bool
+    """True if an upload first checks that the bucket exists."""
 
     @property
     def streams(self) -> int:
@@ -37,12 +38,15 @@ class S3Settings:
         return self.streams
 
     def part_size(self, size: int) -> int:
-        """Return the part size in bytes for an object of this size."""
+        """Return the part size in bytes for an object of `size` bytes.
+
+        It is the configured one, or a larger one if the object would have more than `PART_LIMIT` parts.
+        """
         return max(self.common.config.part_size_mib << 20, -(-size // PART_LIMIT))
 
 
 def s3_settings(common: TransferSettings) -> S3Settings:
-    """The settings of this engine; SettingsError if something is missing or cannot be."""
+    """Return the settings of the S3 engine. Raises SettingsError if a value is missing or invalid."""
     remote = common.remote
     if not isinstance(remote, S3Endpoint):
         raise TypeError(remote)

@@ -1,4 +1,4 @@
-"""Objects of a bucket's URI: one object, or all below a prefix."""
+"""Look-up of what the URI of a source means: one object, or all objects below a prefix."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,18 +20,19 @@ class ObjectSource:
 
     prefix: str
     single: S3Object | None = None
+    """The only object to fetch; None to fetch all objects below `prefix`."""
 
     def entries(self, wire: Wire) -> Iterator[S3Object]:
-        """In ascending order of keys."""
+        """Return the objects to fetch in ascending order of keys, which are relative to `prefix`."""
         return iter([self.single]) if self.single else objects(wire, self.prefix)
 
 
 def resolve(wire: Wire, key: str, kind: Kind) -> ObjectSource:
-    """Decides what a key is. AttemptError: 4 where there is neither, 5 where there are both and `kind` is `auto`.
+    """Return the source that a key of the URI means: the object with this key, or the objects below the key and `/`.
 
-    Raises AttemptError: 4 for neither, 5 for both if `kind` is `auto`.
-
-    A prefix ends in `/`, so `data` never includes `data2/…`.
+    The slash is always added to a prefix, so the key `data` never includes `data2/…`. An empty key, or one that ends in
+    `/`, is always a prefix. Otherwise `kind` decides; `auto` asks the server which of the two exists. Raises
+    AttemptError: 4 if neither exists, 5 if both exist and `kind` is `auto`.
     """
     if not key or key.endswith("/"):
         return ObjectSource(key)
@@ -55,9 +56,9 @@ def resolve(wire: Wire, key: str, kind: Kind) -> ObjectSource:
 
 
 def head(wire: Wire, key: str) -> tuple[S3Object | None, int]:
-    """Return the object of a full key, and the HTTP status.
+    """Return the object with a full key, and the HTTP status of the answer; the object is None if it does not exist.
 
-    Without the right to list, a missing object gives 403 instead of 404.
+    If the account may not list the bucket, S3 answers with 403 instead of 404 for a missing object.
     """
     response = wire.call("HEAD", key, accepted=(403, 404))
     if not response.is_success:

@@ -25,12 +25,12 @@ from stowplan.agents.transfer.tree import Found, Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
 MOST_BEGUN = 10_000
-"""Maximum number of unfinished uploads that are checked."""
+"""Maximum number of unfinished multipart uploads of earlier attempts that are read from the server."""
 
 
 @dataclass
 class Upload:
-    """One run."""
+    """Upload of the files of one claim in one attempt."""
 
     told: S3Settings
     wire: Wire
@@ -39,13 +39,17 @@ class Upload:
     log: Log
     _crew: Crew = field(init=False)
     _begun: dict[str, list[Begun]] = field(default_factory=dict)
+    """Unfinished multipart uploads of earlier attempts, by full key."""
     _used: set[str] = field(default_factory=set)
-    """Ids of the uploads of this run."""
+    """Ids of the multipart uploads that this attempt began or continues."""
     _different: list[tuple[Found, str]] = field(default_factory=list)
-    """Large files whose content differs from the object in the bucket."""
+    """Large files whose content differs from that of an object of the same size in the bucket, with the full key."""
 
     def run(self, crew: Crew, protected: Sequence[str]) -> None:
-        """Copy. Raises AttemptError if a file could not be sent."""
+        """Upload all files that the bucket lacks or has with other content.
+
+        `protected` are keys in the claim that are not uploaded. Raises AttemptError if a file cannot be read or sent.
+        """
         self._crew = crew
         folder, _, name = self.told.common.local.path.rstrip("/").rpartition("/")
         with closing(Tree(self.told.common.claim, folder, create=False)) as parent:
@@ -68,9 +72,10 @@ class Upload:
         return self.told.key if self.told.remote.kind == "file" and self.told.key else self._prefix + name
 
     def _count(self, walk: Iterator[Found] | list[Found]) -> None:
-        """Return the number of files to upload, after a check that the name of each file makes a valid S3 key.
+        """Add the files and their bytes to the totals of the progress, and check that their names are valid as keys.
 
-        Raises AttemptError (exit code 5) for an invalid key; then no file was uploaded."""
+        Raises AttemptError (exit code 5) if one is invalid; no file has been uploaded then.
+        """
         check = KeyCheck(folds_case=False)
         for each in walk:
             self.attempts.stop.check()
@@ -104,7 +109,7 @@ class Upload:
         self._abort_orphans()
 
     def _compare(self, sender: Sender, found: Found, key: str, etag: str) -> None:
-        """Task: send a file unless the bucket has the same bytes."""
+        """Compare a file with an object of the same size, as a task. Send a small file that differs; note a large one."""
         size = self.told.part_size(found.size)
         if sender.is_same(found, etag, size):
             self.progress.files_unchanged += 1
@@ -155,7 +160,7 @@ class Upload:
             raise AttemptError(ExitCode.AUTH, "AccessDenied", message)
 
     def _find_begun(self) -> None:
-        """Find the unfinished uploads of earlier attempts; none if listing them is forbidden."""
+        """Set `_begun` to the unfinished uploads on the server. If the server refuses to list them, it stays empty."""
         try:
             for _, each in zip(range(MOST_BEGUN), multipart.begun(self.wire, self._prefix), strict=False):
                 self._begun.setdefault(each.key, []).append(each)
@@ -174,7 +179,7 @@ def _files(walk: Iterator[Found]) -> Iterator[Found]:
 
 
 def _status(parent: Tree, name: str) -> Found | None:
-    """Return a single file; None for a link or anything else."""
+    """Return the file `name` in `parent`; None if it is no regular file. Raises AttemptError (4) if it is missing."""
     found = parent.stat(name)
     if found is None:
         raise AttemptError(ExitCode.NOT_FOUND, "NotFound", f"{parent.where / name} is not there")

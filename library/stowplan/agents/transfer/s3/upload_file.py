@@ -20,21 +20,21 @@ from stowplan.agents.transfer.tree import Found, Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
 CHUNK = 1 << 20
-"""Bytes in memory at one time, and the maximum size of a file that is sent in one piece."""
+"""Bytes of a file in memory at one time per thread. Smaller files are read into memory as a whole."""
 
 COMMON_PARTS = tuple(size << 20 for size in (5, 8, 16, 32, 64))
-"""Part sizes that other programs use."""
+"""Part sizes in bytes that other programs use for multipart uploads."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """Range of a file as the body of a request. At most one chunk of it is in memory."""
+    """Range of an open file as the body of a request. At most `CHUNK` bytes of it are in memory."""
 
     descriptor: int
     offset: int
     size: int
     check: Callable[[], None]
-    """Function that raises if the work must stop, and AttemptError once the file has changed."""
+    """Function that raises StoppedError if the work must stop, and AttemptError if the file has changed."""
 
     @cached_property
     def sha256(self) -> str:
@@ -42,10 +42,11 @@ class Section:
 
     @property
     def md5(self) -> str:
+        """MD5 of the bytes in hexadecimal digits."""
         return self._digest(hashlib.md5(usedforsecurity=False))
 
     def chunks(self) -> Iterator[bytes]:
-        """Yield the bytes in order. Errors of `check` end the iteration."""
+        """Yield the bytes in order. Raises the errors of `check`, and AttemptError if the file has become shorter."""
         offset, end = self.offset, self.offset + self.size
         while offset < end:
             data = os.pread(self.descriptor, min(CHUNK, end - offset), offset)
@@ -63,7 +64,7 @@ class Section:
 
 @dataclass
 class Sender:
-    """Values that the upload of a file needs."""
+    """Objects that all uploads of files share, and uploads in one request."""
 
     wire: Wire
     tree: Tree
@@ -72,7 +73,7 @@ class Sender:
     log: Log
 
     def whole(self, found: Found, key: str) -> None:
-        """Send a file in one request. The signature holds the digest of the data, which the server checks."""
+        """Send a file in one request, to a full key. The server compares the data with its digest in the signature."""
 
         with self.reading(found) as descriptor:
             # A small file is read once, a larger one for its digest and for each try.
@@ -83,7 +84,7 @@ class Sender:
         self.progress.add(files=1, size=found.size)
 
     def section(self, descriptor: int, found: Found, offset: int, size: int) -> Section:
-        """Return a range of a file as a body. The file must not change."""
+        """Return a range of an open file as a request body, whose reads fail if the file has changed since `found`."""
 
         def check() -> None:
             self.attempts.stop.check()
@@ -95,7 +96,7 @@ class Sender:
     def reading(self, found: Found) -> Iterator[int]:
         """Open a file and yield its descriptor.
 
-        The file must not change between the comparison and the end of the block.
+        Raises AttemptError if its size or time differs from `found`, at the beginning or at the end of the block.
         """
         try:
             descriptor = self.tree.open(found.key)
@@ -109,7 +110,11 @@ class Sender:
             os.close(descriptor)
 
     def is_same(self, found: Found, etag: str, part_size: int) -> bool:
-        """Return whether the file's bytes have this ETag, also as a multipart upload with any common part size."""
+        """Return whether an object with this ETag has the same bytes as the file.
+
+        An ETag of a multipart upload is compared for parts of `part_size` bytes and of each size in `COMMON_PARTS`.
+        Another part size gives False.
+        """
         digest, _, count = etag.strip('"').partition("-")
         sizes = [found.size or 1] if not count else dict.fromkeys((part_size, *COMMON_PARTS))
         with self.reading(found) as descriptor:
@@ -127,22 +132,27 @@ class Sender:
 
 @dataclass
 class InParts:
-    """Large file whose parts are separate tasks. The last one to end completes the object."""
+    """Multipart upload of one large file, whose parts are separate tasks. The last task to end completes the object.
+
+    `ended` is then called with the first error of any part, or None; it is not called after a StoppedError.
+    """
 
     sender: Sender
     found: Found
     key: str
     part_size: int
     begun: Begun | None
-    """Earlier upload of this key. Its parts are reused if they match the file."""
+    """Unfinished upload of an earlier attempt, whose parts are reused if they match the file; None if there is none."""
     ended: Callable[[Exception | None], None]
     _parts: dict[int, Stored] = field(default_factory=dict)
+    """Parts of this upload by number, counted from 1."""
     _there: dict[int, Stored] = field(default_factory=dict)
+    """Parts that an earlier attempt sent, by number."""
     upload: str = ""
-    """Id from the server."""
+    """Id of the multipart upload from the server; empty before `begin`."""
 
     def begin(self) -> range:
-        """Start or resume the upload, and return the numbers of the parts to `send`."""
+        """Start or continue the upload, and return the numbers of all parts. Call `send` with each of them then."""
         wire = self.sender.wire
         self._descriptor = self.sender.tree.open(self.found.key)
         try:
@@ -164,12 +174,12 @@ class InParts:
         return range(1, count + 1)
 
     def _usable(self, there: dict[int, Stored]) -> dict[int, Stored]:
-        """Return the usable parts of an earlier upload; none if the size of its first part is impossible."""
+        """Return `there`; an empty dict if the size of its first part would divide the file into too many parts."""
         size = there[1].size if 1 in there else self.part_size
         return there if size and -(-self.found.size // size) <= MOST_PARTS else {}
 
     def send(self, number: int) -> None:
-        """Task: send one part."""
+        """Send one part, as a task of the thread pool, unless an earlier attempt sent the same bytes."""
         self._countdown.run(partial(self._send, number))
 
     def _send(self, number: int) -> None:
@@ -200,7 +210,7 @@ class InParts:
 
 
 def check_unchanged(descriptor: int, found: Found) -> None:
-    """Raise AttemptError if a file has changed."""
+    """Raise AttemptError if the size or time of an open file differs from `found`."""
     status = os.fstat(descriptor)
     if (status.st_size, status.st_mtime_ns) != (found.size, found.modified_ns):
         message = f"{found.key} was changed while it was copied"

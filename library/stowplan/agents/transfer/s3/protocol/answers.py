@@ -1,6 +1,6 @@
 """Validated answers of servers: XML documents and the values of fields and headers.
 
-A server may not be what it seems, or its answer may come from a proxy or a login page.
+An answer may come from a proxy, a login page or a malicious server, so each value is validated before its use.
 """
 
 import re
@@ -12,18 +12,23 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.schema.agents.exit_codes import ExitCode
 
 MOST_TAGS = 200_000
-"""Maximum number of tags in one document. A listing of 1000 objects with all optional fields has about 24,000."""
+"""Maximum number of `<` in one document. A listing of 1000 objects with all optional fields has about 24,000."""
 
 LONGEST_ETAG = 1024
+"""Maximum length of an ETag in characters."""
 
 _ETAG = re.compile(r"[ -~]*")
 _NUMBER = re.compile(r"[0-9]{1,19}")
 LARGEST = (1 << 63) - 1
-"""Maximum size of a file in the operating system."""
+"""Maximum of a number in an answer: the maximum size of a file in bytes on Linux."""
 
 
 class Document:
-    """Root of a document whose elements are all in one namespace, or in none."""
+    """Root element of an XML document, or one element in it, with access to its children.
+
+    All elements must be in the same namespace as the root, or in none. `what` names the document in messages, as a noun
+    such as "a listing".
+    """
 
     def __init__(self, root: ElementTree.Element, what: str) -> None:
         self._root, self._what = root, what
@@ -32,30 +37,30 @@ class Document:
 
     @property
     def name(self) -> str:
-        """Name of the root."""
+        """Name of the element without its namespace."""
         return self._root.tag.removeprefix(self._space)
 
     def text(self, name: str) -> str:
-        """Return the content of a child element of the root; empty if it is missing."""
+        """Return the content of the first child with this name; empty if there is none."""
         return self._root.findtext(f"{self._space}{name}") or ""
 
     def all(self, name: str) -> "list[Document]":
-        """Return the child elements with this name."""
+        """Return all children with this name, in the order of the document."""
         return [Document(each, self._what) for each in self._root.findall(f"{self._space}{name}")]
 
     def flag(self, name: str) -> bool:
-        """Return the value of an element that must be `true` or `false`. Raises AttemptError."""
+        """Return the value of a child that must be `true` or `false`. Raises AttemptError if it is not."""
         found = self.text(name)
         if found not in ("true", "false"):
             raise bad(f"{self._what} in which {name} is {_shown(found)} instead of true or false")
         return found == "true"
 
     def number(self, name: str) -> int:
-        """Return the value of an element that must be a whole number. Raises AttemptError."""
+        """Return the value of a child that must be a whole number. Raises AttemptError if it is not."""
         return number(self.text(name), f"{self._what} in which {name}")
 
     def moment(self, name: str) -> datetime:
-        """Return the value of an element that must be an ISO 8601 time. Raises AttemptError."""
+        """Return the value of a child that must be an ISO 8601 time. Raises AttemptError if it is not."""
         found = self.text(name)
         try:
             moment = datetime.fromisoformat(found)
@@ -65,11 +70,16 @@ class Document:
         return moment
 
     def etag(self) -> str:
+        """Return the content of the child `ETag`; empty if it is missing. Raises AttemptError if it is invalid."""
         return etag(self.text("ETag"), self._what)
 
 
 def document(content: bytes, what: str, *roots: str) -> Document:
-    """Parse XML with one of these roots. Raises AttemptError. `what` is a noun such as "a listing"."""
+    """Parse an XML answer and return its root.
+
+    Raises AttemptError if the answer is invalid, or if the name of its root is not in `roots`. `what` names the answer
+    in the message, as a noun such as "a listing".
+    """
     found = parsed(content)
     if found is None:
         raise bad(f"{what} that is no XML, or too much of it")
@@ -80,7 +90,10 @@ def document(content: bytes, what: str, *roots: str) -> Document:
 
 
 def parsed(content: bytes) -> ElementTree.Element | None:
-    """Parse XML in UTF-8; None if it is invalid, has a document type (which may define entities) or too many tags."""
+    """Parse XML in UTF-8 and return its root.
+
+    Returns None if the XML is invalid, has a document type (which may define entities) or too many tags.
+    """
     if b"<!DOCTYPE" in content or content.count(b"<") > MOST_TAGS:
         return None
     try:
@@ -91,21 +104,21 @@ def parsed(content: bytes) -> ElementTree.Element | None:
 
 
 def etag(text: str, what: str) -> str:
-    """Validate an ETag for use in a header. Raises AttemptError."""
+    """Return `text`, an ETag, if it is valid in a header. Otherwise raise AttemptError, with `what` in its message."""
     if len(text) > LONGEST_ETAG or not _ETAG.fullmatch(text):
         raise bad(f"{what} with the ETag {_shown(text)}")
     return text
 
 
 def number(text: str, what: str) -> int:
-    """Parse a whole number that can be a size. Raises AttemptError."""
+    """Parse a whole number from 0 to `LARGEST`. Raises AttemptError, with `what` in its message, for anything else."""
     if not _NUMBER.fullmatch(text) or int(text) > LARGEST:
         raise bad(f"{what} is {_shown(text)} instead of a number")
     return int(text)
 
 
 def http_date(text: str, what: str) -> int:
-    """Parse the time in a header into whole seconds since 1970. Raises AttemptError."""
+    """Parse the time in a header into whole seconds since 1970. Raises AttemptError, with `what`, if it is invalid."""
     try:
         return int(parsedate_to_datetime(text).timestamp())
     except (TypeError, ValueError, OverflowError):
@@ -113,7 +126,7 @@ def http_date(text: str, what: str) -> int:
 
 
 def bad(what: str) -> AttemptError:
-    """Return the failure for an invalid answer."""
+    """Return the failure for an invalid answer. `what` ends its message: `The server sent <what>`."""
     return AttemptError(ExitCode.TRANSIENT, "BadAnswer", f"The server sent {what}")
 
 

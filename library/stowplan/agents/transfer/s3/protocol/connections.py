@@ -1,6 +1,6 @@
 """HTTP/1.1 connections to the server of one bucket, with or without TLS, direct or through the environment's proxy.
 
-Received bytes go straight into the caller's memory, so large objects cost little more than the system call.
+Received bytes are written directly into the caller's buffer, so large objects need little processor time.
 """
 
 import http.client
@@ -20,7 +20,7 @@ from stowplan.agents.transfer.s3.protocol.pace import Allowance, Pace, PacedRead
 
 
 class LineError(Exception):
-    """Connection that could not be opened, broke or fell silent."""
+    """A connection could not be opened, broke, or was silent for too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Incoming:
         return {name.lower(): value for name, value in self.response.getheaders()}
 
     def read(self, most: int) -> tuple[bytes, bool]:
-        """Return at most so many bytes of the body, and whether they are the whole body."""
+        """Return the first bytes of the body, at most `most`, and whether they are the whole body. Call it once."""
         with _line():
             data = self.response.read(most)
             # This also reads the end of a body of unknown length, so that the connection can be reused.
@@ -49,7 +49,7 @@ class Incoming:
             return data, not more
 
     def fill(self, buffer: memoryview) -> int:
-        """Read the next bytes of the body; fewer than the buffer's size only at its end."""
+        """Read bytes of the body into `buffer` and return their number, which is smaller only at the body's end."""
         with _line():
             count = self.response.readinto(buffer)
             if not count and self.response.length:
@@ -58,7 +58,7 @@ class Incoming:
 
 
 class _Response(http.client.HTTPResponse):
-    """Response with a minimum pace."""
+    """Response of http.client whose reads `pace` counts and limits."""
 
     def __init__(self, sock: socket.socket, *rest: Any, pace: Pace, **more: Any) -> None:
         super().__init__(sock, *rest, **more)
@@ -66,7 +66,7 @@ class _Response(http.client.HTTPResponse):
 
 
 class _Paced:
-    """Connection and the pace of its answers."""
+    """Connection with the counts and limits (`Pace`) of its answers."""
 
     def __init__(self, connection: http.client.HTTPConnection) -> None:
         self.connection, self.pace = connection, Pace()
@@ -75,7 +75,7 @@ class _Paced:
 
 @dataclass
 class Connections:
-    """Pool of reusable connections. A thread takes a connection for the time of one request."""
+    """Pool of reusable connections to the server of one bucket. A request uses a connection alone."""
 
     bucket: Bucket
     _idle: list[_Paced] = field(default_factory=list)
@@ -94,7 +94,10 @@ class Connections:
         *,
         allowed: Allowance,
     ) -> Iterator[Incoming]:
-        """Send a request and yield its answer. Redirects are not followed. Raises LineError and any error of `body`."""
+        """Send a request and yield its answer before the body is read. Redirects are not followed.
+
+        `path` includes the query and is percent-encoded. Raises LineError and any error of `body`.
+        """
         with _line():
             paced = self._connection()
         connection = paced.connection
@@ -142,7 +145,7 @@ class Connections:
         return new
 
     def _connected(self, address: tuple[str, int], seconds: float, *_: object) -> socket.socket:
-        """Connect to the server or its proxy. The spec or the platform named both."""
+        """Connect to the server or the proxy. Both may have private addresses: the spec or the platform names them."""
         return self.bucket.network.connect(*address, named=True, seconds=seconds)
 
     def _begin(self, connection: http.client.HTTPConnection, method: str, path: str, own: Mapping[str, str]) -> None:
@@ -168,7 +171,7 @@ class Connections:
 
 
 def _send(connection: http.client.HTTPConnection, body: Iterable[bytes]) -> bool:
-    """Send the body; False if the server stopped reading, which its answer explains."""
+    """Send the body and return True; False if the server stopped reading before. Its answer then gives the reason."""
     for data in body:
         try:
             connection.send(data)

@@ -1,4 +1,4 @@
-"""Server and URLs of a bucket."""
+"""Address of a bucket, and the account for requests to it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,19 +16,20 @@ DEFAULT_REGION = "us-east-1"
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """One bucket of one server, with the account to use."""
+    """One bucket of one server, with the account for requests to it."""
 
     name: str
     endpoint: str | None
-    """URL without a path; None for AWS."""
+    """URL of the server without a path; None for the AWS endpoint of `region`."""
     region: str
     path_style: bool
+    """True if the bucket's name is in the path of URLs, False if it is the first label of the host."""
     credentials: Credentials | None
     """Credentials; None for unsigned requests."""
     authorities: Path | None = None
-    """Certificates to trust in addition to those of the system."""
+    """File of certificates to trust in addition to those of the system; None for no others."""
     network: Network = OF_A_POD
-    """Addresses that the server may have."""
+    """Rule for the IP addresses that the server may have."""
 
     @property
     def scheme(self) -> str:
@@ -36,13 +37,13 @@ class Bucket:
 
     @property
     def host(self) -> str:
-        """Host and port of the requests."""
+        """Host of the requests, with its port if the endpoint names one."""
         netloc = urlsplit(self._server).netloc
         return netloc if self.path_style else f"{self.name}.{netloc}"
 
     @property
     def root(self) -> str:
-        """Path of the bucket itself."""
+        """Path that begins the path of every request: `/<bucket>`, or empty if the bucket is in the host."""
         return f"/{self.name}" if self.path_style else ""
 
     @property

@@ -1,4 +1,4 @@
-"""One object in the listing of a source."""
+"""One object of a listing, and files that hold one such entry per line."""
 
 import hashlib
 import json
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class S3Object:
-    """Object, or zero-byte object for a folder (its key ends in `/`)."""
+    """Object of a bucket in one version. If its key ends in `/`, it stands for a folder."""
 
     key: str
     """Key relative to the transfer's prefix, and path relative to the destination."""
@@ -24,45 +24,51 @@ class S3Object:
 
     @property
     def identity(self) -> str:
-        """Name for the state files of this version of this object."""
+        """Hash of all fields in hexadecimal digits, as the name of files about this version of the object."""
         return hashlib.blake2s(
             repr((self.key, self.size, self.etag, self.modified)).encode(), digest_size=16
         ).hexdigest()
 
     @property
     def md5(self) -> str | None:
-        """MD5 in the ETag of an object in one piece. Stores with their own keys have other ETags."""
+        """MD5 of the bytes in hexadecimal digits, from the ETag; None if the ETag does not have the form of an MD5.
+
+        ETags of objects that the store encrypts with its own keys have the same form, but are no MD5 of the bytes.
+        """
         bare = self.etag.strip('"').lower()
         return bare if len(bare) == 32 and not set(bare) - set("0123456789abcdef") else None
 
     @property
     def pieces(self) -> tuple[bytes, int] | None:
-        """Digest of the parts' digests in the ETag, and the number of parts."""
+        """MD5 of the parts' MD5s, and the number of parts, from the ETag of a multipart upload.
+
+        None if the ETag does not have the form `<MD5>-<number>`.
+        """
         digest, dash, count = self.etag.strip('"').lower().partition("-")
         good = dash and len(digest) == 32 and not set(digest) - set("0123456789abcdef") and count.isdecimal()
         return (bytes.fromhex(digest), int(count)) if good else None
 
 
 def written(entry: S3Object, *, wanted: bool) -> str:
-    """Return one line of a file of entries. `wanted`: the content must be fetched."""
+    """Return an entry as one line of JSON. `wanted`, whether its content must be fetched, is stored with it."""
     return json.dumps([entry.key, entry.size, entry.etag, entry.modified, int(wanted)], ensure_ascii=False) + "\n"
 
 
 def read(line: str) -> tuple[S3Object, bool]:
-    """Parse a line of `written`. Raises ValueError if it is invalid."""
+    """Parse a line of `written`, and return the entry and `wanted`. Raises ValueError or TypeError if it is invalid."""
     key, size, etag, modified, wanted = json.loads(line)
     return S3Object(key, size, etag, modified), bool(wanted)
 
 
 class InOrder:
-    """Look-up of entries in ascending order of keys, by keys in the same order. Nothing is stored."""
+    """Look-up by key in a stream of entries with ascending keys. Keys must be asked for in ascending order too."""
 
     def __init__(self, entries: Iterator[S3Object]) -> None:
         self._entries = entries
         self._next = next(entries, None)
 
     def at(self, key: str) -> S3Object | None:
-        """Return the entry of this key, which must not be smaller than the key before."""
+        """Return the entry with this key; None if there is none. No key may be smaller than that of the call before."""
         while self._next and self._next.key < key:
             self._next = next(self._entries, None)
         return self._next if self._next and self._next.key == key else None

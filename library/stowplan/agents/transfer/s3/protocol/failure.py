@@ -20,7 +20,10 @@ class ChangedError(Exception):
 
 
 def of_any(error: Exception, what: str) -> AttemptError | ChangedError | StoppedError:
-    """Translate an exception into a failure. Errors of neither a server nor the system are raised again."""
+    """Return the failure for an exception; a message begins with `what`.
+
+    Exceptions other than ChangedError, AttemptError, StoppedError and OSError are raised again.
+    """
     if isinstance(error, ChangedError):
         return error
     return failure.of_any(error, what)

@@ -1,4 +1,4 @@
-"""Listing of the objects below a prefix, page by page, with the server's exact keys."""
+"""Listing of the objects below a prefix. Keys are exactly those of the server, even if they contain `//` or `..`."""
 
 from collections.abc import Iterator
 from urllib.parse import unquote_plus
@@ -14,10 +14,10 @@ MOST_EMPTY = 1000
 
 
 def objects(wire: Wire, prefix: str, *, most: int = 1000) -> Iterator[S3Object]:
-    """All objects below a prefix, in ascending order of their keys, which are relative to it.
+    """Yield all objects below a prefix, in ascending order of keys. Their keys are relative to the prefix.
 
-    An object whose key equals the prefix, the folder of the transfer, is left out. Raises AttemptError if the server
-    breaks the order, on which the comparison depends.
+    An object whose key equals the prefix is left out: it stands for the folder of the transfer. `most` is the maximum
+    number of objects in one answer. Raises AttemptError if the server breaks the order: callers depend on it.
     """
     token, last, empty = "", "", 0
     while True:
@@ -40,7 +40,9 @@ def objects(wire: Wire, prefix: str, *, most: int = 1000) -> Iterator[S3Object]:
 
 
 def page(wire: Wire, prefix: str, token: str, most: int) -> tuple[list[S3Object], str]:
-    """One page and the token of the next one, empty after the last.
+    """Return the objects of one page of the listing, and the token of the next page; it is empty after the last page.
+
+    `token` is that of the page, empty for the first one. `most` is the maximum number of objects in the page.
 
     https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html
     """

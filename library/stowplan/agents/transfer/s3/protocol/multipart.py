@@ -18,42 +18,45 @@ from stowplan.schema.agents.exit_codes import ExitCode
 _XML = {"content-type": "application/xml"}
 
 COMPLETE_SECONDS = 600.0
-"""Seconds without data after which a completion fails.
+"""Seconds in which the server must answer the request that completes an upload.
 
 Stores need minutes for a large object, and send blanks meanwhile:
 https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html.
 """
 
 MOST_PAGES = 100
-"""Maximum number of pages of a list of uploads, with 1000 uploads each."""
+"""Maximum number of pages that are read of a list of unfinished uploads, with 1000 uploads each."""
 
 ORPHAN_AGE = timedelta(hours=24)
-"""Age from which on unfinished uploads that this run cannot use are aborted."""
+"""Age from which on an unfinished upload that this attempt does not continue is aborted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """Upload that was neither completed nor aborted."""
+    """Multipart upload that was neither completed nor aborted."""
 
     key: str
+    """Full key in the bucket."""
     id: str
     at: datetime
+    """Time at which the upload began."""
 
     @property
     def is_orphan(self) -> bool:
+        """True if the upload is older than `ORPHAN_AGE`."""
         return datetime.now(UTC) - self.at > ORPHAN_AGE
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Part that the server has."""
+    """Part of a multipart upload that the server has."""
 
     size: int
     etag: str
 
 
 def begin(wire: Wire, key: str) -> str:
-    """Start an upload and return its id."""
+    """Start a multipart upload of the object with this full key, and return the id of the upload."""
     content = wire.call("POST", key, [("uploads", "")]).content
     found = document(content, "the beginning of an upload", "InitiateMultipartUploadResult").text("UploadId")
     if not found:
@@ -62,16 +65,20 @@ def begin(wire: Wire, key: str) -> str:
 
 
 def send(wire: Wire, key: str, upload: str, number: int, data: bytes | Body) -> Stored:
-    """Send one part, counted from 1. The signature holds the digest of the data, which the server checks."""
+    """Send part `number`, counted from 1, of the upload with the id `upload`, and return it as the server has it.
+
+    The server compares the data with its digest in the signature.
+    """
     response = wire.call("PUT", key, [("partNumber", str(number)), ("uploadId", upload)], data)
     size = len(data) if isinstance(data, bytes) else data.size
     return Stored(size, etag(response.headers.get("etag", ""), "a part"))
 
 
 def complete(wire: Wire, key: str, upload: str, parts: Mapping[int, Stored], size: int) -> None:
-    """Complete the object.
+    """Complete an upload, so that its parts, by number, become the object. `size` is that of the object in bytes.
 
-    If an answer was lost and the retry finds no upload, the object's size is checked instead.
+    If the server has no such upload, an earlier try may have completed it without its answer being received. Then the
+    size of the object is checked. Raises AttemptError if it differs, or if the server cannot complete the upload.
     """
     listed = "".join(
         f"<Part><PartNumber>{number}</PartNumber><ETag>{escape(part.etag)}</ETag></Part>"
@@ -92,12 +99,12 @@ def complete(wire: Wire, key: str, upload: str, parts: Mapping[int, Stored], siz
 
 
 def abort(wire: Wire, begun: Begun) -> None:
-    """Abort an upload and free its parts."""
+    """Abort an unfinished upload, so that the server deletes its parts."""
     wire.call("DELETE", begun.key, [("uploadId", begun.id)], accepted=(404,))
 
 
 def begun(wire: Wire, prefix: str) -> Iterator[Begun]:
-    """Yield the unfinished uploads below a prefix."""
+    """Yield the unfinished uploads of keys that begin with `prefix`."""
     key_marker, id_marker = "", ""
     for _ in range(MOST_PAGES):
         query = [("uploads", ""), ("prefix", prefix), ("encoding-type", "url")]
@@ -116,7 +123,7 @@ def begun(wire: Wire, prefix: str) -> Iterator[Begun]:
 
 
 def stored(wire: Wire, key: str, upload: str) -> dict[int, Stored]:
-    """Return the parts of an upload on the server by number; none if the upload is gone."""
+    """Return the parts that the server has of an upload, by number; an empty dict if the upload does not exist."""
     parts: dict[int, Stored] = {}
     marker = 0
     while True:

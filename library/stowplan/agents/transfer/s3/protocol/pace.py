@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 LEAST_BYTES, PACE_SECONDS = 64 << 10, 60.0
-"""Minimum bytes in each minute of waiting, about 1 KiB a second. Time for writing to disk does not count."""
+"""Minimum bytes per `PACE_SECONDS` of waiting, about 1 KiB a second. Time for writing to disk is no waiting."""
 
 OVERHEAD = 1 << 20
-"""Bytes for the head of an answer. A quarter of the body's size is added for the overhead of small chunks."""
+"""Bytes that an answer may have above 5/4 of its body, for its head. The quarter is for the overhead of chunks."""
 
 
 class PaceError(OSError):
@@ -18,34 +18,34 @@ class PaceError(OSError):
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """Limits of one answer."""
+    """Limits of size and waiting time for one answer."""
 
     size: int
     """Maximum size of its body in bytes."""
     seconds: float | None = None
-    """Seconds of waiting in which `LEAST_BYTES` must arrive; None for `PACE_SECONDS`."""
+    """Seconds of waiting in which at least `LEAST_BYTES` must arrive; None for `PACE_SECONDS`."""
 
 
 @dataclass
 class Pace:
-    """Received bytes and waiting time of the current answer on one connection."""
+    """Count of received bytes and waiting time of the current answer on one connection, with the limits for both."""
 
     _most: int = OVERHEAD
     _seconds: float = PACE_SECONDS
     _came: int = 0
     _waited: float = 0.0
     _since: int = 0
-    """Number of bytes at the beginning of the present minute of waiting."""
+    """Value of `_came` at the beginning of the current interval of `_seconds` of waiting."""
 
     def begin(self, allowed: Allowance) -> None:
-        """Reset for a new request."""
+        """Reset the counts, and set the limits for the answer to a new request."""
         self._most = OVERHEAD + allowed.size + allowed.size // 4
         self._seconds = PACE_SECONDS if allowed.seconds is None else allowed.seconds
         self._came = self._since = 0
         self._waited = 0.0
 
     def add(self, count: int, seconds: float) -> None:
-        """Record `count` bytes after `seconds` of waiting. Raises PaceError."""
+        """Record `count` bytes after `seconds` of waiting. Raises PaceError if the answer is too large or too slow."""
         self._came += count
         self._waited += seconds
         if self._came > self._most:
@@ -58,7 +58,7 @@ class Pace:
 
 
 class PacedReader(io.RawIOBase):
-    """Stream that reports its reads to a `Pace`."""
+    """Raw stream that reports the size and duration of each read to a `Pace`."""
 
     def __init__(self, inner: Any, pace: Pace) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class PacedReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        """Read the next bytes. Raises OSError, also for a wrong pace."""
+        """Read bytes into `buffer` and return their number. Raises OSError, which is PaceError above a limit."""
         began = time.monotonic()
         count: int | None = self._inner.readinto(buffer)
         self._pace.add(count or 0, time.monotonic() - began)

@@ -1,4 +1,4 @@
-"""Checksum of a large object, requested from the server before the fetch."""
+"""Requests for the checksum of a large object before its download."""
 
 import re
 from collections.abc import Mapping
@@ -12,13 +12,14 @@ MOST_PARTS = 10_000
 """Maximum number of parts of one object, by https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html."""
 
 _UNKNOWN = (400, 403, 404, 405, 412, 416, 501)
-"""Status codes of servers without checksums or parts, and of servers that have another version by now."""
+"""Status codes of servers that know no checksums or parts, or that now have another version of the object."""
 
 
 def proof_of(wire: Wire, key: str, entry: S3Object, part_size: int, *, parts: bool) -> Proof | None:
-    """The checksum to hold an object against; None where there is none that can be computed.
+    """Return the checksum that the server has of an object; None if it has none that this program can compute.
 
-    `parts` allows the ETag of a multipart upload, which is an MD5 and slow to compute.
+    `key` is the full key in the bucket. `part_size` is the size in bytes of the parts of the download. `parts` also
+    allows the ETag of a multipart upload, which is a slow MD5 of the MD5s of the uploaded parts.
     """
     headers = _head(wire, key, entry, ())
     if headers is None:
@@ -34,7 +35,7 @@ def proof_of(wire: Wire, key: str, entry: S3Object, part_size: int, *, parts: bo
 
 
 def is_encrypted(headers: Mapping[str, str]) -> bool:
-    """Return whether the server encrypts with keys that make an ETag other than a digest."""
+    """Return whether the server encrypts the object in a way by which its ETag is no MD5 of its bytes."""
     encryption = headers.get("x-amz-server-side-encryption", "")
     return encryption.startswith("aws:kms") or "x-amz-server-side-encryption-customer-algorithm" in headers
 
@@ -48,7 +49,7 @@ def _of_etag(entry: S3Object, headers: Mapping[str, str], *, parts: bool) -> Che
 
 
 def _piece(wire: Wire, key: str, entry: S3Object) -> int:
-    """Return the size in bytes of the uploaded parts; 0 if their sizes differ."""
+    """Return the size in bytes of each uploaded part except the last; 0 if it is unknown or the sizes differ."""
     size, told = _part(wire, key, entry, 1)
     count = told or (entry.pieces[1] if entry.pieces else 0)
     if not size or count > MOST_PARTS or -(-entry.size // size) != count:
@@ -58,7 +59,7 @@ def _piece(wire: Wire, key: str, entry: S3Object) -> int:
 
 
 def _part(wire: Wire, key: str, entry: S3Object, number: int) -> tuple[int, int]:
-    """Return the size of one part in bytes, and the number of parts; 0 for unknown values."""
+    """Return the size in bytes of part `number`, counted from 1, and the number of parts; 0 for an unknown value."""
     headers = _head(wire, key, entry, [("partNumber", str(number))])
     if headers is None:
         return 0, 0

@@ -1,4 +1,4 @@
-"""Signed requests to one bucket: exact listings, parts of large objects, the steps of an upload."""
+"""Signed requests to one bucket, with retries and limits for the answers."""
 
 import hashlib
 import re
@@ -22,13 +22,13 @@ from stowplan.agents.transfer.s3.protocol.signing import EMPTY_SHA256, encoded, 
 from stowplan.schema.agents.exit_codes import ExitCode
 
 LONGEST_WAIT = 60.0
-"""Maximum wait in seconds for a Retry-After."""
+"""Maximum seconds that an answer's header `Retry-After` can delay the next try."""
 
 PAGE_BYTES, ERROR_BYTES = 16 << 20, 64 << 10
-"""Maximum size in bytes of a document, and of an error. A page of 1000 keys of 1024 bytes has less than 4 MiB."""
+"""Maximum bytes of an XML answer, and of an error. A listing of 1000 keys of 1024 bytes has less than 4 MiB."""
 
 SHOWN, MESSAGE = 200, 1000
-"""Maximum length in characters of a quoted page that is no S3 error, and of an S3 error's message."""
+"""Maximum characters that a message quotes: of an error answer that is not from S3, and of an S3 error's message."""
 
 _THROTTLED = frozenset({408, 429, 500, 502, 503, 504})
 _THROTTLING_CODES = frozenset({"RequestTimeout", "SlowDown", "InternalError", "OperationAborted", "BadDigest"})
@@ -36,10 +36,11 @@ _THROTTLING_CODES = frozenset({"RequestTimeout", "SlowDown", "InternalError", "O
 _CODE = re.compile(r"[A-Za-z][A-Za-z0-9]{0,63}")
 
 Query = Sequence[tuple[str, str]]
+"""Parameters of a URL's query as (name, value) pairs, not yet percent-encoded."""
 
 
 class Body(Protocol):
-    """Body of a request. It may be read several times: for its digest, and for each try."""
+    """Body of a request. `chunks` may be called several times: for the digest, and for each try of the request."""
 
     @property
     def size(self) -> int:
@@ -47,15 +48,15 @@ class Body(Protocol):
 
     @property
     def sha256(self) -> str:
-        """Digest in hexadecimal digits."""
+        """SHA-256 of the bytes in hexadecimal digits."""
 
     def chunks(self) -> Iterator[bytes]:
-        """Yield the bytes."""
+        """Yield all bytes of the body in order, from the beginning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Small body in memory."""
+    """Small request body in memory."""
 
     data: bytes
 
@@ -74,7 +75,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """Complete answer."""
+    """Answer with its complete body."""
 
     status_code: int
     headers: Mapping[str, str]
@@ -87,7 +88,7 @@ class Response:
 
 
 class Wire:
-    """Requests to one bucket. Any thread may use it."""
+    """Client that sends requests to one bucket. Any thread may use it."""
 
     def __init__(self, bucket: Bucket, attempts: Attempts, redact: Redactor) -> None:
         self.bucket = bucket
@@ -108,11 +109,11 @@ class Wire:
         accepted: Sequence[int] = (),
         seconds: float | None = None,
     ) -> Response:
-        """Return the answer to a request after retries.
+        """Send a request, with retries after failures that may pass, and return its answer.
 
-        Raises AttemptError for a refusal whose status is not in `accepted`.
-
-        An empty key means the bucket itself. For `seconds` see `Allowance`.
+        Raises AttemptError unless the answer has a status of success or one in `accepted`. An empty `key` addresses the
+        bucket itself. `seconds` is the waiting time in which a small answer, or each 64 KiB of a large one, must
+        arrive; None for a minute.
         """
         what = f"{method} {self.bucket.name}/{key}"
         sent: Body = Text(body) if isinstance(body, bytes) else body
@@ -127,14 +128,15 @@ class Wire:
         return self._attempts.run(what, once)
 
     def said(self, response: Response) -> str:
-        """Return code and message of an error, without secrets."""
+        """Return code and message of an S3 error, or the beginning of another answer, as one string without secrets."""
         return " ".join(_error(response.content, self._redact)).strip()
 
     @contextmanager
     def reading(self, key: str, headers: Mapping[str, str], accepted: Sequence[int], most: int) -> Iterator[Incoming]:
-        """Stream an object of at most `most` bytes, without retries.
+        """Request an object, without retries, and yield the answer before its body is read.
 
-        Raises AttemptError, also for errors while the body is read.
+        `most` is the maximum size of the body in bytes. Raises AttemptError unless the answer has a status of success
+        or one in `accepted`, and for connection errors inside of the `with` block.
         """
         what = f"GET {self.bucket.name}/{key}"
         request = self._request("GET", key, (), Text(b""), headers=headers, allowed=Allowance(most))
@@ -182,13 +184,13 @@ class Wire:
 
 
 def _error_of(incoming: Incoming) -> Response:
-    """Read the beginning of an answer whose body is an error or not needed."""
+    """Return an answer with at most `ERROR_BYTES` of its body, which is an error message or not needed."""
     return Response(incoming.status, incoming.headers, incoming.read(ERROR_BYTES)[0])
 
 
 @contextmanager
 def _named(what: str) -> Iterator[None]:
-    """Add the name of the request to a connection's failure."""
+    """Translate a LineError of the block into a temporary AttemptError whose message begins with `what`."""
     try:
         yield
     except LineError as error:
@@ -196,7 +198,7 @@ def _named(what: str) -> Iterator[None]:
 
 
 def refusal(response: Response, what: str, redact: Redactor) -> AttemptError:
-    """Translate an answer with status 300 or above."""
+    """Return the failure for an answer with status 300 or above. `what` is the beginning of its message."""
     status, (code, message) = response.status_code, _error(response.content, redact)
     text = f"{what}: {status} {code} {message}".strip()
     if status in _THROTTLED or code in _THROTTLING_CODES:
@@ -228,7 +230,7 @@ def _error(content: bytes, redact: Redactor) -> tuple[str, str]:
 
 
 def _host(location: str) -> str:
-    """Return the host of a redirect's URL; empty if it has none. The rest of the URL may hold signatures."""
+    """Return only the host of a redirect's URL, since the rest may hold signatures; empty if there is no host."""
     try:
         return urlsplit(location).hostname or ""
     except ValueError:
@@ -236,7 +238,7 @@ def _host(location: str) -> str:
 
 
 def _retry_after(text: str) -> float:
-    """Return the seconds of a Retry-After header, which may be a number or a date."""
+    """Return the seconds to wait by a Retry-After header, which is a number or a date; 0 if missing or invalid."""
     try:
         seconds = float(text) if text.isdecimal() else (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds()
     except (TypeError, ValueError):

@@ -11,11 +11,12 @@ from datetime import datetime
 from urllib.parse import quote
 
 EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
+"""SHA-256 of an empty body in hexadecimal digits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """Keys of an account. `repr` hides them."""
+    """Access key, secret key and session token of an account. `repr` hides all of them."""
 
     access_key_id: str = field(repr=False)
     secret_access_key: str = field(repr=False)
@@ -23,12 +24,12 @@ class Credentials:
 
 
 def encoded(text: str, safe: str = "") -> str:
-    """Percent-encode by S3's rule: all except letters, digits and `-._~`, with upper-case hexadecimal digits."""
+    """Percent-encode by S3's rule: all except letters, digits, `-._~` and `safe`, as `%2F`."""
     return quote(text, safe=safe + "-._~")
 
 
 def query_string(query: Sequence[tuple[str, str]]) -> str:
-    """Return the query of a request in the order that its signature requires."""
+    """Return the percent-encoded query of a URL without `?`, sorted as the signature requires."""
     return "&".join(sorted(f"{encoded(name)}={encoded(value)}" for name, value in query))
 
 
@@ -44,7 +45,7 @@ def signed_headers(
     now: datetime,
     headers: Mapping[str, str],
 ) -> dict[str, str]:
-    """Return all headers of a request, including its signature.
+    """Return all headers of a request, in lower case: `headers`, and those for the host, time, digest and signature.
 
     `path` and `query` are percent-encoded, `sha256` is the digest of the body in hexadecimal digits, `now` is in UTC.
     """
