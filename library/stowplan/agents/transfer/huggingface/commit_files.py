@@ -1,4 +1,4 @@
-"""Files of a claim that go into a commit."""
+"""Files of a claim as parts of commits to a Hub."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -12,13 +12,13 @@ from stowplan.agents.transfer.tree import Found, Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
 SMALL = 10 << 20
-"""Size in bytes from which on the Hub stores no file in Git itself.
+"""Size in bytes from which on the Hub never stores a file in Git itself.
 
-Smaller files stay in memory until the Hub has answered.
+Smaller files are read into memory, and stay there until they are uploaded or committed.
 """
 
 MOST = 256
-"""Maximum number of files in one request to the Hub, and of open files."""
+"""Maximum number of files in one request to the Hub. All files of a request are open at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,10 @@ class Outgoing:
 
 
 def batches(files: Sequence[Outgoing], held: int) -> Iterator[list[Outgoing]]:
-    """Yield the files in order, in batches whose small files have at most `held` bytes."""
+    """Yield the files in order, in lists of at most `MOST` files.
+
+    The files smaller than `SMALL` in one list have at most `held` bytes together, unless a single file has more.
+    """
     batch: list[Outgoing] = []
     small = 0
     for each in files:
@@ -46,11 +49,10 @@ def batches(files: Sequence[Outgoing], held: int) -> Iterator[list[Outgoing]]:
 
 @contextmanager
 def opened(tree: Tree, batch: Sequence[Outgoing]) -> Iterator[list[CommitOperationAdd]]:
-    """Yield the files as operations of the library.
+    """Open the files and yield them as operations of huggingface_hub, in the same order.
 
-    They must not change between the comparison and the end of the block.
-
-    Large files are passed as names of open descriptors, so no link can replace them.
+    Raises AttemptError if a file has changed since it was listed, at the beginning or at the end of the block. Large
+    files are passed as names of open descriptors, so that nobody can replace them by links.
     """
     with ExitStack() as stack:
         descriptors = []
@@ -72,6 +74,7 @@ def _operation(file: Outgoing, descriptor: int) -> CommitOperationAdd:
 
 
 def _check(batch: Sequence[Outgoing], descriptors: Sequence[int]) -> None:
+    """Raise AttemptError if the size or time of an open file differs from that in `batch`."""
     for each, descriptor in zip(batch, descriptors, strict=True):
         status = os.fstat(descriptor)
         if (status.st_size, status.st_mtime_ns) != (each.found.size, each.found.modified_ns):

@@ -22,7 +22,7 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 @dataclass
 class Download:
-    """One run."""
+    """Download of the files of one commit in one attempt."""
 
     files: Sequence[RemoteFile]
     fetcher: Fetcher
@@ -33,11 +33,12 @@ class Download:
     log: Log
     part_size: int
     wanted: list[RemoteFile] = field(default_factory=list)
+    """Files that must be fetched; `compare` sets it."""
     _other: int = 0
-    """Number of files whose content differs from that of an earlier run."""
+    """Number of files that exist in the destination with other content than in the commit."""
 
     def compare(self, check: KeyCheck) -> None:
-        """Compare the commit with the destination. Only the state is written.
+        """Compare the commit with the destination, which this does not change, and set `wanted`.
 
         Raises AttemptError (exit code 5) if a path is invalid below the destination, or if the free space is too small.
         """
@@ -72,6 +73,7 @@ class Download:
         self.crew.end()
 
     def _compare(self, file: RemoteFile) -> None:
+        """Decide whether a file must be fetched. If its content must be read for that, a task does it."""
         status = self.tree.stat(file.key)
         if status is None or not stat.S_ISREG(status.st_mode):
             self.wanted.append(file)
@@ -83,7 +85,7 @@ class Download:
             self.crew.give(partial(self._look_into, file, status))
 
     def _look_into(self, file: RemoteFile, status: os.stat_result) -> None:
-        """Task: compare the content of a file that has the right size and no entry in the state."""
+        """Compare the content of a file, as a task: its size is that in the commit, but its content is not recorded."""
         if has_content(self.tree, file.key, file, self.stop.check):
             self.fetcher.known.add(file.key, file.digest, status)
             self._unchanged(file)
@@ -99,7 +101,7 @@ class Download:
         self.progress.add(files=1, resumed=file.size)
 
     def _sweep(self) -> None:
-        """Remove partial files of other versions, and of small files, which start again."""
+        """Delete incomplete files of earlier attempts that this one cannot continue: other versions, small files."""
         goes_on = {each.identity for each in self.wanted if each.size > self.part_size}
         for each in self.fetcher.folder.iterdir():
             if each.stem not in goes_on:

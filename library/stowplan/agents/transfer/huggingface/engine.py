@@ -34,12 +34,12 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 _PROBE = "stowplan-probe"
 _NOT_OURS = (".git", ".cache/huggingface")
-"""Directories that other programs create in copies of a repository, and that the Hub refuses."""
+"""Directories that Git and huggingface_hub create in copies of a repository. The Hub refuses them in an upload."""
 
 
 @dataclass(frozen=True)
 class HuggingFaceEngine:
-    """Copies between a claim and one repository."""
+    """Copies between a claim and one repository on a Hub, by the interface of a transfer engine."""
 
     told: HuggingFaceSettings
 
@@ -100,7 +100,7 @@ class HuggingFaceEngine:
             return upload.run()
 
     def _reader(self, work: TransferWork, hub: Hub, commit: str, files: list[RemoteFile]) -> Read:
-        """Return the reader of file contents: hf-xet for files in the Xet store, if there is one."""
+        """Return the function that reads files: by hf-xet if it may be used and has the file, otherwise by HTTP."""
         content = Content(hub, commit)
         wanted = self.told.xet and any(each.xet for each in files)
         store = xet.connect(hub, commit, self.told.xet_streams, work.stop) if wanted else None
@@ -110,7 +110,9 @@ class HuggingFaceEngine:
 
     @contextmanager
     def _files(self, work: TransferWork, folder: str, name: str) -> Iterator[tuple[Tree, list[Outgoing]]]:
-        """Yield the files to send.
+        """Yield the directory in the claim, and its files to send with their paths in the repository.
+
+        `folder` and `name` are the parts of the path in the claim. If it is a file, only this file is sent.
 
         Raises AttemptError (exit code 5), before the first request, if a name is invalid in a repository.
         """
@@ -126,13 +128,15 @@ class HuggingFaceEngine:
             yield tree, [Outgoing(each, prefix + each.key) for each in self._found(tree, work)]
 
     def _single_path(self, name: str) -> str:
-        """Return the path of a single file, by the rule of the Hub's command line: a path with `/` at its end is a
-        folder.
+        """Return the path in the repository of a single file, by the rule of the Hub's command line.
+
+        A path in the spec that is empty or ends in `/` is a folder; any other path is that of the file.
         """
         path = self.told.path_in_repo
         return path + name if not path or path.endswith("/") else path
 
     def _found(self, tree: Tree, work: TransferWork) -> list[Found]:
+        """Return the files below a directory of the claim that the patterns select."""
         check, found = KeyCheck(folds_case=False), []
         for each in tree.walk((*PROTECTED, *_NOT_OURS)):
             work.stop.check()
@@ -166,6 +170,7 @@ class HuggingFaceEngine:
 
     @contextmanager
     def _hub(self, work: TransferWork, sent: session.Sent) -> Iterator[Hub]:
+        """Yield a client for the repository, and let huggingface_hub use the same kind of connections."""
         config = self.told.common.config
 
         def connect() -> httpx2.Client:
@@ -181,7 +186,7 @@ class HuggingFaceEngine:
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
-        """Translate the errors of the libraries into failures of an attempt."""
+        """Translate errors of the block into AttemptError or StoppedError. Unknown exceptions are raised unchanged."""
         try:
             yield
         except Exception as error:
@@ -192,7 +197,7 @@ class HuggingFaceEngine:
 
 
 def _single(claim: Path, folder: str, name: str) -> Found | None:
-    """Return a single file; None for a link or anything else."""
+    """Return the file `name` in `folder`; None if it is no regular file. Raises AttemptError (4) if it is missing."""
     with closing(Tree(claim, folder, create=False)) as parent:
         found = parent.stat(name)
     if found is None:

@@ -1,4 +1,4 @@
-"""Fetch of one file into its place below the destination."""
+"""Fetch of one file: download, verification, and move to its path in the destination."""
 
 import os
 import threading
@@ -21,19 +21,20 @@ if TYPE_CHECKING:
     from hashlib import _Hash
 
 Read = Callable[[RemoteFile, int, int], Iterator[bytes]]
-"""Function that yields the bytes of a file from one offset to before another."""
+"""Function that yields the bytes of a file from the first offset to before the second one."""
 
 SYNC_FROM = 1 << 20
-"""Size in bytes from which on files are made durable one by one. Smaller files are made durable together."""
+"""Size in bytes from which on each file is synced to disk before its move. Smaller files are synced together later."""
 
 
 @dataclass
 class Fetcher:
-    """Values that the fetch of a file needs."""
+    """Fetches files. The fields are what all fetches share."""
 
     read: Read
     tree: Tree
     folder: Path
+    """Folder for incomplete files, on the file system of the destination."""
     known: Known
     attempts: Attempts
     progress: Progress
@@ -48,7 +49,7 @@ class Fetcher:
         os.close(self._folder)
 
     def whole(self, file: RemoteFile) -> None:
-        """Fetch a file in one request."""
+        """Fetch a file in one request. Raises AttemptError if that fails."""
         name = f"{file.identity}{WHOLE}"
         self.attempts.run(file.key, lambda: self._whole(file, name))
         self.attempts.stop.check()
@@ -68,7 +69,7 @@ class Fetcher:
                 os.fsync(out.fileno())
 
     def part(self, parts: PartFile[RemoteFile], extent: Extent) -> None:
-        """Fetch one part of a large file."""
+        """Fetch the bytes of `extent` of a large file, and write them to `parts`."""
 
         def once() -> None:
             offset = extent.start
@@ -82,7 +83,7 @@ class Fetcher:
         self._digest(parts).advance()
 
     def complete(self, parts: PartFile[RemoteFile]) -> None:
-        """Verify a complete file and move it to its place."""
+        """Verify a file of which all parts are present, and move it to its path in the destination."""
         digest = self._digest(parts).finish(self.attempts.stop.check)
         self._digests.pop(parts.entry.identity, None)
         _verify(parts.entry, digest)
@@ -94,15 +95,17 @@ class Fetcher:
         self.progress.add(files=1)
 
     def _digest(self, parts: PartFile[RemoteFile]) -> "InOrder":
+        """Return the running digest of a file that is fetched in parts."""
         return self._digests.setdefault(parts.entry.identity, InOrder(parts))
 
     def _place(self, file: RemoteFile, name: str) -> None:
+        """Move a finished file to its path in the destination, and record its content."""
         status = os.stat(name, dir_fd=self._folder)
         self.tree.place(name, self._folder, file.key)
         self.known.add(file.key, file.digest, status)
 
     def _bytes(self, file: RemoteFile, start: int, end: int) -> Iterator[bytes]:
-        """Yield the bytes from the server, and check their number."""
+        """Yield the bytes of a file from `start` to before `end`. Raises AttemptError (11) if more or fewer come."""
         count = 0
         for data in self.read(file, start, end):
             self.attempts.stop.check()
@@ -116,7 +119,7 @@ class Fetcher:
 
 
 class InOrder:
-    """Digest of a file whose parts arrive in any order, computed while the next parts arrive."""
+    """Running digest of a file whose parts arrive in any order. It reads them from disk in the order of the file."""
 
     def __init__(self, parts: PartFile[RemoteFile]) -> None:
         self._parts = parts
@@ -125,7 +128,7 @@ class InOrder:
         self._lock = threading.Lock()
 
     def advance(self) -> None:
-        """Add the next consecutive parts to the digest, unless another thread is doing so."""
+        """Add all bytes before the first missing part to the digest, unless another thread is doing so."""
         if self._lock.acquire(blocking=False):
             try:
                 missing = self._parts.missing
@@ -134,6 +137,7 @@ class InOrder:
                 self._lock.release()
 
     def finish(self, check: Callable[[], None]) -> "_Hash":
+        """Add all remaining bytes and return the digest. `check` is called between reads, and may raise."""
         with self._lock:
             self._read_to(self._parts.entry.size, check)
         return self._digest

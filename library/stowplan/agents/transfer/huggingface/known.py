@@ -1,7 +1,7 @@
-"""State of a download: the content of each file in the destination, so that unchanged files are not read again.
+"""Record of a download: the digest of each file in the destination, so that unchanged files are not read again.
 
-It is one file in the state directory, `files.jsonl`: a header line, then a line for each file as soon as it is in its
-place. A file without a durable line is read and compared.
+It is the file `files.jsonl` in the state directory: a header line, then a line for each file as soon as the file is at
+its path. A file without a durable line is read, and its digest is compared.
 """
 
 import json
@@ -15,11 +15,11 @@ from stowplan.agents.attempt.safe_files import boot, replace
 NAME = "files.jsonl"
 
 Line = tuple[str, int, int]
-"""Digest, bytes, and time of last change in nanoseconds."""
+"""Digest as in `RemoteFile.digest`, size in bytes, and modification time in nanoseconds since 1970."""
 
 
 class Known:
-    """Files by key."""
+    """Recorded digests of files in the destination, by key. Any thread may use it."""
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / NAME
@@ -30,11 +30,11 @@ class Known:
         self._file: TextIO = self._path.open("a", encoding="utf-8")
 
     def is_of(self, key: str, digest: str, status: os.stat_result) -> bool:
-        """Return whether the file is unchanged since it had this content."""
+        """Return whether `key` is recorded with this digest, and with the size and time in `status`."""
         return self._lines.get(key) == (digest, status.st_size, status.st_mtime_ns)
 
     def add(self, key: str, digest: str, status: os.stat_result) -> None:
-        """Record that a file with this content is in its place."""
+        """Record that the file `key`, with the attributes `status`, has the content with this digest."""
         line = (digest, status.st_size, status.st_mtime_ns)
         with self._lock:
             self._lines[key] = line
@@ -42,7 +42,7 @@ class Known:
             self._file.flush()
 
     def keep(self, keys: set[str]) -> None:
-        """Record that all files are durable, and forget all files except `keys`."""
+        """Remove all records except those of `keys`, and record that these files are durable."""
         with self._lock:
             self._lines = {key: line for key, line in self._lines.items() if key in keys}
             self._write(durable=True)
@@ -51,6 +51,7 @@ class Known:
         self._file.close()
 
     def _write(self, *, durable: bool) -> None:
+        """Replace the file. Without `durable` its lines are valid only until the cluster node boots again."""
         header = json.dumps({"format": 1, "boot": boot(), "durable": durable}) + "\n"
         replace(self._path, header + "".join(_line(key, line) for key, line in sorted(self._lines.items())))
 
@@ -60,7 +61,7 @@ def _line(key: str, line: Line) -> str:
 
 
 def _read(path: Path) -> dict[str, Line]:
-    """Read the lines up to the first invalid one."""
+    """Return the recorded lines by key, up to the first invalid one; an empty dict if the file is not valid."""
     found: dict[str, Line] = {}
     try:
         text = path.read_text(encoding="utf-8")

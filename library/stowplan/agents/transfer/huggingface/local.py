@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def has_content(tree: Tree, key: str, file: RemoteFile, check: Callable[[], None]) -> bool:
-    """Return whether a file of the claim has the same bytes as a file of the repository."""
+    """Return whether the file `key` in the claim has the same bytes as `file`. `check` is called between reads."""
     descriptor = tree.open(key)
     try:
         if os.fstat(descriptor).st_size != file.size:

@@ -1,4 +1,4 @@
-"""Selection of the files to copy."""
+"""Selection of the files to copy, by names and by patterns."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,6 +19,7 @@ class Patterns:
     exclude: Sequence[str]
 
     def take(self, key: str) -> bool:
+        """Return whether a path matches a pattern of `include`, or that is empty, and matches none of `exclude`."""
         return (not self.include or _any(key, self.include)) and not _any(key, self.exclude)
 
 
@@ -27,9 +28,10 @@ def _any(key: str, patterns: Sequence[str]) -> bool:
 
 
 def chosen(found: Iterable[RemoteFile], names: Sequence[str], patterns: Patterns) -> list[RemoteFile]:
-    """Return the files of the repository that the settings name. Names are taken literally, not as patterns.
+    """Return the files in `found` whose path is in `names` (all if that is empty) and that the patterns select.
 
-    Raises AttemptError (exit code 4) with all names that the repository does not have.
+    Names are taken literally, not as patterns. Raises AttemptError (exit code 4) if `found` lacks one of them; its
+    message lists the missing names.
     """
     wanted = [name.strip() for name in names]
     files = [each for each in found if not wanted or each.key in wanted]

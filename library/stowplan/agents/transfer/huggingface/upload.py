@@ -26,10 +26,10 @@ from stowplan.schema.agents.exit_codes import ExitCode
 T = TypeVar("T")
 
 ROUNDS = 5
-"""Maximum number of new commits after a moved branch or a lost answer."""
+"""Maximum number of times that the upload starts again, because the branch moved or an answer was lost."""
 
 LARGE = 50_000_000_000
-"""Size in bytes from which on the Hub may refuse a file. The Hub's real limit is not fixed."""
+"""Size in bytes above which the log warns that the Hub may refuse a file. The Hub's real limit is not fixed."""
 
 MOST = 5_000
 """Maximum number of files in one commit: the Hub is slow for more."""
@@ -37,7 +37,7 @@ MOST = 5_000
 
 @dataclass
 class Upload:
-    """One run."""
+    """Upload of files to one branch in one attempt."""
 
     told: HuggingFaceSettings
     hub: Hub
@@ -51,13 +51,13 @@ class Upload:
     log: Log
     make_crew: Callable[[], Crew]
     sent: list[int] = field(default_factory=list)
-    """Bytes that went to a storage since the last check."""
+    """Sizes in bytes of the chunks that were sent to a storage since `_send` last emptied this list."""
     _commits: int = 0
     _done: set[str] = field(default_factory=set)
-    """Paths that already count as done."""
+    """Paths in the repository of files that the progress already counts as done."""
 
     def run(self) -> str:
-        """Copy and return a sentence about the result. Raises AttemptError if a file could not be sent."""
+        """Upload and return a sentence about the result. Raises AttemptError if a file could not be sent."""
         self.outcome.progress.files_total = len(self.files)
         self.outcome.progress.bytes_total = sum(each.found.size for each in self.files)
         if large := [each.path for each in self.files if each.found.size > LARGE]:
@@ -102,6 +102,7 @@ class Upload:
         return f"The repository holds every file of the source at commit {head[:12]}"
 
     def _head(self) -> str:
+        """Return the present commit of the branch. A repository that does not exist is created first, as private."""
         try:
             return self.hub.commit(self.told.revision or MAIN)
         except AttemptError as failure:
@@ -123,7 +124,7 @@ class Upload:
         return self.hub.commit(self.told.revision or MAIN)
 
     def _compare(self, head: str) -> list[Outgoing]:
-        """Return the files that the repository lacks, or has with other content."""
+        """Return the files that the commit `head` lacks or has with other content, sorted by path."""
         there = {each.key: each for each in self.hub.files(head, self._folder)}
         pending: list[Outgoing] = []
         with self.make_crew() as crew:
@@ -139,11 +140,11 @@ class Upload:
 
     @property
     def _folder(self) -> str:
-        """Return the folder of the repository to list."""
+        """Return the folder of the repository whose files are compared; empty for the whole repository."""
         return self.told.path_in_repo.rstrip("/") if len({each.path for each in self.files}) > 1 else ""
 
     def _look_into(self, file: Outgoing, remote: RemoteFile, pending: list[Outgoing]) -> None:
-        """Task: compare the content of one file."""
+        """Compare a file with one of the same size in the repository, as a task; add it to `pending` if they differ."""
         if not has_content(self.tree, file.found.key, remote, self.stop.check):
             pending.append(file)
         elif file.path not in self._done:
@@ -152,7 +153,7 @@ class Upload:
             self.outcome.progress.add(files=1, resumed=file.found.size)
 
     def _send(self, batch: list[Outgoing]) -> list[CommitOperationAdd]:
-        """Send large files to the storage, where they wait for the commit that names them."""
+        """Send large files to the storage, and return all files as operations for the commit that will name them."""
 
         def once() -> list[CommitOperationAdd]:
             with opened(self.tree, batch) as operations:
@@ -176,6 +177,7 @@ class Upload:
         return ready
 
     def _commit(self, head: str, operations: list[CommitOperationAdd]) -> str:
+        """Create a commit with these files whose parent is `head`, and return its name."""
         message = self.told.message if self._commits == 0 else f"{self.told.message} (part {self._commits + 1})"
         commit = partial(
             self.api.create_commit,
@@ -198,7 +200,10 @@ class Upload:
         return str(made.oid)
 
     def _call(self, what: str, call: Callable[[], T], *, many: bool = False) -> T:
-        """Call the library, which retries many of its requests by itself."""
+        """Return the result of a call of huggingface_hub; its errors are translated, with a message about `what`.
+
+        With `many` the call is repeated after failures that may pass. The library also repeats many requests by itself.
+        """
 
         def once() -> T:
             try:

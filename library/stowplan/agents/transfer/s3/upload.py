@@ -109,7 +109,7 @@ class Upload:
         self._abort_orphans()
 
     def _compare(self, sender: Sender, found: Found, key: str, etag: str) -> None:
-        """Compare a file with an object of the same size, as a task. Send a small file that differs; note a large one."""
+        """Compare a file with an object of the same size, as a task. If they differ, send or (if large) note it."""
         size = self.told.part_size(found.size)
         if sender.is_same(found, etag, size):
             self.progress.files_unchanged += 1

@@ -1,7 +1,7 @@
-"""Bytes of files over HTTP. Unlike the Hub's own client, requests for ranges can resume a killed download.
+"""Reader of files over HTTP. It can request ranges of bytes, so a killed download can be resumed.
 
-https://huggingface.co/docs/hub/api - `resolve` answers with the content of a small file, and redirects to a storage for
-others.
+The Hub's API answers the request `resolve` with the content of a small file, and with a redirect to a storage for a
+large one: https://huggingface.co/docs/hub/api
 """
 
 from collections.abc import Iterator
@@ -19,19 +19,22 @@ from stowplan.agents.transfer.network.hosts import MOST_REDIRECTS
 from stowplan.schema.agents.exit_codes import ExitCode
 
 LEAST_BYTES = 64 << 10
-"""Minimum limit of an answer's size in bytes: an error page may be longer than a small file."""
+"""Bytes that every answer may have, even for a smaller file, since an error page may be longer."""
 
 
 class Content:
-    """Files of one commit. Any thread may read."""
+    """Reader of the files of one commit. Any thread may use it."""
 
     def __init__(self, hub: Hub, commit: str) -> None:
         self._hub, self._commit = hub, commit
         self._places: dict[str, str] = {}
-        """Cached storage URLs of files with several parts. They expire after some time."""
+        """Storage URLs by path, of files that are read in several parts. They expire after some time."""
 
     def read(self, file: RemoteFile, start: int, end: int) -> Iterator[bytes]:
-        """Yield bytes of a file, perhaps fewer than requested. Raises AttemptError or an error of the client."""
+        """Yield the bytes of a file from offset `start` to before `end`, perhaps fewer.
+
+        Raises AttemptError, or an error of huggingface_hub or httpx2.
+        """
         if start == end:
             return
         is_part = (start, end) != (0, file.size)

@@ -11,7 +11,7 @@ ENDPOINT_ENV, TOKEN_ENV = "HF_ENDPOINT", "HF_TOKEN"
 DISABLE_XET_ENV = "HF_HUB_DISABLE_XET"
 
 LEAST_MIB = 400
-"""Free memory in MiB below which files use only HTTP: hf-xet 1.8 took up to 300 MiB whatever its settings."""
+"""Free memory in MiB below which only HTTP is used: hf-xet 1.8 needs up to 300 MiB, whatever its settings."""
 
 _QUIET = {
     "HF_HUB_DISABLE_TELEMETRY": "1",
@@ -22,13 +22,15 @@ _QUIET = {
     "HF_XET_LOG_DEST": os.devnull,
 }
 _LOUD = ("HF_DEBUG", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_XET_HIGH_PERFORMANCE", "HF_HUB_ENABLE_HF_TRANSFER")
-"""Variables that would log requests, forbid them, or use more memory than the pod has."""
+"""Variables to remove: the libraries would log requests, refuse to send them, or use more memory than the pod has."""
 
 
 def prepare(told: TransferSettings, environment: MutableMapping[str, str]) -> None:
-    """Nothing is told to others, no token is looked for or kept, and memory stays below the limit of the pod.
+    """Set variables in `environment` so that the libraries behave as an agent must. Call it before their import.
 
-    Caches go to the state directory, or to the directory for temporary files if the transfer has no state.
+    They then send no telemetry, neither search for tokens nor store them, and use less memory than the limit of the
+    pod. Their cache is in the state directory of the transfer, or in the directory for temporary files if there is no
+    state.
     """
     for name in _LOUD:
         environment.pop(name, None)
@@ -48,7 +50,11 @@ def prepare(told: TransferSettings, environment: MutableMapping[str, str]) -> No
 
 
 def _bounds(told: TransferSettings) -> dict[str, int]:
-    """A third of the free memory for what was fetched and not yet written, a block of 64 MiB for each upload."""
+    """Return limits for hf-xet by the name of the variable, in bytes or as numbers of parallel tasks.
+
+    Fetched bytes that are not yet written may use a third of the free memory. There are as many parallel uploads as
+    need half of the free memory, with a block of 64 MiB each.
+    """
     third = (told.free_mib << 20) // 3
     uploads = max(1, min(told.config.parallelism, told.free_mib // 128))
     return {

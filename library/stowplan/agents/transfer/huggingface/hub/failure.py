@@ -1,4 +1,4 @@
-"""Failures of requests to a Hub, with advice for people."""
+"""Translation of errors of requests to a Hub into failures of the attempt, with advice for people."""
 
 import re
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from stowplan.agents.transfer.network.retry import ThrottledError
 from stowplan.schema.agents.exit_codes import ExitCode
 
 LONGEST_WAIT = 300.0
-"""Maximum wait in seconds that a Hub may ask for: its rate limits cover five minutes."""
+"""Maximum seconds that a Hub's answer can delay the next try. Its rate limits are for intervals of five minutes."""
 
 _MAY_PASS = frozenset({408, 425, 429, 500, 502, 503, 504})
 _CODES = {
@@ -32,18 +32,21 @@ _RESET = re.compile(r";\s*t\s*=\s*(\d+)")
 
 
 class MovedError(Exception):
-    """The branch has moved since it was compared."""
+    """The branch got another commit after the upload had read its head."""
 
 
 @dataclass(frozen=True)
 class Failures:
-    """Failures of one repository's requests."""
+    """Translation of errors of requests about one repository, at the URL `address`."""
 
     address: str
     has_token: bool
 
     def of_any(self, error: Exception, what: str) -> AttemptError | MovedError | StoppedError:
-        """Translate an exception into a failure. Errors of neither a server nor the system are raised again."""
+        """Return the failure for an exception; a message begins with `what`.
+
+        Exceptions that come neither from a request nor from the operating system are raised again.
+        """
         # An error in a thread of the library arrives as the cause of a plain error.
         if isinstance(error, RuntimeError | ValueError) and isinstance(error.__cause__, Exception):
             return self.of_any(error.__cause__, what)
@@ -56,7 +59,7 @@ class Failures:
         return failure.of_any(error, what)
 
     def of_library(self, error: Exception, what: str) -> AttemptError | MovedError | StoppedError:
-        """Translate an exception of a library call, including the plain errors that libraries raise."""
+        """Return the failure for an exception of huggingface_hub. Unknown exceptions become temporary failures."""
         text = " ".join(str(error).split())
         if isinstance(error, UnicodeDecodeError) or (isinstance(error, ValueError) and "README.md" in text):
             # The library asks the Hub to validate the card before it commits.
@@ -80,7 +83,10 @@ class Failures:
         return AttemptError(code, reason, text)
 
     def _kinds(self, what: str, said: str) -> dict[type[Exception], tuple[ExitCode, str, str]]:
-        """Return code, reason and sentence of the errors that the Hub names. The first match counts."""
+        """Return (exit code, reason, message) by class of exception. The first class that matches counts.
+
+        `said` is the message of the server.
+        """
         return {
             GatedRepoError: (ExitCode.AUTH, "Gated", self._gated(said)),
             DisabledRepoError: (ExitCode.AUTH, "Disabled", f"The Hub has disabled {self.address}"),
@@ -90,6 +96,7 @@ class Failures:
         }
 
     def _gated(self, said: str) -> str:
+        """Return the message for a repository whose conditions a person must accept first."""
         do = (
             f"The token's account has no access: accept the conditions on {self.address} with it, or wait for approval"
             if self.has_token
@@ -98,6 +105,7 @@ class Failures:
         return f"{self.address} is gated. {do}. {said}".rstrip()
 
     def _missing(self) -> str:
+        """Return the message for a repository that does not exist, or that the account may not see."""
         do = (
             "the token may not see it: does it have the right to read this repository?"
             if self.has_token
@@ -107,7 +115,10 @@ class Failures:
 
 
 def _wait(response: httpx2.Response) -> float:
-    """Return the wait in seconds, from either header: https://huggingface.co/docs/hub/rate-limits"""
+    """Return the seconds to wait by the header `retry-after` or `ratelimit`; 0 if neither gives a number.
+
+    https://huggingface.co/docs/hub/rate-limits
+    """
     after, limit = response.headers.get("retry-after", ""), response.headers.get("ratelimit", "")
     reset = _RESET.search(limit)
     seconds = float(after) if after.isdecimal() else float(reset[1]) if reset and response.status_code == 429 else 0.0

@@ -1,4 +1,4 @@
-"""Messages of the libraries as lines of the log."""
+"""Forwarding of warnings that libraries log or raise to the log of the agent."""
 
 import logging
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ class _Forward(logging.Handler):
 
 @contextmanager
 def forwarded(log: Log) -> Iterator[None]:
-    """Forward the warnings of the libraries and of Python to the log."""
+    """During the block, forward warnings of huggingface_hub and of Python's module `warnings` to the agent's log."""
     handler = _Forward(log)
     logging.captureWarnings(capture=True)
     for name in _LOGGERS:

@@ -9,49 +9,53 @@ if TYPE_CHECKING:
     from hashlib import _Hash
 
 CHUNK = 1 << 20
+"""Maximum bytes of a file that are read at one time."""
 
 _DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """File with the digest of its content: SHA-256 if the Hub stores it outside of Git, else Git's own digest."""
+    """File of a repository with the digest of its content: SHA-256 for a file outside of Git, else Git's own digest."""
 
     key: str
     """Path in the repository, and relative to the destination."""
     size: int
     sha256: str | None
+    """SHA-256 of the content in hexadecimal digits; None if the Hub stores the file in Git itself."""
     blob: str
+    """Name of the Git blob: the SHA-1 of a header and the content, or of a pointer if the file is outside of Git."""
     xet: str | None = None
-    """Name in the Xet store, if the file is there."""
+    """Name of the file in the Xet store; None if it is not stored there."""
 
     @property
     def digest(self) -> str:
-        """Digest with its algorithm."""
+        """Digest of the content as `sha256:<digits>` or `git:<digits>`."""
         return f"sha256:{self.sha256}" if self.sha256 else f"git:{self.blob}"
 
     @property
     def identity(self) -> str:
-        """Name for the state files of this content under this path."""
+        """Hash of path, size and digest in hexadecimal digits, as the name of files about this version of the file."""
         return hashlib.blake2s(repr((self.key, self.size, self.digest)).encode(), digest_size=16).hexdigest()
 
     def hasher(self) -> "_Hash":
-        """Return an empty digest of the file's algorithm, to compare with `is_of`."""
+        """Return a new hash object for the content of this file. `is_of` compares it with the expected digest."""
         return hasher(self.size, git=self.sha256 is None)
 
     def is_of(self, found: "_Hash") -> bool:
+        """Return whether a hash object from `hasher`, updated with all bytes, has the digest of this file."""
         return found.hexdigest() == (self.sha256 or self.blob)
 
 
 def hasher(size: int, *, git: bool) -> "_Hash":
-    """Return an empty digest. Git hashes a header with the size before the bytes."""
+    """Return a new hash object for `size` bytes: SHA-256, or with `git` SHA-1 that already holds Git's header."""
     if git:
         return hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
     return hashlib.sha256()
 
 
 def of_tree(entry: dict[str, Any]) -> RemoteFile:
-    """Parse one entry of the Hub's listing. Raises any plain error if it is invalid.
+    """Parse one file of the Hub's listing. Raises ValueError, LookupError, TypeError or AttributeError if invalid.
 
     https://huggingface.co/docs/hub/api
     """

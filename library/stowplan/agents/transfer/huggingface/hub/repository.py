@@ -1,4 +1,4 @@
-"""Content of a repository at one commit, from the Hub's API."""
+"""Client for one repository in the Hub's API: commits, lists of files, and URLs."""
 
 import re
 from collections.abc import Sequence
@@ -16,15 +16,16 @@ from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.schema.agents.exit_codes import ExitCode
 
 MAIN = "main"
+"""Name of the default branch of every repository on a Hub."""
 
 ENTRY_BYTES = 800
-"""Memory of a listed file in bytes, without its path."""
+"""Estimated memory in bytes of a listed file, without the characters of its path."""
 
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 
 
 class Hub:
-    """One repository. AttemptError or StoppedError ends a call."""
+    """Client for one repository. Every method that sends a request may raise AttemptError or StoppedError."""
 
     def __init__(self, told: HuggingFaceSettings, http: httpx2.Client, attempts: Attempts) -> None:
         self._told, self.http, self._attempts = told, http, attempts
@@ -32,12 +33,12 @@ class Hub:
 
     @property
     def headers(self) -> dict[str, str]:
-        """Headers for requests to the Hub itself."""
+        """Headers for requests to the Hub, including the token. They must not be sent to other hosts."""
         token = {"authorization": f"Bearer {self._told.token}"} if self._told.token else {}
         return {"user-agent": "stowplan", **token}
 
     def commit(self, revision: str | None) -> str:
-        """Return the present commit of a branch, tag or commit; of the default branch for None."""
+        """Ask for the full name of the present commit of a branch, tag or commit; None means the default branch."""
         place = f"{self._api}/revision/{quote(revision, safe='')}" if revision else self._api
         found = _json(self._call(place, f"revision {revision or MAIN}"))
         commit = found.get("sha") if isinstance(found, dict) else None
@@ -47,7 +48,7 @@ class Hub:
         return commit
 
     def files(self, commit: str, folder: str = "") -> list[RemoteFile]:
-        """Return all files below a folder, in ascending order of paths; none if the folder is missing."""
+        """Return all files below a folder, in ascending order of paths; an empty list if the folder does not exist."""
         place: str | None = f"{self._api}/tree/{quote(commit, safe='')}{'/' if folder else ''}{quote(folder)}"
         place = f"{place}?recursive=true&expand=false"
         found: list[RemoteFile] = []
@@ -71,7 +72,7 @@ class Hub:
         return sorted(found, key=lambda each: each.key)
 
     def _next(self, response: httpx2.Response) -> str | None:
-        """Return the URL of the next page, which must be on the Hub itself."""
+        """Return the URL of the next page; None after the last. Raises AttemptError (5) if it is on another host."""
         place = response.links.get("next", {}).get("url")
         if place is None:
             return None
@@ -82,16 +83,19 @@ class Hub:
         return place
 
     def url(self, commit: str, key: str) -> str:
-        """Return the URL of a file's content."""
+        """Return the URL of the content of a file at a commit."""
         told = self._told
         return f"{told.endpoint}/{told.prefix}{told.repo}/resolve/{quote(commit, safe='')}/{quote(key)}"
 
     def xet_refresh_url(self, right: str, revision: str) -> str:
-        """Return the URL for short-lived tokens of the Xet store."""
+        """Return the URL that gives short-lived tokens for the Xet store. `right` is `read` or `write`."""
         return f"{self._api}/xet-{right}-token/{quote(revision, safe='')}"
 
     def xet_connection(self, right: str, revision: str) -> dict[str, str] | None:
-        """Return the headers with the address of the Xet store; None for a Hub without one."""
+        """Return the headers, in lower case, that give the address and a token of the Xet store (`x-xet-…`).
+
+        Returns None if the Hub has no Xet store. `right` is `read` or `write`.
+        """
         try:
             response = self._call(self.xet_refresh_url(right, revision), "access to the Xet store")
         except AttemptError as failure:
@@ -114,7 +118,7 @@ class Hub:
 
 
 def _json(response: httpx2.Response) -> Any:
-    """Parse JSON. Raises AttemptError TRANSIENT (10) if it is invalid, since it may have been cut off."""
+    """Parse the JSON of an answer. Raises AttemptError (10) if it is invalid, since it may have been cut off."""
     try:
         return response.json()
     except (ValueError, RecursionError):

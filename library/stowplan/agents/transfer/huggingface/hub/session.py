@@ -1,4 +1,4 @@
-"""Connections to a Hub and to the hosts it redirects to, for this program's requests and those of huggingface_hub."""
+"""HTTP client for a Hub and the hosts to which it redirects, used by this program and by huggingface_hub."""
 
 import ssl
 import time
@@ -19,18 +19,19 @@ SILENCE_SECONDS = 30.0
 """Maximum wait in seconds for the next bytes of an answer."""
 
 COMMIT_SECONDS = 600.0
-"""Maximum wait for the answer to a commit: the Hub first stores all of its files in Git."""
+"""Maximum wait in seconds for the answer to a commit: the Hub first stores all files of the commit in Git."""
 
 MOST_ANSWER = 16 << 20
-"""Maximum size in bytes of an answer other than a file's content. A page of a listing has 1,000 entries."""
+"""Maximum bytes of an answer that is not the content of a file, such as a page of a listing with 1,000 entries."""
 
 MOST_BYTES = "stowplan_most_bytes"
-"""Extension of a request that sets another maximum size for its answer."""
+"""Key in the `extensions` of a request whose value replaces `MOST_ANSWER` for the answer to it."""
 
 CAS_HEADER = "x-xet-cas-url"
 """Header with the address of the Xet store (`huggingface_hub.constants.HUGGINGFACE_HEADER_X_XET_ENDPOINT`)."""
 
 Sent = Callable[[int], None]
+"""Function that gets the number of bytes of each chunk that was sent to a storage."""
 
 
 def connect(  # noqa: PLR0917 - what the connections of one transfer need
@@ -38,10 +39,9 @@ def connect(  # noqa: PLR0917 - what the connections of one transfer need
 ) -> httpx2.Client:
     """Return a client that sends credentials only to the Hub, and connects only to allowed hosts.
 
-    Any thread may use it.
-
-    `sent` gets the number of bytes of each chunk that goes to a storage. A request may raise StoppedError, and
-    AttemptError (exit code 5) for a redirect to another host or too large an answer.
+    Any thread may use the client. `authorities` is a file of further certificates to trust, or None. `connections` is
+    the maximum number of connections. A request may raise StoppedError, and AttemptError (exit code 5) for a redirect
+    to a forbidden host or an answer that is too large.
     """
     verify = ssl.create_default_context()
     if authorities:
@@ -86,7 +86,7 @@ def connect(  # noqa: PLR0917 - what the connections of one transfer need
 
 
 def origin(url: httpx2.URL) -> tuple[str, str, int]:
-    """Return scheme, host and port."""
+    """Return scheme, host and port of a URL; the port is 0 if the URL has none and its scheme is not http or https."""
     return url.scheme, url.host, url.port or {"http": 80, "https": 443}.get(url.scheme, 0)
 
 
@@ -95,7 +95,7 @@ def _nothing(_: int) -> None:
 
 
 class _Watched(httpx2.SyncByteStream):
-    """Request body that ends when the work stops."""
+    """Request body that reports the size of each sent chunk, and raises StoppedError if the work must stop."""
 
     def __init__(self, inner: Any, stop: Stop, sent: Sent) -> None:
         self._inner, self._stop, self._sent = inner, stop, sent

@@ -13,9 +13,10 @@ from stowplan.schema.agents.transfer_config import HuggingFaceEndpoint
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
 MESSAGE = "Upload files"
+"""Default message of commits."""
 
 XET_STREAM_MIB = 50
-"""Memory of hf-xet in MiB for one part in flight, measured with parts of 16 MiB."""
+"""Memory in MiB that hf-xet uses for each part that it fetches at the same time, measured with parts of 16 MiB."""
 
 _REPO = re.compile(r"[\w.-]{1,96}(/[\w.-]{1,96})?", re.ASCII)
 _TRUE = ("1", "on", "yes", "true")
@@ -23,20 +24,23 @@ _TRUE = ("1", "on", "yes", "true")
 
 @dataclass(frozen=True, slots=True)
 class HuggingFaceSettings:
-    """Repository, and limits of parallel work."""
+    """Settings of a transfer with one repository on a Hub."""
 
     common: TransferSettings
     remote: HuggingFaceEndpoint
     endpoint: str
     """URL of the Hub without `/` at its end."""
     repo: str
+    """Name as `owner/name`, or `name` alone."""
     token: str | None
     revision: str | None
+    """Branch, tag or commit; None for the default branch."""
     path_in_repo: str
-    """Path of an upload, without `/` at its beginning."""
+    """Path in the repository to which an upload copies, without `/` at its beginning; empty for the root."""
     message: str
+    """Message of the commits of an upload."""
     xet: bool
-    """True if files may be transferred by hf-xet."""
+    """True if hf-xet may transfer files, False if only HTTP may be used."""
 
     @property
     def hosts(self) -> Hosts:
@@ -45,37 +49,37 @@ class HuggingFaceSettings:
 
     @property
     def streams(self) -> int:
-        """Maximum number of parallel requests. Each holds about four chunks of one MiB."""
+        """Maximum number of parallel requests. Each needs about 4 MiB of memory."""
         return max(1, min(self.common.config.parallelism, self.common.free_mib // 4))
 
     @property
     def held_bytes(self) -> int:
-        """Maximum bytes of small files of an upload in memory: the request of a commit holds them four times."""
+        """Maximum bytes of small files that an upload has in memory. A commit's request needs four times as much."""
         return max(4, self.common.free_mib // 8) << 20
 
     @property
     def address(self) -> str:
-        """URL of the repository for people."""
+        """URL of the repository's web page, for messages."""
         return f"{self.endpoint}/{self.prefix}{self.repo}"
 
     @property
     def prefix(self) -> str:
-        """Prefix of the repository in URLs of its files."""
+        """Segment before the repository's name in URLs of its files: `datasets/`, `spaces/`, or empty for a model."""
         return "" if self.remote.repo_type == "model" else f"{self.remote.repo_type}s/"
 
     @property
     def xet_streams(self) -> int:
-        """Maximum number of parallel parts by hf-xet."""
+        """Maximum number of parts that hf-xet may fetch at the same time."""
         return max(1, self.common.free_mib // XET_STREAM_MIB)
 
     @property
     def part_size(self) -> int:
-        """Size in bytes of a part of a large file."""
+        """Size in bytes of the parts of large files. A file up to this size is fetched in one request."""
         return self.common.config.part_size_mib << 20
 
 
 def huggingface_settings(common: TransferSettings) -> HuggingFaceSettings:
-    """The settings of this engine; SettingsError if something is missing or cannot be."""
+    """Return the settings of the Hugging Face engine. Raises SettingsError if a value is missing or invalid."""
     remote, values = common.remote, common.values
     if not isinstance(remote, HuggingFaceEndpoint):
         raise TypeError(remote)
@@ -118,7 +122,11 @@ def _endpoint(values: Values) -> str:
 
 
 def _path_in_repo(path: str, name: str | None) -> str:
-    """Normalise a path as the Hub's command line does: `.` and `./` are the top."""
+    """Return a path of the option in the environment variable `name` as the Hub's command line takes it.
+
+    `/` and `./` at the beginning are removed, and `.` means the root of the repository (empty). Raises SettingsError if
+    the path is invalid.
+    """
     plain = re.sub(r"^(\./|/)+", "", path)
     plain = "" if plain == "." else plain
     if plain and (found := problem(plain)):

@@ -1,4 +1,4 @@
-"""Bytes of files in the Xet store, which hf-xet fetches block by block."""
+"""Reader of files in the Xet store, the Hub's storage for large files. The library hf-xet fetches their blocks."""
 
 import threading
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 
 class Xet:
-    """Files of one commit. Any thread may read."""
+    """Reader of the files of one commit. Any thread may read; at most `streams` do at the same time."""
 
     def __init__(self, hub: Hub, commit: str, connection: dict[str, str], streams: int, stop: Stop) -> None:
         import hf_xet  # noqa: PLC0415 - a large library that not each transfer needs
@@ -31,7 +31,7 @@ class Xet:
         )
 
     def read(self, file: RemoteFile, start: int, end: int) -> Iterator[bytes]:
-        """Yield bytes of a file, perhaps fewer than requested. Raises AttemptError."""
+        """Yield the bytes of a file from offset `start` to before `end`, perhaps fewer. Raises AttemptError."""
         with self._room:
             yield from self._read(file, start, end)
 
@@ -53,10 +53,11 @@ class Xet:
 
 
 def connect(hub: Hub, commit: str, streams: int, stop: Stop) -> Xet | None:
-    """Connect to the files of a commit; None for a Hub without such a store."""
+    """Return a reader of the files of a commit; None if the Hub has no Xet store."""
     connection = hub.xet_connection("read", commit)
     return Xet(hub, commit, connection, streams, stop) if connection else None
 
 
 def _seconds(text: str) -> int:
+    """Parse the time, in seconds since 1970, at which the token expires; 0 if it is missing or invalid."""
     return int(text) if text.isdecimal() and len(text) < 12 else 0
