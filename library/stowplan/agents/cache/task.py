@@ -25,7 +25,7 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 
 def main(words: Sequence[str]) -> int:
-    """Run the task that the first word names, and return its exit code."""
+    """Make one attempt at the task that the first argument names, and return the exit code."""
     given = arguments(words)
     redact = Redactor(secrets(os.environ))
     # Tracebacks and warnings of libraries also go to standard error.

@@ -1,4 +1,4 @@
-"""Drivers by name."""
+"""Drivers that the cache agent can use, by name."""
 
 from collections.abc import Callable, Mapping
 

@@ -1,4 +1,4 @@
-"""`runtime`: from arguments to an exit code."""
+"""The program `runtime` of the cache agent, which stays on a cluster node and reports on a mounted dataset."""
 
 import os
 import signal
@@ -25,14 +25,18 @@ from stowplan.schema.agents.exit_codes import TERMINATED, ExitCode
 _WAKE_SECONDS = 10.0
 
 FIRST_HEARTBEAT_SECONDS = 15.0
-"""Seconds between two reports of the first pod.
+"""Maximum seconds between two reports of the cache pod with ordinal 0.
 
-It polls the other pods' reports this often, so that the sums show a fault within a minute.
+With each report this pod also reads the reports of the other cache pods and writes the sums over all of them. The short
+interval lets the sums show a fault within a minute.
 """
 
 
 def main(words: Sequence[str]) -> int:
-    """Run until a signal and return the exit code."""
+    """Run until a signal, then end the process. Returns an exit code only if the settings are wrong.
+
+    `words` are all arguments, beginning with `runtime`.
+    """
     given = arguments(words[1:])
     log = Log(given.log_format, identity(os.environ))
     try:

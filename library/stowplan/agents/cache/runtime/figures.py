@@ -1,4 +1,4 @@
-"""Measurements of one node, written by two threads and read by others."""
+"""Measurements of the dataset on one cluster node. Two threads write them, other threads read them."""
 
 import threading
 from dataclasses import dataclass, replace
@@ -10,19 +10,27 @@ from stowplan.agents.runtime.timestamp import now
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Measurements of one node at one moment; None if never measured."""
+    """Measurements on one cluster node at one moment. A value that was never measured is None."""
 
     ordinal: int
+    """Number of the cache pod, from 0; also the number of the partition."""
     node: str | None
+    """Name of the cluster node; None if unknown."""
     budget_bytes: int
+    """Maximum size of the cache."""
     total_bytes: int | None = None
+    """Size of the whole dataset."""
     total_files: int | None = None
+    """Number of files of the whole dataset."""
     cached_bytes: int | None = None
+    """Bytes in the cache."""
     trouble: str | None = None
+    """Present problem; None if there is none."""
     observed_at: str | None = None
+    """Time of the last check of the mount (RFC 3339)."""
 
     def entry(self) -> dict[str, Any]:
-        """Return the fields of the partition in the status, without the time."""
+        """Return this partition's entry in the status, without its time and without unknown values."""
         fields = {
             "ordinal": self.ordinal,
             "node": self.node,
@@ -36,7 +44,7 @@ class Figures:
 
 
 class Record:
-    """Newest measurements. A value that cannot be measured now keeps its last value."""
+    """Newest measurements, for use by several threads. If a value cannot be measured now, its last value remains."""
 
     def __init__(self, figures: Figures) -> None:
         self._lock = threading.Lock()
@@ -44,7 +52,7 @@ class Record:
         self._of_pulse: Trouble | None = Trouble("Starting", "Nothing was measured yet")
         self._of_extent: Trouble | None = None
         self.faults = 0
-        """Number of pulses with a trouble so far."""
+        """Number of checks of the mount so far that found a problem."""
         self._tell()
 
     @property
@@ -54,7 +62,7 @@ class Record:
 
     @property
     def trouble(self) -> Trouble | None:
-        """Return the present trouble of the mount, or else of its size."""
+        """Return the present problem of the mount, or else of the last measurement of the size; None if all is well."""
         with self._lock:
             return self._of_pulse or self._of_extent
 
@@ -64,7 +72,7 @@ class Record:
             return self._of_pulse is None
 
     def felt(self, pulse: Pulse) -> None:
-        """Record a new pulse."""
+        """Record the result of a check of the mount."""
         with self._lock:
             self._of_pulse = pulse.trouble
             self.faults += pulse.trouble is not None
@@ -74,7 +82,7 @@ class Record:
             self._tell()
 
     def measured(self, extent: Extent | Trouble) -> None:
-        """Record a new size."""
+        """Record the result of a measurement of the dataset's size."""
         with self._lock:
             self._of_extent = extent if isinstance(extent, Trouble) else None
             if isinstance(extent, Extent):
@@ -82,7 +90,10 @@ class Record:
             self._tell()
 
     def ended(self) -> None:
-        """Record the end of the agent: the node counts again only after a new pod has reported."""
+        """Record the end of this program as a problem.
+
+        Its last report then has that problem, so the partition does not count as ready until a new pod reports.
+        """
         with self._lock:
             self._of_pulse = Trouble("Ended", "The cache pod has ended")
             self._tell()

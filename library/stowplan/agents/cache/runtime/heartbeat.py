@@ -1,6 +1,6 @@
-"""File by which the runtime informs its probes.
+"""Heartbeat file: the program `runtime` writes it, and the probes `alive` and `ready` read it.
 
-This module loads little, since probes run on every node all the time.
+This module imports little, since probes run on every cluster node all the time.
 """
 
 import json
@@ -9,29 +9,34 @@ import time
 from pathlib import Path
 
 ALIVE_SECONDS = 90.0
-"""Maximum age in seconds. The runtime writes every few seconds, whatever the mount does; an older file means it hangs.
+"""Maximum age of the heartbeat in seconds. `runtime` writes one every few seconds, even if the mount hangs.
+
+So an older heartbeat means that `runtime` itself hangs.
 """
 
 
 def path() -> Path:
-    """Return the file's path in the pod's scratch directory."""
+    """Return the path of the heartbeat file, in the pod's scratch directory."""
     return Path(os.environ.get("HOME") or "/tmp") / "stowplan-runtime.json"  # noqa: S108 - of the pod
 
 
 def beat(file: Path, trouble: str | None) -> None:
-    """Write the present time and the mount's trouble, if any. The monotonic clock cannot be set back."""
+    """Write a heartbeat: the present time, and the mount's problem (None if there is none).
+
+    The time is that of the monotonic clock, which cannot be set back.
+    """
     temporary = file.with_suffix(".tmp")
     temporary.write_text(json.dumps({"at": time.monotonic(), "trouble": trouble}), encoding="utf-8")
     temporary.replace(file)
 
 
 def alive(file: Path) -> str | None:
-    """Return the problem of the runtime; None if it is alive."""
+    """Return the problem of the program `runtime`, as a sentence; None if the program is alive."""
     return _age(_read(file))
 
 
 def ready(file: Path) -> str | None:
-    """Return the problem of the runtime or the mount; None if the dataset can be used."""
+    """Return the problem of the program `runtime` or else of the mount; None if the dataset can be used."""
     found = _read(file)
     return _age(found) or (found and found[1])
 

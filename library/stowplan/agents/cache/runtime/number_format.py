@@ -1,10 +1,10 @@
-"""Numbers for people, in the format of the PaddlePaddle operator."""
+"""Numbers as strings for people, in the format of the PaddlePaddle operator."""
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
 def size(count: int) -> str:
-    """Format bytes: `4.2 GiB`; without a fraction from ten of a unit on: `58 MiB`."""
+    """Return a number of bytes as a string: `4.2 GiB`, or from ten of a unit on without a fraction: `58 MiB`."""
     if count < 10:
         return f"{count} B"
     unit = min((count.bit_length() - 1) // 10, len(_UNITS) - 1)
@@ -13,10 +13,10 @@ def size(count: int) -> str:
 
 
 def number(count: int) -> str:
-    """Format a count: `1,281`."""
+    """Return a count as a string: `1,281`."""
     return f"{count:,}"
 
 
 def rate(part: int, whole: int) -> str:
-    """Format a share: `43.1%`."""
+    """Return the share `part` / `whole` as a string: `43.1%`; `0.0%` if `whole` is 0."""
     return f"{part * 100 / whole:.1f}%" if whole else "0.0%"

@@ -12,20 +12,28 @@ from stowplan.agents.runtime.dataset_phase import Course, Phase, of_caches
 from stowplan.schema.agents.exit_codes import PERMANENT
 
 SILENT_SECONDS = 420.0
-"""Seconds after which a silent, unfinished task is considered ended. A Job waits at most six minutes before a retry."""
+"""Seconds without a report after which an unfinished task is considered failed.
+
+A Job waits at most six minutes before a retry, so a longer silence means that there is no retry.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskState:
-    """State of one task of the SampleSet."""
+    """State of one task of the SampleSet, such as its sync."""
 
     course: Course = "unknown"
     reason: str = "NotStarted"
+    """One word in CamelCase, used as the reason of a condition."""
     message: str = ""
 
 
 def task(entry: dict[str, Any] | None, silent_seconds: float) -> TaskState:
-    """Derive the state from an entry of `status.attempts` and the seconds since its last change."""
+    """Return the state of a task.
+
+    `entry` is the task's entry in `status.attempts`; None if there is none. `silent_seconds` is the time since the last
+    change of the entry.
+    """
     if entry is None:
         return TaskState()
     state, message = entry.get("state"), str(entry.get("message") or "")
@@ -43,12 +51,13 @@ def task(entry: dict[str, Any] | None, silent_seconds: float) -> TaskState:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """Input of the phase."""
+    """Everything from which the phase of a SampleSet is derived."""
 
     partitions: int
     ready: int
-    """Number of partitions whose agents report without a trouble."""
+    """Number of partitions whose cache pods report without a problem."""
     mounted: bool
+    """True if the mount of this cache pod works."""
     measured: bool
     """True if any partition knows the size of the dataset."""
     sync: TaskState | None
@@ -65,7 +74,10 @@ class Situation:
 
 
 def conditions(seen: Situation, troubles: Iterable[str]) -> list[dict[str, Any]]:
-    """Return the conditions without their times. A cold cache does not make a dataset unready."""
+    """Return the conditions of the SampleSet without their times.
+
+    `troubles` are the problems of partitions, as sentences. A missing or failed warmup does not make a dataset unready.
+    """
     found = [_ready(seen, "; ".join(troubles))]
     if seen.sync:
         found.append(_of_task("Synced", seen.sync))

@@ -1,4 +1,4 @@
-"""Fields of the SampleSet that this agent writes, each under its own field manager."""
+"""Status fields of a SampleSet that a cache pod writes, and the field manager for each of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,19 +13,28 @@ Status = dict[str, Any]
 
 @dataclass(frozen=True)
 class Reports:
-    """Entry of the own partition; the first partition also writes the sums."""
+    """Status fields of one cache pod: the entry of its partition, and for ordinal 0 also the sums."""
 
     record: Record
     sums: Sums | None
+    """Sums over all partitions; None for every pod but ordinal 0."""
 
     def own(self, found: Mapping[str, Any] | None) -> Status:
-        """Return the own entry; without its time if the caller only checks for a change."""
+        """Return the status fields with the entry of this pod's partition.
+
+        `found` is the current custom resource. With None the caller only checks for a change, and the entry has no
+        time.
+        """
         figures = self.record.figures
         entry = figures.entry()
         return {"partitions": [entry if found is None else {**entry, "observedAt": figures.observed_at}]}
 
     def others(self, found: Mapping[str, Any]) -> list[tuple[str, Status]]:
-        """Return the sums, and empty fields for surplus partitions, which removes their entries."""
+        """Return (field manager, status fields) pairs to apply in addition: the sums, and fields to remove old entries.
+
+        `found` is the current custom resource. An entry beyond the present number of partitions is removed by applying
+        empty fields under its field manager. Empty for every pod but ordinal 0.
+        """
         if self.sums is None:
             return []
         return [

@@ -1,4 +1,4 @@
-"""Settings of the runtime: arguments, environment and configuration file."""
+"""Settings of the program `runtime`, from arguments, environment and configuration file."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,11 +22,13 @@ MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class RuntimeSettings:
-    """Everything the runtime needs to know."""
+    """Everything that the program `runtime` needs to know."""
 
     config: RuntimeConfig
     ordinal: int
+    """Number of this cache pod in its StatefulSet, from 0; also the number of its partition."""
     node: str | None
+    """Name of the cluster node; None if unknown."""
 
     @property
     def mount(self) -> Path:
@@ -38,9 +40,10 @@ class RuntimeSettings:
 
     @property
     def pace(self) -> float:
-        """Seconds between two measurements.
+        """Return the minimum seconds between two measurements of the dataset's size.
 
-        All partitions have the same size, so the partitions after the first take turns.
+        All cache pods measure the same dataset. So the pods after ordinal 0 measure more rarely, by a factor of the
+        number of partitions.
         """
         return float(self.config.interval_seconds * (self.config.partitions if self.ordinal else 1))
 

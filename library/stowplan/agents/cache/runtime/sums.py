@@ -1,4 +1,4 @@
-"""Sums over all partitions, which the agent with ordinal 0 reports."""
+"""Sums over all partitions of a dataset, which the cache pod with ordinal 0 reports."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,18 +13,24 @@ Entry = Mapping[str, Any]
 Status = dict[str, Any]
 
 SILENT_SECONDS = 150.0
-"""Seconds without a report after which an agent does not count as ready. Agents report every half minute."""
+"""Seconds without a report after which a cache pod does not count as ready. Each pod reports every half minute."""
 
 
 @dataclass
 class Sightings:
-    """Time of each entry's last change, by this machine's clock: clocks of other nodes may differ."""
+    """Times at which entries of the status were last seen to change.
+
+    They are measured by this machine's clock, since clocks of other machines may differ.
+    """
 
     clock: Callable[[], float] = time.monotonic
     _seen: dict[object, tuple[object, float]] = field(default_factory=dict)
 
     def age(self, key: object, said: object) -> float:
-        """Return the seconds since this entry was last seen to change."""
+        """Return the seconds since an entry was last seen to change; 0 if it changed now or is new.
+
+        `key` identifies the entry, and `said` is its present content.
+        """
         now = self.clock()
         if key not in self._seen or self._seen[key][0] != said:
             self._seen[key] = (said, now)
@@ -40,7 +46,7 @@ class Sums:
     sightings: Sightings = field(default_factory=Sightings)
 
     def status(self, found: Mapping[str, Any]) -> Status:
-        """Return the fields to apply, derived from the current custom resource."""
+        """Return the status fields to apply. `found` is the current custom resource."""
         present = found.get("status") or {}
         entries = self._entries(present)
         silent = {n: self.sightings.age(("partition", n), entry.get("observedAt")) for n, entry in entries.items()}
@@ -54,20 +60,25 @@ class Sums:
         return told | (self._phase(present, entries, len(ready), troubles) if self.config.report_phase else {})
 
     def surplus(self, found: Mapping[str, Any]) -> list[int]:
-        """Return the ordinals of entries beyond the dataset's number of partitions."""
+        """Return the ordinals of entries beyond the dataset's present number of partitions, in ascending order."""
         present = (found.get("status") or {}).get("partitions") or ()
         return sorted(each["ordinal"] for each in present if each["ordinal"] >= self.config.partitions)
 
     def _entries(self, present: Mapping[str, Any]) -> dict[int, Entry]:
-        """Return the entries by ordinal, with the current one of this agent."""
+        """Return the partitions' entries by ordinal. The entry of this cache pod is current, the others are reported.
+
+        `present` is the status of the current custom resource.
+        """
         entries = {each["ordinal"]: each for each in present.get("partitions") or ()}
         own = self.record.figures
         entries[own.ordinal] = {**own.entry(), "observedAt": own.observed_at}
         return {n: entries[n] for n in sorted(entries) if n < self.config.partitions}
 
     def _cache(self, entries: Mapping[int, Entry], troubles: Sequence[str]) -> Status:
-        """Return sizes for people: the dataset's size from the first partition that knows it, and the sum of all
-        caches.
+        """Return the status fields with sizes as strings for people.
+
+        The dataset's size comes from the first partition that knows it. The sizes of the caches are sums over the
+        entries. `troubles` are the problems of partitions, as sentences.
         """
         sized = next((entry for entry in entries.values() if "totalBytes" in entry), None)
         used = sum(entry.get("cachedBytes", 0) for entry in entries.values())

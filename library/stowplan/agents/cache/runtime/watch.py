@@ -1,4 +1,4 @@
-"""Regular checks of the mount, which also keep the mount in use and therefore alive."""
+"""Regular checks of the mounted dataset. They also keep the mount in use, and thereby alive."""
 
 import threading
 import time
@@ -14,13 +14,18 @@ from stowplan.agents.cache.runtime.heartbeat import beat
 from stowplan.agents.runtime.log import Log
 
 PULSE_SECONDS = 10.0
+"""Seconds between two checks of the mount."""
+
 SHARE = 20
-"""Measuring may take at most one part in `SHARE` of the time."""
+"""Measurements of the dataset's size may take at most 1/`SHARE` of the time."""
 
 
 @dataclass
 class MountWatch:
-    """Two threads, since measuring a large dataset may take minutes."""
+    """Checks the mount in one thread, and measures the size of the dataset in another.
+
+    There are two threads because the measurement of a large dataset may take minutes.
+    """
 
     driver: Driver
     mount: Path
@@ -29,7 +34,7 @@ class MountWatch:
     log: Log
     heartbeat: Path
     pace: float
-    """Minimum seconds between two measurements."""
+    """Minimum seconds between two measurements of the size."""
     _threads: list[threading.Thread] = field(default_factory=list)
 
     def start(self) -> None:

@@ -1,4 +1,4 @@
-"""`juicefs` as a child process, which never outlives its task."""
+"""The program `juicefs` as a child process, which never outlives this process."""
 
 import os
 import re
@@ -21,12 +21,17 @@ GRACE_SECONDS = 3.0
 """Seconds between SIGTERM and SIGKILL."""
 
 LONGEST_LINE = 64 * 1024
-"""Maximum size in bytes. Longer lines are dropped: half of a secret, cut at the limit, would not be recognised."""
+"""Maximum size of a line of output in bytes.
+
+Longer lines are dropped: if a line were cut, half of a secret could remain, which redaction would not recognise.
+"""
 
 SHOWN = 1000
 """Maximum length in characters of a line that is shown to people."""
 
 KEPT_LINES = 200
+"""Number of lines at the end of the output that `Ended` has."""
+
 _TOO_LONG = f"a line of more than {LONGEST_LINE} bytes"
 LOOK_SECONDS = 0.2
 
@@ -40,23 +45,25 @@ class Line:
     """One line of the child's output."""
 
     level: str
-    """`INFO`, `WARNING`, `ERROR`, `FATAL`, or empty if the line does not belong to the child's log."""
+    """`DEBUG`, `INFO`, `WARNING`, `ERROR` or `FATAL`; empty if the line does not have the format of the child's log."""
     text: str
-    """Unredacted line for programs, since a number may be a secret too."""
+    """Line for this program, with secrets: redaction could also replace a number that the program must read."""
     shown: str
-    """Redacted and shortened line for people."""
+    """Line for people: without secrets and shortened."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """Result of a child that ended by itself. Its exit code is only a hint."""
+    """Result of a child that ended by itself."""
 
     code: int
+    """Exit code of the child. It is only a hint, since `juicefs` may return 0 after an error."""
     lines: Sequence[Line]
+    """Last lines of the child's output."""
 
     @property
     def complaints(self) -> list[Line]:
-        """Return the error lines of its output, without warnings."""
+        """Return the lines that report errors, and the lines that do not have the format of the child's log."""
         return [line for line in self.lines if line.level not in ("DEBUG", "INFO", "WARNING") and line.text]
 
     @property
@@ -66,19 +73,20 @@ class Ended:
 
 @dataclass(frozen=True)
 class Child:
-    """Runs the child with the given variables and no others."""
+    """Runs `juicefs`, with `secrets` and a few variables of this process (such as PATH) as its environment."""
 
     secrets: Mapping[str, str]
-    """Variables that only the child gets."""
+    """Environment variables with secrets, for the child."""
     stop: Stop
     redact: Redactor
     said: Callable[[Line], None] = field(default=lambda _: None)
-    """Callback that gets each line at once."""
+    """Callback that gets each line of output as soon as it is read."""
 
     def run(self, *words: str, seconds: float | None = None, more: Mapping[str, str] | None = None) -> Ended:
-        """Run `juicefs` and wait for its end.
+        """Run `juicefs` with the arguments `words`, and wait for its end.
 
-        Raises StoppedError if the work must stop, and AttemptError TRANSIENT (10) after `seconds`.
+        `more` are additional environment variables. Raises StoppedError if the work must stop. Raises AttemptError
+        TRANSIENT (10) if the child has not ended after `seconds`; None for no limit.
         """
         # Without a container around it, the child would otherwise go on without a lock. The starting thread outlives
         # the child.

@@ -1,8 +1,8 @@
-"""Control file of a mount, by which the process that serves the mount is asked to load, evict, check and remove.
+"""Control file of a JuiceFS mount. A request in it asks the mount's process to load, evict, check or remove files.
 
-`juicefs warmup` and `juicefs rmr` are clients of this file. They exit with 0 whatever the result of their request, and
-print the result as prose; the answers in the file are exact. The file exists in every directory of a mount, also in a
-volume that is mounted by a `subPath`. The layouts are those of JuiceFS 1.2 to 1.4 (`pkg/vfs/internal.go`).
+`juicefs warmup` and `juicefs rmr` use this file too. They exit with 0 whatever the result of their request, and print
+the result as prose; the answers in the file are exact. The file exists in every directory of a mount, also in a volume
+that is mounted by a `subPath`. The binary formats are those of JuiceFS 1.2 to 1.4 (`pkg/vfs/internal.go`).
 """
 
 import errno
@@ -19,16 +19,16 @@ from stowplan.agents.attempt.stop import Stop
 from stowplan.schema.agents.exit_codes import ExitCode
 
 NAMES = (".jfs.control", ".control")
-"""Possible names of the file; the first if the mount has the option `prefix-internal`."""
+"""Possible names of the control file. The first name is for a mount with the option `prefix-internal`."""
 
 INTERNAL_INODES = 0x7FFFFFFF00000000
-"""First inode of the mount's internal files: control file, statistics, trash."""
+"""Lowest inode number of the mount's internal files: control file, statistics, trash."""
 
 TRASH_INODE = 0x7FFFFFFF10000000
-"""Inode of the trash, which every volume has and everybody may read by its inode (`pkg/meta/base.go`)."""
+"""Inode number of the trash directory. Every volume has it, and everybody may read it (`pkg/meta/base.go`)."""
 
 LARGEST_ANSWER = 1 << 20
-"""Maximum size in bytes. An answer is a JSON object of a few numbers."""
+"""Maximum size of an answer in bytes. An answer is a JSON object of a few numbers."""
 
 MOST_PATHS = 10240
 """Maximum number of paths in one request; `juicefs warmup` has the same limit."""
@@ -40,11 +40,11 @@ _SHORTEST, _LONGEST = 0.002, 0.2
 """Shortest and longest wait in seconds between two polls for an answer."""
 
 Progress = Callable[[int, int], None]
-"""Callback that gets the files and bytes of this request so far."""
+"""Callback that gets the numbers of files and bytes that the mount has processed so far in one request."""
 
 
 class Action(IntEnum):
-    """Operation on the blocks of files."""
+    """Operation on the cached blocks of files: load them, evict them, or check whether they are cached."""
 
     LOAD = 0
     EVICT = 1
@@ -53,10 +53,12 @@ class Action(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """Result of a request on the cache."""
+    """Result of one or several requests on the cache."""
 
     files: int
+    """Number of files that were processed."""
     bytes: int
+    """Size of these files."""
     missing: int
     """Bytes that the request checked and did not find in the cache."""
 
@@ -76,14 +78,15 @@ class Control:
     stop: Stop
 
     def probe(self) -> None:
-        """Raise AttemptError TRANSIENT (10) if the mount is gone, which leaves an empty directory."""
+        """Raise AttemptError TRANSIENT (10) if `directory` is not in a JuiceFS mount, or the mount is read-only."""
         os.close(self._open())
 
     def fill(self, action: Action, inodes: Sequence[int], threads: int, progress: Progress) -> Filled:
-        """Apply the action to the files with these inodes, and to all files below the directories with these inodes.
+        """Apply the action to the files and directories with these inode numbers, and return the result.
 
-        Raises AttemptError TRANSIENT (10) if the mount goes away. Raises StoppedError if the work must stop; the mount
-        then stops its work too.
+        A directory stands for all files below it. `threads` is the number of threads that the mount's process uses.
+        Raises AttemptError TRANSIENT (10) if the mount goes away or refuses. Raises StoppedError if the work must stop;
+        the mount's process then stops this request too.
         """
         paths = "\n".join(f"inode:{inode}" for inode in inodes).encode()
         body = struct.pack(">I", len(paths)) + paths + struct.pack(">HBB", min(threads, 65535), 0, action)
@@ -100,7 +103,11 @@ class Control:
             raise AttemptError(ExitCode.TRANSIENT, "BadAnswer", message) from None
 
     def remove(self, parent: int, name: bytes, progress: Progress) -> int:
-        """Remove a directory entry with everything below it. Returns the error number; 0 for success."""
+        """Remove the entry `name` of the directory with inode number `parent`, with everything below it.
+
+        Returns the error number, such as `errno.ENOENT`; 0 for success. Raises AttemptError TRANSIENT (10) if the mount
+        goes away, and StoppedError if the work must stop.
+        """
         body = struct.pack(">QB", parent, len(name)) + name + struct.pack(">BB", 0, 50)
         return self._ask(_REMOVE, body, progress)[0]
 
@@ -134,7 +141,10 @@ class Control:
         raise AttemptError(ExitCode.TRANSIENT, "NoMount", message)
 
     def _answer(self, descriptor: int, progress: Progress) -> tuple[int, bytes]:
-        """Read progress steps until the answer: an error number of one byte, or data."""
+        """Read the mount's messages until the answer. Call `progress` for each message about progress.
+
+        Returns the error number and the data of the answer. The data is empty after an error; the number is 0 for data.
+        """
         rest, wait = b"", _SHORTEST
         while True:
             # The file cannot be waited for: a read returns nothing until the mount has written more.

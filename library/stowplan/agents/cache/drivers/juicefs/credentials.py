@@ -1,4 +1,7 @@
-"""Credentials as variables of the child, never in an address: every user can read a process's arguments."""
+"""Credentials as environment variables of the child process.
+
+They are never part of its arguments, since every user of a machine can read the arguments of a process.
+"""
 
 import json
 from collections.abc import Mapping
@@ -16,20 +19,24 @@ AMBIENT = (
     "AWS_DEFAULT_REGION",
     "AWS_STS_REGIONAL_ENDPOINTS",
 )
-"""Variables that a cluster sets in pods which authenticate by an identity instead of keys."""
+"""Environment variables that a cluster sets in a pod that gets access to storage by its identity, without keys."""
 
 _OWN = frozenset({"PATH", "HOME", "LD_PRELOAD", "LD_LIBRARY_PATH"})
 
 
 def given(environment: Mapping[str, str], name: str) -> str:
-    """Return a value of a Secret without the line end that `echo | base64` adds."""
+    """Return the value of an environment variable that comes from a Secret; empty if it is not set.
+
+    Line ends around the value are removed, since `echo | base64` adds one.
+    """
     return environment.get(name, "").strip("\r\n")
 
 
 def volume_variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the client's variables from the volume's Secret.
+    """Return the environment variables for JuiceFS that the volume's Secret has under the key `envs`.
 
-    Raises AttemptError (exit code 2) unless they are a JSON object of strings.
+    They are empty if the Secret has no such key. Variables that could change which program runs, such as PATH, are left
+    out. Raises AttemptError (exit code 2) if the value of the key is not a JSON object of strings.
     """
     text = given(environment, VOLUME_SECRET_ENV["envs"])
     if not text.strip():
@@ -44,9 +51,11 @@ def volume_variables(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def source_variables(source: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return variables for the source's keys.
+    """Return the environment variables by which JuiceFS gets access to the sync's source.
 
-    Raises AttemptError (exit code 2) if JuiceFS accepts keys only in such an address.
+    `source` is the URL of the source. With keys in the environment, the variables hold the keys. Without keys they are
+    those of the pod's identity (`AMBIENT`). Raises AttemptError (exit code 2) if JuiceFS accepts keys for this kind of
+    source only in the URL.
     """
     access, secret = (given(environment, SOURCE_SECRET_ENV[key]) for key in ("access-key", "secret-key"))
     ambient = {name: environment[name] for name in AMBIENT if name in environment}
@@ -66,7 +75,7 @@ def source_variables(source: str, environment: Mapping[str, str]) -> dict[str, s
 
 
 def secrets(environment: Mapping[str, str]) -> list[str]:
-    """Return all secrets in the environment of this process."""
+    """Return all secret strings in this environment, for redaction. Each line of a secret is also returned alone."""
     found = [given(environment, name) for name in (*SOURCE_SECRET_ENV.values(), VOLUME_SECRET_ENV["access-key"])]
     found.append(given(environment, VOLUME_SECRET_ENV["secret-key"]))
     for name in ("metaurl", "bucket"):
@@ -85,7 +94,11 @@ def secrets(environment: Mapping[str, str]) -> list[str]:
 
 
 def password_apart(address: str) -> tuple[str, str]:
-    """Split the address of a metadata engine into the address without its password, and the decoded password."""
+    """Split the address of a metadata engine into the address without its password, and the password.
+
+    The password's percent-encoding is decoded; it is empty if there is none. An address without a scheme is one of
+    Redis.
+    """
     plain, written = _parts(address)
     return plain, unquote(written)
 

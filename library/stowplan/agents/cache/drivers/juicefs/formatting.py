@@ -1,4 +1,4 @@
-"""Creation of a volume that does not exist. An existing volume is never changed."""
+"""Creation of a JuiceFS volume that does not exist. An existing volume is never changed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,22 +11,23 @@ from stowplan.schema.agents.cache_config import VOLUME_SECRET_ENV
 from stowplan.schema.agents.exit_codes import ExitCode
 
 SECONDS = 120.0
+"""Maximum seconds for the creation."""
 
 
 @dataclass(frozen=True)
 class Formatting:
-    """Runs `juicefs format` for one volume, with the values of its Secret."""
+    """Creates one volume by `juicefs format`, with the values of the volume's Secret."""
 
     child: Child
     environment: Mapping[str, str]
     log: Log
 
     def can(self) -> bool:
-        """Return whether the Secret has `storage` and `bucket`. Without them another program creates the volume."""
+        """Return whether this program may create the volume: the Secret has the keys `storage` and `bucket`."""
         return bool(self._value("storage") and self._value("bucket"))
 
     def run(self) -> None:
-        """Create the volume, unless another program was faster. Raises AttemptError if that fails."""
+        """Create the volume; do nothing if another program has created it meanwhile. Raises AttemptError."""
         address, password = password_apart(self._value("metaurl"))
         bucket = self._value("bucket")
         if "@" in bucket.partition("://")[2].partition("/")[0]:

@@ -1,4 +1,4 @@
-"""The driver of JuiceFS, community edition."""
+"""Driver that measures datasets in JuiceFS, community edition."""
 
 from pathlib import Path
 
@@ -9,15 +9,16 @@ from stowplan.agents.cache.drivers.juicefs.summary import NO_ACCESS, summary
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 
 EXACT_INODES = 1_000_000
-"""Maximum number of inodes in the volume for exact sizes: a metadata engine reads so many in a few seconds.
+"""Maximum number of inodes in the volume for which exact sizes are computed, in a few seconds, from all files.
 
-Larger volumes use statistics, which are not exact: in JuiceFS 1.3 a query in the first second of a directory's life
-counts its content twice for good. A measurement during a sync would do that.
+For larger volumes the sizes come from JuiceFS's statistics of directories, which are not exact. In JuiceFS 1.3 a query
+in the first second after a directory's creation counts the directory's content twice, permanently. A measurement during
+a sync would do that.
 """
 
 
 class JuiceFS:
-    """Driver of JuiceFS. Two threads may ask it for pulses and extents."""
+    """Driver of JuiceFS. One thread may call `pulse` while another calls `extent`."""
 
     def __init__(self, exact_inodes: int = EXACT_INODES) -> None:
         self._pulses, self._extents = Asker(), Asker()

@@ -1,9 +1,11 @@
-"""Separate program that reads a client's statistics through its mount, then looks up one name in its metadata engine.
+"""Separate program that checks a JuiceFS mount.
 
     python -I -S reading.py MOUNT NAME
 
-Prints the statistics. Exit code 3 if they cannot be read, 4 if the metadata engine gives no answer; standard error then
-has the name of the error and the system's message. The program hangs if the mount hangs, and can be killed.
+It prints the statistics of the mount, then looks up NAME, a name that does not exist, so that the mount must ask its
+metadata engine. The exit code is 3 if the statistics cannot be read, and 4 if the metadata engine gives no answer.
+Standard error then has the name of the error, such as ENOTCONN, and the system's message. The program hangs if the
+mount hangs, and can be killed.
 """
 
 import errno
@@ -15,7 +17,7 @@ MOST_BYTES = 1 << 20
 
 
 def main(mount: str, name: str) -> int:
-    """Run the program and return its exit code."""
+    """Check the mount at `mount` and return the exit code of the program."""
     try:
         with open(os.path.join(mount, ".stats"), "rb") as file:  # noqa: PTH118,PTH123 - pathlib takes a while to load
             text = file.read(MOST_BYTES)

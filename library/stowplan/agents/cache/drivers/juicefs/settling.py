@@ -1,14 +1,16 @@
-"""Wait until the blocks that were loaded into a node's cache stay there.
+"""Wait until a cluster node's cache has dropped the loaded blocks for which it has no space.
 
 JuiceFS counts a block as cached once it is loaded. The block then waits in memory until it is written to the disk of
-the cache. Blocks are dropped after that write, after a failed write, and by a check of the disk's free space once a
-second. So right after a load all blocks may be cached, and a moment later only a few. Neither size nor free space need
-to be known: blocks beyond the size of the cache are gone after the last write, and blocks beyond the free space after
-the next check. (`cache`, `flush`, `add`, `cleanupFull` and `checkFreeSpace` in `pkg/chunk/disk_cache.go` of JuiceFS 1.2
-to 1.4; a cache in memory, `mem_cache.go`, drops at once.)
+the cache. JuiceFS drops blocks when a write exceeds the size of the cache, when a write fails, and when its check of
+the disk's free space, once a second, finds too little. So right after a load all blocks may be cached, and a moment
+later only a few. After the last write, the blocks beyond the size of the cache are gone. After the next check, the
+blocks beyond the free space are gone too. So this module waits for these two events, and needs to know neither size nor
+free space. (`cache`, `flush`, `add`, `cleanupFull` and `checkFreeSpace` in `pkg/chunk/disk_cache.go` of JuiceFS 1.2 to
+1.4; a cache in memory, `mem_cache.go`, drops at once.)
 
-A cache that never dropped a block had enough space so far. The check is then not waited for, since it would take longer
-than most warmups. If such a load is the first to exceed the space, the dataset's status reports the dropped blocks.
+If a cache has never dropped a block, it had enough space so far. This module then does not wait for the check of the
+free space, since that would take longer than most warmups. If the present load is the first that exceeds the space, the
+dataset's status reports the dropped blocks.
 """
 
 from dataclasses import dataclass
@@ -21,12 +23,20 @@ from stowplan.agents.cache.drivers.juicefs.stats import numbers
 from stowplan.schema.agents.exit_codes import ExitCode
 
 NAMES = (".jfs.stats", ".stats")
-"""First name: with the mount option `prefix-internal`. A volume mounted by a `subPath` has neither file."""
+"""Possible names of the file with the mount's statistics. The first is for a mount with the option `prefix-internal`.
+
+A volume that is mounted by a `subPath` has neither file.
+"""
 
 LARGEST = 1 << 20
-"""Maximum size in bytes; statistics have about ten thousand. In a volume without such a file anybody may create one."""
+"""Maximum size of the statistics in bytes. They have about ten thousand bytes.
+
+The limit is needed since anybody may create a file of this name in a volume without statistics.
+"""
 
 LOOK_SECONDS = 0.05
+"""Seconds between two polls of the statistics."""
+
 FREE_SPACE_SECONDS = 2.0
 """Seconds within which JuiceFS checks the free space at least once."""
 
@@ -39,12 +49,15 @@ HANG_SECONDS = 60.0
 """Seconds after which a disk that finishes no write is considered hanging. JuiceFS itself waits 30 s."""
 
 MOST_PAUSES = 5
-"""Maximum number of rounds with dropped blocks. After that other programs are loading, and the cache never settles."""
+"""Maximum number of checks of the free space to wait for, each of which dropped blocks.
+
+If even the last one did, other programs are loading into the cache, and it would be of no use to wait longer.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """Statistics of a client's cache. Counters begin with the client's start."""
+    """Statistics of the cache of one mount. Counters begin with the start of the mount's process."""
 
     queued: float
     """Bytes that wait for the disk."""
@@ -53,28 +66,31 @@ class _Look:
     ended: float
     """Number of finished writes, including failed ones."""
     dropped: float
+    """Number of blocks that the cache has dropped."""
     seems_memory: bool
-    """True if all blocks are being written and none ever was: always so for a cache in memory, for a disk only at the
-    start.
+    """True if all blocks are being written and no write has ever finished.
+
+    This is always so for a cache in memory, but for a cache on disk only at the start.
     """
 
 
 @dataclass(frozen=True)
 class Settling:
-    """Cache that is loaded between `begin` and `wait`."""
+    """Wait for the cache of one mount. Call `begin` before a load, and `wait` with its result after the load."""
 
     mount: Path
     stop: Stop
 
     def begin(self) -> float:
-        """Return the bytes written so far, as the argument of `wait`."""
+        """Return how many bytes the cache has begun to write so far, as the argument of `wait`. 0 if unknown."""
         look = self._look()
         return look.begun if look else 0
 
     def wait(self, begun: float) -> None:
-        """Return once the cache has dropped its excess blocks; at once if it has written nothing since `begun`.
+        """Wait until the cache has dropped the blocks for which it has no space.
 
-        Raises AttemptError TRANSIENT (10) if the cache's disk hangs, and StoppedError if the work must stop.
+        `begun` is the result of `begin`. Returns at once if the cache has written nothing since then. Raises
+        AttemptError TRANSIENT (10) if the cache's disk hangs, and StoppedError if the work must stop.
         """
         first = self._look()
         if first is None:

@@ -1,4 +1,4 @@
-"""Statistics of a JuiceFS client, and a check that it and its metadata engine answer."""
+"""Statistics of a JuiceFS mount, and a check that the mount and its metadata engine answer."""
 
 import sys
 import uuid
@@ -10,27 +10,34 @@ from stowplan.agents.cache.drivers.bounded_subprocess import Answer, Asker, Sile
 from stowplan.agents.cache.drivers.juicefs import reading
 
 SECONDS = 10.0
-"""Seconds after which a client or a metadata engine without an answer is considered hanging."""
+"""Seconds after which a mount or a metadata engine without an answer is considered hanging."""
 
 CACHED = "juicefs_blockcache_bytes"
-"""Bytes in the node's cache: blocks of the whole volume, plus 4 KiB for each block."""
+"""Name of the statistic with the bytes in the cluster node's cache.
+
+It counts blocks of the whole volume, not only of the dataset, and 4 KiB in addition for each block.
+"""
 
 INODES = "juicefs_used_inodes"
-"""Files and directories of the whole volume."""
+"""Name of the statistic with the number of files and directories of the whole volume."""
 
 _NO_VARIABLES: dict[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Pulse of the mount, and the volume's number of inodes."""
+    """Result of one check of a mount."""
 
     pulse: Pulse
     inodes: int | None
+    """Number of inodes of the whole volume; None if unknown."""
 
 
 def stats(asker: Asker, mount: Path) -> Stats:
-    """Read `.stats`, then look up a name that never existed, since other answers may come from a cache in memory."""
+    """Check the mount at `mount`: read its statistics, then look up a name that never existed.
+
+    A lookup of any other name might be answered from a cache in memory, without the metadata engine.
+    """
     name = f".stowplan-{uuid.uuid4().hex}"
     command = [sys.executable, "-I", "-S", reading.__file__, str(mount), name]
     answer = asker.ask(command, _NO_VARIABLES, SECONDS)
@@ -40,7 +47,7 @@ def stats(asker: Asker, mount: Path) -> Stats:
 
 
 def numbers(text: str) -> dict[str, float]:
-    """Parse the statistics by name; skip invalid lines."""
+    """Return the statistics in `text` as numbers by name. Each line is a name and a number; other lines are skipped."""
     found = {}
     for line in text.splitlines():
         name, _, value = line.partition(" ")

@@ -1,4 +1,4 @@
-"""Size of a directory from the metadata of its volume. It reads no data and does not walk through the mount."""
+"""Size of a directory, from the metadata of its volume. Neither the files nor the directories of the mount are read."""
 
 import csv
 import os
@@ -8,7 +8,7 @@ from stowplan.agents.cache.drivers.api import Extent, Trouble
 from stowplan.agents.cache.drivers.bounded_subprocess import Asker, Silence
 
 SECONDS = 600.0
-"""Maximum seconds of one call, which looks at every name of a large volume."""
+"""Maximum seconds of one call, which reads the metadata of every file of a large volume."""
 
 NO_ACCESS = "NoAccess"
 
@@ -16,10 +16,10 @@ _VARIABLES = ("HOME", "PATH")
 
 
 def summary(asker: Asker, directory: Path, *, exact: bool) -> Extent | Trouble | None:
-    """Return the result of `juicefs summary`; None if the volume has no such directory.
+    """Return the size of a directory by `juicefs summary`; None if the volume has no such directory.
 
-    Sizes are in whole blocks of 4 KiB, and each directory counts as one block. Exact sizes come from the attributes of
-    all files, others from JuiceFS's statistics of each directory.
+    Each file counts with its size rounded up to 4 KiB, and each directory with 4 KiB. With `exact` the size comes from
+    the metadata of all files, otherwise from JuiceFS's statistics of each directory.
     """
     command = ["juicefs", "summary", "--depth=0", "--csv", *(["--strict"] if exact else []), str(directory)]
     environment = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
@@ -37,7 +37,7 @@ def summary(asker: Asker, directory: Path, *, exact: bool) -> Extent | Trouble |
 
 
 def _extent(text: str) -> Extent | None:
-    """Parse a line of names and a line of values."""
+    """Parse the output of `juicefs summary`: a CSV line of names and one of values. None if it is not of that form."""
     try:
         (row,) = csv.DictReader(text.splitlines())
         return Extent(int(row["SIZE"]), int(row["FILES"]))

@@ -18,20 +18,27 @@ from stowplan.schema.agents.marker import STATE_DIRECTORY
 from stowplan.schema.juicefs.sync_keys import is_ignored
 
 PROTECTION = f"/{STATE_DIRECTORY}/***"
-"""Pattern of the state directory, which a sync neither copies from the source nor deletes from the destination."""
+"""Exclude pattern for Stowplan's state directory: a sync neither copies it from the source nor deletes it from the
+destination.
+"""
 
 LOOK_SECONDS = 1.0
+"""Seconds between two reads of the child's counters."""
+
 MOST_WARNINGS = 20
+"""Maximum number of the child's warnings and errors that are logged."""
+
 LARGEST_METRICS = 1 << 20
-"""Maximum size of a child's metrics in bytes."""
+"""Maximum size in bytes of the child's metrics, from which the counters are read."""
+
 CHECKPOINTS = (1, 4)
-"""First version that can resume a stopped sync."""
+"""First version of JuiceFS that can resume a stopped sync."""
 
 LEFTOVERS = (".jfs.*.tmp.[0-9]*", f".*.tmp.{'[0-9]' * 12}*")
-"""Names of a copy's unfinished files, in JuiceFS from 1.4 on and before (`cmd/object.go`).
+"""Patterns of the names of unfinished files: the first from JuiceFS 1.4 on, the second before (`cmd/object.go`).
 
-The number is a random one of 63 bits, which has fewer than 12 digits once in millions. Names that people choose end in
-shorter numbers.
+The second requires 12 digits. The number in a name is random and has 63 bits, so it has fewer digits only once in
+millions. Names that people choose end in shorter numbers.
 """
 
 _LISTENS = re.compile(r"Prometheus metrics listening on (127\.0\.0\.1:\d+)")
@@ -40,7 +47,7 @@ _METRIC = re.compile(r"^juicefs_sync_(\w+)(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
 
 @dataclass
 class SyncWatch:
-    """Follows one child: its log line by line, its counters once a second."""
+    """Follows one `juicefs sync`: logs its warnings, and copies its counters into `progress` once a second."""
 
     progress: Progress
     log: Log
@@ -86,21 +93,24 @@ class SyncWatch:
 
 @dataclass(frozen=True)
 class Sync:
-    """One copy."""
+    """One copy from a source into a volume by `juicefs sync`."""
 
     child: Child
     source: str
+    """URL of the source."""
     destination: str
-    """Address in the form `jfs://NAME/path/`."""
+    """Address in the volume, in the form `jfs://NAME/path/`."""
     flags: Mapping[str, str | int | bool]
+    """Options of `juicefs sync`, by name without `--`."""
     variables: Mapping[str, str]
-    """Credentials of the source."""
+    """Environment variables with the credentials of the source."""
     progress: Progress
     log: Log
 
     def check(self) -> None:
-        """Raise AttemptError (2) for a pattern that JuiceFS would ignore: files that it should protect might be
-        deleted.
+        """Raise AttemptError (2) if JuiceFS would ignore the `include` or `exclude` pattern.
+
+        Without the pattern, the sync might delete files that the pattern should protect.
         """
         for name in ("include", "exclude"):
             pattern = self.flags.get(name)
@@ -111,7 +121,7 @@ class Sync:
                 raise AttemptError(ExitCode.BAD_SPEC, "BadPattern", message)
 
     def is_empty(self) -> bool:
-        """Return whether the source lists no objects. Raises AttemptError if it cannot be listed."""
+        """Return whether the source has no objects. Raises AttemptError if the source cannot be listed."""
         quiet = replace(self.child, said=lambda _: None)
         # With a separate destination the dry run asks only for the source's objects.
         words = ("sync", "--dry", "--limit=2", "--dirs", "--metrics=127.0.0.1:0", *self._storage_flags())
@@ -124,9 +134,11 @@ class Sync:
         return counted is None or counted.found + counted.excluded == 0
 
     def run(self, *, resume: bool) -> Count:
-        """Copy. Raises AttemptError if any object failed or was lost, and StoppedError if the work must stop.
+        """Copy from the source to the destination and return the final count of the sync.
 
-        `resume`: a checkpoint of JuiceFS may be trusted, because only this copy has changed the destination since.
+        `resume` is whether to go on from the checkpoint of a stopped sync. The caller must know that nothing else has
+        changed the destination since. Raises AttemptError if any object failed or was lost, and StoppedError if the
+        work must stop.
         """
         watch = SyncWatch(self.progress, self.log)
         child = replace(self.child, said=watch.said)
@@ -148,7 +160,7 @@ class Sync:
         return counted
 
     def remove_leftovers(self) -> None:
-        """Remove the temporary files of killed copies."""
+        """Remove the unfinished files of killed copies from the destination. A failure is only logged."""
         quiet = replace(self.child, said=lambda _: None)
         folder = self.destination.rpartition("/")[0] + "/"
         wanted = ("--include=*/", *(f"--include={each}" for each in LEFTOVERS), "--exclude=*")
@@ -172,7 +184,10 @@ class Sync:
 
 
 def _written(flags: Mapping[str, str | int | bool]) -> list[str]:
-    """Return the flags with `include` before `exclude`, since the first pattern that matches decides."""
+    """Return the options as command-line arguments, sorted by name, but `exclude` last.
+
+    JuiceFS applies the first pattern that matches, so `include` must come before `exclude`.
+    """
     order = sorted(flags, key=lambda name: (name == "exclude", name))
     return [word for name in order for word in _words(name, flags[name])]
 

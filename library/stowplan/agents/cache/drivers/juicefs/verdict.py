@@ -1,4 +1,4 @@
-"""Result of a `juicefs` process. Its exit code proves nothing; only the final count in its log does."""
+"""Result of a `juicefs sync` process. Its exit code alone proves no success; the final count in its log is needed."""
 
 import re
 from dataclasses import dataclass
@@ -41,21 +41,25 @@ TASK_USER = (
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """Final line of a sync. Numbers of objects; `excluded` counts both sides."""
+    """Numbers of objects in the final line of a sync's log."""
 
     found: int
     excluded: int
+    """Objects of the source and of the destination that a pattern excludes."""
     skipped: int
+    """Objects that the destination already had."""
     copied: int
     extra: int
+    """Objects that only the destination has."""
     failed: int
     lost: int
     bytes: int = 0
-    """Bytes that were copied or already present, which JuiceFS rounds to hundredths of a unit."""
+    """Size of all skipped and copied objects; not exact, since JuiceFS rounds it to hundredths of KiB, MiB and so on.
+    """
 
 
 def count(ended: Ended) -> Count | None:
-    """Parse the final count of a sync; None if the log has none."""
+    """Return the final count of a sync from its log; None if the log has none."""
     for line in reversed(ended.lines):
         if found := _COUNT.search(line.text):
             failed, lost = _FAILED.search(line.text), _LOST.search(line.text)
@@ -74,7 +78,10 @@ def _bytes(number: str, unit: str) -> int:
 
 
 def failure(ended: Ended, what: str) -> AttemptError | None:
-    """Return the failure of a sync; None if it finished without failed or lost objects."""
+    """Return the failure of a sync; None if the sync finished without failed or lost objects.
+
+    `what` names what was copied, for the message, such as `the source s3://bucket/path`.
+    """
     counted = count(ended)
     if counted and not ended.code and not counted.failed and not counted.lost:
         return None

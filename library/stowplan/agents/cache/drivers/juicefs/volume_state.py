@@ -1,4 +1,4 @@
-"""State directory accessed through the metadata engine: each call is a `juicefs sync` of small files."""
+"""Access to the state directory of a volume without a mount: each call is a `juicefs sync` of small files."""
 
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,21 +14,23 @@ from stowplan.schema.agents.marker import STATE_DIRECTORY
 
 SECONDS = 20.0
 LAST_SECONDS = 2.0
-"""Maximum seconds of a call, and of a call after the stop."""
+"""Maximum seconds of a call, and of a call after the attempt was asked to stop."""
 
 LARGEST = 64 << 10
-"""Maximum size in bytes of a file that is read: markers and flags have less than one thousand."""
+"""Maximum size in bytes of a file that is read. Marker files and lock flags have less than one thousand bytes."""
 
 _TEMPORARY = ".jfs."
 
 
 @dataclass(frozen=True)
 class VolumeState:
-    """Implements `State`. Every call starts a new client, which has no cache."""
+    """Implements `State`. Every call starts a new process of JuiceFS, so nothing is cached between calls."""
 
     child: Child
     address: str
-    """Address `jfs://NAME/directory/` of the mounted directory; the variable NAME holds the metadata engine's address.
+    """Address `jfs://NAME/directory/` of the dataset in the volume.
+
+    The child's environment variable NAME holds the address of the metadata engine.
     """
 
     def read(self) -> Mapping[str, bytes]:

@@ -1,4 +1,7 @@
-"""Wait for a sync by its files in the volume. The sync may run on another node, or may not have started."""
+"""Wait for the end of a sync, by its marker files in the volume.
+
+The sync may run on another cluster node, or may not have started.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,18 +13,26 @@ from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, Marker, marker_path
 
 LOOK_SECONDS = 2.0
+"""Seconds between two polls of the marker files."""
 
 
 @dataclass(frozen=True)
 class SyncMarks:
-    """Marker files of the sync whose Job's name begins with `stem` and ends like this run's."""
+    """Marker files of the sync that belongs to this run.
+
+    The name of the sync's Job is `stem`, a hyphen, and the last part (hash or scheduled time) of this run's name.
+    """
 
     mount: Path
     stem: str
     work: TaskWork
 
     def wait(self) -> str:
-        """Wait and return the sync's run. Raises AttemptError (exit code 4) if the sync has failed permanently."""
+        """Wait until the sync has succeeded, and return the name of its run.
+
+        Raises AttemptError (exit code 4) if the sync has failed permanently, AttemptError (exit code 2) if this task
+        has no run, and StoppedError if the work must stop.
+        """
         run = self._run()
         while not self._is_done(run):
             self.work.outcome.waits(f"For the sync {run}")

@@ -1,4 +1,4 @@
-"""Evict the dataset and its removed files from this node's cache, and verify the result."""
+"""Evict the dataset and its removed files from this cluster node's cache, and verify the result."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,19 +11,21 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 THREADS = 50
 ROUNDS = 2
+"""Maximum number of tries."""
+
 LEFT_PERCENT = 1
-"""Maximum percentage that may be cached again at the end, since jobs go on reading."""
+"""Maximum percentage of the dataset that may be cached at the end, since jobs go on reading it."""
 
 
 @dataclass(frozen=True)
 class ClearTask:
-    """One attempt on one partition."""
+    """One attempt at the clear task on one partition (the cache of one cluster node)."""
 
     config: ClearConfig
     work: TaskWork
 
     def run(self) -> str:
-        """Evict and return a sentence about the result. Raises AttemptError or StoppedError."""
+        """Evict the dataset and return a sentence about the result. Raises AttemptError or StoppedError."""
         mount = Path(self.config.mount_path)
         control, progress = Control(mount, self.work.stop), self.work.outcome.progress
         whole = [mount.stat().st_ino]

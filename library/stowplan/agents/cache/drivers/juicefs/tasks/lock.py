@@ -1,18 +1,18 @@
-"""Lock that allows one writer per dataset, on any node and with any kind of access.
+"""Lock that allows one writer per dataset, on any cluster node, and with or without a mount.
 
-A sync uses the metadata engine and has no mount, and its client offers neither locks nor exclusive creation of files.
-So the lock uses the one-bit algorithm of Burns and Lamport, which needs neither: every owner writes its own flag, then
-reads the flags of the others. If two want to enter, the owner with the smaller name goes on and the other lowers
-its flag. Everybody waits for an owner that holds the lock.
+A sync has no mount, and its `juicefs` program offers neither locks nor exclusive creation of files. So the lock uses
+the one-bit algorithm of Burns and Lamport, which needs neither. Every program that wants the lock (an owner) writes its
+own flag, then reads the flags of the other owners. If two owners want to enter, the owner with the smaller name goes on
+and the other removes its flag. Everybody waits for an owner that holds the lock.
 
-A flag is a file. Its name contains its owner, its state (entering or holding) and a number that grows while its owner
-lives:
+A flag is a file. The file's name contains the owner's name, the flag's state (`e` for entering or `h` for holding) and
+a number that grows while the owner lives:
 
     lock/<who>.<e or h>.<number>
 
-So a listing shows the whole state, even if a mount caches the contents of files. A flag whose number has not changed
-for long enough, by the clock of the waiting program, has a dead owner; on the same machine the owner's process is
-checked instead.
+So a list of the file names is enough to know all flags, even if a mount caches the contents of files. If the number of
+a flag has not changed for `SILENCE_SECONDS`, by the clock of the waiting program, its owner is considered dead. An
+owner on the same machine is also dead if its process has ended.
 """
 
 import contextlib
@@ -31,18 +31,25 @@ from stowplan.agents.runtime.log import Log
 from stowplan.schema.agents.exit_codes import ExitCode
 
 BEAT_SECONDS = 8.0
+"""Seconds after which a holder replaces its flag by one with a greater number."""
+
 SILENCE_SECONDS = 30.0
-"""Seconds without a change of the flag, by the clock of the waiting program, after which its owner is considered dead.
-"""
+"""Seconds without a new flag, by the clock of the waiting program, after which an owner is considered dead."""
 
 LOST_SECONDS = 24.0
-"""Seconds without a successful change after which a holder gives up. It is shorter than `SILENCE_SECONDS`."""
+"""Seconds without a successful new flag after which a holder ends its attempt. Less than `SILENCE_SECONDS`, so the
+holder ends before others consider it dead.
+"""
 
 PATIENCE_SECONDS = 600.0
 """Maximum wait for another holder in seconds. Then the attempt ends, and the Job may retry."""
 
 LOOK_SECONDS = 1.0
+"""Seconds between two reads of the flags while waiting."""
+
 ENTERING, HOLDING = "e", "h"
+"""States of a flag: its owner wants the lock, or has the lock."""
+
 FOLDER = "lock/"
 
 
@@ -64,12 +71,14 @@ class Other:
     """Another owner, as last seen."""
 
     number: int
+    """Number of the owner's newest flag."""
     since: float
+    """Time, by the monotonic clock, since which this number is known."""
 
 
 @dataclass
 class Lock:
-    """Lock of one dataset, for one owner."""
+    """Lock of one dataset, as one owner uses it."""
 
     state: State
     run: str
@@ -78,20 +87,24 @@ class Lock:
     silence: float = SILENCE_SECONDS
     patience: float = PATIENCE_SECONDS
     who: str = ""
+    """Name of this owner: the run and random digits. It is changed each time the flags are removed."""
     _flags: list[Flag] = field(default_factory=list)
-    """Own flags that exist, newest last."""
+    """Flags of this owner that exist, newest last."""
     _number: int = 0
     _others: dict[str, Other] = field(default_factory=dict)
+    """The other owners that may be alive, by name."""
     _lost: str = ""
+    """Message if the lock was lost; otherwise empty."""
 
     def __post_init__(self) -> None:
         self.who = self.who or f"{self.run}-{secrets.token_hex(4)}"
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold the lock.
+        """Wait for the lock and hold it during the `with` block. If the lock is lost meanwhile, `stop` is set.
 
-        Raises AttemptError TRANSIENT (10) if others hold it for too long, or if it was lost meanwhile.
+        Raises AttemptError TRANSIENT (10) if others hold the lock for too long, and at the end of the block if the lock
+        was lost. Raises StoppedError if the work must stop.
         """
         self._enter()
         over = threading.Event()
@@ -146,12 +159,15 @@ class Lock:
         self.stop.sleep(LOOK_SECONDS)
 
     def _ahead(self) -> str:
-        """Return the owner to wait for: a holder, or an entering owner with a smaller name; empty if there is none."""
+        """Return the name of the owner to wait for; empty if there is none.
+
+        That is a holder, or an owner with a smaller name that wants the lock.
+        """
         flags = self._look()
         return min((flag.who for flag in flags if flag.state == HOLDING or flag.who < self.who), default="")
 
     def _look(self) -> list[Flag]:
-        """Return the flags of all other owners that may be alive. Remove those of dead owners."""
+        """Return the flags of all other owners that may be alive. Delete the flags of dead owners."""
         begin = time.monotonic()
         found = self.state.read()
         slow = time.monotonic() - begin > BEAT_SECONDS / 2
@@ -178,9 +194,9 @@ class Lock:
         return now - other.since > self.silence
 
     def _raise(self, state: str) -> None:
-        """Write a flag with the next number.
+        """Write a flag of this owner with this state and the next number.
 
-        The flag before it is removed by the next call; it does no harm until then.
+        Older flags of this owner are removed later, at the latest two calls after their creation. They do no harm.
         """
         before, flag = self._flags, Flag(self.who, state, self._number)
         self._number += 1

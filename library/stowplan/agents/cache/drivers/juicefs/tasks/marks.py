@@ -1,4 +1,6 @@
-"""Marker files of a task in the volume: its run is done, the dataset is complete, or a change has begun."""
+"""Marker files of a task in the volume: that its run has ended, that the dataset is complete or failed, or that a
+change of the dataset has begun.
+"""
 
 import json
 from collections.abc import Mapping
@@ -12,11 +14,14 @@ from stowplan.schema.agents.exit_codes import PERMANENT, ExitCode
 from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, STATE_DIRECTORY, marker_path
 
 BEGUN = "begun.json"
-"""File that names the run that changes the dataset. It also remains after a killed task."""
+"""File with the name of the run that is changing the dataset. After a killed task the file remains."""
 
 
 def below(path: str) -> str:
-    """Convert a path of `stowplan.schema.agents.marker` into a name of `State`."""
+    """Return a path that `stowplan.schema.agents.marker` defines, relative to the state directory.
+
+    `State` uses such relative paths as names.
+    """
     return str(PurePosixPath(path).relative_to(STATE_DIRECTORY))
 
 
@@ -26,7 +31,10 @@ COMPLETE, FAILED = below(COMPLETE_FILE), below(FAILED_FILE)
 
 @dataclass(frozen=True)
 class Marks:
-    """Markers of one run. Without a run, for example on a laptop, no marker is written."""
+    """Marker files that one task writes for its run.
+
+    Without a run, for example on a laptop, only the begin file and the complete file are written.
+    """
 
     state: State
     run: str | None
@@ -34,22 +42,24 @@ class Marks:
     """True if the end of this task makes the dataset complete."""
 
     def look(self) -> "Past":
-        """Read the files of earlier tasks."""
+        """Read the marker files that exist now."""
         return Past(self.run, self.state.read())
 
     def begin(self, past: "Past") -> None:
-        """Write the begin file before the first change.
+        """Write the begin file, and remove the marker files of all runs. Call this before the first change of the data.
 
-        From then on no earlier run counts as done, since the data changes.
-
-        `past` must have been read after this task got the lock.
+        From then on no earlier run counts as done, since the data changes. `past` must have been read after this task
+        got the lock.
         """
         self.state.write({BEGUN: _text({"format": 1, "run": self.run or ""})})
         own = (COMPLETE, FAILED) if self.completes else ()
         self.state.remove([name for name in past.files if name.startswith(RUNS) or name in own])
 
     def end(self, summary: dict[str, int]) -> None:
-        """Write the files after the last change: first those that others wait for; last, remove the begin file."""
+        """Record the success of this task: write the marker files, then remove the begin file.
+
+        Call this after the last change of the data. `summary` is added to the fields of the complete file.
+        """
         files = {}
         if self.completes:
             files[COMPLETE] = _text({"format": 1, "run": self.run or "", **summary})
@@ -60,7 +70,7 @@ class Marks:
         self.state.remove([BEGUN])
 
     def fail(self, code: ExitCode) -> None:
-        """Record a failure. A failure that a retry may cure leaves no marker."""
+        """Record a failure with this exit code. A failure that a retry may cure writes no file."""
         if code not in PERMANENT or not self.run:
             return
         marker = run_marker.written(self.run, code).encode()
@@ -70,7 +80,7 @@ class Marks:
 
 @dataclass(frozen=True)
 class Past:
-    """Content of the state directory at one moment, interpreted for this run."""
+    """Files of the state directory at one moment, and what they mean for this run."""
 
     run: str | None
     files: Mapping[str, bytes]
@@ -84,7 +94,10 @@ class Past:
 
     @property
     def begun(self) -> str | None:
-        """Return the run whose change was never finished; None if there is none."""
+        """Return the name of the run that began to change the dataset and did not finish; None if there is none.
+
+        Empty if the task had no run, or if the begin file is invalid.
+        """
         content = self.files.get(BEGUN)
         if content is None:
             return None

@@ -1,4 +1,4 @@
-"""State directory accessed through a mount."""
+"""Access to the state directory of a dataset through a mount."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -9,22 +9,23 @@ from stowplan.agents.attempt import safe_files
 from stowplan.schema.agents.marker import STATE_DIRECTORY
 
 FOLDERS = ("", "lock", "runs")
-"""Folders that hold files, besides the folder of the warmup markers."""
+"""Folders of the state directory that hold files, without the folder of the warmup markers."""
 
 LARGEST = 4096
-"""Maximum size in bytes of a file that is read: markers and flags have less than one thousand."""
+"""Maximum size in bytes of a file that is read. Marker files and lock flags have less than one thousand bytes."""
 
 
 @dataclass(frozen=True)
 class MountedState:
-    """Implements `State`. The caller handles OSErrors."""
+    """Implements `State`. Its methods raise OSError, which the caller must handle."""
 
     mount: Path
 
     def read(self) -> Mapping[str, bytes]:
-        """Return the files.
+        """Return the contents of the files by name.
 
-        The content of anything but a small regular file is empty; lock and removal need only names.
+        The content is empty for a file of more than `LARGEST` bytes and for anything but a regular file. The lock and
+        the removal of files need only the names.
         """
         found: dict[str, bytes] = {}
         for folder in FOLDERS:

@@ -1,4 +1,4 @@
-"""Identity of a flag's owner, by which programs on the same machine can check whether it lives."""
+"""Identity of a process that owns a lock flag. Programs on the same machine can check whether the process lives."""
 
 import json
 import os
@@ -14,7 +14,10 @@ def told() -> bytes:
 
 
 def has_died(content: bytes) -> bool:
-    """Return whether a process in this machine and PID namespace has ended. False if that cannot be known."""
+    """Return whether the process with this identity (the result of `told`) has ended.
+
+    False also if that cannot be known, for example if the process is on another machine or in another PID namespace.
+    """
     try:
         other = json_object(content) or {}
         here = bool(other["boot"]) and other["boot"] == boot() and other["processes"] == _processes()
@@ -24,7 +27,7 @@ def has_died(content: bytes) -> bool:
 
 
 def _processes() -> str:
-    """Return the name of this process's PID namespace."""
+    """Return the name of this process's PID namespace; empty if it is unknown."""
     try:
         return str(Path("/proc/self/ns/pid").readlink())
     except OSError:
@@ -32,7 +35,7 @@ def _processes() -> str:
 
 
 def _began(process: int) -> str:
-    """Return the start of a process in clock ticks since boot; empty if it has ended."""
+    """Return the start time of the process with this PID, in clock ticks since boot; empty if the process has ended."""
     try:
         fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
     except OSError:

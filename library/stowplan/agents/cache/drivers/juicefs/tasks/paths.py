@@ -1,4 +1,4 @@
-"""Paths of a dataset in specs, and their files on the mount. Links are never followed."""
+"""Paths in a dataset, as specs name them, and the files at these paths on the mount. Links are never followed."""
 
 import os
 import stat
@@ -16,9 +16,9 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def parts(path: str) -> tuple[str, ...]:
-    """Split a path below the dataset.
+    """Split a path, relative to the dataset, into its names. The dataset itself has no names.
 
-    Raises AttemptError (exit code 2) if it may lead out of the dataset or into the state directory.
+    Raises AttemptError (exit code 2) if the path may lead out of the dataset or into the state directory.
     """
     names = tuple(name for name in PurePosixPath(path.lstrip("/")).parts if name != ".")
     if ".." in names or "\0" in path:
@@ -30,21 +30,24 @@ def parts(path: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class PathEntry:
-    """Entry of a folder."""
+    """A name in an open folder, and what exists under that name."""
 
     folder: int
     """Descriptor of the folder."""
     folder_inode: int
+    """Inode number of the folder."""
     name: str
+    """Name in the folder; empty for the dataset itself."""
     found: os.stat_result | None
-    """Attributes of the entry; None if it does not exist."""
+    """Attributes of the file or folder of that name; None if it does not exist."""
 
 
 @contextmanager
 def opened(mount: Path, names: tuple[str, ...]) -> Iterator[PathEntry | None]:
-    """Open the parent folder of a path and yield its last name; None if the parent is missing.
+    """Open the parent folder of a path, and yield the entry for the last name of the path.
 
-    AttemptError (exit code 2) for a link.
+    `names` is a result of `parts`. Yields None if the parent folder is missing. Raises AttemptError (exit code 2) if
+    the path leads over a link or a file, or to an internal file of the mount.
     """
     descriptor = os.open(mount, _FOLDER)
     try:
@@ -73,9 +76,10 @@ def opened(mount: Path, names: tuple[str, ...]) -> Iterator[PathEntry | None]:
 
 
 def files(mount: Path, names: tuple[str, ...]) -> Iterator[tuple[str, int]]:
-    """Yield path and inode of all files at or below a path, in the same order on every node.
+    """Yield (path, inode number) of all regular files at or below a path, in the same order on every cluster node.
 
-    AttemptError (exit code 4) if it is missing.
+    `names` is a result of `parts`; yielded paths are relative to the dataset. Raises AttemptError (exit code 4) if
+    nothing exists at the path.
     """
     with opened(mount, names) as entry:
         if entry is None or entry.found is None:
@@ -88,7 +92,11 @@ def files(mount: Path, names: tuple[str, ...]) -> Iterator[tuple[str, int]]:
 
 
 def _below(folder: Path, path: str) -> Iterator[tuple[str, int]]:
-    """Walk depth first, by name. Folders may be nested deeper than Python recurses, so the open ones are a list."""
+    """Yield (path, inode number) of all regular files in `folder` and its subfolders, sorted by name, depth first.
+
+    `path` is the path of `folder` relative to the dataset. There is no recursion, since folders may be nested deeper
+    than Python's stack allows.
+    """
     left = [(folder, path, _entries(folder))]
     while left:
         where, above, entries = left[-1]
@@ -106,7 +114,10 @@ def _below(folder: Path, path: str) -> Iterator[tuple[str, int]]:
 
 
 def _entries(folder: Path) -> list[tuple[str, int, bool, bool]]:
-    """Return name, inode, is-folder and is-file of each entry, in reverse order of names."""
+    """Return (name, inode number, whether it is a folder, whether it is a regular file) of each entry of a folder.
+
+    The list is sorted by name in reverse order.
+    """
     with os.scandir(folder) as scan:
         found = [
             (each.name, each.inode(), each.is_dir(follow_symlinks=False), each.is_file(follow_symlinks=False))

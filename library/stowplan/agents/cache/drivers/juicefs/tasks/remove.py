@@ -23,13 +23,13 @@ _DENIED = (errno.EACCES, errno.EPERM)
 
 @dataclass(frozen=True)
 class RemoveTask:
-    """One attempt."""
+    """One attempt to remove paths."""
 
     config: RmrConfig
     work: TaskWork
 
     def run(self) -> str:
-        """Remove and return a sentence about the result. Raises AttemptError or StoppedError."""
+        """Remove the paths and return a sentence about the result. Raises AttemptError or StoppedError."""
         wanted = [paths.parts(path) for path in self.config.paths]
         if () in wanted:
             raise AttemptError(
@@ -73,7 +73,10 @@ class RemoveTask:
         return text
 
     def _check(self, wanted: list[tuple[str, ...]], past: Past) -> None:
-        """Raise AttemptError (exit code 4) for a missing path, unless an attempt of this run may have removed it."""
+        """Raise AttemptError (exit code 4) if a wanted path is missing.
+
+        Do nothing if an earlier attempt of this run began to remove paths, since that attempt may have removed it.
+        """
         if self.work.run and past.begun == self.work.run:
             return
         missing = [names for names in wanted if not self._is_there(names)]
@@ -113,7 +116,10 @@ class RemoveTask:
 
 
 def _prove(entry: paths.PathEntry, path: str) -> None:
-    """Remove the path again: only a removal asks the metadata engine, a stat may answer from the kernel's cache."""
+    """Check that an entry is gone by removing it once more. Raises AttemptError if it still exists.
+
+    A removal always asks the metadata engine; `stat` might answer from the kernel's cache. `path` is for messages.
+    """
     is_folder = entry.found is not None and stat.S_ISDIR(entry.found.st_mode)
     try:
         (os.rmdir if is_folder else os.unlink)(entry.name, dir_fd=entry.folder)

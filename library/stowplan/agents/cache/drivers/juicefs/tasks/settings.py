@@ -1,4 +1,4 @@
-"""Settings of a task: arguments and configuration file."""
+"""Settings of a task (sync, warmup, rmr or clear), from arguments and configuration file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from stowplan.agents.runtime.settings import SettingsError, read_config
 from stowplan.schema.agents.cache_config import CacheConfig, ClearConfig, RmrConfig, SyncConfig, WarmupConfig
 
 TaskConfig = SyncConfig | WarmupConfig | RmrConfig | ClearConfig
-"""Configurations of programs that end by themselves."""
+"""Configuration of any task, as opposed to the configuration of the cache agent's `runtime`, which never ends."""
 
 _CODES = """\
 exit codes: 0 done; 2 wrong usage or configuration; 3 no access; 4 not found; 5 a conflict that a person must solve;
@@ -22,7 +22,9 @@ class TaskArguments(Arguments):
     """Parsed command line."""
 
     task: str
+    """`sync`, `warmup`, `rmr` or `clear`."""
     partition: int
+    """Number, from 0, of the partition (the cache of one cluster node) on which the task works."""
 
 
 def arguments(words: Sequence[str]) -> TaskArguments:

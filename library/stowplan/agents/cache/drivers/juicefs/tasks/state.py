@@ -5,20 +5,20 @@ from typing import Protocol
 
 
 class State(Protocol):
-    """State directory, accessed through a mount or the metadata engine. Names are paths below it.
+    """Access to the state directory of a volume, with or without a mount. Names are paths below the directory.
 
-    All answers are current: no implementation caches. Every call may raise AttemptError, and StoppedError if the work
-    must stop.
+    Every call reads or changes the present files: no implementation has a cache. Every call may raise AttemptError, and
+    StoppedError if the work must stop.
     """
 
     def read(self) -> Mapping[str, bytes]:
-        """Return all files except the warmup markers, which may be thousands."""
+        """Return the contents of all files by name, without the warmup markers, since there may be thousands."""
         ...
 
     def write(self, files: Mapping[str, bytes]) -> None:
-        """Write each file atomically, in any order."""
+        """Write files, given as contents by name, each of them atomically. The order is not defined."""
         ...
 
     def remove(self, names: Iterable[str]) -> None:
-        """Remove the existing ones of these files, in any order."""
+        """Remove these files, ignoring missing ones. The order is not defined."""
         ...

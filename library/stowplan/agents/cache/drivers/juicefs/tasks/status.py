@@ -1,4 +1,4 @@
-"""Status fields that a task writes: its own entry, and the phase if no other program derives it."""
+"""Status fields that a task writes: the entry of its attempt, and the phase if no other program derives the phase."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +14,10 @@ Entry = Mapping[str, Any]
 
 
 class TaskReporter(StatusReporter):
-    """A phase is derived from what others have written, so it counts only for what was read."""
+    """StatusReporter whose report of a phase is refused if the custom resource has changed since it was read.
+
+    The phase is derived from entries that other programs have written, so it may be wrong for changed entries.
+    """
 
     def _manifest(self, found: Manifest, status: Status) -> Manifest:
         manifest = super()._manifest(found, status)
@@ -24,7 +27,10 @@ class TaskReporter(StatusReporter):
 
 
 def status(config: TaskConfig, outcome: TaskOutcome, found: Manifest | None) -> Status:
-    """Return the status fields without times. `found` is the current custom resource."""
+    """Return the status fields to apply, without times.
+
+    `found` is the current custom resource; None if the caller only checks whether this task's own fields changed.
+    """
     own = outcome.entry()
     told: Status = {"attempts": [own]}
     # The phase of a SampleSet depends on several tasks: its cache pods derive it.
@@ -35,9 +41,10 @@ def status(config: TaskConfig, outcome: TaskOutcome, found: Manifest | None) -> 
 
 
 def _of_this_run(outcome: TaskOutcome, own: Entry, present: Mapping[str, Any]) -> list[Entry]:
-    """Return the newest attempts of all partitions.
+    """Return the entries of this task in the present run: one for each partition that has one, sorted by partition.
 
-    Their Jobs' names end alike: with the hash or the scheduled time.
+    The Jobs of a run have names with the same ending: a hash or a scheduled time. `own` is this attempt's entry, and
+    `present` the status as it was read.
     """
     ending = (outcome.run or "").rpartition("-")[2]
     others = [
@@ -55,9 +62,9 @@ def _partitions(config: TaskConfig) -> int:
 
 
 def _phase(entries: Sequence[Entry], partitions: int) -> Status:
-    """Return the phase of these attempts.
+    """Return the status fields that follow from the attempts of all partitions: phase, Job, counts and conditions.
 
-    `Failed` may be temporary, since the task does not know whether the Job retries.
+    The phase `Failed` may be temporary, since the task does not know whether the Job retries.
     """
     states = [str(each.get("state")) for each in entries]
     failed, succeeded = states.count(FAILED), states.count(SUCCEEDED)

@@ -1,4 +1,4 @@
-"""Copy from a source into the volume. Unchanged files in the volume are skipped."""
+"""Copy from a source into the volume. Files that the volume already has unchanged are skipped."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -19,7 +19,7 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 @dataclass(frozen=True)
 class SyncTask:
-    """One attempt."""
+    """One attempt to copy."""
 
     config: SyncConfig
     work: TaskWork

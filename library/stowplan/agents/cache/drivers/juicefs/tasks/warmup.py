@@ -1,4 +1,4 @@
-"""Load a partition's share of the files into this node's cache, and verify the result."""
+"""Load a part of the dataset's files into this cluster node's cache, and verify the result."""
 
 from array import array
 from collections.abc import Iterator
@@ -22,18 +22,18 @@ LONGEST_LIST = 64 << 20
 """Maximum size in bytes of a file that lists paths."""
 
 ROUNDS = 2
-"""Number of tries for blocks that could not be loaded. Cached blocks cost nothing."""
+"""Maximum number of passes over all files. A second pass is fast, since it skips blocks that are already cached."""
 
 
 @dataclass(frozen=True)
 class WarmupTask:
-    """One attempt on one partition."""
+    """One attempt at the warmup of one partition (the cache of one cluster node)."""
 
     config: WarmupConfig
     work: TaskWork
 
     def run(self) -> str:
-        """Load and return a sentence about the result. Raises AttemptError or StoppedError."""
+        """Load the files and return a sentence about the result. Raises AttemptError or StoppedError."""
         if self.work.outcome.partition >= self.config.partitions:
             message = f"There is no partition {self.work.outcome.partition}: there are {self.config.partitions}"
             raise AttemptError(ExitCode.BAD_SPEC, "BadPartition", message)
@@ -85,7 +85,7 @@ class WarmupTask:
         return total
 
     def _share(self) -> "array[int]":
-        """Return the inodes of the files that this partition loads."""
+        """Return the inode numbers of the files that this partition loads."""
         share, mine, of = array("Q"), self.work.outcome.partition, self.config.partitions
         target = self.config.target
         # Equal for all partitions and all runs of a spec.
@@ -108,8 +108,10 @@ class WarmupTask:
             yield from paths.files(self._mount, names)
 
     def _listed(self) -> list[tuple[str, ...]]:
-        """Read the paths in a file of the dataset, one per line, relative to the dataset or with the mount's path in
-        front.
+        """Return the wanted paths from a file of the dataset that lists them, each split by `paths.parts`.
+
+        The file has one path per line, relative to the dataset or beginning with the mount's path. Raises AttemptError
+        (exit code 4) if the file is missing, and (exit code 2) if it cannot be used.
         """
         with paths.opened(self._mount, paths.parts(self.config.file or "")) as entry:
             if entry is None or entry.found is None:
@@ -129,7 +131,10 @@ class WarmupTask:
         return found
 
     def _mark(self, sync: str | None, code: ExitCode) -> None:
-        """Write the marker for jobs that wait for a warm dataset. They wait only for a warmup that follows a sync."""
+        """Write the warmup marker, by which waiting jobs know that the dataset is warm or the warmup has failed.
+
+        `sync` is the run of the sync before this warmup. None writes nothing: no job waits for a warmup without a sync.
+        """
         if sync is None or self.work.run is None:
             return
         partition = self.work.outcome.partition
@@ -153,10 +158,13 @@ class WarmupTask:
 
 
 def _dealt(seed: bytes, path: str) -> int:
-    """Return a number that depends only on spec and path, so no other file can move a file to another node."""
+    """Return a number that depends only on `seed`, which identifies the spec, and on `path`.
+
+    It selects the cluster node for a file. So new or removed files do not move other files to another cluster node.
+    """
     return int.from_bytes(blake2b(path.encode(errors="surrogateescape"), digest_size=8, key=seed[:64]).digest(), "big")
 
 
 def _percent(filled: Filled) -> str:
-    """Return the cached share, rounded down: 100% means all blocks."""
+    """Return the cached share of the bytes, such as `99.9%`, rounded down: `100.0%` means all bytes."""
     return f"{filled.cached * 1000 // filled.bytes / 10:.1f}%" if filled.bytes else "100.0%"

@@ -1,4 +1,4 @@
-"""Common values of every task, and the report of its state."""
+"""Values that every task needs, and the report of the task's state."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,19 +14,21 @@ WAITING = "waiting"
 
 @dataclass
 class TaskOutcome(AttemptOutcome):
-    """Attempt of one task on one partition."""
+    """Current result and progress of an attempt at one task on one partition."""
 
     task: str = ""
+    """`sync`, `warmup`, `rmr` or `clear`."""
     partition: int = 0
     began: str = field(default_factory=now)
+    """Start of the attempt (RFC 3339)."""
     _waits: bool = False
 
     def waits(self, message: str) -> None:
-        """Record that the work waits for other programs."""
+        """Record that the task waits for other programs. `message` says for what."""
         self._waits, self.message = True, message
 
     def works(self) -> None:
-        """Record that the work goes on."""
+        """Record that the task no longer waits."""
         self._waits, self.message = False, "Under way"
 
     @property
@@ -34,7 +36,7 @@ class TaskOutcome(AttemptOutcome):
         return WAITING if self._waits and self.result == RUNNING else self.result
 
     def entry(self) -> dict[str, Any]:
-        """Return the entry of `status.attempts`, without the time of the report."""
+        """Return this attempt's entry in the list `status.attempts`, without the time of the report."""
         fields = super().entry()
         del fields["result"]
         own = {"task": self.task, "partition": self.partition, "state": self.state, "startedAt": self.began}
@@ -43,7 +45,7 @@ class TaskOutcome(AttemptOutcome):
 
 @dataclass(frozen=True)
 class TaskWork:
-    """One attempt at a task."""
+    """Values that one attempt at a task needs."""
 
     outcome: TaskOutcome
     stop: Stop
