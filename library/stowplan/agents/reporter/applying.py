@@ -1,4 +1,4 @@
-"""Server-side apply of a status, and the possible results."""
+"""Server-side apply of a custom resource's status, and the possible results."""
 
 from enum import Enum
 
@@ -16,15 +16,17 @@ class Written(Enum):
 
     DONE = "done"
     OUTDATED = "outdated"
-    """The custom resource has changed since it was judged, or was created again, so it must be judged again."""
+    """The status was refused: the custom resource has changed or was created again since the status was derived."""
     GONE = "gone"
+    """The custom resource does not exist."""
     FAILED = "failed"
+    """Any other refusal, or no answer."""
 
 
 def manifest(resource: Resource, status: Status) -> Manifest:
-    """Return the manifest to apply.
+    """Return the manifest to apply for this status.
 
-    Its `resourceVersion` makes the server refuse it unless the custom resource is unchanged since it was judged.
+    It holds the `resourceVersion` of `resource`, so the API server refuses it if the custom resource has changed since.
     """
     return {
         "apiVersion": resource.kind.served.api_version,
@@ -39,7 +41,9 @@ def manifest(resource: Resource, status: Status) -> Manifest:
 
 
 async def apply(client: Client, seen: Observed, status: Status, log: Log) -> tuple[Written, Manifest | None]:
-    """Apply the status. Also return the resulting custom resource, or None unless `DONE`."""
+    """Apply the status. Return the result, and the changed custom resource; the latter is None unless the result is
+    `DONE`.
+    """
     resource = seen.resource
     place = resource.kind.served.place(resource.namespace, resource.name)
     answer = await client.apply_status(place, manifest(resource, status), REPORTER)

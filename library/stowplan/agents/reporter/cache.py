@@ -1,4 +1,4 @@
-"""Caches of the API server's objects, one for each kind."""
+"""Caches of objects of the API server of Kubernetes, one cache for each kind of object."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,11 +13,11 @@ from stowplan.schema.agents.reporter_config import MxnetSuccess
 
 
 class Item(Protocol):
-    """An object that belongs to a custom resource."""
+    """An object that belongs to a custom resource, or a custom resource."""
 
     @property
     def key(self) -> Key:
-        """Return the key of its custom resource."""
+        """Return the key of the custom resource to which the object belongs."""
         ...
 
     @property
@@ -31,23 +31,25 @@ T = TypeVar("T", bound=Item)
 
 @dataclass
 class ObjectCache(Generic[T]):
-    """The objects of one kind. `changed` is called with the key of each custom resource whose objects have changed."""
+    """The objects of one kind, as far as they belong to custom resources."""
 
     read: Callable[[Manifest], T | None]
+    """Function that parses a manifest; None for an object that does not belong into the cache."""
     changed: Callable[[Key], None]
+    """Callback that gets the key of a custom resource each time one of its objects in this cache has changed."""
     complete: bool = False
-    """Whether all objects have been listed once."""
+    """Whether all objects of the kind have been listed once."""
     _by_uid: dict[str, T] = field(default_factory=dict)
     _by_key: dict[Key, dict[str, T]] = field(default_factory=dict)
     _listed: set[str] | None = None
-    """UIDs in the present list so far; None outside of a list."""
+    """UIDs of the objects in the present list so far; None if no list has begun."""
 
     def begin(self) -> None:
-        """Begin a list. At its end, objects that it did not contain are removed."""
+        """Record that a list of all objects begins. Objects that are not `put` until `end` are removed then."""
         self._listed = set()
 
     def put(self, manifest: Manifest) -> None:
-        """Store the object's present state."""
+        """Store the present version of an object. If `read` returns None for it, remove the object instead."""
         uid = manifest["metadata"]["uid"]
         if self._listed is not None:
             self._listed.add(uid)
@@ -61,22 +63,22 @@ class ObjectCache(Generic[T]):
             self.changed(item.key)
 
     def end(self) -> None:
-        """End a list, and remove the objects that it did not contain."""
+        """Record that the list ends, and remove the objects that it did not contain."""
         for uid in set(self._by_uid) - (self._listed or set()):
             self._drop(uid)
         self._listed = None
         self.complete = True
 
     def delete(self, manifest: Manifest) -> None:
-        """Remove the object."""
+        """Remove the object with the UID in this manifest."""
         self._drop(manifest["metadata"]["uid"])
 
     def of(self, key: Key) -> list[T]:
-        """Return all objects of a custom resource."""
+        """Return all objects in this cache that belong to a custom resource."""
         return list(self._by_key.get(key, {}).values())
 
     def known(self) -> Iterable[Key]:
-        """Return the keys of all custom resources with objects in this cache."""
+        """Return the keys of all custom resources that have objects in this cache."""
         return list(self._by_key)
 
     def _drop(self, uid: str) -> None:
@@ -122,7 +124,7 @@ class Caches:
 
     @property
     def complete(self) -> bool:
-        """Return whether all kinds have been listed once."""
+        """Return whether the objects of every kind have been listed once."""
         return all(each.complete for each in (*self.resources.values(), *self.workloads))
 
     @property

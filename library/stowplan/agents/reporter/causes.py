@@ -1,4 +1,4 @@
-"""Causes of pods that fail or do not start, read from their status."""
+"""Reasons why pods fail or do not start, derived from the status of the pods."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,12 +24,16 @@ _DISRUPTIONS = {
     "DeletionByTaintManager": NODE_LOST,
     "DeletionByPodGC": NODE_LOST,
 }
-"""Reasons of the condition DisruptionTarget. Most taints that remove pods mark lost nodes."""
+"""For each reason of a pod's condition DisruptionTarget, the reason of the cause.
+
+DeletionByTaintManager counts as a lost cluster node, since most taints that remove pods mark such nodes.
+"""
 
 _NO_IMAGE = frozenset({"ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"})
-"""Reasons of an image that cannot be pulled.
+"""Reasons of a waiting container that mean that its image cannot be pulled.
 
-After a failed pull, which may be temporary, the kubelet reports first ErrImagePull, then ImagePullBackOff.
+ErrImagePull is not among them: the kubelet reports it after a first failed pull, which may be temporary, and then
+ImagePullBackOff.
 """
 
 _NO_CONTAINER = frozenset({"CreateContainerConfigError", "CreateContainerError", "RunContainerError"})
@@ -43,18 +47,24 @@ _NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Reason why a pod does no work. The lowest `weight` is the best explanation."""
+    """Reason why a pod does no work."""
 
     reason: str
+    """One word in CamelCase, used as the reason of a condition."""
     message: str
     weight: int
+    """Rank among several causes: the cause with the lowest weight explains a failure best."""
     at: str = ""
+    """Time at which the cause began (RFC 3339); empty if unknown."""
     lasting: bool = False
     """Whether the cause remains until a person removes it."""
 
 
 def of_pods(pods: Iterable[Pod]) -> Cause | None:
-    """Return the cause with the lowest weight; its message names or counts all pods with the same cause."""
+    """Return the cause with the lowest weight; None if all pods are healthy.
+
+    The message of the cause names the first pods with this cause and counts the others.
+    """
     found = sorted(
         ((cause, pod.name) for pod in pods if (cause := of_pod(pod))),
         key=lambda each: (each[0].weight, each[0].reason, each[1]),
@@ -75,7 +85,7 @@ def of_pod(pod: Pod) -> Cause | None:
 
 
 def place(pod: Pod) -> str:
-    """Return a phrase with the pod's name, and its node's name if it has a node."""
+    """Return a phrase for messages with the names of the pod and its cluster node, if it has one."""
     return f"pod {pod.name} on node {pod.node}" if pod.node else f"pod {pod.name}"
 
 
@@ -128,9 +138,10 @@ def _is_consequence(pod: Pod, container: Container) -> bool:
 
 
 def _lost(pod: Pod) -> Cause | None:
-    """Return the cause of a pod on a node that does not answer.
+    """Return the cause of a pod whose cluster node does not answer; None for any other pod.
 
-    The node controller then sets Ready to false, but ContainersReady, which the kubelet writes, remains true.
+    The node controller of Kubernetes then sets the pod's condition Ready to false. The condition ContainersReady, which
+    the kubelet writes, remains true.
     """
     ready, own = pod.conditions.get("Ready"), pod.conditions.get("ContainersReady")
     if pod.phase != "Running" or not ready or not own:
@@ -141,7 +152,7 @@ def _lost(pod: Pod) -> Cause | None:
 
 
 def _held(pod: Pod) -> Cause | None:
-    """Return why the pod does not start; None if it may start."""
+    """Return why the pod does not start or does no work yet; None if nothing holds it up."""
     for each in pod.containers:
         waiting = each.waiting
         if waiting and waiting.reason in _NO_IMAGE:

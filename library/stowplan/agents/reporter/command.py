@@ -18,7 +18,7 @@ HEARTBEAT_SECONDS = 10.0
 
 
 def main() -> int:
-    """Run until a signal and return the exit code."""
+    """Run the reporter until a signal and return the exit code."""
     return main_loop.run(arguments(sys.argv[1:]), settings, _run)
 
 
@@ -30,7 +30,7 @@ async def _run(told: ReporterSettings, log: Log) -> int:
 
 
 async def _beat() -> None:
-    """Update the heartbeat file, which proves that the loop runs."""
+    """Update the heartbeat file without end. It proves that the event loop runs."""
     path = alive_file(os.environ)
     while True:
         beat(path)

@@ -1,4 +1,4 @@
-"""All objects of one custom resource, and its present run."""
+"""All objects that belong to one custom resource, and the objects of its present run."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -26,9 +26,10 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class ObservedRun:
-    """The objects of one run: their names end in the same hash, or in the same scheduled minute."""
+    """The objects of one run of a custom resource."""
 
     name: str
+    """Ending that the names of the run's Jobs share: a hash, or the scheduled minute for Jobs of a CronJob."""
     jobs: Sequence[Job]
     job_sets: Sequence[JobSet]
     pods: Sequence[Pod]
@@ -39,9 +40,9 @@ class ObservedRun:
 
 
 def present_run(seen: Observed) -> ObservedRun:
-    """Return the run whose objects were created last; an empty run if no objects exist.
+    """Return the run whose Jobs or JobSets were created last; a run with an empty name if there are none.
 
-    After an edit the old run's objects remain for a moment; they are ignored.
+    After a change of the spec, the objects of the old run may exist for a moment; they are ignored.
     """
     made: dict[str, str] = {}
     workloads: Sequence[Job | JobSet] = [*seen.jobs, *seen.job_sets]
@@ -52,7 +53,7 @@ def present_run(seen: Observed) -> ObservedRun:
 
 
 def of(seen: Observed, run: str) -> ObservedRun:
-    """Return the objects of the run with that name. The cache pods of a dataset belong to no run."""
+    """Return the objects of the run with the name `run`. The cache pods of a dataset belong to no run."""
     jobs = sorted((job for job in seen.jobs if job.run == run), key=_by_name)
     job_sets = [each for each in seen.job_sets if each.run == run]
     pods = sorted((pod for pod in seen.pods if pod.job and pod.run == run), key=lambda pod: (pod.index, pod.name))
@@ -65,9 +66,9 @@ def _by_name(job: Job) -> tuple[int, str]:
 
 
 def newest_time(seen: Observed) -> str:
-    """Return the latest time in any of the objects. The present state became true at that time or later.
+    """Return the latest time in any of the objects (RFC 3339), as the time of a change that has no time of its own.
 
-    Rules read no clock: a wrong clock does no harm, and two reporters write the same status.
+    No clock is read. So a wrong clock does no harm, and two reporters write the same status.
     """
     workloads: Sequence[Job | JobSet] = [*seen.jobs, *seen.job_sets]
     others: Sequence[StatefulSet | Pod] = [*seen.sets, *seen.pods]
@@ -79,10 +80,10 @@ def newest_time(seen: Observed) -> str:
 
 
 def earliest(times: Iterable[str]) -> str:
-    """Return the earliest known time; empty if all are unknown."""
+    """Return the earliest time that is not empty; empty if all are."""
     return min((time for time in times if time), default="")
 
 
 def latest(times: Iterable[str]) -> str:
-    """Return the latest known time; empty if all are unknown."""
+    """Return the latest time that is not empty; empty if all are."""
     return max((time for time in times if time), default="")

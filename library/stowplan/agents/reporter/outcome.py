@@ -1,4 +1,4 @@
-"""Outcome of Jobs and JobSets, each alone and all of a run together."""
+"""Outcome of single Jobs and JobSets, and of a whole run."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -16,12 +16,15 @@ HELPER_LOST = "HelperLost"
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """State of a run, with reason and message of its Jobs. `at` is the time of this state, or empty if unknown."""
+    """Outcome of a Job, a JobSet or a whole run: its present state, and why it is in that state."""
 
     state: State
+    """`absent` means that there is no Job yet."""
     reason: str = ""
+    """One word in CamelCase, used as the reason of a condition."""
     message: str = ""
     at: str = ""
+    """Time at which this state began (RFC 3339); empty if unknown."""
 
     @property
     def is_over(self) -> bool:
@@ -55,10 +58,11 @@ def of_job_set(found: JobSet) -> RunOutcome:
 
 
 def of_run(run: ObservedRun, deciders: Collection[str], enough: Collection[str] = ()) -> RunOutcome:
-    """Return the outcome of a training job. `deciders` are the roles that must succeed.
+    """Return the outcome of a run of a training job.
 
-    If all roles in `enough` are complete, the others are ignored (the old MXNet operator looked at the scheduler
-    alone). A JobSet has equivalent policies, so its own outcome counts.
+    `deciders` are the roles whose Jobs must all succeed. If `enough` names roles and the Jobs of these are complete,
+    the run is complete whatever the other roles do (the old MXNet operator looked at the scheduler alone). For a run
+    with a JobSet the outcome of the JobSet is returned, since the JobSet has policies with the same effect.
     """
     own = [job for job in run.jobs if job.role in deciders and not job.owner]
     if not own:
@@ -70,9 +74,10 @@ def of_run(run: ObservedRun, deciders: Collection[str], enough: Collection[str] 
 
 
 def together(parts: Sequence[RunOutcome]) -> RunOutcome:
-    """Combine outcomes: failed if one part failed, complete if all parts are.
+    """Return the outcome of a whole: failed if one part has failed, complete if all parts are complete.
 
-    Of several failures a deadline comes last, since await may have ended a part by a deadline.
+    Otherwise it is active, suspended or absent. Of several failures, one that is no deadline is returned if possible,
+    since the await agent ends the other Jobs of a failed group by a deadline.
     """
     if failures := [part for part in parts if part.state == "failed"]:
         return min(failures, key=lambda part: part.reason == DEADLINE)
@@ -85,9 +90,10 @@ def together(parts: Sequence[RunOutcome]) -> RunOutcome:
 
 
 def explained(outcome: RunOutcome, cause: Cause | None) -> RunOutcome:
-    """Return the outcome, with the pods' cause of a failure: it is more exact than the Job's reason.
+    """Return a failed outcome with reason and message of `cause`, which are more exact than those of the Job.
 
-    After a deadline the Job's reason remains, since the deadline ended the pods.
+    Return the outcome unchanged if it is no failure, if `cause` is None, or after a deadline or a lost helper, since
+    then the pods were ended on purpose.
     """
     if outcome.state != "failed" or outcome.reason in (DEADLINE, HELPER_LOST) or cause is None:
         return outcome
@@ -95,9 +101,10 @@ def explained(outcome: RunOutcome, cause: Cause | None) -> RunOutcome:
 
 
 def lost_helper(run: ObservedRun, outcome: RunOutcome, walltime: int | None) -> RunOutcome:
-    """Return the outcome, as `HELPER_LOST` if an await agent ended the group because its helper did not listen.
+    """Return the outcome with the reason `HELPER_LOST` if await ended the group because the helper did not listen.
 
-    The agent ends a Job by a deadline of one second. A user's own `walltime` of one second is no lost helper.
+    Otherwise return the outcome unchanged. The await agent ends a Job by setting its deadline to one second.
+    `walltime` is the deadline in seconds that the user has set, or None; one second there is no lost helper.
     """
     late = [job for job in run.jobs if of_job(job).reason == DEADLINE]
     patched = bool(late) and all(job.deadline == END_AT_ONCE for job in late)

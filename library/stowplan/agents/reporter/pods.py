@@ -1,4 +1,4 @@
-"""Pods, reduced to the values that the rules need."""
+"""Pods, reduced to the values from which the reporter derives a status."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,14 +18,16 @@ _LONGEST = 600
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The end of a container, present or before its last restart."""
+    """The last end of a container."""
 
     code: int
+    """Exit code."""
     reason: str
     message: str
     at: str
+    """Time of the end (RFC 3339)."""
     current: bool
-    """Whether the container is in this state now."""
+    """True if the container has not been started again since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class Container:
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """A condition of a pod."""
+    """A condition of a pod. `at` is the time of its last transition (RFC 3339)."""
 
     status: str
     reason: str
@@ -59,16 +61,22 @@ class Sign:
 
 @dataclass(frozen=True, slots=True)
 class Pod:
-    """A pod. `run` and `role` are those of its Job."""
+    """A pod that belongs to a custom resource."""
 
     key: Key
+    """Key of the custom resource."""
     uid: str
     name: str
     job: str
+    """Name of the pod's Job; empty for a cache pod."""
     run: str
+    """Hash or scheduled minute at the end of the Job's name."""
     role: str
+    """Role of a training job, or task of a dataset, to which the pod belongs."""
     index: int
+    """Completion index of the pod in its Job; 0 if it has none."""
     node: str
+    """Name of the cluster node; empty before the pod is scheduled."""
     phase: str
     reason: str
     """Why the whole pod failed, such as `Evicted`."""
@@ -98,7 +106,7 @@ _TOLD = ("DisruptionTarget", "PodScheduled", "Ready", "ContainersReady")
 
 
 def pod(manifest: Manifest, namespace: str) -> Pod | None:
-    """Parse a manifest; None for a pod that belongs to no custom resource."""
+    """Return the pod with this manifest; None if it belongs to no custom resource in `namespace`."""
     metadata, spec, status = manifest["metadata"], manifest.get("spec") or {}, manifest.get("status") or {}
     key = key_of(metadata, namespace)
     if key is None:
@@ -144,7 +152,7 @@ def _waits(status: Manifest) -> bool:
 
 
 def _dataset(spec: Manifest) -> str:
-    """Return the dataset's name in the arguments of the waiting init container."""
+    """Return the name of the dataset from the arguments of the init container that waits for it; empty if none."""
     words = next((each.get("args") or () for each in spec.get("initContainers") or () if each["name"] == WAIT), ())
     return next((intern(str(name)) for option, name in pairwise(words) if option == "--dataset"), "")
 
@@ -196,7 +204,11 @@ def _ended(state: Manifest, *, current: bool) -> Ended:
 
 
 def _last_words(text: str) -> tuple[str, str]:
-    """Return reason and message of an agent's JSON; for other programs, no reason and the whole string as message."""
+    """Return the reason and the message in a termination message.
+
+    An agent writes a JSON object with both. For any other program, the reason is empty and the message is the whole
+    string.
+    """
     try:
         words = json.loads(text) if text.startswith("{") else None
     except ValueError:

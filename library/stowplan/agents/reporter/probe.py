@@ -1,4 +1,4 @@
-"""Probe of the reporter in this container, by a heartbeat file in the scratch directory.
+"""Probe of the reporter in this container. The reporter writes a heartbeat file, and the probe reads the file.
 
 This module avoids slow imports, such as pathlib, since the probe runs twice a minute.
 """
@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 
 ALIVE_SECONDS = 90.0
-"""Maximum age of the heartbeat in seconds. After that the reporter is restarted."""
+"""Maximum age of the heartbeat in seconds. With an older heartbeat the probe fails, and the reporter is restarted."""
 
 
 def alive_file(environment: Mapping[str, str]) -> str:
@@ -18,14 +18,14 @@ def alive_file(environment: Mapping[str, str]) -> str:
 
 
 def beat(path: str) -> None:
-    """Write the present time atomically."""
+    """Write the present time of the monotonic clock to the heartbeat file `path`, atomically."""
     with open(f"{path}.tmp", "w", encoding="ascii") as file:  # noqa: PTH123
         file.write(str(time.monotonic()))
     os.replace(f"{path}.tmp", path)  # noqa: PTH105
 
 
 def main() -> int:
-    """Return 0 for a recent heartbeat; otherwise 1, with a sentence on standard error."""
+    """Run the probe. Return 0 for a recent heartbeat; otherwise print the problem on standard error and return 1."""
     path = alive_file(os.environ)
     try:
         with open(path, encoding="ascii") as file:  # noqa: PTH123

@@ -1,4 +1,4 @@
-"""Queue of the custom resources to judge, each with its time."""
+"""Queue of the custom resources whose status must be derived, each with the time at which it is due."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,14 +9,17 @@ from stowplan.agents.reporter.workloads import Key
 
 @dataclass
 class Queue:
-    """A set of keys with times. No two workers hold the same key at once.
+    """Queue of keys of custom resources, for several workers. No two workers have the same key at once.
 
-    Changes of one key before its time are taken together. `clock` returns seconds and is monotonic.
+    A key that is added several times before it is due is taken once.
     """
 
     clock: Callable[[], float]
+    """Monotonic clock in seconds."""
     _due: dict[Key, float] = field(default_factory=dict)
+    """Time at which each key is due."""
     _taken: set[Key] = field(default_factory=set)
+    """Keys that workers have taken and not released."""
     _news: asyncio.Event = field(default_factory=asyncio.Event)
 
     def add(self, key: Key, delay: float) -> None:
@@ -26,7 +29,7 @@ class Queue:
         self._news.set()
 
     async def take(self) -> Key:
-        """Wait for the next due key and return it."""
+        """Wait until a key is due that no worker has taken, and return it. The caller must call `done` with the key."""
         while True:
             self._news.clear()
             waiting = [(at, key) for key, at in self._due.items() if key not in self._taken]

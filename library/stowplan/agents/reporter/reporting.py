@@ -1,4 +1,4 @@
-"""Judge each custom resource whose objects have changed, and report its status."""
+"""Derive the status of each custom resource whose objects have changed, and write the status."""
 
 import asyncio
 import random
@@ -22,24 +22,27 @@ from stowplan.agents.reporter.workloads import Key
 from stowplan.agents.runtime.log import Log
 
 SETTLE_SECONDS = 0.3
-"""Seconds to wait after a change, so that changes that follow from it are judged together."""
+"""Seconds to wait after a change of an object, since other changes often follow. One status then covers them all."""
 
 NEW_SPEC_SECONDS = 2.0
-"""Seconds to wait after a change of the spec: the new Jobs arrive by another watch, and the old Jobs do not count."""
+"""Seconds to wait after a change of a custom resource's spec.
+
+The new Jobs arrive by another watch, and a status must not be derived from the old Jobs.
+"""
 
 BETWEEN_SECONDS = 1.0
 """Minimum seconds between two reports on one custom resource."""
 
 RESYNC_SECONDS = 300.0
-"""Seconds after which all custom resources are judged again, changed or not."""
+"""Seconds between two times at which the status of every custom resource is derived again, changed or not."""
 
 HANDS = 4
-"""Maximum number of concurrent reports."""
+"""Number of workers, and so the maximum number of concurrent reports."""
 
 
 @dataclass
 class Reporting:
-    """The reporter of one namespace."""
+    """The reporter, which writes the status of all custom resources in one namespace."""
 
     settings: ReporterSettings
     client: Client
@@ -47,7 +50,9 @@ class Reporting:
     caches: Caches = field(init=False)
     queue: Queue = field(init=False)
     _generations: dict[Key, tuple[str, int]] = field(default_factory=dict)
+    """Last seen UID and `metadata.generation` of each custom resource."""
     _not_before: dict[Key, float] = field(default_factory=dict)
+    """Time, by the monotonic clock, before which no status of the custom resource may be derived."""
     _backoffs: dict[Key, Backoff] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -79,7 +84,10 @@ class Reporting:
                 tasks.create_task(self._work())
 
     def _begin(self) -> None:
-        """Record the generations of all resources: all lists are complete, so no resource waits `NEW_SPEC_SECONDS`."""
+        """Record the generation of every custom resource, so that none counts as changed and waits `NEW_SPEC_SECONDS`.
+
+        At the start all objects have been listed, so there are no Jobs to wait for.
+        """
         for key in self.caches.all_keys():
             if seen := self.caches.observed(key):
                 self._generations[key] = seen.resource.uid, seen.resource.generation
@@ -113,7 +121,10 @@ class Reporting:
                 self.queue.done(key)
 
     async def look(self, key: Key) -> None:
-        """Judge one custom resource by its objects, and write its status if it has changed."""
+        """Derive the status of one custom resource from its objects, and write the status if it has changed.
+
+        If it is too early, or if writing fails, put the key into the queue again.
+        """
         seen = self.caches.observed(key)
         if seen is None:
             self._forget(key)
@@ -135,7 +146,7 @@ class Reporting:
             self.queue.add(key, backoff.seconds())
 
     def _wait(self, key: Key, seen: Observed) -> float:
-        """Return the seconds to wait before the resource is judged; 0 to judge it now."""
+        """Return the seconds to wait before the status of a custom resource may be derived; 0 for none."""
         resource, now = seen.resource, monotonic()
         generation = (resource.uid, resource.generation)
         if self._generations.get(key) != generation:

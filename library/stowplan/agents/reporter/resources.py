@@ -1,4 +1,4 @@
-"""Custom resources: the part of each spec that the rules read, and the present status."""
+"""Custom resources, reduced to their status and the spec fields from which the reporter derives a new status."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,10 +13,12 @@ from stowplan.schema.kinds.custom_resource import SpecFields
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of this project. `needed` are the spec fields that the rules read."""
+    """One kind of custom resource of this project."""
 
     kind: str
+    """Name of the kind, such as `SampleSet`."""
     needed: SpecFields
+    """Spec fields that the reporter reads. For each, the names of the inner fields, or None for the whole value."""
 
     @property
     def served(self) -> Served:
@@ -29,7 +31,7 @@ KINDS = tuple(Kind(name, model.OBSERVED) for name, model in table.KINDS.items())
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """One custom resource at one version."""
+    """One custom resource at one version. `spec` has only the fields in `Kind.needed`."""
 
     key: Key
     kind: Kind
@@ -40,13 +42,16 @@ class Resource:
     generation: int
     created: str
     suspended: bool
-    """Whether the user suspended it (`terminate` of a SampleJob)."""
+    """Whether the user suspended the custom resource, by the spec field `terminate` of a SampleJob."""
     spec: Mapping[str, Any]
     status: Manifest
 
 
 def resource(manifest: Manifest, namespace: str, kind: Kind) -> Resource | None:
-    """Parse a manifest; None for an object that is being deleted, or that the compiler did not write."""
+    """Return the custom resource with this manifest, of this kind and namespace.
+
+    None for an object that is being deleted, or whose labels show that the compiler did not write it.
+    """
     metadata, spec = manifest["metadata"], manifest.get("spec") or {}
     key = key_of(metadata, namespace)
     if key is None or key[0] != kind.kind or "deletionTimestamp" in metadata:
