@@ -1,7 +1,7 @@
-"""The command line: parses options, calls one function, prints the result.
+"""The command line: each command parses its options, calls one function and prints the result.
 
-Exit codes: 0 fine, 1 errors or `--check` found differences, 2 wrong usage. Commands import what they need when they
-run, so that `--help` answers at once.
+Exit codes: 0 for success, 1 if there are errors or `--check` found differences, 2 for wrong usage. Commands import what
+they need only when they are called, so that `--help` answers at once.
 """
 
 import gc
@@ -34,7 +34,7 @@ for command in (init, validate, synth, watch, diff, status, migrate, explain, cr
 
 def main() -> None:
     """Entry point of the `stowplan` command."""
-    # Nearly all objects live until the end of a run: garbage collection at Python's pace takes a tenth of its time.
+    # Nearly all objects live until the end of a command: garbage collection at Python's pace takes a tenth of its time.
     gc.set_threshold(50_000, 20, 20)
     # The search for pydantic plugins reads the metadata of all installed packages; no plugin is wanted here.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")

@@ -1,4 +1,4 @@
-"""The base commit of `synth`: given by `--base`, and needed by `--check` in CI."""
+"""The base commit of `synth`, a reviewed commit: the option `--base` names it, and `--check` in CI needs it."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 def vouching_base(out: Path, revision: str | None) -> "Base | None":
-    """The runs that a commit vouches for; None without a commit. An unreadable commit is wrong usage."""
+    """Return the runs in the output folder of the commit `revision`, which was reviewed; None if `revision` is None.
+
+    Raises `typer.BadParameter` if the commit cannot be read.
+    """
     if revision is None:
         return None
     from stowplan.compiler.committed import vouching  # noqa: PLC0415 - start-up time
@@ -31,7 +34,7 @@ def in_ci() -> bool:
 
 
 def base_missing(out: Path) -> Diagnostic:
-    """SP526, for `--check` in CI without a base commit."""
+    """Return the diagnostic SP526: `--check` was called in CI without a base commit. `out` is the output folder."""
     from stowplan.compiler.diagnostics.report import diagnose_at  # noqa: PLC0415
     from stowplan.compiler.output import paths  # noqa: PLC0415 - start-up time
     from stowplan.schema.diagnostics import finding  # noqa: PLC0415

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Shape(StrEnum):
-    """Output format of changes."""
+    """Format in which `diff` prints changes."""
 
     TEXT = "text"
     MARKDOWN = "markdown"

@@ -109,7 +109,7 @@ def synth(
 
 
 def _known(look: "Look | None") -> "Known":
-    """The cached results that the next run can use."""
+    """Return the results of the last command that this command can use; empty if `look` is None."""
     from stowplan.compiler.cache.compiled_file import CompiledFiles, Known  # noqa: PLC0415 - start-up time
 
     if look is None:
@@ -121,7 +121,10 @@ def _known(look: "Look | None") -> "Known":
 def _remember(
     look: "Look", known: "Known", compiled: "Compiled", report: Report, written: Mapping[str, str] | None = None
 ) -> None:
-    """Store the results that the next run can use. A platform with extensions is compiled again each time."""
+    """Store the results for the next command. With extensions in the platform file, nothing is stored.
+
+    `written` are the SHA-256 digests of all output files by path; None for a command that writes nothing.
+    """
     if compiled.known is None and not report.failed:
         look.forget()
         return
@@ -134,7 +137,7 @@ _FILES = "files"
 
 
 def _end_unchanged(last: "Stamp", repo: Path, target: Path, output_format: Format) -> None:
-    """Repeat the report of the last run, and exit."""
+    """Print the report of the last command again, and exit with its exit code."""
     counts = {"created": 0, "changed": 0, "unchanged": last.files, "removed": 0}
     ending = Ending(repo, last.report, last.texts, output_format)
     ending.finish({"objects": last.objects, "files": counts, "starts": []}, [_written_line(target, counts)])
@@ -146,7 +149,7 @@ def _refuse_unknown(names: list[str]) -> None:
 
 
 def _compare(compiled: "Compiled", target: Path, report: Report) -> tuple[dict[str, Any], list[str]]:
-    """The differences, for JSON and for people."""
+    """Return whether the output folder `target` is up to date, as a record for JSON and as lines for people."""
     from stowplan.compiler.output.up_to_date import compare  # noqa: PLC0415 - start-up time
 
     comparison = compare(compiled.files, target, compiled.committed, report)
@@ -158,7 +161,7 @@ def _compare(compiled: "Compiled", target: Path, report: Report) -> tuple[dict[s
 
 
 def written_line(target: Path, result: "WriteResult") -> str:
-    """The last line of a run, such as `out: 2 created, 1 changed, 12 unchanged, 0 removed`."""
+    """Return the last line that `synth` prints, such as `out: 2 created, 1 changed, 12 unchanged, 0 removed`."""
     return _written_line(target, _counts(result))
 
 

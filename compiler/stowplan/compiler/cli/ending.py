@@ -16,16 +16,19 @@ from stowplan.compiler.diagnostics.report import Report
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The state of a run at its end."""
+    """What a command needs to print its diagnostics at its end: the repository, the report and the format."""
 
     repo: Path
     report: Report
     texts: Mapping[str, str]
-    """The sources, by file."""
+    """The contents of the files that diagnostics name, by path."""
     output_format: Format
 
     def finish(self, extra: dict[str, Any], lines: Sequence[str] = (), *, failed: bool = False) -> NoReturn:
-        """Print, and end with the exit code. `lines` are for people, `extra` is for programs that read JSON."""
+        """Print the diagnostics and end the process, with exit code 1 if there is an error or `failed` is true, else 0.
+
+        `lines` are printed after the diagnostics in formats for people; `extra` is added to the JSON object.
+        """
         diagnostics = self.report.diagnostics
         match self.output_format:
             case Format.TEXT:
@@ -72,7 +75,7 @@ def busy(word: str) -> Iterator[None]:
 
 
 def _from_here(repo: Path) -> str:
-    """The folder of the specs as CI services name it: relative to the current folder, with slashes."""
+    """Return the folder of the repository as CI services name it: relative to the current folder, with slashes."""
     try:
         return Path(os.path.relpath(repo)).as_posix()
     except ValueError:

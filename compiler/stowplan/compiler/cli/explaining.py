@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _codes(incomplete: str) -> list[str]:
-    """Codes that begin with `incomplete`. Without any, the shell completes file names."""
+    """Return the codes that begin with `incomplete`; empty if it is empty, and the shell then completes file names."""
     from stowplan.schema.codes import CATALOGUE  # noqa: PLC0415 - start-up time
 
     return [code for code in CATALOGUE if incomplete and code.startswith(incomplete)]
@@ -43,7 +43,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the source map of th
 
 
 def _print_list(wanted: bool) -> None:  # noqa: FBT001 - typer calls it
-    """Print all codes and kinds, and end."""
+    """Print all codes and kinds and end the process; do nothing unless `wanted`, the option `--list`, is set."""
     if not wanted:
         return
     from stowplan.compiler.specs.field_help import kinds  # noqa: PLC0415 - start-up time
@@ -152,7 +152,10 @@ def _source_map(repo: Path, out: Path) -> "tuple[Compiled, SourceMap]":
 
 
 def _inside(file: str, root: Path) -> str:
-    """The path of a file relative to `root`, with slashes; the given path may be relative to `root` already."""
+    """Return the path of a file relative to `root`, with slashes.
+
+    `file` is relative to the current folder or, if that is not below `root`, already to `root`.
+    """
     place = Path(os.path.relpath(file, root))
     return Path(file).as_posix() if place.parts[:1] == ("..",) else place.as_posix()
 

@@ -11,7 +11,7 @@ from stowplan.compiler.repository.layout import PLATFORM_FILES, SPECS
 
 
 class Format(StrEnum):
-    """Output format of diagnostics."""
+    """Format in which commands print diagnostics."""
 
     TEXT = "text"
     JSON = "json"
@@ -33,10 +33,10 @@ FormatOption = Annotated[
 
 
 def folder(repo: Path) -> Path:
-    """The folder of the repository.
+    """Return the folder of the repository for the argument `repo`. Raises `BadParameter` if it is not a folder.
 
-    For the current folder it is the nearest one, here or above, that has a platform file. The search ends at the top
-    of the Git work tree, so that no file of another user's folder is ever used.
+    For the current folder, return the nearest folder with a platform file: this one or one above it. The search ends at
+    the top of the Git work tree, so that no file of another user's folder is ever used.
     """
     if not repo.is_dir():
         raise typer.BadParameter(f"{repo} is not a folder.", param_hint="REPO")
@@ -44,7 +44,10 @@ def folder(repo: Path) -> Path:
 
 
 def _nearest_above(start: Path) -> Path | None:
-    """A relative path from `start` to the nearest folder with a platform file; None outside of a Git work tree."""
+    """Return a relative path from `start` to the nearest folder, here or above, with a platform file.
+
+    None if there is no such folder in the Git work tree, or if `start` is in no work tree.
+    """
     above = [start, *start.parents]
     top = next((index for index, each in enumerate(above) if (each / ".git").exists()), None)
     candidates = above[: top + 1] if top is not None else []
@@ -53,7 +56,7 @@ def _nearest_above(start: Path) -> Path | None:
 
 
 def apart_from_specs(out: Path, repo: Path) -> Path:
-    """`out`; refuses a folder in or around the specs, which would mix outputs and specs. Raises `BadParameter`."""
+    """Return `out` unchanged. Raises `BadParameter` if it is inside the folder of the specs or contains that folder."""
     written, read = Path(os.path.realpath(out)), Path(os.path.realpath(repo / SPECS))
     if written.is_relative_to(read) or read.is_relative_to(written):
         message = f"{out} is in or around {repo / SPECS}. Name a folder apart from the specs, such as {repo / 'out'}."

@@ -13,7 +13,7 @@ from stowplan.compiler.diagnostics.report import Report
 
 
 class Shape(StrEnum):
-    """Output format of states."""
+    """Format in which `status` prints its result."""
 
     TEXT = "text"
     JSON = "json"

@@ -1,8 +1,8 @@
-"""Acceptance of committed files of a run in place of the compiled ones.
+"""Whether a committed file of a run is accepted in place of the file that the specs compile to now.
 
 Anyone who can write a spec can also write `out/` and its inventory, so an inventory entry proves nothing. A file that
-differs from the fresh rendering is accepted only if it has the form of a run's file and the base commit has it. Without
-a base, another version of Stowplan or another platform file must be a possible origin.
+differs from the compiled one is accepted only if it has the form of a run's file and the base commit has it. Without
+a base commit, it is accepted if another version of Stowplan or another platform file can have compiled it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,11 @@ from stowplan.schema.meta import SpecId
 
 
 def refusal(entry: Entry, manifest: Manifest, fresh: Sequence[Output], base: Base | None) -> Finding | None:
-    """SP519 for a file that is not accepted. `manifest`: its object. `fresh`: the compiled outputs of its spec."""
+    """Return SP519 for a committed file that is not accepted; None if it is.
+
+    `entry` is the file's line in the inventory, `manifest` the object in the file. `fresh` are the outputs to which its
+    spec compiles now. `base` holds the runs of the base commit; None if there is no base commit.
+    """
     spec = fresh[0].spec
     if spec is None:
         raise ValueError(f"{entry.path} belongs to no spec, so to no run")
@@ -39,7 +43,10 @@ def refusal(entry: Entry, manifest: Manifest, fresh: Sequence[Output], base: Bas
 
 
 def gaps(kept: Sequence[Output], fresh: Sequence[Output], base: Base | None) -> dict[str, Finding]:
-    """SP519 by path, for files of a run that the base has and `kept` lacks. `fresh` as for `refusal`."""
+    """Return SP519, by path, for each file of a spec's run that the base commit has and the reused run lacks.
+
+    `kept` are the reused committed files, `fresh` the outputs to which the spec compiles now.
+    """
     spec = fresh[0].spec
     if base is None or spec is None:
         return {}
@@ -84,7 +91,10 @@ def _finding(message: str, hint: str, base: Base | None) -> Finding:
 
 
 def _misfits(entry: Entry, manifest: Manifest, spec: SpecId, runs: Mapping[str, Output]) -> Iterator[str]:
-    """Reasons why a file cannot belong to the run of a spec. `runs`: the compiled files of the run."""
+    """Yield the reasons, as parts of a sentence, why a file cannot belong to the run of a spec; none if it can.
+
+    `entry` and `manifest` are those of the file. `runs` are the compiled outputs of the run by path.
+    """
     known, same = entry.id, runs.get(entry.path)
     if (known.group, known.kind) not in RUN_KINDS:
         yield f"runs hold no objects of the kind {known.kind} ({known.group or 'core'})"

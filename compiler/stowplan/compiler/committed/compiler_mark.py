@@ -1,6 +1,7 @@
-"""Digest of all inputs of a run except its spec: a short string in the inventory.
+"""The compiler mark: a digest of everything that a run is compiled from, except its spec. The inventory holds it.
 
-With the same mark, an unchanged spec compiles to the same files, so a committed file that differs was not compiled.
+If the mark and the spec are unchanged, the spec compiles to the same files. So a committed file that differs from them
+was not written by the compiler.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,9 @@ _SIZE = 16
 
 
 def marks(specs: Sequence[Spec], context: Context) -> list[str]:
-    """The marks of specs, in their order; all empty if the platform lists extensions, which may read anything.
+    """Return the compiler marks of specs, in their order.
+
+    All are empty if the platform lists extensions: an extension may read anything, so no digest covers its input.
 
     A mark covers the version of Stowplan, the platform file, the path of the spec's file, and the dataset of a training
     job. The digest of the spec covers all other inputs of a run.

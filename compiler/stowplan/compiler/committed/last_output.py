@@ -1,4 +1,4 @@
-"""The output of the last run, as far as this run needs it."""
+"""The committed output: the output of the last command, as far as this command needs it."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from stowplan.schema.meta import ObjectId, SpecId
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """The inventory by spec, and the objects that belong to no spec of this run."""
+    """The inventory of the committed output, its entries by spec, and the objects that belong to no present spec."""
 
     inventory: Inventory
     tree: OutputFolder
@@ -22,7 +22,7 @@ class Committed:
     gone: tuple[Entry, ...] = ()
     """Entries of specs that no longer exist."""
     strays: Mapping[ObjectId, Json] = field(default_factory=dict)
-    """Objects of the `gone` entries, and of generated files that the inventory does not list."""
+    """Bodies of the objects of the `gone` entries, and of generated files that the inventory does not list."""
     base: Base | None = None
     """The runs that the base commit vouches for; None without a base commit."""
 
@@ -30,7 +30,7 @@ class Committed:
     def of(
         cls, inventory: Inventory, tree: OutputFolder, specs: Collection[SpecId], base: Base | None = None
     ) -> "Committed":
-        """Collect the committed output. `specs` are the specs of this run."""
+        """Collect the committed output. `tree` lists the output folder, `specs` are all specs that exist now."""
         by_spec = inventory.by_spec()
         known = frozenset(specs)
         gone = tuple(
@@ -44,5 +44,5 @@ class Committed:
         return cls(inventory, tree, by_spec, gone, strays, base)
 
     def entries(self, specs: Iterable[SpecId | None]) -> tuple[Entry, ...]:
-        """The entries of these specs."""
+        """Return the inventory entries of these specs; None stands for the objects that belong to no spec."""
         return tuple(entry for spec in specs for entry in self.by_spec.get(spec, ()))

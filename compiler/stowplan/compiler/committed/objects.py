@@ -19,9 +19,10 @@ from stowplan.schema.meta import ObjectId
 def previous(
     outputs: Sequence[Output], inventory: Inventory, tree: OutputFolder, renderings: Renderings
 ) -> Mapping[ObjectId, Json]:
-    """The objects in the files of `inventory`, by identity, except files that are missing or cannot be read.
+    """Return the bodies of the objects in the files of `inventory`; files that are missing or unreadable are left out.
 
-    A file is only read if the outputs change or remove it; otherwise the new object is the old one.
+    A file is read only if `outputs`, the new ones, change or remove it. Otherwise the body of the output is returned,
+    because it equals the committed one.
     """
     new = {output.path: output for output in outputs}
     objects: dict[ObjectId, Json] = {}
@@ -36,7 +37,10 @@ def previous(
 
 
 def unlisted(inventory: Inventory, tree: OutputFolder) -> Iterator[tuple[ObjectId, Json]]:
-    """The objects in generated files that the inventory does not list: it may be lost or merged badly."""
+    """Yield identity and body of each object in a generated file that the inventory does not list.
+
+    Such files exist if the inventory was lost or merged badly.
+    """
     for path in _unlisted(inventory, tree):
         manifest = reread(tree.read(path) or b"", PurePosixPath(path).stem)
         if manifest is not None:
@@ -44,14 +48,14 @@ def unlisted(inventory: Inventory, tree: OutputFolder) -> Iterator[tuple[ObjectI
 
 
 def lost_inventory(tree: OutputFolder) -> list[Diagnostic]:
-    """SP516 if `tree` has generated files, but neither their inventory nor that of a crashed run."""
+    """Return SP516 if `tree` has generated files but no inventory, not even one of a crashed command; else nothing."""
     present = inventories.NAME in tree.files or inventories.NAME in tree.others or PENDING in tree.leftovers
     ours = not present and any(_unlisted(Inventory(), tree))
     return [inventories.missing(tree.root)] if ours else []
 
 
 def _unlisted(inventory: Inventory, tree: OutputFolder) -> Iterator[str]:
-    """Paths of generated files that the inventory does not list."""
+    """Return the paths of files with Stowplan's header that the inventory does not list, sorted."""
     others = sorted(tree.files.difference(entry.path for entry in inventory.entries))
     return (path for path in others if path.endswith(".yaml") and carries_header(_head(tree, path)))
 
@@ -64,7 +68,7 @@ def _head(tree: OutputFolder, path: str) -> bytes:
 
 
 def body_of(entry: Entry, tree: OutputFolder) -> Json | None:
-    """The object in a committed file; None if the file is missing or its object differs from the entry."""
+    """Return the body of the object in a committed file; None if the file is missing or holds another object."""
     content = tree.read(entry.path) if entry.path in tree.files else None
     manifest = reread(content, PurePosixPath(entry.path).stem) if content else None
     return manifest.body if manifest and manifest.id == entry.id else None

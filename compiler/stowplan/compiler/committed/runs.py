@@ -29,7 +29,7 @@ from stowplan.schema.meta import ObjectId, SpecId
 
 @dataclass(frozen=True, slots=True)
 class Recompile:
-    """Specs to compile again although they have not changed: all, or the named ones.
+    """Specs whose runs the user wants compiled again although the specs have not changed: all, or the named ones.
 
     A spec is named `imagenet`, `ml/imagenet` or `SampleSet ml/imagenet`.
     """
@@ -38,17 +38,17 @@ class Recompile:
     names: frozenset[str] = frozenset()
 
     def covers(self, spec: SpecId) -> bool:
-        """Whether `spec` is to be compiled again."""
+        """Whether the run of `spec` is to be compiled again."""
         return self.everything or not self.names.isdisjoint(_names(spec))
 
     def unknown(self, specs: Collection[SpecId]) -> list[str]:
-        """The names that no spec has, sorted."""
+        """Return the names that the user gave and that none of `specs` has, sorted."""
         return sorted(self.names.difference(*(_names(spec) for spec in specs)))
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The outputs, sorted by path, with the reused committed runs."""
+    """The result of `keep`: the outputs, sorted by path, with committed runs in place of compiled ones."""
 
     outputs: tuple[Output, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -64,6 +64,9 @@ def keep(
     base: Base | None = None,
 ) -> Kept:
     """Replace the compiled run manifests of unchanged specs with the committed ones.
+
+    `previous` is the inventory of the committed output, `tree` lists the output folder. `base` holds the runs of the
+    base commit; None if there is none.
 
     All files of a spec's run are reused, or none: if one is missing or differs from the inventory (SP513), a Job and
     its ConfigMap might no longer match. None is reused if all equal the compiled files. Files outside runs are always
@@ -92,9 +95,9 @@ def keep(
 
 
 def starts(outputs: Sequence[Output], previous: Mapping[ObjectId, Json]) -> tuple[ObjectId, ...]:
-    """The Jobs and JobSets that start when the outputs are synced: new and previously suspended ones; sorted.
+    """Return the Jobs and JobSets that start when the outputs are synced, sorted: new ones, and resumed ones.
 
-    `previous`: the objects that the last run wrote.
+    `previous` holds the bodies of the committed objects.
     """
     runs = (output.manifest for output in outputs if output.manifest.run and output.manifest.kind in STARTING_KINDS)
     idle = (run for run in runs if run.id not in previous or _suspended(previous[run.id]))
@@ -104,9 +107,10 @@ def starts(outputs: Sequence[Output], previous: Mapping[ObjectId, Json]) -> tupl
 def without_recompiled(
     previous: Mapping[ObjectId, Json], inventory: Inventory, recompile: Recompile
 ) -> Mapping[ObjectId, Json]:
-    """The objects that the last run wrote, without the runs to recompile: their replacement is intended.
+    """Return the committed objects `previous` without those of runs to recompile, whose replacement is intended.
 
-    An object that the inventory does not list has no spec; its run is excluded if all specs are recompiled.
+    Of an object that the inventory does not list, the spec is unknown. It is left out only if it starts pods and all
+    specs are recompiled.
     """
     entries = {entry.id: entry for entry in inventory.entries}
     return {known: body for known, body in previous.items() if not _renewed(known, entries.get(known), recompile)}
@@ -142,9 +146,11 @@ def _by_spec(outputs: Sequence[Output]) -> dict[SpecId | None, list[Output]]:
 
 
 def _run(entries: list[Entry], own: list[Output], fixed: set[str]) -> list[Entry]:
-    """The committed run of a spec; empty if it has none, or if the spec has changed since.
+    """Return the inventory entries of a spec's committed run; empty if it has none, or if the spec has changed since.
 
-    Files that only a newer compiler counts as part of the run belong to the old run too: it uses them.
+    `entries` are all entries of the spec, `own` its compiled outputs. `fixed` are the paths of all outputs that are
+    compiled outside of runs. A committed file belongs to the run also if only the new output counts it as part of it,
+    because the Jobs of the run use that file.
     """
     digest = own[0].spec_digest
     joined = {output.path for output in own if output.manifest.run}
@@ -154,7 +160,10 @@ def _run(entries: list[Entry], own: list[Output], fixed: set[str]) -> list[Entry
 
 
 def _kept(entry: Entry, own: list[Output], tree: OutputFolder, renderings: Renderings) -> Output | None:
-    """The committed file as an output, or None if it differs from the inventory."""
+    """Return a committed file as an output; None if it is missing, differs from the inventory or is no manifest.
+
+    If the file equals the compiled one, the compiled output in `own` is returned.
+    """
     content = tree.read(entry.path)
     if content is None or len(content) != entry.size or sha256(content).hexdigest() != entry.sha256:
         return None
@@ -182,7 +191,11 @@ def _kept(entry: Entry, own: list[Output], tree: OutputFolder, renderings: Rende
 def _refused(
     kept: Sequence[Output], entries: Sequence[Entry], own: Sequence[Output], base: Base | None
 ) -> dict[str, Finding]:
-    """SP519 by path: for each reused file that is neither the compiled one nor accepted, and for each missing file."""
+    """Return SP519, by path, for each file that prevents the reuse of a spec's run.
+
+    These are files that are neither the compiled ones nor accepted, and files of the base commit that are missing.
+    `kept` are the committed files as outputs, in the order of `entries`; `own` are the compiled outputs of the spec.
+    """
     found = {
         entry.path: acceptance.refusal(entry, output.manifest, own, base)
         for entry, output in zip(entries, kept, strict=True)

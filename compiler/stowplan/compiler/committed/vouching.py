@@ -1,7 +1,7 @@
-"""Runs that a base commit vouches for: its files of runs that match its inventory.
+"""Runs that a base commit vouches for: the files of runs in this commit that match its inventory.
 
 A base commit was reviewed and merged, such as the tip of the target branch of a pull request. When it was merged, each
-of its runs was either the output of the compiler at that time, or vouched for by the base commit at that time.
+of its runs was either compiled at that time, or in the base commit of that time.
 """
 
 from collections import defaultdict
@@ -27,11 +27,11 @@ RUN_KINDS = frozenset(
         *((kind.group, kind.kind) for kind in ENGINE_KINDS),
     )
 )
-"""Group and kind of all objects in runs. No other objects are ever reused."""
+"""Group and kind of all objects that runs may have. No other committed objects are ever reused."""
 
 
 class Voucher(NamedTuple):
-    """A file of a run: its object, its content and its spec. The path is not included, so that files may move."""
+    """A file that a base commit has: its object, content and spec, without its path, so that files may move."""
 
     id: ObjectId
     sha256: str
@@ -45,9 +45,10 @@ class Voucher(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The runs of a commit. `severity` is the severity of SP519 for all other runs.
+    """The runs in the output folder of the commit `revision`.
 
-    `paths`: the paths of each run, by spec and spec digest.
+    `paths` are the paths of each run, by spec and spec digest. `severity` is the severity of SP519 for runs that are
+    neither compiled now nor in the commit.
     """
 
     revision: str
@@ -57,7 +58,7 @@ class Base:
 
 
 def at_commit(out: Path, revision: str) -> Base:
-    """The runs in the output folder of a commit; none if it lacks the folder. Raises `commit.BaseError`."""
+    """Return the runs in the folder `out` of a commit; none if the commit lacks it. Raises `commit.BaseError`."""
     folder = commit.at_commit(out, revision)
     listed = folder.read([inventory.NAME])
     kinds = [entry.path for entry in _entries(listed) if (entry.id.group, entry.id.kind) in RUN_KINDS]
@@ -71,7 +72,10 @@ def at_commit(out: Path, revision: str) -> Base:
 
 
 def vouchers(files: Mapping[str, bytes]) -> frozenset[Voucher]:
-    """Vouchers for the files that match the inventory among them. `files`: an output folder, by path."""
+    """Return a voucher for each file of an output folder that matches the inventory in it.
+
+    `files` are the contents of the folder by path.
+    """
     return frozenset(map(Voucher.of, _sound(files)))
 
 

@@ -1,4 +1,4 @@
-"""Compiling all specs of a run that the cache does not have, and the objects of the platform file."""
+"""Compiling all specs of a program that the cache does not have, and the objects of the platform file."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,9 +27,12 @@ WORTH_PROCESSES = 100
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Results for all specs and the platform file, compiled now or cached; empty and not `complete` after an error.
+    """Results for all specs and the platform file, compiled now or cached.
 
-    `checked` is sorted by spec, with the platform file last. `lowered` has the diagnostics of lowering by spec.
+    After an error only `lowered` is given, and `complete` is False. `checked` is sorted by spec, with the platform file
+    last. `lowered` has the diagnostics of lowering by spec, `kept` the diagnostics about committed runs. `starts` are
+    the Jobs that a sync would start. `gone` holds the bodies of committed objects that these specs no longer have.
+    `platform` is the compiled platform file for the cache; None if it cannot be cached.
     """
 
     complete: bool = False
@@ -44,12 +47,15 @@ class Parts:
 
     @property
     def objects(self) -> int:
-        """The number of objects."""
+        """The number of compiled objects of all specs and of the platform file."""
         return sum(len(part.facts.objects) for part in self.checked)
 
 
 def compile_all(setting: Setting, others: Sequence[Output], reading: Reading, lookup: Lookup, report: Report) -> Parts:
-    """Compile the specs that were read, and add those from the cache. `others` are plain and extension objects."""
+    """Compile the specs that were read, and add the results of those from the cache.
+
+    `others` are the plain objects and those of extensions. Adds the diagnostics of lowering to `report`.
+    """
     known = {(spec.facts.file, spec.facts.index): spec for file in reading.hits.values() for spec in file.specs}
     cached = [known[each.file, each.index] for each in reading.facts if (each.file, each.index) in known]
     lowered = {spec.facts.id: spec.lowered for spec in cached}
@@ -81,7 +87,10 @@ def compile_all(setting: Setting, others: Sequence[Output], reading: Reading, lo
 
 
 def _compiled(setting: Setting, reading: Reading) -> Iterator[Compilation]:
-    """Compile the specs that were read, in several processes unless the composer is a lasting one."""
+    """Yield the results of compiling the specs that were read, in groups of `compile_specs.SIZE`.
+
+    Several processes do it, unless there are few specs or the composer is a lasting one: that serves this process only.
+    """
     specs, size, composer = reading.program.specs, compile_specs.SIZE, setting.composer
     parts = [specs[start : start + size] for start in range(0, len(specs), size)]
     alone = len(specs) < WORTH_PROCESSES or (composer is not None and composer.lasting)
@@ -94,12 +103,12 @@ def _compiled(setting: Setting, reading: Reading) -> Iterator[Compilation]:
 
 
 def _checked(spec: CompiledSpec) -> Checked:
-    """Return the cached results of a spec, without changes since the last run."""
+    """Return the cached results of a spec. It has no changes: only specs with unchanged output are in the cache."""
     return Checked(spec.facts.id, spec.objects.findings, spec.objects.facts, Changes(spec.facts.id))
 
 
 def _places(parts: Iterable[Checked]) -> frozenset[Place]:
-    """Return the distinct places of the objects of specs; thousands of objects share a place."""
+    """Return the distinct places (folder, namespace, namespace of the spec) of the objects of specs."""
     specs = ((part.spec, part.facts) for part in parts if part.spec)
     found = {
         (fact.path.partition("/")[0], fact.id.namespace, spec.namespace)
@@ -112,9 +121,11 @@ def _places(parts: Iterable[Checked]) -> frozenset[Place]:
 def _platform(
     setting: Setting, others: Sequence[Output], reading: Reading, lookup: Lookup, places: frozenset[Place]
 ) -> tuple[CompiledPlatform | None, Compilation]:
-    """Compile the objects of the platform file, or take them from the cache if there are no `others`.
+    """Compile the objects of the platform file together with `others`; without `others`, the cache may have the result.
 
-    They depend on the `places` of the objects of specs, but not on these objects.
+    `others` are the plain objects and those of extensions. The objects of the platform file depend on the `places` of
+    the objects of specs, but not on the content of these. Return the compiled platform file for the cache, None if
+    there are `others` or no objects; and the result of compiling.
     """
     content = fingerprint.of(*(reading.keys[name] for name in PLATFORM_FILES if name in reading.keys))
     apart = {output.path for output in settings(setting.program)}

@@ -27,15 +27,16 @@ from stowplan.schema.diagnostics import Severity
 from stowplan.schema.meta import ObjectId, SpecId
 
 SIZE = 50
-"""Specs that a process compiles at a time: their objects take little memory, and each process has something to do."""
+"""Number of specs that a process compiles at a time: few enough for little memory and an even share of the work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Values that are the same for all specs of a run.
+    """Values that are the same for all specs of a program.
 
-    `committed` is the output of the last run; without it no YAML is written. `units` are the units that extensions
-    returned; without them specs are lowered here and `composer` renders them. `keep_objects` asks for the outputs too.
+    `definitions` are the CRDs by which custom resources are checked. `committed` is the committed output; if it is
+    None, no YAML is rendered. `units` are the units that extensions returned; if it is None, specs are lowered here and
+    `composer` renders them. With `keep_objects`, the result also holds the outputs with their objects.
     """
 
     program: Program
@@ -52,8 +53,8 @@ class Setting:
 class Compilation:
     """Result of compiling some specs, or the platform file. After an error in lowering, only `lowered` is set.
 
-    `kept` are diagnostics about committed runs. `gone` are the objects of these specs that the last run wrote and this
-    run does not.
+    `lowered` has the diagnostics of lowering by spec, `kept` the diagnostics about committed runs. `starts` are the
+    Jobs that a sync would start. `gone` holds the bodies of committed objects that these specs no longer have.
     """
 
     lowered: Mapping[SpecId, tuple[Diagnostic, ...]] = field(default_factory=dict)
@@ -66,7 +67,7 @@ class Compilation:
 
 
 def lowered(spec: Spec, setting: Setting) -> tuple[Unit, tuple[Diagnostic, ...]]:
-    """Lower a spec: its unit and the diagnostics. A unit that extensions returned comes without diagnostics."""
+    """Lower a spec; return its unit and the diagnostics. A unit that extensions returned comes without diagnostics."""
     if setting.units is not None:
         return setting.units[spec.id], ()
     report = Report()
@@ -75,7 +76,7 @@ def lowered(spec: Spec, setting: Setting) -> tuple[Unit, tuple[Diagnostic, ...]]
 
 
 def compile_specs(specs: Sequence[Spec], setting: Setting) -> Compilation:
-    """Lower, render and check some specs, independent of all others."""
+    """Lower, render and check some specs, without regard to the other specs of the program."""
     said: dict[SpecId, tuple[Diagnostic, ...]] = {}
     units: list[Unit] = []
     for spec in specs:
@@ -95,7 +96,10 @@ def warm_up(examples: Sequence[Spec], setting: Setting) -> None:
 
 
 def finish(outputs: Sequence[Output], setting: Setting, specs: Sequence[SpecId | None]) -> Compilation:
-    """Check the outputs of `specs` and write their YAML; None stands for the platform file."""
+    """Reuse committed runs, check the outputs of `specs`, and render their YAML in memory.
+
+    None among `specs` stands for the platform file. Without `setting.committed`, the outputs are only checked.
+    """
     platform, committed = setting.program.platform, setting.committed
     if committed is None:
         checked = spec_stage.check(outputs, platform, setting.definitions, {})

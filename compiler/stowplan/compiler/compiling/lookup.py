@@ -1,4 +1,4 @@
-"""Lookup of compiled files in the cache, and the keys of the files of this run."""
+"""Lookup of compiled files in the cache, and the digests of present input with which they are compared."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,9 +15,9 @@ from stowplan.schema.meta import SpecId
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """The cache as one command sees it. `committed` are the entries of the last run's inventory, by spec.
+    """The cache as one command sees it. `command` is its name, because commands cache different results.
 
-    A command that writes no output has no entries.
+    `committed` are the entries of the committed inventory by spec; empty for a command that writes no output.
     """
 
     command: str
@@ -25,20 +25,27 @@ class Lookup:
     committed: Mapping[SpecId | None, Sequence[Entry]] = field(default_factory=dict)
 
     def content_keys(self, digests: Mapping[str, str]) -> dict[str, str]:
-        """Return the content key of each file by path, from the digests of all files."""
+        """Return the digest `content` of a compiled file (see `CompiledFile`) for each file by path.
+
+        `digests` are the digests of the contents of all files, by path.
+        """
         platform = [digests[name] for name in PLATFORM_FILES if name in digests]
         common = fingerprint.of(fingerprint.of_program(), self.command, *platform)
         return {path: fingerprint.of(common, path, digest) for path, digest in digests.items()}
 
     def candidates(self, keys: Mapping[str, str]) -> dict[str, CompiledFile]:
-        """Return the compiled files whose content key is equal, by path."""
+        """Return the cached compiled files, by path, whose digest `content` equals the one in `keys`."""
         files = self.known.compiled.files
         return {path: files[path] for path, key in keys.items() if path in files and files[path].content == key}
 
     def hit(
         self, file: CompiledFile, others: str, datasets: Datasets, refused: Collection[tuple[str, str]]
     ) -> list[Rendered] | None:
-        """Return the output files of a compiled file; None if its surroundings differ or an output file does."""
+        """Return the output files of a compiled file; None if it cannot be reused.
+
+        It cannot be reused if its digest `surroundings` differs from the present one, or if an output file differs from
+        the inventory. For the other parameters see `surroundings` and `of_dataset`.
+        """
         found = {spec.facts.id: self.outputs(spec.facts.id, spec.facts.file) for spec in file.specs}
         lines = {spec: [each.line for each in own] for spec, own in found.items()}
         key = surroundings([spec.facts for spec in file.specs], others, datasets, refused, lines)
@@ -48,12 +55,18 @@ class Lookup:
         return files
 
     def platform_hit(self, key: str, files: Sequence[Rendered]) -> CompiledPlatform | None:
-        """Return the cached objects of the platform file if the key is equal and all output `files` are unchanged."""
+        """Return the cached compiled platform file if its key equals `key` and all its output `files` are unchanged.
+
+        None otherwise.
+        """
         found = self.known.compiled.platform
         return found if found is not None and found.key == key and self._in_place(files) else None
 
     def outputs(self, spec: SpecId | None, source: str) -> list[Rendered]:
-        """Return the output files of a spec from the inventory of the last run, without contents."""
+        """Return the output files of a spec as the committed inventory lists them, without contents.
+
+        `source` is the user's file of the spec; None as `spec` stands for the objects that belong to no spec.
+        """
         entries = self.committed.get(spec, ())
         return [Rendered(each.path, each.id, source, each.sha256, to_line(each), None) for each in entries]
 
@@ -68,9 +81,10 @@ def surroundings(
     refused: Collection[tuple[str, str]],
     lines: Mapping[SpecId, Sequence[str]],
 ) -> str:
-    """Return the key of all that the `specs` of a file depend on outside of the file.
+    """Return a digest of all that the `specs` of a file depend on outside of the file.
 
-    `others` is a digest of the files with other documents than specs; `lines` are the inventory lines by spec.
+    `others` is a digest of the files with other documents than specs. `datasets` are all datasets; `refused` are
+    namespace and name of those with errors. `lines` are the inventory lines by spec.
     """
     parts = [others]
     for each in specs:
@@ -79,7 +93,11 @@ def surroundings(
 
 
 def platform_key(content: str, places: Collection[Place], files: Sequence[Rendered]) -> str:
-    """Return the key of the platform file's objects. `content` is the content key of the platform file."""
+    """Return a digest of all that the objects of the platform file depend on.
+
+    `content` is the digest of the platform file's content, `places` are those of the objects of specs. `files` are the
+    output files of these objects.
+    """
     return fingerprint.of(
         content, *(repr(tuple(each)) for each in sorted(places)), *sorted(file.line for file in files)
     )

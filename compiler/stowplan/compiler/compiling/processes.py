@@ -15,11 +15,11 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 MOST = 8
-"""Maximum number of processes. Each needs about 90 MiB, Node included."""
+"""Maximum number of processes. Each needs about 90 MiB, its Node.js process included."""
 
 
 def processes(groups: Path = Path("/sys/fs/cgroup")) -> int:
-    """Return the number of processes to use: one per processor of this process, at most `MOST`.
+    """Return the number of processes to use: one for each processor that this process may use, at most `MOST`.
 
     A container may have a smaller quota of processor time; `groups` is the mount point of its control groups. Only
     Linux can fork safely, which costs milliseconds. Elsewhere the number is 1, because starting Python again would
@@ -31,9 +31,9 @@ def processes(groups: Path = Path("/sys/fs/cgroup")) -> int:
 
 
 def _quota(groups: Path) -> int:
-    """Return the quota in processors, rounded up; `MOST` if the kernel sets no limit.
+    """Return the quota of processor time in processors, rounded up; `MOST` if the kernel sets no limit.
 
-    Reads the files of control groups v2 and v1.
+    Reads the files of control groups v2, or else v1, below `groups`.
     """
     with suppress(OSError, ValueError):
         quota, period = (groups / "cpu.max").read_text().split()
@@ -62,7 +62,7 @@ def mapped(work: Callable[[Item], Result], items: Sequence[Item], number: int) -
 
 
 _inherited: list[Any] = []
-"""The work and the items of a worker."""
+"""In a worker process: the function to apply and the list of items, inherited from the parent process."""
 
 
 def _begin(work: Callable[[Any], Any], items: Sequence[Any]) -> None:

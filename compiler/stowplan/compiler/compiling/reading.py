@@ -27,11 +27,12 @@ from stowplan.schema.meta import SpecId
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Result of reading. `program` holds the specs to compile, `facts` those of all specs, sorted by identity.
+    """Result of reading. `program` holds only the specs to compile; `facts` are about all specs, sorted by identity.
 
-    `hits` are the cached files by path, and `outputs` their output files. `read` are the diagnostics of the other
-    files. `keys` are the content keys of all files. `mixed` are the paths of files with documents that are no specs,
-    and `others` is a digest of these files.
+    `hits` are the compiled files from the cache by path, and `outputs` the output files of their specs. `read` are the
+    diagnostics of the other files. `keys` are the digests of the contents of all files by path, see
+    `Lookup.content_keys`. `mixed` are the paths of files with documents that are no specs, and `others` is a digest of
+    these files.
     """
 
     loading: Loading
@@ -51,14 +52,14 @@ class Reading:
         return {file: self.loading.text(file) for file in sorted(named)}
 
     def find(self, spec: SpecId) -> Document | None:
-        """Return the document of a spec."""
+        """Return the document of a spec; None if there is no such spec."""
         index = bisect_left(self.facts, spec, key=lambda each: each.id)
         found = self.facts[index] if index < len(self.facts) else None
         return document(self.loading, found) if found is not None and found.id == spec else None
 
 
 def read(repo: Path, report: Report, lookup: Lookup) -> Reading:
-    """Find all files, read those that the cache does not have, and resolve references."""
+    """Find all files, read and validate those that the cache does not have, and resolve references of all specs."""
     found = Report()
     loading = Loading(repo, found, lookup.known.contents)
     keys = lookup.content_keys(loading.digests)
@@ -88,12 +89,12 @@ def read(repo: Path, report: Report, lookup: Lookup) -> Reading:
 
 
 def document(loading: Loading, spec: SpecFacts) -> Document:
-    """Return the document of a spec."""
+    """Return the document of a spec, from its file, which may be read again for that."""
     return next(each for each in loading.reread(spec.file) if each.index == spec.index)
 
 
 def _sorted(specs: Iterable[Spec], files: Iterable[CompiledFile], program: Program) -> list[SpecFacts]:
-    """Return the facts of specs, sorted by file and index."""
+    """Return the facts of `specs` and of the specs in cached `files`, sorted by file and position in the file."""
     context = Context(program.platform, "")
     facts = [spec_facts.of_spec(spec, context) for spec in specs]
     facts += [spec.facts for file in files for spec in file.specs]
@@ -101,15 +102,16 @@ def _sorted(specs: Iterable[Spec], files: Iterable[CompiledFile], program: Progr
 
 
 def _specs(loading: Loading, files: Iterable[str], program: Program, report: Report) -> list[Spec]:
-    """Read and validate files that hold only specs."""
+    """Read and validate files that hold only specs; return the specs without errors."""
     found = (read_spec(each, program.platform, report) for each in loading.documents(frozenset(files)))
     return [spec for spec in found if spec]
 
 
 def _with_datasets(context: Context, loading: Loading, program: Program, facts: Sequence[SpecFacts]) -> Context:
-    """Add the datasets that specs of the program refer to, or all datasets if one of these is missing.
+    """Return the context with the datasets that specs of the program refer to, or with all if one of them is missing.
 
-    All are needed then because the finding about a missing dataset proposes similar names.
+    All are needed in that case, because the finding about a missing dataset proposes similar names. The context gets
+    the source files of all specs too.
     """
     sources = {(each.id.kind, each.id.namespace, each.id.name): each.file for each in facts}
     own = {spec.id for spec in program.specs}

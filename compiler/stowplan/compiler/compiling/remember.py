@@ -1,4 +1,4 @@
-"""The compiled files that a run without errors puts into the cache."""
+"""The compiled files that a command without errors puts into the cache."""
 
 from collections import defaultdict
 
@@ -12,7 +12,10 @@ from stowplan.compiler.specs.spec_facts import SpecFacts
 
 
 def remembered(reading: Reading, parts: Parts) -> CompiledFiles:
-    """Return the compiled files of all files with only specs; their keys are valid once the output is written."""
+    """Return the compiled files of all files with only specs, from the cache or made now.
+
+    They may be stored only after the output is written: their digests assume that the output folder has the new files.
+    """
     facts: defaultdict[str, list[SpecFacts]] = defaultdict(list)
     for each in reading.facts:
         facts[each.file].append(each)

@@ -1,6 +1,6 @@
 """Output of diagnostics: lines for people, JSON for programs.
 
-Rich is imported on first use: most runs have no diagnostics, and JSON needs no styles.
+Rich is imported on first use: most commands have no diagnostics, and JSON needs no styles.
 """
 
 import json
@@ -24,16 +24,18 @@ _WIDEST = 160
 
 
 def terminal(*, stderr: bool = False) -> "Console":
-    """The console for people: styled on a terminal, unless the user sets NO_COLOR, and plain anywhere else."""
+    """Return a console of Rich for people: styled on a terminal unless the user sets NO_COLOR, otherwise plain."""
     from rich.console import Console  # noqa: PLC0415 - start-up time
 
     return Console(stderr=stderr, color_system=None if os.environ.get("NO_COLOR") else "auto")
 
 
 def print_text(console: "Console", diagnostics: Sequence[Diagnostic], texts: Mapping[str, str]) -> None:
-    """Print one block for each diagnostic: location, severity, code and message; then the field and the hint.
+    """Print one block for each diagnostic, then a summary line.
 
-    On a terminal the source line is between them, with a caret under the location.
+    A block has a line with location, severity, code and message, then a line with the field and one with the hint. On a
+    terminal the source line follows the first line, with a caret under the location. `texts` are the contents of the
+    files by path.
     """
     from rich.text import Text  # noqa: PLC0415 - start-up time
 
@@ -52,7 +54,7 @@ def print_text(console: "Console", diagnostics: Sequence[Diagnostic], texts: Map
 
 
 def summary(diagnostics: Sequence[Diagnostic]) -> str:
-    """The summary line, such as `2 errors, 1 warning, 0 infos`."""
+    """Return the summary line, such as `2 errors, 1 warning, 0 infos`. Diagnostics that are not listed count too."""
     counts: Counter[Severity] = Counter()
     for each in diagnostics:
         counts[each.severity] += each.more or 1
@@ -60,7 +62,7 @@ def summary(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def as_json(diagnostics: Sequence[Diagnostic], extra: Mapping[str, Any]) -> str:
-    """All diagnostics as one JSON object, together with the keys of `extra`."""
+    """Return one JSON object with the list `diagnostics` and the entries of `extra`."""
     items = [
         {
             "code": each.code,
@@ -92,7 +94,10 @@ def _excerpt(console: "Console", each: Diagnostic, lines: Sequence[str], style: 
 
 
 def _around(line: str, column: int) -> tuple[str, str]:
-    """The shown parts of a line before and from a column, both cut far from the column."""
+    """Return the parts of a line before `column` and from it on, for an excerpt. `column` counts characters from 0.
+
+    Both are cut if the line is longer than `_WIDEST`; `…` marks a cut.
+    """
     shown = line.expandtabs(_TAB)
     place = len(line[:column].expandtabs(_TAB))
     start = max(0, place - _WIDEST // 2) if len(shown) > _WIDEST else 0

@@ -13,10 +13,10 @@ Data = Any
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value with its position, that of its key, and its children's nodes.
+    """A value of a YAML document, with the positions of the value (`mark`) and of its key (`key_mark`).
 
-    `data` is the whole plain value below this node; `children` mirrors it for dicts and lists and is empty for
-    scalars.
+    `data` is the whole plain value, with all values in it. `children` holds a node for each value of a dict or list,
+    under the same key or index; it is empty for scalars.
     """
 
     data: Data
@@ -25,9 +25,9 @@ class Node:
     children: "dict[str, Node] | list[Node]" = field(default_factory=dict)
 
     def child(self, part: str | int) -> "Node | None":
-        """The child node, or None if it does not exist.
+        """Return the node of a field (a string) or of a list item (an index from 0); None if it does not exist.
 
-        A key may be written in another case: see `fold_keys`.
+        The user may have written the field in another case: see `fold_keys`.
         """
         if isinstance(self.children, dict):
             return self._under(part) if isinstance(part, str) else None
@@ -41,7 +41,7 @@ class Node:
         return self.children.get(key) if isinstance(self.children, dict) else None
 
     def nearest(self, path: FieldPath) -> "tuple[Node, bool]":
-        """The deepest node on `path`, and whether the whole path exists."""
+        """Return the deepest node that exists on `path`, and whether it is the node at the end of `path`."""
         node = self
         for part in path:
             below = node.child(part)
@@ -53,9 +53,10 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Unplaced:
-    """The plain value of a document whose nodes have not been needed yet.
+    """The plain value of a document without the positions of its values, which are read again on demand.
 
-    `nodes` reads the nodes of all documents of `text`, by index; this document has `index`.
+    `text` is the content of the whole file, and `index` the position of this document in it, from 0. The function
+    `nodes` returns the root nodes of all documents of `text`, by index.
     """
 
     data: Data
@@ -66,9 +67,9 @@ class Unplaced:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One YAML document: its file, its index in that file from 0, and its content.
+    """One YAML document: the path of its file, its index in that file from 0, and its content (`given`).
 
-    `refused`: the paths of values that the reader refused; later findings about them are dropped.
+    `refused` are the paths of values that the reader refused; later findings about these values are dropped.
     """
 
     file: str
@@ -78,20 +79,20 @@ class Document:
 
     @property
     def data(self) -> Data:
-        """The plain value."""
+        """The plain value of the document."""
         return self.given.data
 
     @property
     def root(self) -> Node:
-        """The value with all positions. Use `data` if positions are not needed: they may have to be read first."""
+        """The root node, with all positions. The file may be parsed again for it, so use `data` if that is enough."""
         given = self.given
         return given if isinstance(given, Node) else given.nodes(given.text)[given.index]
 
     def locate(self, path: FieldPath, anchor: Anchor = Anchor.VALUE) -> Location:
-        """The location of a field; for a missing field, the key of the nearest parent.
+        """Return the location of a field: of its value or its key, as `anchor` says.
 
-        A mapping or list that begins on a later line than its key is located at its key, since its own position is that
-        of its first child.
+        A missing field is located at the key of the nearest parent that exists. A mapping or list that begins on a
+        later line than its key is located at the key, because its own position is that of its first child.
         """
         root = self.root
         node, exact = root.nearest(path)

@@ -13,12 +13,12 @@ _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t
 
 
 def visible(text: str) -> str:
-    """`text` for people: invisible characters and terminal controls are escaped; tabs are not."""
+    """Return `text` with all invisible characters and control characters escaped, except tabs."""
     return _INVISIBLE.sub(escape, text)
 
 
 def escape(found: re.Match[str]) -> str:
-    """Replacement of one matched character: a short escape, else `\\uXXXX` or `\\UXXXXXXXX`."""
+    """Return the replacement of one matched character: a short escape, or else `\\uXXXX` or `\\UXXXXXXXX`."""
     char = found.group()
     short = _SHORT_ESCAPES.get(char)
     code = ord(char)

@@ -11,7 +11,10 @@ _WORDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "
 
 
 def annotations(diagnostics: Sequence[Diagnostic], folder: str) -> Iterator[str]:
-    """One line for each diagnostic, then a summary. `folder`: path from the workspace to the folder of the specs."""
+    """Yield one line for each diagnostic, then a summary line.
+
+    `folder` is the path from the workspace of GitHub Actions to the user's repository.
+    """
     for each in diagnostics:
         place = each.location
         properties = {

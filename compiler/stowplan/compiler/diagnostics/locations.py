@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A position in a file: line and column count from 1, columns in characters."""
+    """A position in a file: line and column. Both count from 1; columns count characters."""
 
     line: int
     column: int
@@ -29,7 +29,10 @@ class Lines:
         self._end = len(text)
 
     def mark(self, offset: int) -> Mark:
-        """The position of the character at `offset`, counted from 0; for a larger offset, the position of the end."""
+        """Return the position of the character at `offset`, which counts characters of the string from 0.
+
+        For an offset after the end of the string, return the position of the end.
+        """
         inside = min(offset, self._end)
         line = bisect_right(self._starts, inside)
         return Mark(line, inside - self._starts[line - 1] + 1)
@@ -37,7 +40,7 @@ class Lines:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Location:
-    """A place in the repository: `file` is relative to it, with forward slashes."""
+    """A position in a file of the user's repository. `file` is the path relative to it, with forward slashes."""
 
     file: str
     line: int

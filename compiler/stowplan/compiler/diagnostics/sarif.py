@@ -1,6 +1,6 @@
 """Diagnostics as SARIF 2.1.0, the format of code scanning services.
 
-Columns count characters, as everywhere here, and `%SRCROOT%` is the folder that the command ran in.
+Columns count characters, and `%SRCROOT%` is the folder in which the command was called.
 """
 
 import json
@@ -22,7 +22,10 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 
 
 def sarif(diagnostics: Sequence[Diagnostic], folder: str) -> str:
-    """A log with one run. `folder`: path from the root of the sources to the folder of the specs."""
+    """Return the JSON text of a SARIF log with all diagnostics.
+
+    `folder` is the path from the root of the sources (`%SRCROOT%`) to the user's repository.
+    """
     codes = sorted({each.code for each in diagnostics})
     driver = {"name": "Stowplan", "version": version("stowplan"), "rules": [_rule(code) for code in codes]}
     run = {

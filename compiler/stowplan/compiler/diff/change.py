@@ -10,9 +10,9 @@ from stowplan.schema.meta import ObjectId
 
 
 class Action(StrEnum):
-    """Effect on an object. A replaced object takes the place of an object with another name.
+    """What happens to an object. A replaced object has another name than the object that its file held before.
 
-    A foreign one is no output: it is an entry of the output folder that no spec produces.
+    `FOREIGN` is not about an object of the output, but about an entry of the output folder that no spec produces.
     """
 
     FOREIGN = "foreign"
@@ -36,7 +36,7 @@ class Danger(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """Reason for a review, as a sentence."""
+    """A reason for reviewing a change, as a sentence (`text`), and its kind."""
 
     danger: Danger
     text: str
@@ -48,7 +48,10 @@ def worst_first(found: Iterable[Risk]) -> tuple[Risk, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Object of one file: before, after, or both."""
+    """The object in one file of the output before and after the change; None on the side where there is none.
+
+    `source` is the user's file that the object is compiled from.
+    """
 
     path: str
     source: str
@@ -70,12 +73,15 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Changed object. `old` is None for a new object, `new` is None for a removed one."""
+    """A changed object and its identities: `old` is None for a new object, `new` is None for a removed one.
+
+    `path` is that of its file in the output.
+    """
 
     action: Action
     path: str
     source: str
-    """Spec that the object is compiled from."""
+    """The user's file that the object is compiled from."""
     old: ObjectId | None
     new: ObjectId | None
     fields: tuple[Field, ...] = ()
@@ -90,7 +96,7 @@ class Change:
 
     @property
     def rank(self) -> tuple[int, int, str, str]:
-        """Sort key for reviewers: the worst risk first, then removals, then by spec."""
+        """Sort key for reviewers: by worst risk, then by action in the order of `Action`, then by source file."""
         worst = min((list(Danger).index(risk.danger) for risk in self.risks), default=len(Danger))
         return worst, list(Action).index(self.action), self.source, self.path
 

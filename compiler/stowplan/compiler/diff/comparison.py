@@ -1,4 +1,4 @@
-"""Changes between two outputs. Objects are paired by file, whose name contains no hash."""
+"""Changes between two outputs. Old and new objects are paired by the names of their files, which contain no hash."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,11 +20,14 @@ from stowplan.library.values import labels
 _MASKED = ("Secret",)
 _HIDDEN = "(not shown)"
 _HASHED = re.compile(r"-[a-z2-7]{8}$")
-"""End of a name that depends on the content; see `stowplan.library.values.names.content_hash`."""
+"""Hash at the end of a name, made from the object's content; see `stowplan.library.values.names.content_hash`."""
 
 
 def compare(before: Mapping[str, bytes], outputs: Sequence[Output]) -> list[Change]:
-    """Return the changes from `before`, files by path, to the compiled outputs; the riskiest first."""
+    """Return the changes from an earlier output to the compiled outputs; the riskiest first.
+
+    `before` has the contents of the earlier output's files by path.
+    """
     pairs = [pair for pair in _pairs(before, outputs) if pair.before != pair.after]
     names = _Renaming(pairs)
     pods = Pods.of(output.manifest.body for output in outputs)
@@ -36,7 +39,7 @@ def compare(before: Mapping[str, bytes], outputs: Sequence[Output]) -> list[Chan
 
 
 def _matters(change: Change) -> bool:
-    """Return whether the change is more than a use of a renamed object."""
+    """Whether the change is to be shown: it is more than a reference to an object with a new hash in its name."""
     return bool(change.action is not Action.CHANGED or change.fields or change.risks)
 
 
@@ -54,7 +57,7 @@ def _pairs(before: Mapping[str, bytes], outputs: Sequence[Output]) -> Iterator[P
 
 
 def _body(path: str, content: bytes | None) -> Json | None:
-    """Parse the object in a file of the output; None for a file without Stowplan's header."""
+    """Return the object in a file of the output; None for a file without Stowplan's header or without an object."""
     if content is None or not path.endswith(".yaml") or not carries_header(content):
         return None
     manifest = reread(content, PurePosixPath(path).stem)
@@ -62,9 +65,9 @@ def _body(path: str, content: bytes | None) -> Json | None:
 
 
 class _Renaming:
-    """Objects whose hashed names changed with their content.
+    """Objects whose names changed because they end in a hash of the content.
 
-    A field that follows such a name is no change of its own.
+    A field that differs only because it has such a name is not reported as a change.
     """
 
     def __init__(self, pairs: Sequence[Pair]) -> None:
@@ -81,7 +84,7 @@ class _Renaming:
         self._pattern = re.compile("|".join(map(re.escape, words))) if words else None
 
     def follows(self, field: Field) -> bool:
-        """Return whether the new value equals the old one with the new names in it."""
+        """Whether a field differs only by such names: the old value with the new names equals the new value."""
         return self._pattern is not None and self._renamed(field.before) == field.after
 
     def _renamed(self, value: Any) -> Any:
@@ -95,7 +98,10 @@ class _Renaming:
 
 
 def _entered(pairs: Sequence[Pair], before: Mapping[str, bytes], outputs: Sequence[Output]) -> dict[str, list[Risk]]:
-    """Return the risk of each first object in a new namespace, by path; empty if there was no output before."""
+    """Return a risk for the first object in each namespace that had none before, by path of the object's file.
+
+    Empty if there was no output before.
+    """
     known = {identity(output.manifest.body).namespace for output in outputs if output.path in before}
     known |= {identity(pair.before).namespace for pair in pairs if pair.before}
     found: dict[str, list[Risk]] = {}

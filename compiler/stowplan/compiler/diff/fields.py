@@ -10,14 +10,17 @@ from stowplan.schema.diagnostics import FieldPath
 
 
 class Nothing(Enum):
-    """Marks a missing field, which differs from null."""
+    """Stands for the value of a missing field, because None stands for a null."""
 
     HERE = "nothing"
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Differing field. An item of a list with named items has its name as a step: `containers[main]`."""
+    """A field that differs, with both values; `Nothing.HERE` if the field is missing.
+
+    If the items of a list have names, the path has the name of an item in place of its index: `containers[main]`.
+    """
 
     path: FieldPath
     before: Any
@@ -29,7 +32,10 @@ _NAMES = ("name", "mountPath", "containerPort", "key", "type")
 
 
 def differences(before: Any, after: Any, path: FieldPath = ()) -> Iterator[Field]:
-    """Yield the deepest differing fields, in the order of keys. Strings that are JSON on both sides are parsed."""
+    """Yield the deepest fields that differ, sorted by name; `path` is that of the two values.
+
+    Strings that are JSON on both sides are parsed.
+    """
     if before == after:
         return
     old, new = opened(before), opened(after)
@@ -46,7 +52,7 @@ def differences(before: Any, after: Any, path: FieldPath = ()) -> Iterator[Field
 
 
 def opened(value: Any) -> Any:
-    """Parse a string that is JSON; return any other value unchanged."""
+    """Return the value of a string that is a JSON object or list; return any other value unchanged."""
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
             return json.loads(value)
@@ -56,7 +62,7 @@ def opened(value: Any) -> Any:
 
 
 def naming(*lists: list[Any]) -> str | None:
-    """Return the field that identifies the items of all lists; None if there is none."""
+    """Return the name of a field that is different in all items of each list; None if there is none."""
     return next((name for name in _NAMES if all(_tells_apart(each, name) for each in lists)), None)
 
 

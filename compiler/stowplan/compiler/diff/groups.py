@@ -8,14 +8,14 @@ from stowplan.compiler.diff.change import Action, Change
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One change and the similar ones; see `_likeness`."""
+    """One change, which is shown in full, and the similar ones, which are only named; see `_likeness`."""
 
     first: Change
     others: tuple[Change, ...] = ()
 
     @property
     def quiet(self) -> bool:
-        """Return whether a reviewer may skip the group."""
+        """Whether the group has no risks, so that a reviewer may skip it."""
         return not self.first.risks
 
 
@@ -28,10 +28,11 @@ def grouped(changes: Sequence[Change]) -> list[Group]:
 
 
 def _likeness(change: Change) -> str:
-    """Return a key that is equal for similar changes.
+    """Return a string that is equal for similar changes.
 
-    Objects created or removed without a risk form one group per spec, and those with the same risks one group per kind.
-    Each replaced object is a group of its own.
+    Objects that are created (or removed) from one source file without a risk are similar; with risks, only those of the
+    same kind with the same risks are. Changed objects are similar if kind, fields and risks are equal. A replaced
+    object is similar to no other.
     """
     match change.action:
         case Action.REPLACED:

@@ -45,7 +45,11 @@ _HEADINGS = {
 
 
 def comment(changes: Sequence[Change], *, limit: int = LIMIT) -> str:
-    """Return a comment of at most `limit` characters: each object with risks once, by kind of risk; the rest folded."""
+    """Return a comment of at most `limit` characters.
+
+    Groups of changes with risks come first, under a heading for the kind of their worst risk. All other groups follow
+    in a section that is folded.
+    """
     groups = grouped(changes)
     head = f"### Stowplan: {summary(changes)}\n"
     blocks = [*_risky(groups), *_folded([group for group in groups if group.quiet])]
@@ -84,7 +88,10 @@ def _item(group: Group) -> str:
 
 
 def _fitting(head: str, blocks: Sequence[str], limit: int) -> str:
-    """Join as many blocks as fit; close an open fold."""
+    """Return `head` and as many blocks as fit into `limit` characters; close a folded section that is open at the end.
+
+    A sentence says how many groups are left out, if any.
+    """
     close = "\n</details>\n"
     left = "\n{} more are left out here; `stowplan diff` shows all.\n"
     text, opened = head, False
@@ -104,5 +111,5 @@ def _escaped(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    """Escape a string for a code span, in which only a backtick is special. An empty span would not be a span."""
+    """Return a string for use between backticks: itself without backticks and cut; a blank if it is empty."""
     return cut(visible(text), LONGEST_LINE).replace("`", "'") or " "

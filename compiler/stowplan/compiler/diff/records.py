@@ -8,7 +8,7 @@ from stowplan.compiler.diff.fields import Field, Nothing
 
 
 def records(changes: Sequence[Change]) -> list[dict[str, Any]]:
-    """Return plain data. A field that is missing on one side has no `before` or `after`."""
+    """Return one record for each change. A missing field has no `before` or no `after` in its record."""
     return [
         {
             "action": change.action.value,

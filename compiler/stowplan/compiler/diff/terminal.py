@@ -21,7 +21,7 @@ MOST_FIELDS = 20
 
 
 def lines(changes: Sequence[Change]) -> Iterator[Text]:
-    """Yield each object with its risks and fields, the riskiest first; then the totals."""
+    """Yield the lines about each group of similar changes, the riskiest first; then a line with the totals."""
     for group in grouped(changes):
         yield from _group(group)
     yield Text(summary(changes))

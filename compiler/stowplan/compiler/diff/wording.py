@@ -1,4 +1,4 @@
-"""Wording of changes, for both terminal and Markdown."""
+"""Wording of changes, for the terminal and for Markdown."""
 
 import json
 from collections import Counter
@@ -20,7 +20,7 @@ MOST_NAMED = 5
 """Maximum number of similar objects that are named; more are counted by kind."""
 
 _CONTEXT = 10
-"""Characters of a common prefix that are shown."""
+"""Number of characters of a common prefix that are shown before the difference."""
 
 
 def summary(changes: Sequence[Change]) -> str:
@@ -31,7 +31,7 @@ def summary(changes: Sequence[Change]) -> str:
 
 
 def title(change: Change) -> str:
-    """Return a title such as `Job ml/imagenet-sync-…`, with the old name if it changed."""
+    """Return a title such as `Job ml/imagenet-sync-…`; for a replaced object, with the name of the old one."""
     name = _name(change)
     if change.action is Action.REPLACED and change.old:
         return f"{name} in the place of {visible(change.old.name)}"
@@ -39,8 +39,9 @@ def title(change: Change) -> str:
 
 
 def others(group: Group) -> str:
-    """Return `and the same in Job ml/b, Job ml/c`, or for many objects the kinds: `and 2 ConfigMaps, 1 Role of this
-    file`.
+    """Return a phrase for the further changes of a group, such as `and the same in Job ml/b, Job ml/c`.
+
+    If there are more than `MOST_NAMED`, the phrase has their numbers by kind: `and 2 ConfigMaps, 1 Role of this file`.
     """
     same = group.first.action is Action.CHANGED or group.first.risks
     if len(group.others) <= MOST_NAMED:
@@ -68,12 +69,12 @@ def field_line(field: Field) -> str:
 
 
 def shown(value: Any) -> str:
-    """Format a value in one short line."""
+    """Return a value in one line of at most `LONGEST` characters."""
     return cut(_text(value), LONGEST)
 
 
 def cut(text: str, longest: int) -> str:
-    """Shorten a string to at most `longest` characters."""
+    """Return a string, cut to at most `longest` characters; the last one is `…` if it was cut."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
@@ -85,7 +86,10 @@ def _text(value: Any) -> str:
 
 
 def _apart(*texts: str) -> list[str]:
-    """Shorten the strings to at most `LONGEST` characters each, by their common prefix first."""
+    """Return the strings cut to at most `LONGEST` characters each, so that their first difference stays visible.
+
+    If one of them is too long, most of their common prefix is left out first.
+    """
     if all(len(text) <= LONGEST for text in texts):
         return list(texts)
     same = max(0, len(commonprefix(texts)) - _CONTEXT)  # noqa: RUF071 - these are no paths

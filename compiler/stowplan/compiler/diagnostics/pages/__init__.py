@@ -9,7 +9,7 @@ _CODE = re.compile(r"[\s\[(`'\"]*(?:SP[\s-]*)?([0-9]{3})[\s\])`'\":.,]*", re.IGN
 
 
 def page(code: str) -> str | None:
-    """The page of a code, given as `SP204`, `sp-204`, `[SP204]:` or `204`; None for an unknown code."""
+    """Return the page of a code in Markdown; None for an unknown code. `code` is such as `SP204`, `sp-204` or `204`."""
     found = _CODE.fullmatch(code)
     name = f"SP{found[1]}" if found else ""
     if name not in CATALOGUE:

@@ -11,11 +11,11 @@ FIELDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "DataCube": (("executor", "options", "sync"),),
     "SampleJob": (("rmrOptions", "paths"), ("syncOptions", "delete-src"), ("syncOptions", "delete-dst")),
 }
-"""Paths in `spec` of the fields that make a run delete. A test looks each one up in the models."""
+"""Paths below `spec` of the fields by which a run deletes data, by kind. A test looks up each path in the models."""
 
 
 def deletions(pair: Pair) -> Iterator[Risk]:
-    """Yield the deletion that a changed spec requests, or requests again for a new run."""
+    """Yield a risk if the spec in the custom resource now requests a deletion, or requests it again for a new run."""
     before, after = pair.before or {}, pair.after or {}
     text = _deletion(after)
     if text and (text != _deletion(before) or annotation(before, RUN_ANNOTATION) != annotation(after, RUN_ANNOTATION)):

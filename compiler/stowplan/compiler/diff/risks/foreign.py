@@ -15,9 +15,10 @@ def foreign(
 ) -> list[Change]:
     """Return a change for each foreign entry of `tree`, sorted by path: the entries that `synth --check` refuses.
 
-    `files` is the compiled output, `previous` the inventory in `tree`. With a `base` (files by path), only entries
-    count that the base does not hold with the same content. Stale files of a run that is missing in the base count too,
-    and folders that have outputs only in the base count as synced. Raises `OSError` if a file cannot be read.
+    `files` is the compiled output, `previous` the inventory in `tree`. `base` has the contents of the output in the
+    base commit by path; None if there is no base commit. With a `base`, an entry that the base has with the same
+    content is left out. Stale files that the base does not have are added. Folders that have outputs only in the base
+    are regarded as synced too. Raises `OSError` if a file cannot be read.
     """
     own = [path for path, content in base.items() if carries_header(content)] if base else []
     planned = plan(files, tree, previous, own)
@@ -34,6 +35,9 @@ def _change(path: str) -> Change:
 
 
 def without(changes: Sequence[Change], before: Mapping[str, bytes], files: Sequence[Rendered]) -> dict[str, bytes]:
-    """Return `before` without the files of `changes`, which `synth` does not remove. Files of outputs stay."""
+    """Return `before`, contents by path, without the foreign files of `changes`, because `synth` does not remove them.
+
+    Foreign files at the path of a compiled file in `files` stay.
+    """
     foreign_paths = {change.path for change in changes} - {file.path for file in files}
     return {path: content for path, content in before.items() if path not in foreign_paths}

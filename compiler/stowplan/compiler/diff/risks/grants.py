@@ -1,4 +1,4 @@
-"""Rights that objects other than pods grant: bindings, AppProjects, Applications, webhooks, volumes, namespaces."""
+"""Risks of objects that grant rights or access: RBAC, AppProjects, Applications, webhooks, volumes, namespaces."""
 
 from collections.abc import Callable, Iterator
 
@@ -18,7 +18,7 @@ _SHRINKS = ("clusterResourceBlacklist", "namespaceResourceBlacklist", "signature
 
 
 def grants(pair: Pair) -> Iterator[Risk]:
-    """Yield each risk of the object that its earlier version did not have."""
+    """Yield each risk that the new version of the object has and the old one has not; none for a removed object."""
     if pair.after is None:
         return
     before, rule = pair.before or {}, _RULES.get(pair.kind)
@@ -60,7 +60,7 @@ def _binding(body: Json) -> Iterator[Risk]:
 
 
 def _project(before: Json, after: Json) -> Iterator[Risk]:
-    """Yield the risks of an AppProject, which limits its Applications.
+    """Yield a risk for each change of an AppProject that lets Argo CD do more; `before` is empty for a new project.
 
     An empty whitelist of namespaced kinds allows all.
     """
@@ -119,7 +119,7 @@ def _volume(body: Json) -> Iterator[Risk]:
 
 
 def _level(body: Json) -> int:
-    """Return the index in `_LEVELS`; without the label, that of the cluster's default, `privileged`."""
+    """Return the index in `_LEVELS` of a Namespace's level; without the label, that of the default `privileged`."""
     level = mapping(body, "metadata", "labels").get(_LEVEL)
     return _LEVELS.index(level) if level in _LEVELS else 0
 

@@ -1,4 +1,4 @@
-"""Rights of an object's pods: fields that Pod Security forbids, accounts, Secrets, images."""
+"""Risks of an object's pods: fields that Pod Security forbids, service accounts, Secrets, images."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from stowplan.schema.kinds.table import KINDS
 
 _SECRET_FIELDS = ("secret", "secretRef", "secretKeyRef", "nodePublishSecretRef")
 _STRUCTURE = ("spec", "template", "jobTemplate")
-"""Steps of the path to a pod that mean nothing to a reader."""
+"""Steps of a pod's path that are left out in messages, because nearly all paths have them."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Trait:
-    """Right of a pod. `holder` is the pod or container, by names.
+    """A property of a pod that is a risk if it is new. `holder` is the path of the pod or container, see `_place`.
 
     An implied trait follows from a missing field. It is a risk only if the holder existed before. So removed protection
     is shown, and missing protection in new templates is not.
@@ -35,7 +35,7 @@ class _Trait:
 
 
 def added(pair: Pair, pods: Pods) -> Iterator[Risk]:
-    """Yield each risk that the object's pods did not have before."""
+    """Yield each risk that the object's pods did not have before. `pods` are those of the new output."""
     if pair.after is None:
         return
     before = pair.before or {}
@@ -46,7 +46,7 @@ def added(pair: Pair, pods: Pods) -> Iterator[Risk]:
 
 
 def _pods(body: Json) -> tuple[Pod, ...]:
-    """Return the pods of an object; none for a spec's own resource, whose compiled objects have them."""
+    """Return the pods of an object; none for the custom resource of a spec, because its compiled objects have them."""
     own = identity(body)
     known = KINDS.get(own.kind)
     return () if known and known.group() == own.group else pods_anywhere(body)
@@ -71,7 +71,7 @@ def _traits(body: Json, pods: Pods) -> Iterator[_Trait]:
 
 
 def _forbidden(body: Json, pod: Pod) -> Iterator[_Trait]:
-    """Yield the violations of the levels `baseline` and `restricted`, each field once."""
+    """Yield a trait for each violation of the levels `baseline` and `restricted`, each field once."""
     found = baseline_violations(pod)
     told = {violation.path for violation in found}
     for violation in (*found, *(each for each in violations(pod) if each.path not in told)):
@@ -88,7 +88,7 @@ def _holder(body: Json, pod: Pod, violation: Violation) -> FieldPath:
 
 
 def _account(body: Json, pod: Pod, pods: Pods) -> Iterator[_Trait]:
-    """Yield the ServiceAccount and its token, unless the account was compiled for the same spec."""
+    """Yield traits for the pod's ServiceAccount and its token; none if the account was compiled for the same spec."""
     named = pod.spec.get("serviceAccountName") or pod.spec.get("serviceAccount")
     if pods.owns(body, str(named)):
         return
@@ -107,7 +107,7 @@ def _account(body: Json, pod: Pod, pods: Pods) -> Iterator[_Trait]:
 
 
 def _secrets(value: Any) -> Iterator[str]:
-    """Yield the names of Secrets in volumes and environment variables."""
+    """Yield the names of all Secrets that a value names at any depth, in volumes and environment variables."""
     left = [value]
     while left:
         value = left.pop()
@@ -121,7 +121,7 @@ def _secrets(value: Any) -> Iterator[str]:
 
 
 def _place(body: Json, path: FieldPath) -> FieldPath:
-    """Return the path with names of list items, without the steps that every pod template has."""
+    """Return a path with the names of list items in place of indices, and without the steps in `_STRUCTURE`."""
     place: list[str | int] = []
     value: Any = body
     for part in path:

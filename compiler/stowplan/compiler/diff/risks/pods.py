@@ -1,4 +1,4 @@
-"""Pods of an output by their labels, and the accounts that are compiled for them."""
+"""Labels of the pods in an output, and the ServiceAccounts that are compiled for these pods."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,14 +12,17 @@ from stowplan.library.values import labels
 
 @dataclass(frozen=True, slots=True)
 class Pods:
-    """Namespace and labels of each pod template; namespace, name and owner of each ServiceAccount."""
+    """Namespace and labels of each pod template (`known`); namespace, name and owner of each ServiceAccount.
+
+    For the owner see `_owner`.
+    """
 
     known: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     accounts: frozenset[tuple[str, str, tuple[str, ...]]] = frozenset()
 
     @classmethod
     def of(cls, bodies: Iterable[Json]) -> "Pods":
-        """Collect the pods and accounts of these objects."""
+        """Collect the pods and ServiceAccounts of objects, which are given as their bodies."""
         known: list[tuple[str, Mapping[str, Any]]] = []
         accounts: set[tuple[str, str, tuple[str, ...]]] = set()
         for body in bodies:
@@ -30,19 +33,22 @@ class Pods:
         return cls(tuple(known), frozenset(accounts))
 
     def any_has(self, namespace: str, labels: Mapping[str, Any]) -> bool:
-        """Return whether a pod has these labels."""
+        """Whether a pod in this namespace has all of these labels."""
         return any(where == namespace and labels.items() <= own.items() for where, own in self.known)
 
     def owns(self, body: Json, account: str) -> bool:
-        """Return whether the account was compiled for the same spec as `body`, or both belong to the reporter."""
+        """Whether the ServiceAccount named `account` was compiled for the same spec as the object `body`.
+
+        It must be in the namespace of the object. True also if both belong to the reporter.
+        """
         owner = _owner(body)
         return bool(owner[0]) and (identity(body).namespace, account, owner) in self.accounts
 
 
 def _owner(body: Json) -> tuple[str, ...]:
-    """Return the owner of a compiled object: program, kind and name of the spec.
+    """Return the owner of a compiled object, from its labels: name of the application, kind and name of the spec.
 
-    The last two are empty for the reporter.
+    Kind and name are empty for the reporter, which belongs to no spec.
     """
     own = mapping(body, "metadata", "labels")
     return tuple(str(own.get(label, "")) for label in (labels.NAME, labels.SPEC_KIND, labels.SPEC_NAME))

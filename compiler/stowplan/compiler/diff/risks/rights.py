@@ -1,4 +1,4 @@
-"""Rights of the Roles in an output, one by one."""
+"""RBAC rights of the Roles and ClusterRoles in an output, one by one."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -12,7 +12,10 @@ ROLES = ("Role", "ClusterRole")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Right:
-    """Verb on a resource, or on a path of the API server. An empty name means all objects of the resource."""
+    """An RBAC right: a verb on a resource, or on a URL path of the API server of Kubernetes.
+
+    In the second case `resource` is the path. An empty name means all objects of the resource.
+    """
 
     group: str
     resource: str
@@ -21,7 +24,7 @@ class Right:
 
     @property
     def object(self) -> str:
-        """Target of the right."""
+        """The target of the right in words, such as `pods/status of any name`."""
         resource = f"{self.resource}.{self.group}" if self.group else self.resource
         return f"{resource} {self.name or 'of any name'}"
 
@@ -31,20 +34,26 @@ class Right:
 
     @property
     def rank(self) -> tuple[bool, bool, bool, "Right"]:
-        """Sort key: the widest rights first, and those on Secrets, so that a shortened list shows them."""
+        """Sort key: rights on all names first, then rights with wildcards, then those on Secrets.
+
+        So a shortened list shows the widest rights.
+        """
         wild = "*" in (self.group, self.resource, self.verb) or self.resource.startswith("/")
         return bool(self.name), not wild, self.resource != "secrets", self
 
 
 def added(before: Json | None, after: Json) -> list[Right]:
-    """Return the rights of a Role that its earlier version did not have."""
+    """Return the rights of a Role that its earlier version did not have, the widest first.
+
+    `before` is None for a new Role.
+    """
     known = list(_rights(before)) if before else []
     new = {right for right in _rights(after) if not any(each.covers(right) for each in known)}
     return sorted(new, key=lambda right: right.rank)
 
 
 def said(rights: Iterable[Right]) -> Iterator[str]:
-    """Yield the verbs on each target, such as `get, patch pods/status of any name`."""
+    """Yield a phrase for neighbouring rights with the same target, such as `get, patch pods/status of any name`."""
     for thing, own in groupby(rights, key=lambda right: right.object):
         yield f"{', '.join(right.verb for right in own)} {thing}"
 

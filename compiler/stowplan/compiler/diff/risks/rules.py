@@ -1,4 +1,4 @@
-"""Risks of syncing a change: rules over the object before and after."""
+"""Risks of syncing a change: each rule looks at one object before and after."""
 
 from collections.abc import Callable, Iterator
 
@@ -16,7 +16,7 @@ _Rule = Callable[[Pair], Iterator[Risk]]
 
 
 def risks(pair: Pair, pods: Pods) -> tuple[Risk, ...]:
-    """Return all risks of one object, worst first. `pods` are those of the new output."""
+    """Return all risks of the change of one object, worst first. `pods` are those of the new output."""
     found = [risk for rule in _RULES for risk in rule(pair)]
     found += _opened(pair, pods)
     found += pod_risks.added(pair, pods)
@@ -92,7 +92,7 @@ def _crd(pair: Pair) -> Iterator[Risk]:
 
 
 def _opened(pair: Pair, pods: Pods) -> Iterator[Risk]:
-    """Yield the removal of a network policy whose pods stay."""
+    """Yield a risk if a NetworkPolicy is removed while pods that it selects stay."""
     if pair.kind == "NetworkPolicy" and pair.before and pair.after is None:
         own = identity(pair.before)
         if pods.any_has(own.namespace, mapping(pair.before, "spec", "podSelector", "matchLabels")):

@@ -1,4 +1,4 @@
-"""Committed runs without a voucher: the present specs did not compile them, and the base does not contain them."""
+"""Committed runs that nobody reviewed: the specs do not compile to them now, and the base commit does not have them."""
 
 from collections.abc import Iterable, Mapping
 
@@ -10,12 +10,16 @@ from stowplan.schema.diagnostics import Severity
 
 
 def judged(before: Mapping[str, bytes], revision: str | None) -> Base:
-    """Return the files to compare with as a base that only warns: unvouched runs are shown, not refused."""
+    """Return the runs in `before`, the files that `diff` compares with, as a base commit that only causes warnings.
+
+    So runs that are not in `before` are shown, not refused. `revision` is the commit; None for the output folder as it
+    is.
+    """
     return Base(revision or "the output folder", vouchers(before), severity=Severity.WARNING)
 
 
 def unvouched(before: Mapping[str, bytes], outputs: Iterable[Output]) -> dict[str, Risk]:
-    """Return a risk for each file of a committed run, by path, that is not in `before`, the files to compare with."""
+    """Return a risk, by path, for each file of a reused run that is not in `before`, the files to compare with."""
     kept = [output for output in outputs if output.kept]
     known = vouchers(before) if kept else frozenset()
     return {
