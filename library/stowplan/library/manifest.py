@@ -13,9 +13,10 @@ Json = dict[str, Any]
 class Manifest:
     """One Kubernetes object.
 
-    `body` is never changed; a changed object is a new manifest. `stem` is the name without a content hash. It names the
-    file, so a new hash shows as an edit of the same file. `run` is True for Jobs and their own objects: they are
-    compiled once, and the committed ones are reused until their spec changes.
+    `body` is the object as plain data. It is never changed; a changed object is a new manifest. `stem` is the object's
+    name without a hash at its end. It names the file, so that a new hash is an edit of the same file. `run` is True for
+    objects of a run: Jobs, and objects that only these Jobs use. They are compiled once, and the committed ones are
+    reused until their spec changes.
     """
 
     body: Json

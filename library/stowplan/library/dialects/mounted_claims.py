@@ -10,7 +10,11 @@ from stowplan.schema.diagnostics import FieldPath
 
 @dataclass(frozen=True, slots=True)
 class MountedClaim:
-    """A claim, the number of pods that mount it, the owner of the pods, and the path of the claim's name."""
+    """A claim that pods mount.
+
+    `claim` is its name, `pods` the number of pods, `whose` the role or job of the pods for messages. `path` is the path
+    of the claim's name in the document.
+    """
 
     claim: str
     pods: int
@@ -19,13 +23,13 @@ class MountedClaim:
 
 
 def of_template(template: dict[str, Any] | None, pods: int, whose: str, path: FieldPath) -> Iterator[MountedClaim]:
-    """The claims in the pod template at `path`."""
+    """Yield the claims in the pod template at `path`; nothing without a template or without pods."""
     volumes = ((template or {}).get("spec") or {}).get("volumes") or ()
     yield from of_volumes(volumes, pods, whose, (*path, "spec", "volumes"))
 
 
 def of_volumes(volumes: Sequence[Json], pods: int, whose: str, path: FieldPath) -> Iterator[MountedClaim]:
-    """The claims in the list of volumes at `path`; none for a role without pods."""
+    """Yield the claims in the list of volumes at `path`; nothing for a role without pods."""
     for index, volume in enumerate(volumes if pods > 0 else ()):
         source = volume.get("persistentVolumeClaim") or {}
         if source.get("claimName"):

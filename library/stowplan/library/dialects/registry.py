@@ -23,5 +23,5 @@ DIALECTS: dict[str, Dialect[Any]] = {
 
 
 def lower(model: CustomResource, context: Context) -> Lowered:
-    """Lower one spec. A user's mistake never raises; the findings report it."""
+    """Return the manifests and the findings of one spec. A user's mistake becomes a finding and never raises."""
     return DIALECTS[model.kind].lower(model, context)

@@ -11,7 +11,7 @@ from stowplan.schema.diagnostics import Finding
 
 @dataclass(frozen=True, slots=True)
 class TaskSet:
-    """Jobs of one task, one for each of its stems, and the ConfigMap that all of them mount."""
+    """The Jobs of one task, not yet named, and the ConfigMap that all of them mount."""
 
     configuration: Manifest
     jobs: tuple[Task, ...]
@@ -27,32 +27,41 @@ class StorageDriver(Protocol):
 
     name: str
     cached: bool
-    """Whether nodes cache its datasets. Such datasets have partitions, cache pods, and a volume with a Secret."""
+    """Whether cluster nodes cache its datasets. These have partitions, cache pods, and a volume with a Secret."""
 
     def validate(self, dataset: CachedDataset, site: Site) -> list[Finding]:
-        """Findings about the dataset's options, at paths in its SampleSet."""
+        """Return findings about the dataset's options, at paths in its SampleSet."""
         ...
 
     def validate_task(self, task: DataTask, site: Site) -> list[Finding]:
-        """Findings about the task's options, at paths in its SampleJob."""
+        """Return findings about the task's options, at paths in its SampleJob."""
         ...
 
     def cache_directories(self, dataset: CachedDataset, site: Site) -> tuple[str, ...]:
-        """Host directories that the dataset's cache uses on each node; empty without such a cache."""
+        """Return the host directories that the dataset's cache uses on each cluster node; empty if it uses none."""
         ...
 
     def volume(self, dataset: CachedDataset, site: Site) -> list[Manifest]:
-        """The volume and the claim on it, if the driver creates them."""
+        """Return the volume and its claim, as far as the driver creates them; it may create none."""
         ...
 
     def near(self, dataset: CachedDataset, *, required: bool) -> Json:
-        """Pod affinity of pods that use the dataset, to the nodes that cache it; empty without a cache."""
+        """Return the pod affinity of pods that use the dataset, to the cluster nodes that cache the dataset.
+
+        It is empty without a cache. The scheduler must satisfy it if `required` is true, else it is a preference.
+        """
         ...
 
     def runtime(self, dataset: CachedDataset, site: Site, service_account: str) -> list[Manifest]:
-        """Objects that keep the cache of each node in use and measure it; empty without a cache."""
+        """Return the objects of the cache pods, which mount the dataset on each cache node and measure the cache.
+
+        The list is empty without a cache. `service_account` is the name of the pods' ServiceAccount.
+        """
         ...
 
     def tasks(self, task: DataTask, site: Site, service_account: str) -> TaskSet:
-        """The Jobs of the task, not yet named, and the configuration that they read."""
+        """Return the Jobs of the task, not yet named, and the ConfigMap that the Jobs read.
+
+        `service_account` is the name of the pods' ServiceAccount.
+        """
         ...

@@ -13,5 +13,5 @@ STORAGE_DRIVERS: dict[str, StorageDriver] = {
 
 
 def driver_of(name: str | None) -> StorageDriver:
-    """The driver of that name, or the default driver."""
+    """Return the driver with that name; the default driver if `name` is None or empty."""
     return STORAGE_DRIVERS[name or DEFAULT_DRIVER]

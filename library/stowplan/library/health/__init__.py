@@ -1,6 +1,7 @@
-"""How Argo CD judges the health of our kinds: one Lua script each, in the layout of its own customizations.
+"""Lua scripts by which Argo CD judges the health of objects: one for each kind of Stowplan.
 
-Beside them stands one for Jobs, whose own check in Argo CD is wrong for those that a queue suspends.
+They have the file layout of Argo CD's own customizations. There is also one for Jobs: the check in Argo CD is wrong for
+Jobs that a queue suspends.
 """
 
 from pathlib import Path
@@ -13,16 +14,16 @@ _JOB = "batch_Job"
 
 
 def scripts() -> dict[str, str]:
-    """The scripts by `<group>_<Kind>`, as the keys of `argocd-cm` name a kind."""
+    """Return the content of the scripts by `<group>_<Kind>`, the form of a kind in the keys of `argocd-cm`."""
     found = sorted(FOLDER.glob("*/*/health.lua"))
     return {f"{path.parent.parent.name}_{path.parent.name}": path.read_text(encoding="utf-8") for path in found}
 
 
 def settings_patch(namespace: str, *, suspends: bool = False) -> Manifest:
-    """The part of Argo CD's own ConfigMap that holds the scripts, for an admin to merge into it by hand.
+    """Return the part of Argo CD's own ConfigMap `argocd-cm` that holds the scripts. An admin merges it by hand.
 
-    Argo CD's settings belong to whoever runs it, so this is never synced. The check of Jobs, which are everybody's, is
-    replaced only where the gang engine `suspends` them.
+    It is never synced, since Argo CD's settings belong to its admins. The check of Jobs also applies to Jobs that are
+    not Stowplan's, so it is included only if `suspends` is true: the gang engine suspends Jobs.
     """
     data = {
         f"resource.customizations.health.{kind}": script

@@ -1,4 +1,4 @@
-"""Neutral values between the dialects and the builders.
+"""Values that the dialects pass to the builders. They do not depend on the kind of the spec.
 
 The large ones are named tuples, which are created several times as fast as frozen dataclasses.
 """
@@ -21,20 +21,20 @@ _NONE: Mapping[str, Any] = {}
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Facts for all specs of a run: the platform, and the version that tags the agent images."""
+    """Facts for all specs: the platform, and the version of Stowplan, which is the default tag of the agent images."""
 
     platform: Platform
     version: str
 
     @property
     def agents_report_phase(self) -> bool:
-        """Return whether agents also write phase and conditions, since no reporter runs."""
+        """Return whether the agents of specs also write phase and conditions. They do so if no reporter runs."""
         return not self.platform.reporter
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Origin of an object: its spec, and the spec's file if there is one."""
+    """Origin of an object: its spec, and the path of the spec's file, empty if there is none."""
 
     spec: SpecId
     source: str = ""
@@ -42,7 +42,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class SecretName:
-    """Secret by namespace and name. Its content is never known here."""
+    """Namespace and name of a Secret. The compiler never knows the content of a Secret."""
 
     namespace: str
     name: str
@@ -50,7 +50,7 @@ class SecretName:
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """One tier of a node's cache: host directories, and their size in MiB (0 if not given)."""
+    """One tier of a cluster node's cache: host directories, and their size in MiB (0 if not given)."""
 
     directories: tuple[str, ...]
     size_mib: int
@@ -58,7 +58,7 @@ class Tier:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Placement of pods, as plain Kubernetes values."""
+    """Fields of a pod that restrict its cluster nodes, as plain Kubernetes values; None or empty if not restricted."""
 
     node_affinity: dict[str, Any] | None = None
     tolerations: tuple[dict[str, Any], ...] = ()
@@ -67,7 +67,7 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Remote storage without credentials, and the Secret that holds them."""
+    """Remote storage: its URI without credentials, and the Secret that holds the credentials."""
 
     uri: str
     secret: SecretName
@@ -75,7 +75,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Claim that holds a dataset, with the directory inside; the template if the claim must be created."""
+    """Claim that holds a dataset. `sub_path` is the dataset's directory in the claim, empty for the root.
+
+    `template` is the template from which the claim is created; None if it must exist already.
+    """
 
     name: str
     sub_path: str = ""
@@ -83,7 +86,11 @@ class Claim:
 
 
 class CachedDataset(NamedTuple):
-    """Dataset in a volume, cached on nodes if its driver caches."""
+    """Dataset in a volume. Cluster nodes cache it if its driver does so.
+
+    `driver` is the driver's name, `partitions` the number of cluster nodes that cache the dataset. `source` is None if
+    no sync fills the dataset.
+    """
 
     origin: Origin
     names: SampleSetNames
@@ -98,14 +105,16 @@ class CachedDataset(NamedTuple):
     warmed: bool = False
     """True if a warmup follows its sync."""
     run: str = ""
-    """User's run marker, which is part of the hash of all Jobs."""
+    """The user's run marker, which is part of the hash of all Jobs."""
 
 
 class DataTask(NamedTuple):
     """One operation on a dataset, by a single Job or by one Job per cache pod.
 
-    `namespace` is the namespace of its pods: that of the Secret for a sync, which needs no mount. `stems` are the names
-    of its Jobs without their hash, one per partition or a single one. `paths` are relative to the dataset's root.
+    `namespace` is the namespace of the pods; for a JuiceFS sync, which needs no mount, it is that of the Secret.
+    `stems` are the names of the Jobs without their hash, one per partition or a single one. `paths` are relative to the
+    dataset's root. `after` is the stem of the sync Job that a warmup waits for, None for no waiting. `schedule` is a
+    cron expression, None for a single run.
     """
 
     origin: Origin
@@ -132,7 +141,10 @@ class DataTask(NamedTuple):
 
     @property
     def completes(self) -> bool:
-        """Return whether the end of the task completes the dataset: it is the dataset's own or only sync."""
+        """Return whether the dataset is complete after this task.
+
+        That holds for the SampleSet's own sync, and for any sync of a dataset whose SampleSet has none.
+        """
         own = self.origin == self.dataset.origin or self.dataset.source is None
         return self.operation == "sync" and own
 
@@ -140,10 +152,11 @@ class DataTask(NamedTuple):
 class Transfer(NamedTuple):
     """Copy between a claim and a remote side, by one Job or on a schedule.
 
-    `component` names its container and its role; `stem` is the name of its Job and `configuration_stem` that of its
-    ConfigMap, both without their hashes; `account` is its ServiceAccount. `env` is in an order in which every reference
-    is to an earlier variable. `certificates` is the source of a volume, `resources` and `security` are plain Kubernetes
-    values. `attempt_seconds` limits one pod, `total_seconds` all pods together.
+    `component` names its container and is the value of the label `app.kubernetes.io/component`. `stem` is the name of
+    its Job and `configuration_stem` that of its ConfigMap, both without their hashes. `account` is its ServiceAccount.
+    In `env`, every reference is to an earlier variable. `certificates` is the source of a pod's volume, `resources` and
+    `security` are fields of a container and a pod. `attempt_seconds` is the deadline of one pod, `total_seconds` that
+    of all pods together; None means no deadline.
     """
 
     origin: Origin

@@ -1,4 +1,4 @@
-"""Neutral value of a training job: roles whose pods connect to each other and end together.
+"""A training job of any kind and framework: roles whose pods connect to each other and end together.
 
 Values of which each job has several are named tuples, which are created several times as fast as frozen dataclasses.
 """
@@ -16,23 +16,25 @@ RESTARTS = 6
 
 
 class Hosts(NamedTuple):
-    """DNS names of a role's pods for pods of the same namespace. They differ only in the index."""
+    """DNS names of a role's pods, `<before><index><after>`, for use by pods of the same namespace."""
 
     before: str
     after: str
 
     def of(self, index: int | str) -> str:
-        """Return the name of the pod with this index; `$(NAME)` if a variable of the container holds the index."""
+        """Return the DNS name of the pod with this index; `$(NAME)` is the value of a variable of the container."""
         return f"{self.before}{index}{self.after}"
 
 
 class Role(NamedTuple):
     """Pods with the same function.
 
-    `template` is a PodTemplateSpec; the variables of the framework go into its container number `container`. Roles that
-    `decide` end by themselves; the others are helpers, which end with them. `ports` are the ports on which the role's
-    processes listen. A helper whose first port stays closed fails the group, unless `watched` is False. A failed pod of
-    a `tolerant` role is retried alone, so the others need not end. `rules` judge exit codes.
+    `template` is a PodTemplateSpec; the variables of the framework go into its container number `container`. `decides`
+    is true for a decider, whose pods end by themselves, and false for a helper. `ports` are the ports on which the
+    role's processes listen. A helper whose first port stays closed fails the job, unless `watched` is False. A failed
+    pod of a `tolerant` role is retried alone, so the others need not end. `restart` is the pods' restart policy,
+    `restarts` the number of restarts of a pod before its Job fails. `deadline` is the Job's deadline in seconds, None
+    for none. `rules` are entries of `podFailurePolicy` that act on exit codes.
     """
 
     name: str
@@ -56,16 +58,20 @@ class Role(NamedTuple):
 
     @property
     def retries(self) -> int:
-        """Failures that its Job tolerates: 0 if a failed pod fails the job, else the number of restarts."""
+        """Number of pod failures that its Job tolerates (`backoffLimit`): 0 if a failed pod fails the training job.
+
+        Otherwise it is the number of restarts of all pods together.
+        """
         return 0 if self.decides and self.restart == "Never" and not self.rules else self.restarts * self.size
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetMount:
-    """Dataset's claim, mounted in the first container of every pod.
+    """Claim of a dataset that the first container of every pod mounts at `path`.
 
-    `near` is the pod affinity to the nodes that cache the dataset. `wait` is the init container that delays the pod
-    until the dataset is ready, or None. `sub_path` is the directory of the dataset in the claim.
+    `near` is the pod affinity to the cluster nodes that cache the dataset, empty without a cache. `wait` is the init
+    container that delays the pod until the dataset is ready, or None. `sub_path` is the directory of the dataset in the
+    claim, empty for the root.
     """
 
     claim: str
@@ -76,12 +82,16 @@ class DatasetMount:
 
     @property
     def volume(self) -> str:
-        """Name of the pod's volume: that of the claim, shortened to a volume's limit."""
+        """Name of the pod's volume: that of the claim with `-` for `.`, shortened to the limit for names of volumes."""
         return shorten(self.claim.replace(".", "-"), LABEL_LIMIT)
 
 
 class GangRequest(NamedTuple):
-    """Request to a scheduler that starts all pods of a job or none. None means the whole job."""
+    """Request of a job to a scheduler that starts all its pods or none.
+
+    `min_member` is the number of pods that must start together, `min_resources` their quantities by resource; None
+    means those of all pods. `queue` and `priority_class` are names; None means the default.
+    """
 
     min_member: int | None = None
     min_resources: Mapping[str, object] | None = None
@@ -108,13 +118,13 @@ class Environment(NamedTuple):
 
 
 Environments = Mapping[str, Environment]
-"""By role."""
+"""Variables by role."""
 
 
 def with_hosts(environments: Environments, old: Mapping[str, Hosts], new: Mapping[str, Hosts]) -> Environments:
-    """The same variables for pods with other names: the framework is asked once, for names without a run's hash.
+    """Return `environments` with the DNS names `old` replaced by `new`, both by role.
 
-    `old` are the names in `environments`, by role, and `new` are those of the same roles.
+    A framework makes the variables only once, with `BLANK_RUN` in the names, since the run's hash depends on them.
     """
     names = {old[role].before: new[role].before for role in old} | {old[role].after: new[role].after for role in old}
 
@@ -131,24 +141,25 @@ def with_hosts(environments: Environments, old: Mapping[str, Hosts], new: Mappin
 
 
 class Framework(Protocol):
-    """Training framework: translates a group into variables, by which its processes connect to each other."""
+    """Training framework: makes the environment variables by which the processes of a job connect to each other."""
 
     @property
     def name(self) -> str:
-        """Name for people."""
+        """Name of the framework, which people read."""
         ...
 
     def environments(self, group: "TrainingGroup", hosts: Mapping[str, Hosts]) -> dict[str, Environment]:
-        """Return the variables of each role's pods by role. `hosts` has the names of all roles' pods, also by role."""
+        """Return the variables of the pods by role. `hosts` are the DNS names of all pods, also by role."""
         ...
 
 
 class TrainingGroup(NamedTuple):
-    """Training job. No role is empty, and at least one decides.
+    """Training job of any kind. Every role has pods, and at least one role decides.
 
-    An elastic group has a `minimum`: its deciding role may run with fewer pods, so nothing in its pods may depend on
-    its size. `success` names the roles whose success is that of the job; if empty, all deciding roles. `names_queue` is
-    True if its kind has a field for the queue.
+    `minimum` is the smallest number of pods of an elastic job, None for other jobs. The deciding role of an elastic job
+    may run with fewer pods than its size, so nothing in its pods may depend on the size. `success` names the roles
+    whose success is that of the job; if empty, all deciding roles. `run` is the user's run marker. `names_queue` is
+    True if the job's kind has a field for the queue.
     """
 
     origin: Origin
@@ -174,10 +185,10 @@ class TrainingGroup(NamedTuple):
 
     @property
     def helpers(self) -> Sequence[Role]:
-        """Return the helpers: roles whose pods are ended once the deciding roles have finished."""
+        """Helpers: roles whose pods are ended once the deciding roles have ended."""
         return [role for role in self.roles if not role.decides]
 
     @property
     def elastic(self) -> bool:
-        """Return whether its size may change while it runs."""
+        """Whether the number of pods of the deciding role may change while the job runs."""
         return self.minimum is not None

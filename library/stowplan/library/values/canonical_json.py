@@ -14,12 +14,12 @@ _INDENTED = orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2
 
 
 def ascii_json(value: Any) -> bytes:
-    """Return JSON in one line and in ASCII, for digests of specs and platforms."""
+    """Return canonical JSON in one line and in ASCII, for digests of specs and platforms."""
     return _ASCII.encode(value).encode()
 
 
 def canonical(value: Any) -> bytes:
-    """Return JSON in one line, in UTF-8 and without spaces, for hashes in names."""
+    """Return canonical JSON in one line, in UTF-8 and without spaces, for hashes in names."""
     try:
         return orjson.dumps(value, option=_COMPACT)
     except orjson.JSONEncodeError:  # an integer beyond 64 bits
@@ -27,7 +27,7 @@ def canonical(value: Any) -> bytes:
 
 
 def indented(value: Any) -> bytes:
-    """Return JSON with two spaces per level, for files that people read."""
+    """Return canonical JSON in UTF-8, indented by two spaces per level, for files that people read."""
     try:
         return orjson.dumps(value, option=_INDENTED)
     except orjson.JSONEncodeError:  # an integer beyond 64 bits

@@ -18,14 +18,14 @@ _TERM = re.compile(r"(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)", re.ASCII)
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600}
 
 LEAST_SECONDS = 60
-"""Minimum interval, that of a schedule with five fields. Kubernetes itself would accept `@every 1s`."""
+"""Minimum interval of `@every` in seconds: that of a schedule with five fields. Kubernetes would accept `@every 1s`."""
 
 _PART = re.compile(r"(?P<low>\*|\?|\w+)(-(?P<high>\w+))?(/(?P<step>\d+))?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Problem of an expression, and advice."""
+    """Problem of a cron expression: what is wrong, and what to write instead."""
 
     message: str
     hint: str
@@ -62,7 +62,7 @@ def _problem_of_word(expression: str) -> Problem | None:
 
 
 def _seconds(expression: str) -> float:
-    """Return the interval of a valid `@every` in seconds."""
+    """Return the interval of a valid `@every` expression in seconds."""
     return sum(float(number) * _SECONDS[unit] for number, unit in _TERM.findall(expression))
 
 
@@ -72,7 +72,8 @@ _LONGEST_MONTHS = dict(zip(range(1, 13), (31, 29, 31, 30, 31, 30, 31, 31, 30, 31
 def never(expression: str) -> bool:
     """Return whether a valid expression names only days that no year has, such as the 31st of February.
 
-    If both the day of the month and the day of the week are restricted, either matches; a `*` with a step restricts.
+    If both the day of the month and the day of the week are restricted, a day needs to match only one of them. A `*`
+    with a step larger than 1 is a restriction.
     """
     if expression.startswith("@"):
         return False

@@ -11,7 +11,7 @@ SPEC_KIND = "stowplan.dev/kind"
 SPEC_NAME = "stowplan.dev/name"
 
 SPEC_NAMESPACE = "stowplan.dev/namespace"
-"""Label of objects outside of their spec's namespace."""
+"""Label of objects outside of their spec's namespace: the namespace of the spec."""
 
 ROLE = "stowplan.dev/role"
 """Label of a training pod: its role."""
@@ -19,7 +19,7 @@ RUN_HASH = "stowplan.dev/run-hash"
 """Label of a training pod: the hash at the end of the names of its run's objects."""
 
 SOURCE = "stowplan.dev/source"
-"""Annotation: the spec's file, without a line, so that an edit above the spec changes nothing."""
+"""Annotation: the path of the spec's file. It has no line number, so that an edit above the spec changes nothing."""
 
 JOB_NAME = "batch.kubernetes.io/job-name"
 JOB_INDEX = "batch.kubernetes.io/job-completion-index"
@@ -33,12 +33,14 @@ COMPARE_OPTIONS = "argocd.argoproj.io/compare-options"
 KEEP = "Prune=false,Delete=false"
 """Sync option of objects that hold data: neither a prune nor the removal of the Application deletes them."""
 IGNORE_EXTRANEOUS = "IgnoreExtraneous"
-"""Compare option of objects that stay in the cluster on purpose: after their removal from Git they are no difference.
+"""Compare option of objects that stay in the cluster after their removal from Git.
+
+Argo CD then does not report its Application as OutOfSync.
 """
 
 
 def standard(spec: SpecId, component: str) -> dict[str, str]:
-    """Return the labels of every object. `app.kubernetes.io/instance` belongs to Argo CD."""
+    """Return the labels that every object of a spec has. `app.kubernetes.io/instance` is left to Argo CD."""
     return {
         NAME: spec.kind.lower(),
         COMPONENT: component,
@@ -50,7 +52,7 @@ def standard(spec: SpecId, component: str) -> dict[str, str]:
 
 
 def is_reserved(key: str) -> bool:
-    """Return whether only Stowplan sets this label. Users may add other labels, but not replace this one."""
+    """Return whether only Stowplan may set the label `key`, so that a user's value is ignored."""
     return key in (NAME, COMPONENT, PART_OF, MANAGED_BY) or key.startswith("stowplan.dev/")
 
 
@@ -60,7 +62,7 @@ def spec_selector(spec: SpecId) -> dict[str, str]:
 
 
 def component_selector(spec: SpecId, component: str) -> dict[str, str]:
-    """Return the labels that select one component of a spec."""
+    """Return the labels that select the pods of one component of a spec, such as `runtime`."""
     return {**spec_selector(spec), COMPONENT: component}
 
 
@@ -71,10 +73,10 @@ def legacy_dataset(name: str) -> dict[str, str]:
 
 
 def run_selector(spec: SpecId, run: str) -> dict[str, str]:
-    """Return the labels that select the pods of exactly one run of a training job."""
+    """Return the labels that select the pods of one run of a training job. `run` is the hash of the run."""
     return {**spec_selector(spec), RUN_HASH: run}
 
 
 def role_selector(spec: SpecId, run: str, role: str) -> dict[str, str]:
-    """Return the labels that select one role's pods of a run."""
+    """Return the labels that select the pods of one role in one run. `run` is the hash of the run."""
     return {**spec_selector(spec), RUN_HASH: run, ROLE: role}

@@ -27,7 +27,7 @@ _BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
 _PAIRS = tuple(one + other for one in _BASE32 for other in _BASE32)
 """Two characters of base32 for each value of ten bits.
 
-It is several times as fast as `base64`, and every name has a hash.
+This table is several times as fast as the module `base64`, which matters since nearly every name has a hash.
 """
 
 FILE_LIMIT = 200
@@ -38,14 +38,15 @@ _DNS_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]
 
 
 def is_dns_label(text: str) -> bool:
-    """Return whether it is an RFC 1123 label: at most 63 lower-case letters, digits and `-`, which is neither first nor
-    last.
+    """Return whether `text` is an RFC 1123 label: at most 63 lower-case letters, digits and `-`.
+
+    The first and the last character must not be `-`.
     """
     return len(text) <= LABEL_LIMIT and _DNS_LABEL.fullmatch(text) is not None
 
 
 def is_dns_subdomain(text: str) -> bool:
-    """Return whether it is an RFC 1123 subdomain: labels joined by dots, at most 253 characters in total."""
+    """Return whether `text` is an RFC 1123 subdomain: labels joined by dots, at most 253 characters in total."""
     return len(text) <= SUBDOMAIN_LIMIT and _DNS_SUBDOMAIN.fullmatch(text) is not None
 
 
@@ -57,14 +58,14 @@ def content_hash(*values: Any) -> str:
 
 
 def shorten(name: str, limit: int) -> str:
-    """Return `name` if it fits into `limit`, else its beginning and a hash of the whole name."""
+    """Return `name` if it has at most `limit` characters, else its beginning and a hash of the whole name."""
     if len(name) <= limit:
         return name
     return f"{name[: limit - HASH_LENGTH - 1].rstrip('-.')}-{content_hash(name)}"
 
 
 def with_hash(stem: str, suffix: str, limit: int = LABEL_LIMIT) -> str:
-    """Return `<stem>-<suffix>`, with the stem shortened so that the result fits into `limit`."""
+    """Return `<stem>-<suffix>`, with the stem shortened so that the result has at most `limit` characters."""
     return f"{shorten(stem, limit - len(suffix) - 1)}-{suffix}"
 
 
@@ -78,7 +79,10 @@ def without_hash(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SampleSetNames:
-    """Names of one SampleSet's objects. Claim, Service and StatefulSet have the same names as in paddle-operator."""
+    """Names of one SampleSet's objects. Claim, Service and StatefulSet have the same names as in paddle-operator.
+
+    With the profile `upstream`, the volume also has its name and handle of paddle-operator.
+    """
 
     namespace: str
     name: str
@@ -93,7 +97,7 @@ class SampleSetNames:
 
     @property
     def volume_handle(self) -> str:
-        """CSI volume handle, equal to the name: the CSI driver first looks up a volume by name, with its handle."""
+        """CSI volume handle. It equals the name: the CSI driver first looks for a volume with the handle as name."""
         return f"{self.namespace}-{self.name}" if self.profile == "upstream" else self.volume
 
     @property
@@ -138,7 +142,10 @@ class SampleJobNames:
         return shorten(f"{self.name}-samplejob", FILE_LIMIT)
 
     def task(self, partition: int | None) -> str:
-        """Stem of the Job; one Job per partition for a task that runs on every cache node."""
+        """Return the stem of a Job. `partition` is None for a task with a single Job.
+
+        A task that runs on every cache node has one Job per partition.
+        """
         return self.base if partition is None else f"{self.base}-{partition}"
 
 
@@ -174,10 +181,10 @@ BLANK_RUN = "0" * HASH_LENGTH
 
 @dataclass(frozen=True, slots=True)
 class TrainingNames:
-    """Names of one training job's objects; `word` is its kind in lower case.
+    """Names of one training job's objects. `name` is that of the spec, `word` is its kind in lower case.
 
-    All names of one run end in its hash, so the pods of an old and a new run never find each other. A pod's name
-    `<Job>-<index>` is also its DNS label, so the Job's name reserves characters for the index and has no dot.
+    All names of one run end in the run's hash `run`, so the pods of an old and a new run never connect to each other. A
+    pod's name `<Job>-<index>` is also its DNS label, so the Job's name leaves room for the index and has no dot.
     """
 
     name: str
@@ -188,7 +195,7 @@ class TrainingNames:
         object.__setattr__(self, "base", f"{self.name.replace('.', '-')}-{self.word}")
 
     def stem(self, role: str) -> str:
-        """Prefix of the name of a role's Job, such as `resnet-paddlejob-worker`, before the run's hash."""
+        """Return the name of a role's Job without the run's hash, such as `resnet-paddlejob-worker`."""
         return shorten(f"{self.base}-{role}", STEM_LIMIT)
 
     def job(self, role: str, run: str) -> str:

@@ -17,7 +17,7 @@ def amount(quantity: object) -> Decimal | None:
 
 @lru_cache
 def _amount(text: str) -> Decimal | None:
-    """Cached, since a repository uses few different quantities."""
+    """Return the same as `amount`. It is cached, since a repository uses few different quantities."""
     found = _FORM.fullmatch(text)
     if found is None:
         return None
@@ -40,9 +40,9 @@ def equal(one: object, other: object) -> bool:
 
 
 def text(number: Decimal) -> str:
-    """Return the quantity of a number >= 0: whole with a binary suffix if possible, else in thousandths.
+    """Return a number >= 0 as a quantity: a whole number, with a binary suffix such as `Gi` if possible.
 
-    Smaller fractions are rounded up, as in Kubernetes.
+    Other numbers are in thousandths, such as `500m`. Smaller fractions are rounded up, as in Kubernetes.
     """
     thousandths = int((number * 1000).to_integral_value(ROUND_CEILING))
     if thousandths % 1000:
@@ -55,7 +55,7 @@ def text(number: Decimal) -> str:
 
 
 def without_fractions(value: Any) -> Any:
-    """Return a copy of plain data with fractions as strings.
+    """Return a copy of plain data with floats as strings, such as `"0.5"` for `0.5`.
 
     Only quantities can be fractions in pods, and the CRDs of engines allow only strings and whole numbers for them.
     """

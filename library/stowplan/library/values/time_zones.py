@@ -10,7 +10,7 @@ from stowplan.schema.wording import describe
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Problem of a time zone, and advice."""
+    """Problem of a time zone's name: what is wrong, and what to write instead."""
 
     message: str
     hint: str
@@ -18,7 +18,7 @@ class Problem:
 
 @cache
 def names() -> frozenset[str]:
-    """Return all names, including those for older spellings."""
+    """Return the names of all time zones, including older spellings."""
     return frozenset(files("tzdata").joinpath("zones").read_text(encoding="utf-8").split())
 
 

@@ -1,4 +1,7 @@
-"""`extraArgs`: flags of the old system's tools, read as the typed fields that replace them."""
+"""`extraArgs`: flags for the tools that the old system ran. They are read as the typed fields that replace them.
+
+Typed fields are fields of the spec other than `extraArgs`, or options of its remote side.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -13,12 +16,12 @@ from stowplan.schema.kinds.data_cube import SideType
 BASE: FieldPath = ("spec", "executor", "options", "extraArgs")
 
 TOOLS: Mapping[SideType, str] = {"git": "git", "huggingface": "huggingface-cli", "s3": "rclone"}
-"""The tool that the old system ran, by type of the remote side. A type without a tool takes no flags."""
+"""The tool that the old system ran, by type of the remote side. No flags are allowed for a type without a tool."""
 
 _MEBIBYTES = {"b": 1 / 1024**2, "k": 1 / 1024, "m": 1, "g": 1024}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)(b|[kmg](?:i?b)?)?", re.IGNORECASE)
 LEAST_PART = 5
-"""MiB; S3 takes no smaller parts."""
+"""Smallest size of a part of an upload in MiB; S3 refuses smaller parts."""
 
 
 def _number(text: str) -> int | None:
@@ -30,9 +33,9 @@ def _positive(text: str) -> int | None:
 
 
 def _size(text: str) -> int | None:
-    """Convert a size in rclone's form to MiB. `B` is bytes, and a number without a unit is in KiB.
+    """Return a size in rclone's form in MiB, at least `LEAST_PART`; None if it does not have this form.
 
-    https://rclone.org/docs/#size-options
+    `B` is bytes, and a number without a unit is in KiB. https://rclone.org/docs/#size-options
     """
     found = _SIZE.fullmatch(text)
     if not found:
@@ -55,10 +58,11 @@ def _word(text: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """One flag: the typed field that replaces it, and how its value is read.
+    """One flag: the setting that replaces it, and how its value is read.
 
-    `setting` is empty for a flag that only concerned the old tool. `takes` is the number of values after the flag, -1
-    for any number. `read` returns None for an invalid value. `instead` names the field in messages.
+    `setting` is a key of `Arguments.settings`. It is empty for a flag that only concerned the old tool. `takes` is the
+    number of values after the flag, -1 for any number. `read` converts the string of a value; it returns None for an
+    invalid value. `instead` names the field or option of the spec in messages.
     """
 
     setting: str = ""
@@ -143,15 +147,21 @@ _REFUSED = {
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """Settings that the flags give, by name of the setting or option. The last of several equal flags wins."""
+    """Values that the flags give, by name of the setting or option. Of several equal flags the last one wins.
+
+    A setting is a name such as `parallelism`, which `Cube.setting` knows.
+    """
 
     settings: Mapping[str, Any] = field(default_factory=dict)
     places: Mapping[str, int] = field(default_factory=dict)
-    """Index of the flag of each setting in `extraArgs`."""
+    """Index in `extraArgs` of the flag that gave each setting."""
 
 
 def understood(kind: SideType, arguments: list[str]) -> tuple[Arguments, list[Finding]]:
-    """The settings in the flags for a remote side of this type, and the findings."""
+    """Return the settings in `arguments`, the list `extraArgs`, and findings about unknown or unusable flags.
+
+    `kind` is the type of the remote side.
+    """
     settings: dict[str, Any] = {}
     places: dict[str, int] = {}
     found: list[Finding] = []
@@ -172,7 +182,10 @@ def understood(kind: SideType, arguments: list[str]) -> tuple[Arguments, list[Fi
 
 
 def _flags(kind: SideType, arguments: list[str]) -> Iterator[tuple[int, str, Flag | None, list[str]]]:
-    """Index, name, meaning and values of each flag. Values follow the flag or its `=`."""
+    """Yield index, name, meaning and values of each flag. The meaning is None for an unknown flag.
+
+    Values are after the `=` of the flag, or in the arguments that follow the flag.
+    """
     tool = TOOLS.get(kind, kind)
     index = 0
     while index < len(arguments):
@@ -189,7 +202,10 @@ def _flags(kind: SideType, arguments: list[str]) -> Iterator[tuple[int, str, Fla
 
 
 def _behind(rest: list[str], takes: int) -> list[str]:
-    """The values after a flag, up to the next flag."""
+    """Return the values after a flag: up to `takes` arguments (-1: any number) before the next flag.
+
+    `rest` are the arguments after the flag.
+    """
     most = len(rest) if takes < 0 else takes
     end = next((index for index, text in enumerate(rest[:most]) if text.startswith("-")), most)
     return rest[: min(end, most)]

@@ -12,7 +12,10 @@ _HINT = "Write it as Kubernetes has it."
 
 
 def names(model: DataCube) -> list[Finding]:
-    """Findings about references without an object name. Kubernetes' schema accepts such references."""
+    """Return findings about references in `caBundle` without the name of a ConfigMap or Secret.
+
+    Kubernetes' schema accepts such references.
+    """
     return [
         finding("SP213", ("spec", side, "caBundle", key, "name"), "`name` must be given, as a text.", _HINT)
         for side in ("source", "sink")
@@ -22,7 +25,7 @@ def names(model: DataCube) -> list[Finding]:
 
 
 def findings(reference: DataReference, path: FieldPath) -> Iterator[Finding]:
-    """Findings about the certificates of one side. `path` leads to them."""
+    """Yield findings about the `caBundle` of one side. `path` is the path of that field."""
     bundle = reference.ca_bundle
     if bundle is None:
         return
@@ -40,13 +43,16 @@ def findings(reference: DataReference, path: FieldPath) -> Iterator[Finding]:
 
 
 def variables(cube: Cube) -> tuple[Json, ...]:
-    """Variables that point tools at the file of the certificates."""
+    """Return environment variables that give tools the path of the file with the certificates.
+
+    Without a `caBundle` there are none.
+    """
     path = f"{CA_DIRECTORY}/{CA_FILE}"
     return tuple({"name": name, "value": path} for name in CA_ENV) if cube.remote.ca_bundle else ()
 
 
 def volume(cube: Cube) -> Json | None:
-    """The volume's source; the key becomes the file `CA_FILE`."""
+    """Return the source of a pod's volume with the certificates as the file `CA_FILE`; None without a `caBundle`."""
     bundle = cube.remote.ca_bundle
     if bundle is None:
         return None
@@ -58,7 +64,7 @@ def volume(cube: Cube) -> Json | None:
 
 
 def externals(cube: Cube) -> Iterator[ExternalReference]:
-    """The Secret, with its key, or the ConfigMap."""
+    """Yield the reference to the Secret (with its key) or ConfigMap of the `caBundle`; nothing without a `caBundle`."""
     bundle = cube.remote.ca_bundle
     if bundle and (secret := bundle.secret_key_ref):
         yield ExternalReference("Secret", cube.id.namespace, str(secret["name"]), (str(secret["key"]),))
@@ -67,7 +73,7 @@ def externals(cube: Cube) -> Iterator[ExternalReference]:
 
 
 def _references(bundle: CaBundle | None) -> list[tuple[str, Json]]:
-    """The references that are given, each with its key, in the order of the model's fields."""
+    """Return (field, reference) pairs, such as `("secretKeyRef", {...})`, for the references in a `caBundle`."""
     if bundle is None:
         return []
     both = (("configMapKeyRef", bundle.config_map_key_ref), ("secretKeyRef", bundle.secret_key_ref))

@@ -10,7 +10,7 @@ from stowplan.schema.kinds.data_cube import ClaimReference
 
 
 def findings(cube: Cube) -> list[Finding]:
-    """All findings about the claim."""
+    """Return all findings about the cube's claim."""
     claim, base = cube.claim, cube.claim_path
     return [*_name(claim, base), *_sub_path(claim, base), *_read_only(cube, base), *_template(cube, base)]
 

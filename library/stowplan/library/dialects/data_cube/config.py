@@ -38,7 +38,7 @@ _FLAG_OPTIONS = ("revision", "repo-type", "commit-message", "ref", "s3-region", 
 
 
 def of_cube(cube: Cube, context: Context) -> TransferConfig:
-    """The configuration of a cube without errors."""
+    """Return the configuration of the cube's agent. The cube must have no errors."""
     claim = PvcEndpoint(claim=cube.claim.name or "", path=paths.canonical(cube.claim.sub_path or ""))
     remote = _REMOTES[cube.remote.type](cube)
     retries = cube.setting("request_retries")
@@ -61,7 +61,7 @@ def of_cube(cube: Cube, context: Context) -> TransferConfig:
 
 
 def _part_size(cube: Cube) -> int:
-    """MiB of one part of a large file."""
+    """Return the size in MiB of one part of a large file: from `partSize`, else from the flags, else 16."""
     size = amount(cube.options.part_size) if cube.options.part_size else None
     if size is not None:
         return int((size / _MEBIBYTE).to_integral_value(ROUND_CEILING))
@@ -69,7 +69,7 @@ def _part_size(cube: Cube) -> int:
 
 
 def part_size_findings(cube: Cube) -> list[Finding]:
-    """Findings about a part size that S3 refuses or that does not fit into the pod's memory."""
+    """Return findings about a part size that S3 refuses or that does not fit into the pod's memory."""
     given, places = cube.options.part_size, cube.arguments.places
     path: FieldPath = ("spec", "executor", "options", "partSize")
     if given is None and "part_size_mib" not in places:
@@ -86,7 +86,11 @@ def part_size_findings(cube: Cube) -> list[Finding]:
 
 
 def _state(cube: Cube, path: str) -> State | None:
-    """The state and the lock. Cubes that write to one path of the claim share a lock; an upload has a separate lock."""
+    """Return the paths of the agent's state directory and lock; None if the claim is a read-only source.
+
+    `path` is the path of the data in the claim. Cubes that write to one path of a claim share a lock; an upload has a
+    lock of its own.
+    """
     if cube.uploads and cube.claim.read_only:
         return None
     lock = content_hash("source", cube.id.name) if cube.uploads else content_hash("sink", path)
@@ -94,7 +98,10 @@ def _state(cube: Cube, path: str) -> State | None:
 
 
 def _env(cube: Cube, option: str) -> str | None:
-    """The variable of an option. None if the option does not act on this side, or if neither spec nor flags give it."""
+    """Return the name of the environment variable that carries `option`, an option of the remote side.
+
+    Return None if the option has no effect on this side, or if neither the options nor the flags give it.
+    """
     acts = options.OPTIONS[cube.remote.type][option].side in (None, cube.side)
     has_value = options.given(cube.remote, option) or option in cube.arguments.settings
     return option_env(option) if acts and has_value else None
@@ -171,7 +178,7 @@ _REMOTES: Mapping[str, Callable[[Cube], S3Endpoint | HuggingFaceEndpoint | GitEn
 
 
 def from_flags(cube: Cube) -> dict[str, str]:
-    """Values of variables for options that only flags give."""
+    """Return values of environment variables by name, for options that only flags give."""
     known, settings = options.OPTIONS[cube.remote.type], cube.arguments.settings
     return {
         option_env(name): escaped(str(settings[name]))

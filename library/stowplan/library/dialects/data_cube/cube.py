@@ -1,4 +1,4 @@
-"""The view of a DataCube that its rules and builders share: every part is looked up and parsed once."""
+"""`Cube`: a DataCube in the form that its rules and builders share. Every part is looked up and parsed once."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,7 +33,10 @@ _TYPED: Mapping[str, tuple[str, str]] = {
     "depth": ("git", "depth"),
     "submodules": ("git", "submodules"),
 }
-"""The block and the field that take precedence, by setting that a flag can give. `options` is the executor's."""
+"""The field that takes precedence over a flag, by setting: the block of the remote side, and the field in this block.
+
+The block `options` is that of the executor.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ class Cube:
 
     @property
     def uploads(self) -> bool:
-        """Whether data leaves the claim."""
+        """Whether the cube copies from the claim to the remote side."""
         return self.side == "sink"
 
     @property
@@ -76,27 +79,30 @@ class Cube:
 
     @property
     def template(self) -> Json | None:
-        """The template of the claim that the cube creates; a source must exist, so its template creates none."""
+        """The template of the claim that the cube creates; None if it creates none.
+
+        A source must exist already, so its template creates no claim.
+        """
         return None if self.uploads else self.claim.template
 
     def typed(self, setting: str) -> Any:
-        """The value of the typed field of a setting; None if it is not given."""
+        """Return the value of the field in `_TYPED` for a setting; None if the field is not given."""
         block, field = _TYPED[setting]
         settings = self.options if block == "options" else getattr(self.remote, block)
         return getattr(settings, field) if settings is not None else None
 
     def setting(self, name: str) -> Any:
-        """The value of the typed field of a setting, or else of its flag; None if neither is given."""
+        """Return the value of the field in `_TYPED` for a setting, else that of the flag; None if neither is given."""
         value = self.typed(name)
         return self.arguments.settings.get(name) if value is None else value
 
     def overrides(self, setting: str) -> bool:
-        """Whether a field or an option takes the place of the flag for this setting."""
+        """Return whether a field or an option of the spec gives this setting, so that the flag has no effect."""
         return self.typed(setting) is not None if setting in _TYPED else options.given(self.remote, setting)
 
 
 def view(model: DataCube, context: Context) -> tuple[Cube, list[Finding]]:
-    """The view of a DataCube with exactly one claim, and findings about its `extraArgs`."""
+    """Return the `Cube` of a DataCube with exactly one claim, and findings about its `extraArgs`."""
     side: Side = "sink" if model.spec.source.type == "pvc" else "source"
     source, sink = model.spec.source, model.spec.sink
     near, remote = (source, sink) if side == "sink" else (sink, source)

@@ -11,12 +11,15 @@ from stowplan.schema.kinds.data_cube import ClaimReference, DataCube
 
 
 def relations(model: DataCube, context: Context) -> Relations:
-    """The directory that the cube writes to."""
+    """Return the directory that the cube writes to, as the only relation to other specs."""
     return Relations(write=_write(model, context.namespace(model.metadata.namespace)))
 
 
 def _write(model: DataCube, namespace: str) -> Write | None:
-    """The directory of the claim that a cube writes to; None if it uploads. A Git repository gets a subdirectory."""
+    """Return the directory of the claim that a cube writes to; None unless exactly the sink is a claim.
+
+    A Git repository has a subdirectory of its own.
+    """
     source, sink, executor = model.spec.source, model.spec.sink, model.spec.executor
     if sink.type != "pvc" or source.type == "pvc":
         return None

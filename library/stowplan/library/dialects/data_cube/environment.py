@@ -1,4 +1,7 @@
-"""The environment of a DataCube's agent: options and the user's own variables, in an order that resolves references."""
+"""The environment variables of a DataCube's agent: options of both sides, and the user's variables in `executor.env`.
+
+Kubernetes resolves references only to earlier variables, so this module sorts them.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +18,7 @@ from stowplan.schema.diagnostics import FieldPath, Finding, did_you_mean, findin
 from stowplan.schema.kinds.data_cube import DataCube
 
 PROVIDED = frozenset({"HOME", NODE_ENV, POD_ENV, RUN_ENV})
-"""Variables that every agent has. They come before all others."""
+"""Variables that Stowplan sets for every agent. They come before all others, so values may refer to them."""
 
 OF_THE_KUBELET = frozenset({"KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"})
 """Variables that the kubelet sets. Values may refer to them."""
@@ -49,12 +52,12 @@ class Variable(NamedTuple):
 
     @property
     def value(self) -> str:
-        """The literal value; empty for a variable without one."""
+        """The literal value; the empty string for a variable without one."""
         return str(self.body.get("value") or "")
 
 
 def of_model(model: DataCube) -> list[Variable]:
-    """The options, then the user's own variables, in the order of the document."""
+    """Return the variables for the options of source and sink, then those of `executor.env`, as in the document."""
     found = []
     for side in ("source", "sink"):
         for index, each in enumerate(getattr(model.spec, side).options or ()):
@@ -76,7 +79,7 @@ def findings(
     certificates: bool,
     allowed: Sequence[str],
 ) -> list[Finding]:
-    """Findings about clashing or forbidden names, secret values, and undefined or circular references.
+    """Return findings about equal or forbidden names, secret values, and undefined or circular references.
 
     `certificates` says whether the cube has a `caBundle`. `allowed` is `policy.executorEnv` of the platform.
     """
@@ -111,7 +114,10 @@ def _word(variable: Variable) -> str:
 
 
 def _refused(variables: Sequence[Variable], allowed: Sequence[str]) -> Iterator[Finding]:
-    """Findings about variables in `executor.env` that are forbidden for the agent."""
+    """Yield findings about variables in `executor.env` that are forbidden for the agent.
+
+    `allowed` are the names and `PREFIX*` patterns of `policy.executorEnv`.
+    """
     for each in variables:
         known = _ALLOWED.fullmatch(each.name) and each.name not in _FILES
         if each.option or known or any(_matches(each.name, pattern) for pattern in allowed):
@@ -131,7 +137,7 @@ def _matches(name: str, pattern: str) -> bool:
 
 
 def _secrets(variables: Sequence[Variable]) -> Iterator[Finding]:
-    """Findings about literal secrets in `executor.env`. The rules of each option check the options."""
+    """Yield findings about literal secrets in `executor.env`. `options.findings` checks those in options."""
     for each in variables:
         value = each.value
         if each.option or not value:
@@ -158,7 +164,7 @@ def _dangling(variables: Sequence[Variable]) -> Iterator[Finding]:
 
 
 def _remaining(variable: Variable) -> set[str]:
-    """The references in the emitted value: the URL of a repository is emitted without user and password."""
+    """Return the names that the compiled value refers to: the URL of a repository has no user and password there."""
     value = variable.git.url if isinstance(variable.git, GitUrl) else variable.value
     return set(variable_references.references(value))
 
@@ -179,9 +185,9 @@ def _circles(variables: Sequence[Variable]) -> list[Finding]:
 
 
 def emitted(variables: Sequence[Variable], replaced: Mapping[str, str]) -> tuple[Json, ...]:
-    """The variables of the container: the last one of each name, each after the variables that it refers to.
+    """Return the variables of the container: the last one of each name, each after the variables that it refers to.
 
-    `replaced` are literal values by name, which replace given values or add variables. All references must resolve.
+    `replaced` are literal values by name, which replace values or add variables. References must not be circular.
     """
     last = {each.name: each for each in variables}
     for name, value in replaced.items():
@@ -192,7 +198,7 @@ def emitted(variables: Sequence[Variable], replaced: Mapping[str, str]) -> tuple
 
 
 def secret_keys(model: DataCube) -> Iterator[tuple[FieldPath, str, str]]:
-    """Path, Secret and key of each reference to a Secret that is not optional."""
+    """Yield (path of the key's field, name of the Secret, key) for each reference to a Secret that is not optional."""
     bundles = {side: getattr(model.spec, side).ca_bundle for side in ("source", "sink")}
     places: list[tuple[FieldPath, Json]] = [
         *(((*each.path, "valueFrom"), each.body.get("valueFrom") or {}) for each in of_model(model)),
@@ -209,7 +215,7 @@ def secret_keys(model: DataCube) -> Iterator[tuple[FieldPath, str, str]]:
 
 
 def externals(variables: Sequence[Variable], namespace: str) -> set[ExternalReference]:
-    """The Secrets, with their required keys, and the ConfigMaps that the variables refer to."""
+    """Return references to the Secrets, with their required keys, and the ConfigMaps that the variables refer to."""
     keys: dict[tuple[str, str], set[str]] = {}
     for source in [given for each in variables if (given := each.body.get("valueFrom"))]:
         for field, kind in (("secretKeyRef", "Secret"), ("configMapKeyRef", "ConfigMap")):

@@ -10,12 +10,16 @@ _HOST = re.compile(r"(\$\([^)]+\)|[A-Za-z0-9.-])+(:\d{1,5})?|\[[0-9a-fA-F:]+\](:
 _NAME = re.compile(r"[A-Za-z0-9._~%+-]+")
 
 _NO_PASSWORDS = frozenset({"", "x-oauth-basic"})
-"""Passwords in URLs that have the token as user name."""
+"""Passwords in URLs in which the user name is the token."""
 
 
 @dataclass(frozen=True, slots=True)
 class GitUrl:
-    """A URL without user and password, the name of the user, and the variables that hold user and token."""
+    """A URL without user and password, and who authenticates.
+
+    `username` is a literal user name. `username_env` and `token_env` are names of the environment variables that hold
+    the user name and the token. Each is None if the URL does not give it.
+    """
 
     url: str
     username: str | None = None
@@ -25,7 +29,7 @@ class GitUrl:
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """Reason why a URL cannot be used; `secret` is true if it carries a credential. The message never shows it."""
+    """Reason why a URL cannot be used. `secret` is true if the URL carries a credential; the message never shows it."""
 
     message: str
     hint: str
@@ -40,7 +44,10 @@ _SECRET = Unusable(
 
 
 def split(url: str) -> GitUrl | Unusable:
-    """Split the userinfo off a literal URL. The agent checks a URL that begins with a reference to a variable."""
+    """Return a literal URL split into its parts, or the reason why it cannot be used.
+
+    A URL that begins with a reference to a variable is returned as it is, since only the agent can check it.
+    """
     if url.startswith("$("):
         return GitUrl(url)
     parts = _PARTS.fullmatch(url)
@@ -66,7 +73,7 @@ def _another_scheme(url: str) -> Unusable:
 
 
 def _bad_host(host: str) -> Unusable:
-    """The reason why a host is refused. A `:` without a port is most likely a part of a password with a slash."""
+    """Return why `host` is refused. A `:` without a port is most likely a part of a password that contains a slash."""
     if ":" in host:
         return _SECRET
     return Unusable("The URL names no host.", "Write https://host/owner/repository.git.")

@@ -23,7 +23,7 @@ PLURAL = "datacubes"
 
 
 def lower(model: DataCube, context: Context) -> Lowered:
-    """All objects of a DataCube; none if it has errors."""
+    """Return all manifests of a DataCube (none if it has errors) and all findings."""
     found = certificates.names(model) or rules.sides(model)
     if found:
         spec = SpecId(KIND, context.namespace(model.metadata.namespace), model.metadata.name)

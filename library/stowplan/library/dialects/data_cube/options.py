@@ -16,9 +16,10 @@ Side = Literal["source", "sink"]
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option: the side where it acts (None for both), and the form of its value.
+    """One option: the side where it has an effect (None for both), and the form of its value.
 
-    A literal option decides what is compiled, so it must be a plain value. A secret option must be a reference.
+    A literal option decides what is compiled, so it must be a plain value. A secret option must be a reference to a
+    Secret or to variables.
     """
 
     side: Side | None = None
@@ -53,7 +54,8 @@ OPTIONS: Mapping[SideType, Mapping[str, Option]] = {
     },
     "pvc": {},
 }
-"""Options by type. `repo-type`, `revision`, `s3-region` and `s3-session-token` are new, the others are the old ones."""
+"""Options by type of side and name. The old system had all of them except `repo-type`, `revision`, `s3-region` and
+`s3-session-token`."""
 
 REMOTE_TYPES = tuple(each for each in OPTIONS if each != "pvc")
 """The types of a remote side."""
@@ -64,18 +66,18 @@ _VARIABLES_ONLY = re.compile(r"(\$\([^)]*\))+")
 
 
 def given(reference: DataReference, name: str) -> bool:
-    """Whether the option has a literal value that is not empty, or a reference, which may be optional."""
+    """Return whether the option has a literal value that is not empty, or a reference, optional or not."""
     variable = reference.by_name.get(name)
     return variable is not None and bool(variable.get("value") or variable.get("valueFrom"))
 
 
 def certain(reference: DataReference, name: str) -> bool:
-    """Whether the option has a literal value or a required reference."""
+    """Return whether the option has a literal value that is not empty, or a reference that is not optional."""
     return given(reference, name) and not may_be_missing(reference.by_name[name])
 
 
 def may_be_missing(variable: Json) -> bool:
-    """Whether a variable has an optional reference, so that the pod starts without it."""
+    """Return whether a variable has an optional reference, so that the pod may start without this variable."""
     source = variable.get("valueFrom")
     if not source:
         return False
@@ -83,19 +85,22 @@ def may_be_missing(variable: Json) -> bool:
 
 
 def literal(reference: DataReference, name: str) -> str:
-    """The literal value of an option; empty for an option without one."""
+    """Return the literal value of an option; the empty string for an option without one."""
     variable = reference.by_name.get(name)
     return str(variable.get("value") or "") if variable else ""
 
 
 def files(reference: DataReference) -> list[str]:
-    """The files that the option `files` lists."""
+    """Return the names in the option `files`, which are separated by commas; an empty list without the option."""
     text = literal(reference, "files")
     return [part.strip() for part in text.split(",")] if text.strip() else []
 
 
 def path_of(reference: DataReference, name: str, base: FieldPath) -> FieldPath:
-    """The path of an option's value; the path of the list for an option that is not given."""
+    """Return the path of an option's value; the path of the list of options if the option is not given.
+
+    `base` is the path of the side.
+    """
     for index, each in enumerate(reference.options or ()):
         if each.get("name") == name:
             field = "valueFrom" if "valueFrom" in each and "value" not in each else "value"
@@ -104,7 +109,7 @@ def path_of(reference: DataReference, name: str, base: FieldPath) -> FieldPath:
 
 
 def findings(reference: DataReference, side: Side, base: FieldPath) -> list[Finding]:
-    """All findings about the options of one side."""
+    """Return all findings about the options of one side. `base` is the path of that side."""
     found = [
         problem for index, each in enumerate(reference.options or ()) for problem in _one(each, reference, side, index)
     ]
@@ -126,7 +131,7 @@ def _one(variable: Json, reference: DataReference, side: Side, index: int) -> It
 
 
 def _meant(name: str, kind: SideType) -> str:
-    """A hint: the type that has the option, or options with a similar name."""
+    """Return a hint for the unknown option `name`: the types that have it, or a similar option of `kind`."""
     others = [other for other, options in OPTIONS.items() if other != kind and name in options]
     if others:
         return f"It is one of {' and '.join(others)}; those of {kind} are {', '.join(OPTIONS[kind])}."
@@ -216,5 +221,5 @@ def _flag(reference: DataReference, base: FieldPath) -> Iterator[Finding]:
 
 
 def env_name(reference: DataReference, name: str) -> str | None:
-    """The variable that carries an option; None for an option without a value."""
+    """Return the name of the environment variable that carries an option; None for an option without a value."""
     return option_env(name) if given(reference, name) else None

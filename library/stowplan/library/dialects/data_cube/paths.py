@@ -6,7 +6,7 @@ from stowplan.schema.agents.marker import STATE_DIRECTORY, holds_state
 from stowplan.schema.diagnostics import FieldPath, Finding, finding
 
 LONGEST = 4096
-"""Bytes of a path on Linux."""
+"""Maximum length of a path on Linux in bytes."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
@@ -17,13 +17,13 @@ def canonical(path: str) -> str:
 
 
 def sub_path(path: str, at: FieldPath) -> list[Finding]:
-    """Findings about a `subPath`."""
+    """Return a finding at `at` if a `subPath` cannot be used, else an empty list."""
     problem = _problem(path)
     return [finding("SP405", at, *problem)] if problem else []
 
 
 def _problem(path: str) -> tuple[str, str] | None:
-    """Message and hint of the first rule that the path breaks."""
+    """Return message and hint of the first rule that the path breaks; None if it breaks none."""
     length = len(path.encode())
     rules = (
         (_CONTROL.search(path), "The path holds a control character.", "Remove it."),

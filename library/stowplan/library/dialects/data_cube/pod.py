@@ -10,10 +10,10 @@ from stowplan.schema.diagnostics import FieldPath, Finding, finding
 
 FIRST_WAIT = 10
 LONGEST_WAIT = 360
-"""Seconds that the Job controller waits before a new attempt: first and longest wait. Each wait doubles the last."""
+"""Seconds that the Job controller waits before a new attempt: first and longest wait. Each wait is twice the last."""
 
 START = 3600
-"""Seconds that all attempts together may wait for nodes, claims and images."""
+"""Seconds that all attempts together may wait for cluster nodes, claims and images."""
 
 UNLIMITED = 7 * 86400
 """Seconds for all attempts of a cube without a deadline: a pod whose claim is never bound must not wait for ever."""
@@ -23,13 +23,13 @@ _NOT_OURS = frozenset({"appArmorProfile", "seLinuxOptions", "sysctls", "windowsO
 
 
 def needed(attempts: int, attempt_seconds: int) -> int:
-    """The most seconds that `attempts` attempts and the waits between them take."""
+    """Return the most seconds that `attempts` attempts of `attempt_seconds` each, and the waits between them, take."""
     waits = sum(min(FIRST_WAIT << min(i, 10), LONGEST_WAIT) for i in range(min(attempts - 1, 10)))
     return attempts * attempt_seconds + waits + max(attempts - 11, 0) * LONGEST_WAIT
 
 
 def total_deadline(cube: Cube) -> int:
-    """Seconds for the whole Job."""
+    """Return the deadline of the whole Job in seconds: the user's, else one that suffices for all attempts."""
     options = cube.options
     if options.total_deadline_seconds is not None:
         return options.total_deadline_seconds
@@ -39,7 +39,7 @@ def total_deadline(cube: Cube) -> int:
 
 
 def findings(cube: Cube) -> list[Finding]:
-    """Findings about deadlines, resources, user, groups and node labels."""
+    """Return findings about deadlines, resources, user, groups and node labels."""
     executor = cube.executor
     return [
         *_deadlines(cube),
@@ -50,7 +50,7 @@ def findings(cube: Cube) -> list[Finding]:
 
 
 def defaults(cube: Cube) -> list[Finding]:
-    """Findings about defaults that differ from the old system's."""
+    """Return a finding if the cube has the default deadline, which the old system did not have."""
     options = cube.options
     if options.active_deadline_seconds is not None or options.total_deadline_seconds is not None:
         return []
@@ -77,7 +77,7 @@ def _deadlines(cube: Cube) -> Iterator[Finding]:
 
 
 def _rights(security: Json) -> Iterator[Finding]:
-    """Findings about rights that Pod Security `restricted` refuses."""
+    """Yield findings about fields of `securityContext` that Pod Security `restricted` refuses."""
     base: FieldPath = ("spec", "executor", "securityContext")
     hint = "Remove it. Files of other users are reached by `fsGroup` or `supplementalGroups`."
     for key in sorted(_NOT_OURS & security.keys()):

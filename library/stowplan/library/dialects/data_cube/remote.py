@@ -1,4 +1,4 @@
-"""Rules of a DataCube's remote side: its address, its settings, and who may write there."""
+"""Rules of a DataCube's remote side: its address, its settings, and its token."""
 
 import re
 from collections.abc import Iterator
@@ -17,12 +17,12 @@ _CONTROL = re.compile(r"[\x00-\x1f]")
 
 
 def findings(cube: Cube) -> list[Finding]:
-    """All findings about the remote side."""
+    """Return all findings about the remote side, except those about single options."""
     return [*_address(cube), *_s3(cube), *_one_sided(cube), *_without_token(cube)]
 
 
 def _address(cube: Cube) -> Iterator[Finding]:
-    """Findings about the literal URL or URI."""
+    """Yield findings about literal addresses: the Git URL, the S3 URI, and the S3 endpoint."""
     reference, base = cube.remote, cube.remote_path
     if reference.type == "git" and cube.git:
         path = options.path_of(reference, "url", base)
@@ -94,7 +94,7 @@ _ONE_SIDED: tuple[tuple[str, str, str, Side], ...] = (
 
 
 def _without_token(cube: Cube) -> Iterator[Finding]:
-    """Finding about an upload without a token. A server refuses it unless everybody may write."""
+    """Yield a finding about an upload without a token. A server refuses the upload unless everybody may write."""
     kind = cube.remote.type
     if not cube.uploads or kind == "s3" or options.certain(cube.remote, "token"):
         return

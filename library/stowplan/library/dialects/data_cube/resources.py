@@ -12,11 +12,14 @@ Resources = dict[str, Json]
 """`requests` and `limits` of a container, each by resource name."""
 
 LEAST_MEMORY = 128
-"""MiB that an agent needs."""
+"""Smallest memory limit of an agent in MiB."""
 
 
 def merged(executor: Executor, platform: Resources) -> Resources:
-    """The user's requests and limits, completed by the platform's. No request is larger than its limit."""
+    """Return the user's requests and limits. Those of the platform are used for resources that the user does not give.
+
+    No request is larger than its limit, unless the user gives both.
+    """
     given = executor.resources or {}
     own_limits, own_requests = given.get("limits") or {}, given.get("requests") or {}
     limits = {**platform["limits"], **own_limits}
@@ -31,7 +34,7 @@ def merged(executor: Executor, platform: Resources) -> Resources:
 
 
 def findings(executor: Executor, resources: Resources) -> Iterator[Finding]:
-    """Findings about the user's resources, and about the memory limit in the merged `resources`."""
+    """Yield findings about the user's resources, and about the memory limit in `resources`, the result of `merged`."""
     given = executor.resources or {}
     base: FieldPath = ("spec", "executor", "resources")
     limits = given.get("limits") or {}

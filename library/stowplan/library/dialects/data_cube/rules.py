@@ -12,7 +12,7 @@ from stowplan.schema.kinds.data_cube import DataCube, DataReference
 
 
 def sides(model: DataCube) -> list[Finding]:
-    """Findings about a DataCube that does not have exactly one claim."""
+    """Return a finding if a DataCube does not have exactly one claim, else an empty list."""
     types = (model.spec.source.type, model.spec.sink.type)
     if types.count("pvc") == 1:
         return []
@@ -103,7 +103,7 @@ def _overridden(cube: Cube) -> Iterator[Finding]:
 
 
 def defaults(cube: Cube) -> Iterator[Finding]:
-    """Findings about defaults that differ from the old system's."""
+    """Yield findings about defaults in use that differ from the old system's: branch and bucket."""
     source, sink = cube.model.spec.source, cube.model.spec.sink
     if source.type == "git" and not options.given(source, "ref"):
         message = "Without `ref`, the branch is the one that the remote's HEAD names; the old system took master."

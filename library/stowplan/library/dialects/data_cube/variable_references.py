@@ -9,7 +9,7 @@ from graphlib import CycleError, TopologicalSorter
 
 
 def references(text: str) -> list[str]:
-    """The names that a value refers to, in the order of the value."""
+    """Return the names that the value `text` refers to by `$(NAME)`, in the order of the value."""
     if "$(" not in text:
         return []
     found = []
@@ -26,14 +26,14 @@ def references(text: str) -> list[str]:
 
 
 def escaped(text: str) -> str:
-    """A value that Kubernetes expands to `text`."""
+    """Return a value that Kubernetes expands to `text`: every `$` is doubled."""
     return text.replace("$", "$$")
 
 
 def ordered(values: Mapping[str, str]) -> list[str] | None:
-    """The names, each after the names that its value refers to, else in alphabetical order; None for a cycle.
+    """Return the names of `values`, each after the names that its value refers to; None if references are circular.
 
-    The order of `values` has no influence.
+    Otherwise the order is alphabetical. The order of `values` has no influence.
     """
     wanted = {name: known(value, values) for name, value in values.items()}
     if not any(wanted.values()):
@@ -52,12 +52,15 @@ def ordered(values: Mapping[str, str]) -> list[str] | None:
 
 
 def known(value: str, names: Collection[str]) -> set[str]:
-    """The names among `names` that a value refers to."""
+    """Return the names among `names` that a value refers to."""
     return {name for name in references(value) if name in names} if "$(" in value else set()
 
 
 def circle(values: Mapping[str, str]) -> list[str]:
-    """Names that refer to each other in a circle: the alphabetically first name, the others, and the first again."""
+    """Return names that refer to each other in a circle; an empty list if there is no circle.
+
+    They are the alphabetically first name of the circle, the others in order of reference, and the first again.
+    """
     for start in sorted(name for name, value in values.items() if known(value, values)):
         if path := _back_to(start, values):
             return path
@@ -65,7 +68,7 @@ def circle(values: Mapping[str, str]) -> list[str]:
 
 
 def _back_to(start: str, values: Mapping[str, str]) -> list[str]:
-    """A shortest path from a name to itself along the references; empty if no such path exists."""
+    """Return a shortest path from the name `start` to itself along the references; empty if there is none."""
     ways = [[start]]
     seen: set[str] = set()
     for way in ways:

@@ -17,14 +17,14 @@ _OF_CACHES = (("partitions", "partitions"), ("cache", "cache"), ("node_affinity"
 
 
 def of_set(model: SampleSet) -> Claim:
-    """The claim of a SampleSet. By default its name is the SampleSet's."""
+    """Return the claim of a SampleSet without a cache. By default it has the SampleSet's name."""
     given = _given(model)
     template = given.template
     return Claim(given.name or model.metadata.name, paths.canonical(given.sub_path or ""), template)
 
 
 def findings(model: SampleSet, namespace: str) -> Iterator[Finding]:
-    """Findings about a SampleSet that is a plain claim. `namespace` is the SampleSet's namespace."""
+    """Yield findings about a SampleSet without a cache. `namespace` is the SampleSet's namespace."""
     claim, given = of_set(model), _given(model)
     yield from claim_rules.name_findings(claim.name, (*_BASE, "name") if given.name else ("metadata", "name"))
     if given.sub_path:
@@ -36,7 +36,7 @@ def findings(model: SampleSet, namespace: str) -> Iterator[Finding]:
 
 
 def write(model: SampleSet, namespace: str) -> Write:
-    """The directory that the sync of a SampleSet with a plain claim writes to."""
+    """Return the directory of the claim in which a SampleSet without a cache has its data."""
     claim, given = of_set(model), _given(model)
     place = next((key for key, value in (("subPath", given.sub_path), ("name", given.name)) if value), "")
     at: FieldPath = (*_BASE, place) if place else ("metadata", "name")
@@ -46,18 +46,18 @@ def write(model: SampleSet, namespace: str) -> Write:
 
 
 def single_node(model: SampleSet) -> FieldPath:
-    """The path of the template's access modes if only one node can mount the claim, else an empty path."""
+    """Return the path of the template's access modes if only one cluster node can mount the claim, else `()`."""
     modes = ((_given(model).template or {}).get("spec") or {}).get("accessModes")
     return (*TEMPLATE, "spec", "accessModes") if is_single_node(modes) else ()
 
 
 def is_single_node(modes: object) -> bool:
-    """Whether the access modes of a claim let only one node mount it."""
+    """Return whether `modes`, the access modes of a claim, let only one cluster node mount the claim."""
     return isinstance(modes, list) and not any(mode in _SEVERAL_NODES for mode in modes)
 
 
 def of_another_driver(model: SampleSet) -> Iterator[Finding]:
-    """Finding about `csi.claim` with a driver that creates the claim itself."""
+    """Yield a finding if a SampleSet gives `csi.claim` for a driver that creates the claim itself."""
     if model.spec.csi and model.spec.csi.claim:
         message = "The claim has no effect: only the driver `pvc` takes one."
         yield finding("SP406", _BASE, message, "Remove it, or choose `driver: pvc`.", anchor=Anchor.KEY)

@@ -26,7 +26,11 @@ _PLACEMENTS = ("preferred", "required")
 def resolve(
     reference: paddle_job.DatasetMount | None, metadata: ObjectMeta, namespace: str, context: Context
 ) -> tuple[tuple[DatasetMount, ...], list[Finding]]:
-    """The mount of the dataset in `sampleSetRef`, none if it cannot be mounted, and findings about it."""
+    """Return the mount of the dataset in `reference`, the field `sampleSetRef`, and findings.
+
+    The first part is a tuple of one mount; it is empty if no dataset is given or the dataset cannot be mounted.
+    `metadata` and `namespace` are those of the job.
+    """
     placement, found = _placement(metadata, context)
     if reference is None:
         return (), found
@@ -56,12 +60,12 @@ def _wait(wait: paddle_job.DatasetWait, dataset: CachedDataset, mount: DatasetMo
 
 
 def _step(dataset: CachedDataset) -> Until:
-    """The step after which a dataset is ready. With `noSync` it is only known that the dataset can be read."""
+    """Return the default of `wait.until`: `synced`, or `mounted` for a dataset without a sync of its own."""
     return "synced" if dataset.source else "mounted"
 
 
 def _steps(wait: paddle_job.DatasetWait, dataset: CachedDataset) -> Iterator[Finding]:
-    """Findings about waiting for a step that the SampleSet does not take itself."""
+    """Yield a finding if a job waits for a step, `synced` or `warmed`, that the SampleSet does not take itself."""
     path, name = (*_REF, "wait", "until"), dataset.names.name
     if wait.until == "warmed" and not dataset.warmed:
         message = f"No warmup follows a sync of {name}, so the pods would wait in vain."
@@ -74,7 +78,10 @@ def _steps(wait: paddle_job.DatasetWait, dataset: CachedDataset) -> Iterator[Fin
 
 
 def clashes(template: Json, mounts: tuple[DatasetMount, ...], at: FieldPath) -> Iterator[Finding]:
-    """Findings about a user's volume, mount or container that clashes with Stowplan's. `at` leads to the pod spec."""
+    """Yield findings about volumes, mounts and containers in a user's pod template that clash with those for `mounts`.
+
+    `at` is the path of the pod spec.
+    """
     spec = template["spec"]
     for mount in mounts:
         if mount.wait:
@@ -91,7 +98,10 @@ def clashes(template: Json, mounts: tuple[DatasetMount, ...], at: FieldPath) -> 
 
 
 def crowded(roles: tuple[Role, ...], model: SampleSet) -> Iterator[Finding]:
-    """Findings about roles with more pods than cache nodes, for pods that must run on cache nodes."""
+    """Yield findings about roles with more pods than `model` has cache nodes.
+
+    Call it only for jobs whose pods must run on cache nodes.
+    """
     nodes = model.spec.partitions or 0
     for role in roles:
         if role.size > nodes:
@@ -101,7 +111,7 @@ def crowded(roles: tuple[Role, ...], model: SampleSet) -> Iterator[Finding]:
 
 
 def is_required(metadata: ObjectMeta, context: Context) -> bool:
-    """Whether the pods must run where the dataset is cached."""
+    """Return whether the pods must run on cluster nodes that cache the dataset, by annotation or platform file."""
     return _placement(metadata, context)[0] == "required"
 
 

@@ -7,12 +7,15 @@ from stowplan.schema.meta import NamedReference
 
 
 def name_of(reference: NamedReference | DatasetMount | None) -> str | None:
-    """The name in a reference, None without a reference."""
+    """Return the name in a reference, empty if the reference has none; None without a reference."""
     return (reference.name or "") if reference else None
 
 
 def missing(name: str, namespace: str, context: Context) -> list[Finding]:
-    """Finding about a SampleSet that is not defined; none if its document has errors, which are reported already."""
+    """Return a finding about the missing SampleSet `name`.
+
+    Return an empty list if its document has errors, which are reported already.
+    """
     if (namespace, name) in context.refused:
         return []
     path: FieldPath = ("spec", "sampleSetRef", "name")

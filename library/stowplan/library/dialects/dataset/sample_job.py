@@ -37,7 +37,7 @@ _OPTIONS: dict[TaskType, str] = {
 
 
 def lower(model: SampleJob, context: Context) -> Lowered:
-    """All objects of a SampleJob; none if it has errors."""
+    """Return all manifests of a SampleJob (none if it has errors) and all findings."""
     namespace = context.namespace(model.metadata.namespace)
     identity = SpecId("SampleJob", namespace, model.metadata.name)
     found = [

@@ -8,7 +8,7 @@ from stowplan.schema.kinds.sample_job import SampleJob
 
 
 def relations(model: SampleJob, context: Context) -> Relations:  # noqa: ARG001 - as the interface has it
-    """The dataset that the task works on."""
+    """Return the name of the dataset that the task works on, as the only relation to other specs."""
     return Relations(reference=name_of(model.spec.sample_set_ref))
 
 

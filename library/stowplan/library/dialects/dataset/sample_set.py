@@ -25,7 +25,7 @@ MOST_PARTITIONS = 5000
 
 
 def lower(model: SampleSet, context: Context) -> Lowered:
-    """All objects of a SampleSet; none if it has errors."""
+    """Return all manifests of a SampleSet (none if it has errors) and all findings."""
     dataset = cached_dataset(model, context)
     spec = dataset.origin.spec
     driver = STORAGE_DRIVERS[dataset.driver]
@@ -43,13 +43,13 @@ def lower(model: SampleSet, context: Context) -> Lowered:
 
 
 def driver_of(model: SampleSet) -> StorageDriver:
-    """The driver that a SampleSet names, or the default driver."""
+    """Return the driver that a SampleSet names, or the default driver."""
     csi = model.spec.csi
     return registry.driver_of(csi.driver if csi else None)
 
 
 def cached_dataset(model: SampleSet, context: Context) -> CachedDataset:
-    """The dataset that a SampleSet describes, even if the SampleSet has errors."""
+    """Return the dataset that a SampleSet describes, even if the SampleSet has errors."""
     namespace, name = context.namespace(model.metadata.namespace), model.metadata.name
     spec = model.spec
     csi = spec.csi
@@ -165,7 +165,10 @@ def _dead(model: SampleSet) -> list[Finding]:
 
 
 def _elsewhere(dataset: CachedDataset, context: Context) -> list[Finding]:
-    """Findings about Secrets in namespaces that the platform does not list. Source and volume often share one."""
+    """Return findings about Secrets in other namespaces that the platform file does not allow for the SampleSet's.
+
+    A namespace with both the volume's and the source's Secret is reported once.
+    """
     home, platform = dataset.names.namespace, context.platform
     found = secrets.elsewhere(home, dataset.volume_secret, platform, ("spec", "secretRef", "namespace"))
     if dataset.source and dataset.source.secret.namespace != dataset.volume_secret.namespace:
@@ -200,7 +203,10 @@ def _manifests(model: SampleSet, dataset: CachedDataset, sync_home: str, site: S
 
 
 def _filling(dataset: CachedDataset, sync_home: str) -> list[DataTask]:
-    """The sync, and the warmup that follows it: a sync writes to the volume and leaves the nodes' caches cold."""
+    """Return the tasks that fill a dataset: none without a source, else the sync, and the warmup if one follows.
+
+    The warmup is needed since a sync writes only to the volume, not to the caches of the cluster nodes.
+    """
     if not dataset.source:
         return []
     names = dataset.names

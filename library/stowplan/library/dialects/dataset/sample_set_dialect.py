@@ -11,7 +11,7 @@ from stowplan.schema.kinds.sample_set import SampleSet
 
 
 def relations(model: SampleSet, context: Context) -> Relations:
-    """The cache directories, or the claim of a dataset without a cache."""
+    """Return what the dataset shares with other specs: its cache directories, or its claim if it has no cache."""
     if driver_of(model).cached:
         return Relations(caches=tuple(_caches(model, context)))
     return Relations(
@@ -27,7 +27,7 @@ def _caches(model: SampleSet, context: Context) -> Iterator[tuple[str, FieldPath
 
 
 def _directory_path(model: SampleSet, directory: str) -> FieldPath:
-    """The path of the field that names a cache directory; for a default directory, of the field that could name it."""
+    """Return the path of the field that names a cache directory; for the default one, the field that could name it."""
     levels = model.spec.cache.levels or [] if model.spec.cache else []
     for index, level in enumerate(levels):
         if directory in (level.path or "").split(":"):

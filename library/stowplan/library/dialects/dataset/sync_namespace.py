@@ -1,4 +1,4 @@
-"""The namespace in which a sync runs, and the external objects that it needs there."""
+"""The namespace in which the Job of a sync runs, and the objects that must exist in the cluster for it."""
 
 from stowplan.library.dialects.shared import secrets
 from stowplan.library.dialects.shared.context import Context
@@ -10,7 +10,10 @@ from stowplan.schema.juicefs.options import CREDENTIAL_KEYS
 
 
 def namespace(dataset: CachedDataset, source: Source, context: Context, path: FieldPath) -> tuple[str, list[Finding]]:
-    """The namespace, and findings if the sync cannot run there. `path` is the path of the Secret's namespace."""
+    """Return the namespace in which the Job of a sync runs, and findings if no namespace is possible.
+
+    With findings, it is the dataset's namespace. `path` is the path of the field with the Secret's namespace.
+    """
     home = dataset.names.namespace
     if STORAGE_DRIVERS[dataset.driver].cached:
         return secrets.sync_namespace(home, dataset.volume_secret, source.secret, context.platform, path)
@@ -23,7 +26,10 @@ def namespace(dataset: CachedDataset, source: Source, context: Context, path: Fi
 
 
 def externals(dataset: CachedDataset, source: Source | None) -> tuple[ExternalReference, ...]:
-    """External Secrets and claims. The Secret of a volume has more keys than the Secret of a source."""
+    """Return references to the Secrets and the claim that the dataset and its sync need, sorted.
+
+    The Secret of a volume must have more keys than the Secret of a source.
+    """
     if STORAGE_DRIVERS[dataset.driver].cached:
         wanted = {secrets.volume_reference(dataset.volume_secret)}
         if source and source.secret != dataset.volume_secret:
@@ -39,5 +45,5 @@ def _claim(dataset: CachedDataset) -> set[ExternalReference]:
 
 
 def _keys(secret: SecretName) -> set[ExternalReference]:
-    """The Secret of a claim's source, with both keys required. A public source has no Secret."""
+    """Return a reference to the Secret of a source, with both keys required; empty for a public source without one."""
     return {ExternalReference("Secret", secret.namespace, secret.name, CREDENTIAL_KEYS)} if secret.name else set()

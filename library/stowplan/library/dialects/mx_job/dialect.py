@@ -10,7 +10,7 @@ from stowplan.schema.kinds.mx_job import MxJob
 
 
 def relations(model: MxJob, context: Context) -> Relations:  # noqa: ARG001 - as the interface has it
-    """The claims that the templates of the roles mount."""
+    """Return the claims in the roles' pod templates, as the only relation to other specs."""
     mounted: list[mounted_claims.MountedClaim] = []
     for index, entry in enumerate(model.spec.replica_specs or ()):
         pods = 1 if entry.replicas is None else entry.replicas

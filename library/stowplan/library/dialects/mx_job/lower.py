@@ -19,20 +19,23 @@ from stowplan.schema.meta import RUN_ANNOTATION, SpecId
 KIND = "MxJob"
 
 PORT = 9091
-"""Default of `PsRootPort`."""
+"""Default of the field `PsRootPort`: the port of the scheduler."""
 
 _PERMANENT: Json = {
     "action": "FailJob",
     "onExitCodes": {"containerName": CONTAINER, "operator": "In", "values": list(range(1, 128))},
 }
-"""The old operator's table: exit codes below 128 come from the program and are final, higher ones from signals."""
+"""Rule of a Job: exit codes below 128 fail the Job at once. They come from the program, higher codes from signals.
+
+The old operator had the same rule.
+"""
 
 _PORT_NAME = "ps-root-port"
 _LEGACY_LABEL = "mxnet.mlkube.io"
 
 
 def lower(model: MxJob, context: Context) -> Lowered:
-    """All objects of an MxJob; none if it has errors."""
+    """Return all manifests of an MxJob (none if it has errors) and all findings."""
     spec = SpecId(KIND, context.namespace(model.metadata.namespace), model.metadata.name)
     found = rules.findings(model)
     if has_errors(found):
@@ -59,13 +62,13 @@ def _group(model: MxJob, spec: SpecId, context: Context) -> TrainingGroup:
 
 
 def _entries(model: MxJob) -> list[tuple[int, MxReplicaSpec]]:
-    """The entries with their indexes, in the order of the roles: scheduler, server, worker."""
+    """Return (index, entry) pairs of `replicaSpecs`, in the order of the roles: scheduler, server, worker."""
     entries = enumerate(model.spec.replica_specs or ())
     return sorted(entries, key=lambda entry: rules.ROLES.index(rules.role_of(entry[1])))
 
 
 def _role(entry: MxReplicaSpec, context: Context) -> Role:
-    """The role of an entry. Scheduler and workers end by themselves, and servers end with them."""
+    """Return the role of an entry of `replicaSpecs`. Scheduler and workers are deciders, servers are helpers."""
     name = rules.role_of(entry).lower()
     template = equipped(entry.template or {}, CONTAINER, context.platform.accelerators)
     root = entry.ps_root_port if entry.ps_root_port is not None else PORT
@@ -85,14 +88,14 @@ def _role(entry: MxReplicaSpec, context: Context) -> Role:
 
 
 def _open(container: Json, port: int) -> None:
-    """Declare the port, as the old operator did, unless the user has."""
+    """Add `port` to the container's ports, as the old operator did, unless the user has."""
     own = container.get("ports") or []
     if all(each.get("containerPort") != port for each in own):
         container["ports"] = [*own, {"name": _PORT_NAME, "containerPort": port, "protocol": "TCP"}]
 
 
 def _labelled(template: Json, role: str) -> Json:
-    """The template with the labels by which the old operator's users found pods, except labels that counted pods."""
+    """Return the template with the labels that the old operator gave pods, except those with a pod's number."""
     metadata: dict[str, Any] = template.get("metadata") or {}
     labels = {**(metadata.get("labels") or {}), _LEGACY_LABEL: "", "job_type": role}
     return {**template, "metadata": {**metadata, "labels": labels}}

@@ -18,18 +18,18 @@ _LARGEST_PORT = 65535
 
 
 def role_of(entry: MxReplicaSpec) -> str:
-    """The role of an entry; `WORKER` by default."""
+    """Return the role of an entry in capitals, as the document has it; `WORKER` by default."""
     return entry.mx_replica_type or "WORKER"
 
 
 def container_index(template: Json) -> int:
-    """Index of the container that trains; 0 if no container has its name."""
+    """Return the index of the container that trains, which must be named `CONTAINER`; 0 if there is none."""
     names = [container.get("name") for container in template["spec"]["containers"]]
     return names.index(CONTAINER) if CONTAINER in names else 0
 
 
 def findings(model: MxJob) -> list[Finding]:
-    """All findings about the spec itself."""
+    """Return all findings that depend only on the spec."""
     entries = list(model.spec.replica_specs or ())
     found = [*_mode(model), *_roles(entries), *_modes(model, entries)]
     for index, entry in enumerate(entries):
@@ -134,7 +134,7 @@ def _restart(template: Json, path: FieldPath) -> Iterator[Finding]:
 
 
 def _overridden(template: Json, path: FieldPath) -> Iterator[Finding]:
-    """Findings about overridden variables by which processes find each other. Users may set MXNet's other variables."""
+    """Yield findings about variables in the template that override those by which MXNet's processes find each other."""
     index = container_index(template)
     for at, variable in enumerate(template["spec"]["containers"][index].get("env") or ()):
         if variable.get("name") in VARIABLES:

@@ -9,7 +9,7 @@ from stowplan.schema.kinds.paddle_job import ROLES, PaddleJob, PaddleRole
 
 
 def relations(model: PaddleJob, context: Context) -> Relations:
-    """The dataset, the ports on the host network, and the claims that the templates of the roles mount."""
+    """Return what the job shares with other specs: dataset, ports on the host network, and claims in the templates."""
     pods = 0
     mounted: list[mounted_claims.MountedClaim] = []
     for name in ROLES:

@@ -1,7 +1,8 @@
-"""Blocks of ports for jobs on the network of their nodes.
+"""Blocks of ports for jobs on the host network, which is the network of their cluster nodes.
 
-The old operator took them from a counter in its memory. Here they depend only on the job's name, so that no other
-job can change them. Overlapping blocks of two jobs are reported (SP310), and one job chooses ports by annotation.
+The old operator took ports from a counter in its memory. Here they depend only on the job's namespace and name, so that
+no other job can change them. Overlapping blocks of two jobs are reported (SP310). One of the jobs must then choose its
+ports by annotation.
 """
 
 import hashlib
@@ -15,7 +16,11 @@ LARGEST_PORT = 65535
 
 
 def block(spec: SpecId, length: int, given: str | None, ports: HostPorts) -> tuple[range, list[Finding]]:
-    """The ports of one job, from its annotation, or from a hash of its name within the platform's range."""
+    """Return the ports of one job, and findings if there are none.
+
+    They come from `given`, the value of the job's annotation, or from a hash of the job's name if `given` is None.
+    `length` is their number, `ports` the platform's range for the hash.
+    """
     if given is not None:
         return _chosen(given, length)
     slots = (ports.last - ports.first + 1) // length

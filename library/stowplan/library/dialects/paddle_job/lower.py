@@ -23,7 +23,7 @@ _SIZE = "np"
 
 
 def lower(model: PaddleJob, context: Context) -> Lowered:
-    """All objects of a PaddleJob; none if it has errors."""
+    """Return all manifests of a PaddleJob (none if it has errors) and all findings."""
     spec = _identity(model, context)
     found = rules.findings(model, context.platform)
     mounts, problems = dataset_mount.resolve(model.spec.sample_set_ref, model.metadata, spec.namespace, context)
@@ -41,7 +41,10 @@ def lower(model: PaddleJob, context: Context) -> Lowered:
 
 
 def ports_of(model: PaddleJob, context: Context) -> tuple[dict[str, range], list[Finding]]:
-    """The ports of each role, and findings about them."""
+    """Return the ports of the roles with pods, by role, and findings about them.
+
+    On the host network each role has a separate block. Otherwise all roles have the same ports.
+    """
     present = [name for name, _ in _present(model)]
     base = context.platform.paddle.base_port
     if model.spec.intranet != "Host" or not present:
@@ -57,7 +60,7 @@ def _identity(model: PaddleJob, context: Context) -> SpecId:
 
 
 def _present(model: PaddleJob) -> Iterator[tuple[str, PaddleRole]]:
-    """The roles that have pods."""
+    """Yield (name, role) pairs of the roles that have pods."""
     for name in ROLES:
         role: PaddleRole | None = getattr(model.spec, name)
         if role and role.replicas > 0:
@@ -99,7 +102,7 @@ def _group(
 
 
 def _marked(template: Json, role: str) -> Json:
-    """The template with the label and the annotation by which the old operator marked roles."""
+    """Return the template with the label and the annotation that the old operator gave the pods of a role."""
     metadata = template.get("metadata") or {}
     own_labels = {**(metadata.get("labels") or {}), "paddle-res-type": role}
     notes = {**(metadata.get("annotations") or {}), "paddle-resource": role}
@@ -143,7 +146,10 @@ def _group_findings(model: PaddleJob, group: TrainingGroup, variables: Environme
 
 
 def _size(group: TrainingGroup) -> list[Manifest]:
-    """The ConfigMap with the number of workers of an elastic job. The pods must not change with that number."""
+    """Return the ConfigMap with the number of workers of an elastic job; an empty list for other jobs.
+
+    The number is not in the pod template, so that a new number does not change the pods.
+    """
     if group.minimum is None:
         return []
     size = str(group.size) if group.minimum == group.size else f"{group.minimum}:{group.size}"

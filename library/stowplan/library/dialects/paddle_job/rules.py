@@ -20,14 +20,14 @@ _OLD_PORT = 2379
 _OLD_PORT_IN_TEXT = re.compile(rf"(?<![0-9A-Za-z]){_OLD_PORT}(?![0-9A-Za-z])")
 _LAUNCHER = re.compile(r"paddle\.distributed\.launch|(?:.*/)?fleetrun")
 _TOLD = re.compile(r"(?:^|\s)--(?:legacy|run_mode|(?:server|trainer|worker|heter_worker)(?:s|_num))(?=[\s=]|$)")
-"""Arguments by which old and new launchers detect servers."""
+"""Arguments that tell any release of the launcher that the job has parameter servers."""
 
 _ELASTIC_SERVERS = {"legacy": "PADDLE_ELASTIC_SERVER", "modern": "PADDLE_MASTER"}
-"""The variable that holds the etcd, by the launcher that reads it."""
+"""The variable that holds the address of the etcd, by `paddle.elasticLauncher` of the platform file."""
 
 
 def findings(model: PaddleJob, platform: Platform) -> list[Finding]:
-    """All findings that depend only on the job and the platform."""
+    """Return all findings that depend only on the spec and the platform."""
     found = [*_sizes(model), *_words(model), *_gloo(model), *_elasticity(model, platform)]
     found += [*_minimum(model), *_names(model)]
     for name, role in _roles(model):
@@ -36,18 +36,25 @@ def findings(model: PaddleJob, platform: Platform) -> list[Finding]:
 
 
 def is_elastic(model: PaddleJob) -> bool:
-    """Whether the job is elastic: any number enables it, but only for jobs of workers, as in the old operator."""
+    """Return whether the job is elastic: `spec.elastic` has any value, and all pods are workers.
+
+    The old operator had the same rule.
+    """
     others = (model.spec.ps, model.spec.heter)
     return model.spec.elastic is not None and not any(role and role.replicas > 0 for role in others)
 
 
 def deciding_role(model: PaddleJob) -> str | None:
-    """The role whose success is that of the job. None if no role has pods."""
+    """Return the role whose success is the success of the job; None if no role has pods."""
     return decider({name: role.replicas for name, role in _roles(model)})
 
 
 def restart(model: PaddleJob, name: str) -> Literal["Never", "OnFailure"]:
-    """The old operator's choice: elastic pods restart, else the template decides; workers with Services restart."""
+    """Return the restart policy for the pods of a role, as in the old operator.
+
+    The pods of an elastic job restart on failure. Otherwise the template decides. Without a policy in the template,
+    only workers with `intranet: Service` restart on failure.
+    """
     role: PaddleRole = getattr(model.spec, name)
     given = ((role.template or {}).get("spec") or {}).get("restartPolicy")
     if is_elastic(model) or given in ("OnFailure", "Always"):
@@ -149,7 +156,10 @@ def _minimum(model: PaddleJob) -> Iterator[Finding]:
 
 
 def _names(model: PaddleJob) -> Iterator[Finding]:
-    """Findings about names that become parts of objects, where an error would not show the field."""
+    """Yield findings about invalid names of the queue and the PriorityClass.
+
+    They become parts of manifests. Checks of manifests report them without the field of the document.
+    """
     policy = model.spec.scheduling_policy
     if policy and policy.queue and not is_dns_label(policy.queue):
         yield _misnamed(("spec", "schedulingPolicy", "queue"), policy.queue, " and `-`, at most 63")
@@ -185,7 +195,10 @@ def _role(model: PaddleJob, name: str, role: PaddleRole, platform: Platform) -> 
 
 
 def _launcher(container: Json, path: FieldPath) -> Iterator[Finding]:
-    """Finding about the launcher, which since 2.3 trains collectively by default, with PADDLE_TRAINER_ENDPOINTS."""
+    """Yield a finding if a container of a job with parameter servers starts Paddle's launcher without naming servers.
+
+    With PADDLE_TRAINER_ENDPOINTS, the launcher since 2.3 then trains collectively, without servers.
+    """
     words = [(key, i, str(word)) for key in ("command", "args") for i, word in enumerate(container.get(key) or ())]
     if _TOLD.search(" ".join(word for *_, word in words)):
         return
@@ -198,7 +211,7 @@ def _launcher(container: Json, path: FieldPath) -> Iterator[Finding]:
 
 
 def _old_port(model: PaddleJob, name: str, template: Json, port: int) -> Iterator[Finding]:
-    """Findings about the old port in a template, except in elastic jobs: their etcd listens on this port."""
+    """Yield findings about `_OLD_PORT` in a template; none for elastic jobs, since an etcd listens on this port."""
     if is_elastic(model) or port == _OLD_PORT or str(_OLD_PORT) not in str(template):
         return
     for path in _mentions(template, ("spec", name, "template")):
@@ -208,7 +221,7 @@ def _old_port(model: PaddleJob, name: str, template: Json, port: int) -> Iterato
 
 
 def _mentions(value: object, path: FieldPath) -> Iterator[FieldPath]:
-    """The paths of values that hold the old port, as a number or in a string."""
+    """Yield the paths of the values below `path` that hold `_OLD_PORT`, as a number or in a string."""
     if isinstance(value, dict | list):
         for key, below in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _mentions(below, (*path, key))

@@ -13,7 +13,11 @@ GROUP = "batch.paddlepaddle.org"
 def manifests(
     base: str, origin: Origin, site: Site, *, plural: str, namespaces: Iterable[str], group: str = GROUP
 ) -> list[Manifest]:
-    """An account and a network policy in each namespace that runs agents of the spec; one role for all of them."""
+    """Return ServiceAccounts, Role, RoleBinding and NetworkPolicies of a spec's agents.
+
+    Each of `namespaces`, in which the agents run, gets an account and a policy. One Role in the spec's namespace gives
+    all accounts access to the custom resource; `group` and `plural` name its kind. `base` is the name of all objects.
+    """
     homes = sorted(set(namespaces))
     network = site.platform.network
     return [

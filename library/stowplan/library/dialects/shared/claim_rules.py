@@ -34,7 +34,7 @@ class Identity(NamedTuple):
 
 
 def name_findings(name: str, path: FieldPath) -> Iterator[Finding]:
-    """Finding about a name that no claim can have."""
+    """Yield a finding at `path` if no claim can have this name."""
     if not is_dns_subdomain(name):
         message = f'"{name}" cannot be the name of a claim.'
         hint = "Use lower-case letters, digits, `-` and `.`, beginning and ending with a letter or digit."
@@ -42,7 +42,10 @@ def name_findings(name: str, path: FieldPath) -> Iterator[Finding]:
 
 
 def template_findings(template: Json, claim: Identity, path: FieldPath, *, owner: str) -> Iterator[Finding]:
-    """Findings about the template of a claim that data is written to. Messages call the spec `owner`."""
+    """Yield findings about the template at `path` of a claim that data is written to.
+
+    `owner` is the word for the spec in messages, such as `cube`.
+    """
     metadata, spec = template.get("metadata") or {}, template.get("spec") or {}
     yield from _metadata(metadata, claim.name, (*path, "metadata"), owner)
     yield from _labels(metadata.get("labels") or {}, (*path, "metadata", "labels"))
@@ -76,7 +79,7 @@ def _annotations(given: Json, path: FieldPath) -> Iterator[Finding]:
 
 
 def _data_source(reference: Json, claim: Identity, path: FieldPath) -> Iterator[Finding]:
-    """Finding about a claim that would be filled with data from a different namespace."""
+    """Yield a finding if a claim would be filled with data from a different namespace."""
     namespace = reference.get("namespace")
     if namespace and namespace != claim.namespace:
         message = f"The claim would be filled from namespace {namespace}; allowed is {claim.namespace}, its own."

@@ -22,7 +22,10 @@ class Write:
 
 
 def clash(own: Write, other: Write, name: str) -> list[Finding]:
-    """Finding about a spec whose writes conflict with the writes of the spec `name`."""
+    """Return a finding if the writes `own` of a spec conflict with the writes `other` of the spec `name`.
+
+    Return an empty list if they do not. The finding is at the spec of `own`.
+    """
     if (own.namespace, own.claim) != (other.namespace, other.claim) or not (own.writes and other.writes):
         return []
     if own.path == other.path:
@@ -48,7 +51,7 @@ def _within(inner: str, outer: str) -> bool:
 
 
 def made_twice(own: Write, other: str) -> Finding:
-    """Finding about a template whose claim the spec `other` already creates."""
+    """Return a finding about the claim template of `own`: the spec `other` creates the same claim."""
     message = f"{other} makes the claim {own.claim} too."
     hint = "Leave the template at one of them; the others name the claim."
     return finding("SP321", own.template, message, hint)

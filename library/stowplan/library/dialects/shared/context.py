@@ -29,7 +29,7 @@ class Context:
         return Site(self.platform, self.version)
 
     def namespace(self, given: str | None) -> str:
-        """`given`, or the platform's default."""
+        """Return the namespace `given` in a spec, or the platform's default if it is None or empty."""
         return given or self.platform.default_namespace
 
 

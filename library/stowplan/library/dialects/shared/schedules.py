@@ -8,7 +8,10 @@ from stowplan.schema.meta import RUN_ANNOTATION
 
 
 def findings(schedule: str | None, time_zone: str | None, annotations: Mapping[str, str]) -> list[Finding]:
-    """Findings about `spec.schedule` and `spec.timeZone`, and about fields that have no effect with or without them."""
+    """Return findings about `spec.schedule` and `spec.timeZone`, and about fields without effect because of them.
+
+    `annotations` are those of the spec.
+    """
     found = []
     if schedule is not None and (problem := cron.problem(schedule)):
         found.append(finding("SP415", ("spec", "schedule"), problem.message, problem.hint))

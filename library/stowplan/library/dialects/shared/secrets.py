@@ -10,7 +10,7 @@ from stowplan.schema.platform.platform import Platform
 
 
 def name_findings(reference: SecretReference | None, path: FieldPath) -> list[Finding]:
-    """Findings about names that no Secret or namespace can have."""
+    """Return findings about names in `reference` that no Secret or namespace can have."""
     found = []
     if reference and reference.name and not is_dns_subdomain(reference.name):
         message = f'"{reference.name}" cannot be the name of a Secret.'
@@ -24,14 +24,20 @@ def name_findings(reference: SecretReference | None, path: FieldPath) -> list[Fi
 
 
 def resolve(reference: SecretReference | None, fallback: SecretName) -> SecretName:
-    """`reference`, each missing part taken from `fallback`, as the old operator did."""
+    """Return the Secret that `reference` names; a missing name or namespace is taken from `fallback`.
+
+    The old operator did the same.
+    """
     if reference is None:
         return fallback
     return SecretName(reference.namespace or fallback.namespace, reference.name or fallback.name)
 
 
 def elsewhere(home: str, secret: SecretName, platform: Platform, path: FieldPath) -> list[Finding]:
-    """Finding about a Secret outside of the spec's namespace, `home`, that the platform does not list."""
+    """Return a finding if specs of the namespace `home` may not use `secret`, else an empty list.
+
+    They may use Secrets of `home`, and of the namespaces that `policy.crossNamespaceSecrets` lists for it.
+    """
     pairs = ((each.spec_namespace, each.secret_namespace) for each in platform.policy.cross_namespace_secrets)
     # `name_findings` reports invalid names of namespaces.
     if not secret.name or secret.namespace == home or not is_dns_label(secret.namespace):
@@ -47,19 +53,23 @@ def elsewhere(home: str, secret: SecretName, platform: Platform, path: FieldPath
 
 
 def volume_reference(secret: SecretName) -> ExternalReference:
-    """The volume Secret and the keys that it must have."""
+    """Return a reference to the Secret of a JuiceFS volume, with the keys that it must have."""
     return ExternalReference("Secret", secret.namespace, secret.name, VOLUME_SECRET_KEYS)
 
 
 def source_reference(secret: SecretName) -> ExternalReference:
-    """The Secret of a source. Its credentials are optional, since a source may be public."""
+    """Return a reference to the Secret of a source, without required keys, since a source may be public."""
     return ExternalReference("Secret", secret.namespace, secret.name)
 
 
 def sync_namespace(
     home: str, volume: SecretName, source: SecretName, platform: Platform, path: FieldPath
 ) -> tuple[str, list[Finding]]:
-    """The namespace in which a sync runs: that of its Secrets, since a pod reads only Secrets of its namespace."""
+    """Return the namespace in which the Job of a sync runs, and findings if no namespace is possible.
+
+    It is the namespace of the Secrets, since a pod reads only Secrets of its own namespace. With findings, it is
+    `home`, the namespace of the dataset.
+    """
     if volume.namespace == source.namespace == home:
         return home, []
     if volume.namespace != source.namespace:

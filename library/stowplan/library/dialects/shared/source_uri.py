@@ -12,7 +12,7 @@ _BLANK = re.compile(r"[\s\x00-\x1f]")
 
 
 def findings(uri: str, path: FieldPath) -> list[Finding]:
-    """Findings of the old operator's checks (`ValidateSourceURI`), and of checks that it lacked."""
+    """Return findings about the URI of a source: those of the old operator (`ValidateSourceURI`) and further ones."""
     storage, delimiter, rest = uri.partition("://")
     if not delimiter or "://" in rest:
         message = f'"{redacted(uri)}" is not of the form NAME://BUCKET[.ENDPOINT][/PREFIX].'
@@ -36,12 +36,15 @@ def findings(uri: str, path: FieldPath) -> list[Finding]:
 
 
 def carries_credentials(text: str) -> bool:
-    """Whether a string holds an address with a literal key, password or token. References to variables do not count."""
+    """Return whether a string holds an address with a literal key, password or token.
+
+    References to variables, `$(NAME)`, do not count.
+    """
     return "@" in text and any("$(" not in match[0] for match in _CREDENTIALS.finditer(text))
 
 
 def redacted(uri: str) -> str:
-    """The URI without anything that could be a credential, for messages."""
+    """Return the URI with `***` for anything that could be a credential, for messages."""
     return _CREDENTIALS.sub("://***@", uri)
 
 

@@ -8,7 +8,11 @@ from stowplan.schema.platform.engines import Accelerator
 
 
 def equipped(template: Json, container: str, accelerators: Mapping[str, Accelerator]) -> Json:
-    """The template with volumes and variables for the devices of `container`. The template's own entries win."""
+    """Return a copy of a pod template with the host directories and variables that the devices of `container` need.
+
+    `container` is the name of a container. `accelerators` are those of the platform file, by name. Existing mounts with
+    the same path and variables with the same name are not replaced.
+    """
     spec = {**template["spec"], "containers": [dict(each) for each in template["spec"]["containers"]]}
     for each in spec["containers"]:
         if each.get("name") == container:

@@ -19,9 +19,10 @@ def group_findings(
     size_path: Callable[[Role], FieldPath],
     template_path: Callable[[Role], FieldPath] | None = None,
 ) -> list[Finding]:
-    """All findings. `size_path` gives the path of a role's number of pods, `template_path` that of its template.
+    """Return all findings about a training job that do not depend on its kind.
 
-    `environments` are the variables that the framework sets.
+    `size_path` gives the path of a role's number of pods, `template_path` the path of a role's template.
+    `environments` are the variables that the framework sets, by role.
     """
     engines = context.platform.engines
     gang, splits = GANG_ENGINES[engines.gang], JOB_ENGINES[engines.jobs].splits
@@ -36,7 +37,7 @@ def group_findings(
 
 
 def _long_names(group: TrainingGroup) -> Iterator[Finding]:
-    """Finding about the first name of a Job that was shortened."""
+    """Yield a finding about the first role whose Job has a shortened name; nothing if no name was shortened."""
     for role in group.roles:
         wanted = f"{group.names.base}-{role.name}"
         if group.names.stem(role.name) != wanted:

@@ -13,7 +13,7 @@ _PREFIX = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?(\.[A-Za-z0-9]([-A-
 
 
 def is_label_value(text: str) -> bool:
-    """Whether a label may have this value. It may be empty."""
+    """Return whether a label may have this value. The empty string is allowed."""
     return not text or _is_word(text)
 
 
@@ -24,7 +24,7 @@ def is_label_key(text: str) -> bool:
 
 
 def label_findings(labels: Mapping[str, object], path: FieldPath) -> Iterator[Finding]:
-    """Findings about keys and values that no label can have, each at its path."""
+    """Yield findings about keys and values that no label can have. `path` is the path of `labels`."""
     for key, value in labels.items():
         if not is_label_key(key):
             message = f'"{key}" cannot name a label.'

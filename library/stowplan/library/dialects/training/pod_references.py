@@ -6,7 +6,10 @@ from stowplan.library.manifest import ExternalReference, Json
 
 
 def externals(template: Json, namespace: str) -> Iterator[ExternalReference]:
-    """Claims, ConfigMaps, Secrets, the account and the priority class of a pod template."""
+    """Yield references to the claims, ConfigMaps, Secrets, ServiceAccount and PriorityClass that a pod template names.
+
+    `namespace` is the namespace of the pods.
+    """
     spec = template["spec"]
     for kind, name in _names(spec):
         if name:

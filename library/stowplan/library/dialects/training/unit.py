@@ -16,7 +16,7 @@ from stowplan.schema.meta import Model
 
 
 def environments(group: TrainingGroup, context: Context) -> Environments:
-    """The variables that the framework sets, for pods with the names of `BLANK_RUN`."""
+    """Return the variables that the framework sets, by role. DNS names in them have `BLANK_RUN` for the run's hash."""
     hosts = JOB_ENGINES[context.platform.engines.jobs].hosts(group, BLANK_RUN)
     return group.framework.environments(group, hosts)
 
@@ -30,11 +30,10 @@ def unit(
     beside: Iterable[Manifest] = (),
     named: Iterable[ExternalReference] = (),
 ) -> Unit:
-    """Build the unit. `variables` is the result of `environments`.
+    """Return the result of compiling a training job. `variables` is the result of `environments`.
 
-    `beside` are further objects of the dialect, `named` are external objects that only the spec names.
-
-    All fractions in training jobs are quantities.
+    `beside` are further manifests of the job's kind. `named` are references to external objects that only the spec
+    names. All fractions in training jobs are quantities, so they are written as strings.
     """
     engines = context.platform.engines
     gang, engine = GANG_ENGINES[engines.gang], JOB_ENGINES[engines.jobs]

@@ -9,7 +9,7 @@ from stowplan.schema.kinds.training_job import TrainingJob
 
 
 def relations(model: TrainingJob, context: Context) -> Relations:
-    """The claims that all pods of the job mount."""
+    """Return the claims that all pods of the job mount, as the only relation to other specs."""
     layout = shape(model, context.platform)
     pods = int(layout.master) + layout.servers + layout.trainers
     volumes = model.spec.volumes or ()

@@ -21,7 +21,7 @@ _ENDPOINT = re.compile(r"(https?://)?([A-Za-z0-9]([-.A-Za-z0-9]*[A-Za-z0-9])?)(?
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """The user's etcd: `text` is the argument on the master's command line, `host` is the first host."""
+    """The user's etcd: `text` is its URLs, joined by commas, for the master's command; `host` is the first host."""
 
     text: str
     host: str
@@ -35,7 +35,10 @@ def endpoints(given: str) -> Endpoints | None:
 
 
 def etcd(image: str) -> Json:
-    """The sidecar, one new member: its state ends with the job. It is ready before the master starts."""
+    """Return the sidecar container: an etcd with one member, whose data end with the pod. `image` is its image.
+
+    It is ready before the master starts.
+    """
     client, peer = f"http://0.0.0.0:{ETCD_PORT}", f"http://127.0.0.1:{_PEER_PORT}"
     return {
         "name": ETCD,
@@ -62,5 +65,5 @@ def etcd(image: str) -> Json:
 
 
 def etcd_volume() -> Json:
-    """The volume for the state of etcd."""
+    """Return the pod's volume for the data of the sidecar."""
     return {"name": ETCD, "emptyDir": {"sizeLimit": "2Gi"}}

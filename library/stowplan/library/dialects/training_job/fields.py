@@ -26,7 +26,7 @@ _OF_ALL: Mapping[str, str] = {
     "volumeMounts": "VolumeMounts",
     "volumes": "volumes",
 }
-"""Fields that all roles share."""
+"""Fields of a pod or container, and the fields of the document's `spec` that give them to all roles."""
 _AS_THEY_ARE = frozenset(
     {
         "imagePullSecrets",
@@ -39,11 +39,14 @@ _AS_THEY_ARE = frozenset(
         "volumes",
     }
 )
-"""Fields with the same value in the document and in the pod."""
+"""Fields of a pod or container whose value is the same as in the document, so that paths below them also fit."""
 
 
 def written(path: FieldPath, role: str) -> FieldPath:
-    """The path in the document for a field of a role's template; the role's path if no field of the document fits."""
+    """Return the path in the document of the field that gives the field `path` of a role's pod template.
+
+    Return the role's path if there is no such field.
+    """
     match path:
         case ("spec", "containers", 0, str(field), *rest) if field in _OF_CONTAINERS:
             return _below(("spec", role, _OF_CONTAINERS[field]), field, rest)

@@ -24,7 +24,7 @@ _RESTARTS = 5
 
 
 def lower(model: TrainingJob, context: Context) -> Lowered:
-    """All objects of a TrainingJob; none if it has errors."""
+    """Return all manifests of a TrainingJob (none if it has errors) and all findings."""
     spec = SpecId(KIND, context.namespace(model.metadata.namespace), model.metadata.name)
     found = rules.findings(model, context.platform)
     if has_errors(found):
@@ -55,7 +55,7 @@ def _group(model: TrainingJob, spec: SpecId, context: Context) -> TrainingGroup:
 
 
 def _roles(model: TrainingJob, layout: Shape, context: Context) -> Iterator[Role]:
-    """The roles, helpers first, in the order in which the old operator created them."""
+    """Yield the roles with pods in the order in which the old operator created them, helpers first."""
     platform = context.platform
     if layout.master:
         ports = (MASTER_PORT, ETCD_PORT) if layout.own_etcd else (MASTER_PORT,)
@@ -93,5 +93,5 @@ def _roles(model: TrainingJob, layout: Shape, context: Context) -> Iterator[Role
 
 
 def _chooses_port(model: TrainingJob) -> bool:
-    """Whether a variable of the user chooses the servers' port. The port to watch is then unknown."""
+    """Return whether a user's variable chooses the port of the parameter servers. Await then cannot watch this port."""
     return "PADDLE_INIT_PORT" in ((model.spec.pserver.envs if model.spec.pserver else None) or {})

@@ -26,7 +26,8 @@ _MASTER_PROGRAM = [
     "-chunk-per-task=1",
     "-task-timeout-dur=16s",
 ]
-"""The program of the launcher's `start_master`, for use with the user's etcd: the launcher only knows localhost's."""
+"""The command that the launcher's `start_master` runs. It is used with a user's etcd: the launcher uses only localhost.
+"""
 
 _MASTER_RESOURCES = {
     "limits": {"cpu": "2", "memory": "1Gi"},
@@ -35,7 +36,7 @@ _MASTER_RESOURCES = {
 
 
 def framework(model: TrainingJob) -> PaddleLegacy:
-    """The framework, with the values that the variables are made from."""
+    """Return the framework object, with the fields of the spec from which it makes the variables."""
     spec = model.spec
     trainer = spec.trainer or TrainerRole()
     resources = trainer.resources or {}
@@ -58,7 +59,7 @@ def framework(model: TrainingJob) -> PaddleLegacy:
 
 
 def template(model: TrainingJob, role: str, layout: Shape, platform: Platform) -> Json:
-    """The PodTemplateSpec of a role, built like the old operator's, with the role's own values."""
+    """Return the PodTemplateSpec of a role, built from the spec's fields as by the old operator."""
     spec = model.spec
     given: JobRole = getattr(spec, role) or JobRole()
     pod: Json = {"containers": [_container(model, role, given, layout)]}
@@ -78,7 +79,9 @@ def template(model: TrainingJob, role: str, layout: Shape, platform: Platform) -
 
 
 def command(role: JobRole) -> list[str] | None:
-    """The entrypoint, split as a shell does; None if not given. Raises ValueError if a quote is not closed.
+    """Return the entrypoint, split into words as by a shell; None if the role has none.
+
+    Raises `ValueError` if a quote is not closed.
 
     A backslash at the end of a line joins it with the next.
     """
@@ -116,13 +119,16 @@ def _master_command(model: TrainingJob) -> list[str]:
 
 
 def _own_etcd(model: TrainingJob) -> Endpoints | None:
-    """The user's etcd, if the spec names one."""
+    """Return the user's etcd; None if the spec names none."""
     given = model.spec.master.etcd_endpoint if model.spec.master else None
     return endpoints(given) if given else None
 
 
 def _directory(role: JobRole) -> str | None:
-    """The working directory of the entrypoint, if it is absolute. Container runtimes refuse relative paths."""
+    """Return the working directory of the entrypoint; None if it is not given or not absolute.
+
+    Container runtimes refuse relative paths.
+    """
     workspace = role.workspace if isinstance(role, TrainerRole) else None
     return workspace if workspace and workspace.startswith("/") else None
 
@@ -135,7 +141,7 @@ def _ports(role: str, layout: Shape) -> list[Json]:
 
 
 def _metadata(model: TrainingJob, role: str) -> Json:
-    """Labels and annotations that the old launcher and schedulers read."""
+    """Return the pod template's labels and annotations that the old launcher and schedulers read."""
     spec = model.spec
     priority = spec.annotations.priority if spec.annotations else None
     name = shorten(model.metadata.name, LABEL_LIMIT)

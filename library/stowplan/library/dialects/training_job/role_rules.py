@@ -29,7 +29,7 @@ _VARIABLE = re.compile(r"[ -<>-~]+")
 
 
 def findings(model: TrainingJob) -> Iterator[Finding]:
-    """All findings about the roles in the document, and about the volumes that they share."""
+    """Yield all findings about the roles in the document, and about the volumes that the roles share."""
     for name in _ROLES:
         role: JobRole | None = getattr(model.spec, name)
         if role:
@@ -38,7 +38,10 @@ def findings(model: TrainingJob) -> Iterator[Finding]:
 
 
 def of_pods(roles: tuple[Role, ...]) -> Iterator[Finding]:
-    """All findings about the roles' finished templates, without duplicates, at the fields that they are made of."""
+    """Yield all findings about the roles' pod templates, without duplicates.
+
+    Each is at the field of the document that gives the wrong value.
+    """
     seen = set()
     for role in roles:
         found = pod_template.findings(role.template, ())
@@ -98,7 +101,10 @@ def _entrypoint(role: ServerRole, text: str, path: FieldPath) -> Iterator[Findin
 
 
 def _for_a_shell(text: str, words: list[str]) -> str | None:
-    """The first thing in a command line that only a shell understands."""
+    """Return the first part of a command line that only a shell understands, as words for a message; None without one.
+
+    `text` is the command line, `words` are its words.
+    """
     joined = text.strip().replace("\\\n", " ")
     if found := _OPERATOR.search(_QUOTED.sub("_", joined)):
         return "the end of a line" if found[0] == "\n" else f"`{found[0]}`"

@@ -28,7 +28,7 @@ _LARGEST_PORT = 65535
 
 
 def findings(model: TrainingJob, platform: Platform) -> list[Finding]:
-    """All findings about the spec itself."""
+    """Return all findings that depend only on the spec and the platform."""
     return [
         *_framework(model),
         *_sizes(model),
@@ -42,7 +42,7 @@ def findings(model: TrainingJob, platform: Platform) -> list[Finding]:
 
 
 def priority_class(model: TrainingJob, platform: Platform) -> str | None:
-    """The PriorityClass of the job: its `priority`, if that is a valid name and the gang engine uses it."""
+    """Return the PriorityClass of the job, its `priority`; None if it is invalid or the gang engine ignores it."""
     wishes = model.spec.annotations
     engine = GANG_ENGINES[platform.engines.gang]
     alone = not engine.prioritizes or (engine.kinds and scheduler(model.spec))
@@ -51,7 +51,7 @@ def priority_class(model: TrainingJob, platform: Platform) -> str | None:
 
 
 def own_pod_group(model: TrainingJob, platform: Platform) -> str | None:
-    """The PodGroup that the spec names for the pods; None if the compiler creates a PodGroup."""
+    """Return the PodGroup that the spec names for the pods; None if it names none or the compiler creates one."""
     compiled = GANG_ENGINES[platform.engines.gang].kinds and not scheduler(model.spec)
     return None if compiled else model.spec.pod_group_name or None
 
@@ -171,7 +171,7 @@ def _trainer_ports(model: TrainingJob, layout: Shape) -> Iterator[Finding]:
 
 
 def _overlaps(layout: Shape) -> Iterator[Finding]:
-    """Findings about roles whose ports overlap. On the network of one node they must differ."""
+    """Yield findings about roles whose ports overlap. On the network of one cluster node, ports must differ."""
     taken = {
         "the master": range(MASTER_PORT, MASTER_PORT + 1) if layout.master else range(0),
         "etcd": range(ETCD_PORT, ETCD_PORT + 1) if layout.master and layout.own_etcd else range(0),
@@ -206,7 +206,7 @@ def _dead(model: TrainingJob) -> Iterator[Finding]:
 
 
 def _left_out(model: TrainingJob) -> Iterator[Finding]:
-    """Findings about roles that the topology does not have."""
+    """Yield findings about roles that a job of this topology does not have."""
     spec = model.spec
     if spec.pserver is not None and topology(spec) != "ps":
         message = "This kind of job has no parameter servers, so these are left out."

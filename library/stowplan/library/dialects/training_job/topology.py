@@ -19,9 +19,11 @@ TYPES: dict[str, Topology] = {"local": "local", "multi": "ps", "nccl2": "collect
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Sizes and ports of the roles. The job leaves out a role without pods.
+    """Sizes and ports of the roles. A role without pods is left out of the job.
 
-    `minimum` is the smallest size of an elastic job, `trainers` its largest.
+    `trainers` and `servers` are numbers of pods; of an elastic job `minimum` is the smallest number of trainers and
+    `trainers` the largest. `minimum` is None for other jobs. `master` says whether there is a master, `own_etcd`
+    whether the master has an etcd as a sidecar.
     """
 
     topology: Topology
@@ -35,12 +37,12 @@ class Shape:
     on_host_network: frozenset[str]
 
     def on_host(self, role: str) -> bool:
-        """Whether the role's pods share the network of their nodes."""
+        """Return whether the role's pods use the network of their cluster nodes."""
         return role in self.on_host_network
 
 
 def topology(spec: TrainingJobSpec) -> Topology:
-    """The topology, from `frame_work` if given, else from `local_job` and `is_nccl`, in this order."""
+    """Return the topology: from `frame_work` if given, else from `local_job`, else from `is_nccl`; `ps` by default."""
     if spec.frame_work is not None:
         return TYPES.get(spec.frame_work.type or "", "ps")
     if spec.local_job:
@@ -49,35 +51,41 @@ def topology(spec: TrainingJobSpec) -> Topology:
 
 
 def instances(role: ServerRole | None) -> tuple[int, int]:
-    """Smallest and largest number of pods. The largest defaults to the smallest."""
+    """Return the smallest and the largest number of pods of a role; the largest defaults to the smallest.
+
+    Both are 0 without the role.
+    """
     least = role.min_instance or 0 if role else 0
     return least, role.max_instance or least if role else 0
 
 
 def may_grow(model: TrainingJob) -> bool:
-    """Whether the job names a range for the number of its trainers."""
+    """Return whether the job names a smallest and a larger largest number of trainers."""
     least, most = instances(model.spec.trainer)
     return topology(model.spec) != "local" and 0 < least < most
 
 
 def is_elastic(model: TrainingJob, platform: Platform) -> bool:
-    """Whether trainers may come and go: the job is fault-tolerant, and the queue admits as many pods as fit."""
+    """Return whether the number of trainers may change while the job runs.
+
+    The job must name a range and be fault-tolerant, and the gang engine must set the number of pods.
+    """
     return may_grow(model) and bool(model.spec.fault_tolerant) and GANG_ENGINES[platform.engines.gang].resizes
 
 
 def scheduler(spec: TrainingJobSpec) -> str | None:
-    """The scheduler that the job names for all of its pods."""
+    """Return the scheduler that the job names for all of its pods; None if it names none."""
     return (spec.annotations.scheduler if spec.annotations else None) or spec.scheduler_name or None
 
 
 def own_ports(spec: TrainingJobSpec) -> bool:
-    """Whether trainers listen on separate ports, from `trainer_port` on."""
+    """Return whether trainers listen on ports of their own, from `trainer_port` on."""
     work = spec.frame_work
     return work is not None and (work.type == "nccl2" or (work.type == "multi" and work.name == "tensorflow"))
 
 
 def shape(model: TrainingJob, platform: Platform) -> Shape:
-    """The shape on this platform. A job that cannot be elastic here has its smallest size."""
+    """Return sizes and ports of the roles on this platform. A job that is not elastic has its smallest size."""
     spec = model.spec
     kind = topology(spec)
     least, most = instances(spec.trainer)
@@ -101,7 +109,10 @@ def _ports(spec: TrainingJobSpec) -> range:
 
 
 def _trainer_ports(spec: TrainingJobSpec, kind: Topology) -> range:
-    """Ports of the trainers: the servers' ports for a collective job without `frame_work`, else separate ports."""
+    """Return the ports of the trainers; empty if they listen on none.
+
+    A collective job without `frame_work` uses the ports that servers would have, other jobs use separate ports.
+    """
     if spec.frame_work is None and kind == "collective":
         return _ports(spec)
     first = spec.trainer_port or 0
@@ -109,6 +120,6 @@ def _trainer_ports(spec: TrainingJobSpec, kind: Topology) -> range:
 
 
 def _on_host(spec: TrainingJobSpec, kind: Topology) -> frozenset[str]:
-    """Roles that `host_network` affected in the old operator's usual mode."""
+    """Return the roles that use the host network if `host_network` is true, as in the old operator's usual mode."""
     listens = kind == "collective" or own_ports(spec)
     return frozenset({"master", "pserver"} | ({"trainer"} if listens else set()))

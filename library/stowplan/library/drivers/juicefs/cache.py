@@ -1,4 +1,4 @@
-"""The directories and the size of a node's cache."""
+"""The directories and the size of the cache of a cluster node."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,16 +16,17 @@ MEMORY = "memory"
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """The cache of one node: host directories and the size in MiB of all of them together."""
+    """The cache of one cluster node: host directories, and the size of all directories together in MiB."""
 
     directories: tuple[str, ...]
     size_mib: int
 
 
 def resolve(dataset: CachedDataset, site: Site) -> Cache:
-    """Directories and size by the old operator's precedence: tiers, then mount options, then a default.
+    """Return directories and size of the cache, with the old operator's precedence: tiers, mount options, a default.
 
-    The default directory is the old operator's. The default size is not (1 PiB, meant as bytes), but the platform's.
+    The default directory is that of the old operator. The default size is that of the platform file; the old operator
+    had 1 PiB, in effect no limit.
     """
     options = dataset.options
     from_tiers = tuple(d for tier in dataset.tiers for d in tier.directories)
@@ -38,12 +39,12 @@ def resolve(dataset: CachedDataset, site: Site) -> Cache:
 
 
 def default_directory(name: str) -> str:
-    """The old operator's default: in memory, with the dataset's lower-case name."""
+    """Return the default directory of the cache, as in the old operator: in memory, with the lower-case `name`."""
     return f"/dev/shm/{name.lower()}"  # noqa: S108 - a path on the node
 
 
 def findings(dataset: CachedDataset, site: Site) -> list[Finding]:
-    """Findings about the cache's directories and size."""
+    """Return findings about the cache's directories and size."""
     allowed = site.platform.juicefs.cache_directories
     found = [*_tiers(dataset, allowed), *_directories_of_option(dataset, allowed), *_default(dataset, allowed)]
     found += _precedence(dataset)
@@ -78,7 +79,7 @@ def _directories_of_option(dataset: CachedDataset, allowed: Sequence[str]) -> li
 
 
 def _default(dataset: CachedDataset, allowed: Sequence[str]) -> list[Finding]:
-    """Findings about the default directory, which the platform's list must allow too."""
+    """Return a finding if the cache uses the default directory and the list `allowed` of the platform file lacks it."""
     if dataset.options.cache_dir or any(tier.directories for tier in dataset.tiers):
         return []
     return cache_directories.findings(default_directory(dataset.names.name), ("spec", "cache"), allowed)

@@ -1,4 +1,4 @@
-"""Options of the JuiceFS mount, as the CSI driver reads them: a sorted list of `key=value` and bare keys."""
+"""Options of the JuiceFS mount, as the CSI driver reads them: a sorted list of `key=value` or, for flags, `key`."""
 
 from stowplan.library.drivers.juicefs import cache
 from stowplan.library.drivers.juicefs.cache import MOUNT
@@ -16,7 +16,7 @@ _RESOLVED = ("cache-dir", "cache-size", "free-space-ratio")
 
 
 def mount_options(dataset: CachedDataset, site: Site) -> list[str]:
-    """All options of the mount, with directories, size and free space of the cache always written out."""
+    """Return all options of the mount, sorted. Directories, size and free space of the cache are always included."""
     node_cache = cache.resolve(dataset, site)
     entries = [
         f"cache-dir={':'.join(node_cache.directories)}",
@@ -31,7 +31,7 @@ def mount_options(dataset: CachedDataset, site: Site) -> list[str]:
 
 
 def findings(dataset: CachedDataset, site: Site) -> list[Finding]:
-    """Findings about the mount options of a SampleSet."""
+    """Return findings about the mount options of a SampleSet."""
     version = client_version(site.platform.juicefs.client_version)
     found = fate_findings(dataset.options, MOUNT_OPTIONS, version, MOUNT)
     for key, value in given(dataset.options):

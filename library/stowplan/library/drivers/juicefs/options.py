@@ -11,7 +11,7 @@ Value = str | int | bool
 
 
 def given(options: Model) -> Iterator[tuple[str, Value]]:
-    """The options that were set, by the keys that users write, in alphabetical order.
+    """Yield (key, value) pairs of the options that were set, by the keys that users write, in alphabetical order.
 
     An empty string counts as not set, as it did for the old operator.
     """
@@ -23,18 +23,22 @@ def given(options: Model) -> Iterator[tuple[str, Value]]:
 
 @cache
 def _fields(kind: type[Model]) -> tuple[tuple[str, str], ...]:
-    """Key and name of each option, sorted."""
+    """Return (key in the document, name of the model's attribute) of each option, sorted."""
     return tuple(sorted((field.alias or name, name) for name, field in kind.model_fields.items()))
 
 
 def client_version(text: str) -> Version:
-    """Parse a version: `(1, 3)` for `1.3`."""
+    """Return a version as numbers: `(1, 3)` for `1.3`."""
     major, _, minor = text.partition(".")
     return int(major), int(minor)
 
 
 def fate_findings(options: Model, table: Mapping[str, Option], version: Version, base: FieldPath) -> list[Finding]:
-    """Findings about negative values, and about options that changed or that the installed client does not know."""
+    """Return findings about negative values, and about options that changed or that the installed client does not know.
+
+    `table` has the options that changed since the old operator, by key. `version` is that of the installed client.
+    `base` is the path of the options.
+    """
     found = []
     for key, value in given(options):
         option = table.get(key, Option(key))

@@ -1,4 +1,4 @@
-"""The cache pods of a dataset: one on each of its nodes."""
+"""The cache pods of a dataset: one on each cluster node that caches the dataset."""
 
 from stowplan.library.builders import service, stateful_set
 from stowplan.library.builders.config_map import config_map
@@ -15,19 +15,22 @@ MODULE = "stowplan.agents.cache"
 
 
 def mount_path(name: str) -> str:
-    """The path at which agents mount the dataset."""
+    """Return the path at which agents mount the dataset `name`: `/mnt/<name>`."""
     return f"{DATA_DIRECTORY}/{name}"
 
 
 def selector(dataset: CachedDataset) -> dict[str, str]:
-    """Labels of the cache pods; a StatefulSet's selector cannot change, so profile `upstream` uses the old one."""
+    """Return the labels that select the dataset's cache pods.
+
+    With the name profile `upstream` they are those of the old operator, since a StatefulSet's selector cannot change.
+    """
     if dataset.names.profile == "upstream":
         return {**labels.legacy_dataset(dataset.names.name), "name": dataset.names.runtime}
     return labels.component_selector(dataset.origin.spec, COMPONENT)
 
 
 def beside(dataset: CachedDataset, partition: int) -> Json:
-    """Return a pod affinity to the node of one cache pod.
+    """Return a required pod affinity to the cluster node of the dataset's cache pod with the number `partition`.
 
     The StatefulSet controller sets the label `statefulset.kubernetes.io/pod-name`, which selects that pod.
     """
@@ -35,13 +38,13 @@ def beside(dataset: CachedDataset, partition: int) -> Json:
 
 
 def near(dataset: CachedDataset, *, required: bool = False) -> Json:
-    """Affinity to the node of any cache pod, required or preferred."""
+    """Return a pod affinity to the cluster node of any cache pod of the dataset, required or preferred."""
     term = affinity.same_node(selector(dataset))
     return affinity.required(term) if required else affinity.preferred(term)
 
 
 def manifests(dataset: CachedDataset, site: Site, service_account: str) -> list[Manifest]:
-    """Service, configuration, StatefulSet and disruption budget."""
+    """Return the objects of the cache pods: ConfigMap, Service, StatefulSet and PodDisruptionBudget."""
     origin, names = dataset.origin, dataset.names
     configuration = config_map(
         f"{names.base}-{COMPONENT}",

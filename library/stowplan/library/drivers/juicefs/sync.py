@@ -14,7 +14,10 @@ _ENDS = ("source", "destination")
 
 
 def flags(options: SyncOptions) -> dict[str, Value]:
-    """Flags without dashes. New files are verified unless the user says otherwise; 0 and false mean not given."""
+    """Return the flags of `juicefs sync` by name without dashes. The options 0 and false count as not given.
+
+    New files are verified (`check-new`) unless the user says otherwise.
+    """
     result: dict[str, Value] = {} if options.check_all or options.check_new is False else {"check-new": True}
     for key, value in given(options):
         option = SYNC_OPTIONS.get(key, Option(key))
@@ -24,10 +27,10 @@ def flags(options: SyncOptions) -> dict[str, Value]:
 
 
 def ends(task: DataTask) -> tuple[str, str]:
-    """Source URI and destination path. Both end in `/` unless both name something below their root without one.
+    """Return source URI and destination path. Either both end in `/` or neither does: JuiceFS refuses other pairs.
 
-    JuiceFS refuses a pair of which only one ends in `/`; the old operator added or removed it in the same way. A
-    destination is below `sub-dir`, since a sync writes to the volume and not through the mount.
+    Neither ends in `/` only if the user wrote none and the destination is not the root; the old operator did the same.
+    The destination is below `sub-dir`, since a sync writes to the volume and not through the mount.
     """
     source = task.source.uri if task.source else ""
     parts = [_subdirectory(task.dataset), task.destination]
@@ -39,7 +42,7 @@ def ends(task: DataTask) -> tuple[str, str]:
 
 
 def root(task: DataTask) -> str | None:
-    """The directory of the volume that is mounted; None for the whole volume."""
+    """Return the directory of the volume that is mounted as the dataset (`sub-dir`); None for the whole volume."""
     path = _subdirectory(task.dataset).strip("/")
     return f"/{path}" if path else None
 
@@ -49,7 +52,7 @@ def _subdirectory(dataset: CachedDataset) -> str:
 
 
 def findings(task: DataTask, site: Site) -> list[Finding]:
-    """Findings about the sync options of a SampleJob."""
+    """Return findings about the sync options of a SampleJob."""
     options = task.sync_options
     found = fate_findings(options, SYNC_OPTIONS, client_version(site.platform.juicefs.client_version), SYNC)
     if options.include and not options.exclude:
@@ -67,7 +70,10 @@ def findings(task: DataTask, site: Site) -> list[Finding]:
 
 
 def keys(source: Source | None, path: FieldPath) -> list[Finding]:
-    """Findings about a source whose keys JuiceFS only accepts in the address. The agent refuses keys for it."""
+    """Return a finding if the source has a Secret, but JuiceFS accepts credentials only in the URI of such a source.
+
+    The agent refuses credentials for this source.
+    """
     storage = source.uri.partition("://")[0] if source else ""
     if not source or not source.secret.name or storage in KEY_VARIABLES or storage not in STORAGES - {"file"}:
         return []
@@ -81,7 +87,10 @@ def keys(source: Source | None, path: FieldPath) -> list[Finding]:
 
 
 def address(source: Source | None, path: FieldPath) -> list[Finding]:
-    """Findings about forbidden characters in a source's URI. The message hides the URI, which may hold a secret."""
+    """Return a finding about forbidden characters in a source's URI.
+
+    The message does not show the URI, which may hold a secret.
+    """
     form = SYNC_FORMS["source"]
     # `source_uri.findings` reports blanks and control characters.
     refused = [each for each in sorted(set(source.uri)) if not form.fits(each)] if source else []
@@ -92,7 +101,7 @@ def address(source: Source | None, path: FieldPath) -> list[Finding]:
 
 
 def _forms(options: SyncOptions) -> Iterator[Finding]:
-    """Findings about values that do not have the form of their option."""
+    """Yield findings about strings that do not have the form that their option requires."""
     for key, value in given(options):
         form = SYNC_FORMS.get(key)
         if form and key != "source" and isinstance(value, str) and not form.fits(value):
@@ -102,7 +111,7 @@ def _forms(options: SyncOptions) -> Iterator[Finding]:
 
 
 def _ignored(options: SyncOptions) -> Iterator[Finding]:
-    """Findings about patterns that JuiceFS drops with a warning: excluded files would then be copied or deleted."""
+    """Yield findings about patterns that JuiceFS drops with a warning: it would then copy or delete excluded files."""
     for key, pattern in (("include", options.include), ("exclude", options.exclude)):
         if pattern and is_ignored(pattern):
             reason, hint = _OPTION if pattern.startswith("-") and "=" in pattern else _BROKEN

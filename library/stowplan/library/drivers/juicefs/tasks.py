@@ -25,7 +25,7 @@ _OPTIONAL_VOLUME_KEYS = ("storage", "bucket", *CREDENTIAL_KEYS, "envs")
 
 
 def task_set(task: DataTask, site: Site, service_account: str) -> TaskSet:
-    """One ConfigMap, and one Job for each stem of the task."""
+    """Return the ConfigMap and the Jobs of a task, one for each of its stems."""
     configuration = config_map(
         task.configuration_stem,
         task.origin,
@@ -52,17 +52,17 @@ def task_set(task: DataTask, site: Site, service_account: str) -> TaskSet:
 
 
 def _deadline(task: DataTask, site: Site) -> int | None:
-    """Return the deadline of a task's pod in seconds; None if it has none.
+    """Return the deadline of a task's Job in seconds; None if it has none.
 
-    A pod that cannot be scheduled would otherwise wait unnoticed, and its CronJob would skip all later runs. A warmup
-    after a sync has no deadline, because the deadline would include the time of the sync.
+    Without it, a pod that cannot be scheduled would wait unnoticed, and its CronJob would start no further Jobs. A
+    warmup after a sync has no deadline, because the deadline would include the time of the sync.
     """
     limited = (task.partitioned and task.after is None) or task.schedule is not None
     return site.platform.juicefs.task_deadline_seconds if limited else None
 
 
 def config(task: DataTask, site: Site) -> AgentConfig:
-    """The configuration that all Jobs of the task share; a partition's number is an argument."""
+    """Return the configuration that all Jobs of the task share. The number of the partition is an argument instead."""
     spec = task.origin.spec
     shared: Json = {
         "target": Target.model_validate({"kind": spec.kind, "namespace": spec.namespace, "name": spec.name}),
@@ -84,7 +84,7 @@ def config(task: DataTask, site: Site) -> AgentConfig:
 
 
 def findings(task: DataTask, site: Site) -> list[Finding]:
-    """Findings about a task on this dataset."""
+    """Return findings about a read-only dataset, and about the paths of a clear."""
     return [*_read_only(task), *_cleared(task, site)]
 
 
@@ -97,7 +97,7 @@ def _read_only(task: DataTask) -> list[Finding]:
 
 
 def _cleared(task: DataTask, site: Site) -> list[Finding]:
-    """Findings about paths of a clear. Only cache directories of the dataset can be cleared."""
+    """Return findings about the paths of a clear. Only cache directories of the dataset can be cleared."""
     if task.operation != "clear" or not task.paths:
         return []
     base: FieldPath = ("spec", "clearOptions", "paths")
@@ -181,7 +181,10 @@ def _secret_env(task: DataTask) -> tuple[Json, ...]:
 
 
 def _pod_affinity(task: DataTask, index: int) -> Json | None:
-    """Pod affinity. Warmup and clear run on the node of their cache pod; rmr prefers a node that has the mount."""
+    """Return the pod affinity of a task's pod; None for a sync, which may run on any cluster node.
+
+    Warmup and clear run on the cluster node of the cache pod number `index`. rmr prefers a node with a cache pod.
+    """
     if task.partitioned:
         return runtime.beside(task.dataset, index)
     return runtime.near(task.dataset) if task.operation == "rmr" else None

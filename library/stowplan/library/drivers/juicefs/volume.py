@@ -7,11 +7,14 @@ from stowplan.library.manifest import Manifest
 from stowplan.library.values import labels
 
 UPSTREAM_STORAGE_CLASS = "paddle-operator"
-"""paddle-operator named a class that never existed, to match claim and volume by name."""
+"""Storage class that paddle-operator named to bind a claim to its volume. The class never existed."""
 
 
 def manifests(dataset: CachedDataset, site: Site) -> list[Manifest]:
-    """A static volume and its claim. The empty storage class prevents dynamic provisioning."""
+    """Return a static PersistentVolume and its claim. An empty storage class prevents dynamic provisioning.
+
+    With the name profile `upstream`, both have the values of paddle-operator.
+    """
     names = dataset.names
     upstream = names.profile == "upstream"
     legacy = labels.legacy_dataset(names.name)

@@ -15,7 +15,7 @@ MOST_THREADS = 256
 
 
 def findings(task: DataTask) -> Iterator[Finding]:
-    """Findings about options that are unsupported or dangerous, or that have no effect."""
+    """Yield findings about options that are unsupported or dangerous, or that have no effect."""
     options = task.sync_options
     if options.delete_dst and not (task.dataset.claim.sub_path or task.destination.strip("/")):
         message = "`delete-dst` would delete whatever else the claim holds: the dataset is at its root."
@@ -35,5 +35,5 @@ def findings(task: DataTask) -> Iterator[Finding]:
 
 
 def threads(options: SyncOptions) -> int:
-    """Number of concurrent requests."""
+    """Return the number of concurrent requests of the transfer agent: `threads`, by default 10."""
     return min(max(options.threads or 10, 1), MOST_THREADS)

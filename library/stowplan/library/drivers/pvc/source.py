@@ -21,7 +21,10 @@ _AMAZON = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class S3Source:
-    """Objects in a bucket. `endpoint` is empty for AWS itself, `region` if it is unknown."""
+    """Objects in a bucket. `key` is the prefix of their keys.
+
+    `endpoint` is a URL, empty for AWS itself. `region` is empty if it is unknown.
+    """
 
     bucket: str
     key: str
@@ -30,12 +33,12 @@ class S3Source:
 
     @property
     def uri(self) -> str:
-        """`s3://bucket/key`."""
+        """The source as `s3://bucket/key`."""
         return f"s3://{self.bucket}/{self.key}"
 
 
 def parse(uri: str, *, plain: bool = False) -> S3Source | str:
-    """The source, or a message if the URI is invalid. `plain` selects HTTP."""
+    """Return the source that the URI names, or a message if the URI is invalid. `plain` selects HTTP for HTTPS."""
     storage, _, rest = uri.partition("://")
     host, _, path = rest.partition("/")
     if storage not in STORAGES:
@@ -52,7 +55,7 @@ def parse(uri: str, *, plain: bool = False) -> S3Source | str:
 
 
 def findings(uri: str, path: FieldPath) -> list[Finding]:
-    """Findings about the source of a dataset in a claim."""
+    """Return a finding at `path` if a dataset in a claim cannot be copied from `uri`, else an empty list."""
     found = parse(uri)
     if isinstance(found, S3Source):
         return []

@@ -15,7 +15,7 @@ _ENDPOINT, _REGION = option_env("s3-endpoint"), option_env("s3-region")
 
 
 def task_set(task: DataTask, site: Site, service_account: str) -> TaskSet:
-    """One ConfigMap and one Job."""
+    """Return the ConfigMap and the only Job of a sync. The source must be valid."""
     found = source.parse(task.source.uri if task.source else "", plain=bool(task.sync_options.no_https))
     if isinstance(found, str):
         # `validate` and `validate_task` refuse such a source.
@@ -80,7 +80,7 @@ def _config(
 
 
 def _inside(task: DataTask, path: str) -> str:
-    """Convert a path in the dataset to a path in its claim."""
+    """Return a path in the dataset as a path in its claim."""
     parts = [*task.dataset.claim.sub_path.split("/"), *path.split("/")]
     return "/".join(part for part in parts if part not in ("", "."))
 
@@ -90,7 +90,7 @@ def _secret(task: DataTask) -> bool:
 
 
 def _secret_env(task: DataTask) -> tuple[Json, ...]:
-    """The variables with the keys of the source, both required. A public source has no Secret."""
+    """Return the variables with the credentials of the source, both required; none for a public source."""
     return (
         agent_pod.secret_env(task.source.secret, SOURCE_SECRET_ENV, optional=())
         if task.source and _secret(task)
