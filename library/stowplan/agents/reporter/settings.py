@@ -1,4 +1,4 @@
-"""Settings of the reporter: arguments, environment and configuration file."""
+"""Settings of the reporter, from arguments, environment and configuration file."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,12 +20,14 @@ _CODES = (
 
 @dataclass(frozen=True, slots=True)
 class ReporterSettings:
-    """Everything the reporter needs to know."""
+    """Everything that the reporter needs to know."""
 
     access: Access
     namespace: str
     job_sets: bool
+    """Whether the cluster has JobSets, so that the reporter must watch them."""
     mxnet_success: MxnetSuccess
+    """The role that decides the success of a distributed MxJob."""
 
 
 def arguments(words: Sequence[str]) -> Arguments:

@@ -1,4 +1,4 @@
-"""Keep a cache in step with the API server, also over faults and restarts of the server."""
+"""Watch that keeps a cache equal to the objects of the API server, also after faults and restarts of the server."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,7 +16,10 @@ PAGE = 100
 """Maximum number of objects in one answer, since a whole answer is held in memory."""
 
 STEADY_SECONDS = 5.0
-"""Seconds after which a round counts as successful. After a shorter round the next one is delayed."""
+"""Seconds after which a round (list and watch, or watch alone) counts as successful.
+
+After a shorter round the next one is delayed.
+"""
 
 SELECTOR = "stowplan.dev/kind"
 """Label of all objects that are compiled from a spec."""
@@ -26,20 +29,21 @@ _GONE, _NOT_FOUND = 410, 404
 
 @dataclass
 class Watching(Generic[T]):
-    """One collection, such as `/apis/batch/v1/namespaces/ml/jobs`.
+    """Watch of one collection of objects, which writes them into a cache.
 
-    It is listed once, page by page, and then watched. After the end of a watch (its time limit, a fault or a restart of
-    the server) the next watch goes on from the last seen version. The collection is listed again only if the server no
-    longer has that version (410).
+    The collection is listed once, page by page, and then watched. A watch ends by its time limit, a fault or a restart
+    of the server. The next watch goes on from the last seen version. The collection is listed again only if the server
+    no longer has that version (status 410).
     """
 
     client: Client
     collection: str
+    """Path on the API server, such as `/apis/batch/v1/namespaces/ml/jobs`."""
     cache: ObjectCache[T]
     log: Log
 
     async def run(self, version: str | None = None) -> None:
-        """List and watch without end. With a `version`, begin by watching from it."""
+        """List and watch without end. With a `version`, a `resourceVersion` of the collection, begin with a watch."""
         backoff = Backoff()
         while True:
             begin = monotonic()
@@ -52,7 +56,7 @@ class Watching(Generic[T]):
                 await asyncio.sleep(backoff.seconds())
 
     async def _list(self) -> str | None:
-        """List the collection and return the list's version; None if listing failed."""
+        """List the collection into the cache. Return the list's `resourceVersion`; None if listing failed."""
         self.cache.begin()
         token = ""
         while True:
@@ -77,7 +81,10 @@ class Watching(Generic[T]):
                 return str(metadata.get("resourceVersion") or "") or None
 
     async def _watch(self, version: str) -> str | None:
-        """Watch until the end of the watch, and return the last seen version; None if the server no longer has it."""
+        """Watch from `version` until the watch ends. Return the version from which the next watch must go on.
+
+        None if the server no longer has that version or no longer serves the kind, so that a new list is needed.
+        """
         async for event in self.client.watch_all(self.collection, SELECTOR, version):
             match event:
                 case WatchEvent(kind, found):
@@ -93,7 +100,7 @@ class Watching(Generic[T]):
         return version
 
     def _take(self, change: Callable[[Manifest], None], manifest: Manifest) -> None:
-        """Apply one change to the cache. An object of an unexpected shape is logged and skipped."""
+        """Call `change`, a method of the cache, with this manifest. If its shape is unexpected, log and skip it."""
         try:
             change(manifest)
         except (KeyError, TypeError, ValueError, AttributeError) as error:

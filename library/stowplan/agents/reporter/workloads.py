@@ -1,4 +1,4 @@
-"""Jobs, JobSets and StatefulSets, reduced to the values that the rules need."""
+"""Jobs, JobSets and StatefulSets, reduced to the values from which the reporter derives a status."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -8,62 +8,67 @@ from stowplan.agents.cluster.answers import Manifest
 
 SPEC_KIND, SPEC_NAME = "stowplan.dev/kind", "stowplan.dev/name"
 SPEC_NAMESPACE = "stowplan.dev/namespace"
-"""Label of objects outside the namespace of their spec."""
+"""Label that only objects outside the namespace of their spec have; its value is the namespace of the spec."""
 ROLE, RUN_HASH = "stowplan.dev/role", "stowplan.dev/run-hash"
 COMPONENT = "app.kubernetes.io/component"
 
 AWAIT = "await"
-"""Name of the container that ends a helper together with the deciding Jobs."""
+"""Name of the container that waits for the deciding Jobs, so that a helper ends together with them."""
 WAIT = "wait-dataset"
 """Name of the init container that delays a pod until its dataset is ready."""
 
 Key = tuple[str, str]
-"""Kind of a custom resource, and the value of the label `stowplan.dev/name`."""
+"""Key of a custom resource within a namespace: its kind, and its name (the value of the label `stowplan.dev/name`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A condition that is true."""
+    """A condition whose status is True."""
 
     reason: str
     message: str
     at: str
-    """Time at which the condition became true; empty if unknown."""
+    """Time at which the condition became true (RFC 3339); empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A Job, or the only Job of a role in a JobSet."""
+    """A Job that belongs to a custom resource. Times are in RFC 3339, or empty if unknown."""
 
     key: Key
+    """Key of the custom resource."""
     uid: str
     name: str
     run: str
     """Hash at the end of the Job's name; the scheduled minute for a Job of a CronJob."""
     role: str
-    """Role of a training job, or the task."""
+    """Role in a training job, or the task, such as `sync`; empty if unknown."""
     created: str
     owner: str
     """Name of the Job's JobSet; empty for none."""
     helper: bool
-    """Whether the pods only wait for the deciding Jobs."""
+    """Whether await is the only main container: the helper runs beside it as a sidecar."""
     suspended: bool
     parallelism: int
+    """Number of pods that should run at once."""
     completions: int
+    """Number of pods that must succeed."""
     deadline: int | None
+    """The Job's `activeDeadlineSeconds`."""
     resized: str
-    """Time of the last write of the number of pods, by the API server's clock."""
+    """Time of the last change of `parallelism`, by the API server's clock; possibly a later time."""
     started: str
     completed: str
     active: int
     succeeded: int
     failed: int
     conditions: Mapping[str, Mark]
+    """Conditions that are true, by type."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobSet:
-    """A JobSet. `sizes` are the numbers of pods by role."""
+    """A JobSet that belongs to a custom resource. `sizes` are the wanted numbers of pods by role."""
 
     key: Key
     uid: str
@@ -88,7 +93,10 @@ class StatefulSet:
 
 
 def key_of(metadata: Mapping[str, Any], namespace: str) -> Key | None:
-    """Return an object's custom resource by its labels; None if it has none, or if that is in another namespace."""
+    """Return the key of the custom resource to which an object with this metadata belongs, by the object's labels.
+
+    None if the labels name no custom resource, or one outside of `namespace`.
+    """
     labels = metadata.get("labels") or {}
     if labels.get(SPEC_NAMESPACE, namespace) != namespace:
         return None
@@ -97,7 +105,10 @@ def key_of(metadata: Mapping[str, Any], namespace: str) -> Key | None:
 
 
 def job(manifest: Manifest, namespace: str) -> Job | None:
-    """Parse a manifest; None for a Job that belongs to no custom resource, or that is being deleted."""
+    """Return the Job with this manifest.
+
+    None if the Job belongs to no custom resource in `namespace`, or if it is being deleted.
+    """
     metadata, spec, status = _parts(manifest)
     key = key_of(metadata, namespace)
     if key is None or "deletionTimestamp" in metadata:
@@ -129,7 +140,7 @@ def job(manifest: Manifest, namespace: str) -> Job | None:
 
 
 def job_set(manifest: Manifest, namespace: str) -> JobSet | None:
-    """Parse a manifest, as `job` does."""
+    """Return the JobSet with this manifest; None in the same cases as `job`."""
     metadata, spec, status = _parts(manifest)
     key = key_of(metadata, namespace)
     if key is None or "deletionTimestamp" in metadata:
@@ -146,7 +157,7 @@ def job_set(manifest: Manifest, namespace: str) -> JobSet | None:
 
 
 def stateful_set(manifest: Manifest, namespace: str) -> StatefulSet | None:
-    """Parse a manifest, as `job` does."""
+    """Return the StatefulSet with this manifest; None in the same cases as `job`."""
     metadata, spec, status = _parts(manifest)
     key = key_of(metadata, namespace)
     if key is None or "deletionTimestamp" in metadata:
@@ -187,7 +198,10 @@ def _size(replicated: Manifest) -> int:
 
 
 def _resized(metadata: Manifest) -> str:
-    """Return the newest time in `managedFields` of a writer of `parallelism`, which may be later than that write."""
+    """Return the newest time at which a field manager that owns `spec.parallelism` wrote to the object.
+
+    The time may be later than the last write of `parallelism` itself. Empty if no manager owns the field.
+    """
     entries = metadata.get("managedFields") or ()
     times = [
         str(each.get("time") or "")

@@ -1,4 +1,4 @@
-"""Standard conditions of all kinds."""
+"""Status conditions that several kinds of custom resources share, and the times of all conditions."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,19 +15,22 @@ COMPLETE, FAILED, STALLED, SUSPENDED = "Complete", "Failed", "Stalled", "Suspend
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A condition before its times are set; `at` is empty if no object has the time of the change."""
+    """A condition before its times are set."""
 
     type: str
     holds: bool
+    """The condition's status: True or False."""
     reason: str
     message: str = ""
     at: str = ""
+    """Time at which the condition got this status (RFC 3339); empty if no object tells it."""
 
 
 def of_work(outcome: RunOutcome, cause: Cause | None) -> list[Draft]:
-    """Return the conditions of a kind that runs to an end. `outcome` must come from `explained`.
+    """Return the conditions Complete, Failed, Stalled and Suspended, for a kind whose runs end.
 
-    Until the end, Complete has the reason why the run is not complete.
+    `outcome` must be a result of `explained`. `cause` is the cause found in the pods, or None. Before the end, it gives
+    the reason and the message of Complete.
     """
     why = None if outcome.is_over else cause
     reason, message = (why.reason, why.message) if why else (outcome.reason, outcome.message)
@@ -43,7 +46,10 @@ def of_work(outcome: RunOutcome, cause: Cause | None) -> list[Draft]:
 
 
 def settled(drafts: Iterable[Draft], seen: Observed) -> list[Status]:
-    """Return the conditions with their times. A condition with an unchanged status keeps its time."""
+    """Return the conditions, with their times, in the form of the custom resource's status.
+
+    If the present status in `seen` has a condition with the same type and status, the time of that condition is used.
+    """
     present = by_type(seen.resource.status)
     now = newest_time(seen)
     generation = seen.resource.generation
@@ -51,12 +57,12 @@ def settled(drafts: Iterable[Draft], seen: Observed) -> list[Status]:
 
 
 def by_type(status: Mapping[str, Any]) -> dict[str, Status]:
-    """Return the conditions of a status by type."""
+    """Return the conditions in the status of a custom resource, by type."""
     return {each["type"]: each for each in status.get("conditions") or () if "type" in each}
 
 
 def is_over(status: Mapping[str, Any]) -> bool:
-    """Return whether the status reports the end of a run."""
+    """Return whether the status of a custom resource says that its run has ended, with success or failure."""
     conditions = by_type(status)
     return any((conditions.get(name) or {}).get("status") == "True" for name in (COMPLETE, FAILED))
 
@@ -73,7 +79,11 @@ def _settled(draft: Draft, present: Status | None, now: str, generation: int) ->
 
 
 def last_cause(pods: Cause | None, status: Mapping[str, Any]) -> Cause | None:
-    """Return the cause found in the pods; after their removal, the cause that was reported before."""
+    """Return the cause `pods`, which was found in the pods, if there is one.
+
+    Otherwise, for example after the removal of the pods, return the cause that the present `status` reports; None if
+    the status reports no cause.
+    """
     if pods is not None:
         return pods
     before = by_type(status).get(COMPLETE) or {}

@@ -1,4 +1,4 @@
-"""The status of a DataCube, except the fields that its agent writes: progress, revision and the attempt."""
+"""Status of a DataCube, without the fields that its transfer agent writes: progress, revision and the attempt."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ FIELDS = frozenset("phase pod conditions observedGeneration".split())
 
 
 def status(seen: Observed) -> Status | None:
-    """Return all fields that the reporter owns; None to leave the status unchanged."""
+    """Return all status fields that the reporter owns, without absent ones; None to leave the status unchanged."""
     if tasks.is_kept(seen):
         return None
     run = present_run(seen)
@@ -39,7 +39,10 @@ def status(seen: Observed) -> Status | None:
 
 
 def _before(status: Mapping[str, Any], run: ObservedRun) -> Mapping[str, Any]:
-    """Return the status if it is about this run (its pod's name begins with the Job's name); otherwise nothing."""
+    """Return `status` if its last report was about this run; otherwise an empty mapping.
+
+    It is about this run if the name of the reported pod begins with the name of one of the run's Jobs.
+    """
     name = ((status.get("pod") or {}).get("reference") or {}).get("name") or ""
     return status if any(str(name).startswith(f"{job.name}-") for job in run.jobs) else {}
 

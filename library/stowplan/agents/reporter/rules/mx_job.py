@@ -1,4 +1,4 @@
-"""The status of an MxJob, by the rules of deepinsight's operator."""
+"""Status of an MxJob, as deepinsight's operator would write it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,10 +12,11 @@ FIELDS = frozenset("phase state reason replicaStatuses run conditions observedGe
 
 
 def status(seen: Observed) -> Status | None:
-    """Return all fields that the reporter owns; None to leave the status unchanged.
+    """Return all status fields that the reporter owns, without absent ones; None to leave the status unchanged.
 
-    `mxnet_success` is the platform's choice. With `scheduler`, the job succeeds with the scheduler, even if a worker
-    failed, as in the old operator. With `worker`, every deciding role must succeed.
+    The platform's setting `mxnet_success` decides when a distributed job succeeds. With `scheduler`, the job succeeds
+    when the scheduler succeeds, even if a worker failed, as in the old operator. With `worker`, every deciding role
+    must succeed.
     """
     if is_kept(seen):
         return None
@@ -52,7 +53,10 @@ def _phase(found: Training) -> str:
 
 
 def _replica(role: Role) -> Status:
-    """Return the role in the terms of the old API, in which a starting pod counts as `Running`."""
+    """Return the entry of a role in `replicaStatuses`, with the field names and values of the old operator.
+
+    The old operator counts a pending or starting pod as `Running`.
+    """
     counts = {
         "Unknown": role.counts["unknown"],
         "Running": role.counts["pending"] + role.counts["starting"] + role.counts["running"],

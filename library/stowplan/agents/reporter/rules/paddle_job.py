@@ -1,4 +1,4 @@
-"""The status of a PaddleJob, by the rules of the Paddle operator."""
+"""Status of a PaddleJob, as the PaddlePaddle operator would write it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,11 +14,11 @@ FIELDS = frozenset(
 )
 
 MOST_REFERENCES = 100
-"""Maximum number of named pods per role, since the size of an object is limited."""
+"""Maximum number of pods per role that the status names, since the size of an object is limited."""
 
 
 def status(seen: Observed) -> Status | None:
-    """Return all fields that the reporter owns; None to leave the status unchanged."""
+    """Return all status fields that the reporter owns, without absent ones; None to leave the status unchanged."""
     if is_kept(seen):
         return None
     spec = seen.resource.spec
@@ -66,9 +66,10 @@ def _start(found: Training, phase: str) -> str | None:
 
 
 def _role(role: Role, seen: Observed) -> Status:
-    """Return the role's counts and pods, with at least one field.
+    """Return the status field of a role: its pods and their counts by state, without counts of 0.
 
-    If all fields of a role were removed, an apply would leave a null, which the server refuses.
+    The count `running` is always there, so the result is never empty. By a server-side apply of an empty object the API
+    server would store a null, which the schema refuses.
     """
     status: Status = {state: role.counts[state] for state in POD_STATES if role.counts[state] or state == "running"}
     if role.pods:

@@ -1,4 +1,4 @@
-"""The rules of each kind."""
+"""For each kind of custom resource, the module that derives the status."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -9,13 +9,13 @@ from stowplan.agents.reporter.rules.conditions import Status
 
 
 class Rules(Protocol):
-    """The module with the rules of one kind."""
+    """Module that derives the status of one kind of custom resource."""
 
     FIELDS: frozenset[str]
-    """Fields of the status that the reporter owns, present or not."""
+    """Names of all status fields that the reporter owns, also of those that are absent at times."""
 
     def status(self, seen: Observed) -> Status | None:
-        """The fields that the reporter owns, without those that are absent; None to leave the status as it is."""
+        """Return all status fields that the reporter owns, without absent ones; None to leave the status unchanged."""
         ...
 
 
@@ -27,16 +27,19 @@ RULES: Mapping[str, Rules] = {
     "SampleSet": sample_set,
     "TrainingJob": training_job,
 }
-"""Rules for each kind of `stowplan.schema.kinds.table`."""
+"""Modules by kind, for each kind of `stowplan.schema.kinds.table`."""
 
 
 def status(seen: Observed) -> Status | None:
-    """Return the fields that the reporter owns; None to leave the status unchanged."""
+    """Return all status fields that the reporter owns, without absent ones; None to leave the status unchanged."""
     return RULES[seen.resource.kind.kind].status(seen)
 
 
 def is_told(seen: Observed, wanted: Status) -> bool:
-    """Return whether the present status already equals `wanted` in all fields that the reporter owns."""
+    """Return whether the present status already equals `wanted` in all fields that the reporter owns.
+
+    Of the conditions, only those in `wanted` are compared.
+    """
     present = seen.resource.status
     for field in RULES[seen.resource.kind.kind].FIELDS - {"conditions"}:
         if present.get(field) != wanted.get(field):

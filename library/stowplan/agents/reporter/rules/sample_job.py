@@ -1,4 +1,4 @@
-"""The status of a SampleJob, except the attempts, which its agents write."""
+"""Status of a SampleJob, without the entries about attempts, which its task agents write."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ _PARTITIONED = ("warmup", "clear")
 
 
 def status(seen: Observed) -> Status | None:
-    """Return all fields that the reporter owns; None to leave the status unchanged."""
+    """Return all status fields that the reporter owns, without absent ones; None to leave the status unchanged."""
     run = present_run(seen)
     task = str(seen.resource.spec.get("type") or "")
     entries = tasks.attempts(seen.resource.status, task)
@@ -51,7 +51,10 @@ def _expected(seen: Observed, task: str) -> int:
 
 
 def _together(parts: Sequence[RunOutcome], total: int) -> RunOutcome:
-    """Combine the partitions' outcomes. A partition without a Job counts as absent."""
+    """Return the outcome of the whole task from the outcomes `parts` of the Jobs, one for each partition.
+
+    `total` is the number of partitions. A partition without a Job counts as absent.
+    """
     missing = [ABSENT] * (total - len(parts))
     return together([*parts, *missing])
 

@@ -1,4 +1,4 @@
-"""The status of a SampleSet, except the fields that its agents write: caches, partitions and attempts."""
+"""Status of a SampleSet, without the fields that its agents write: caches, partitions and attempts."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ _NO_SYNC = RunOutcome("complete", "NoSync", "The data is there already")
 
 
 def status(seen: Observed) -> Status:
-    """Return all fields that the reporter owns."""
+    """Return all status fields that the reporter owns, without absent ones."""
     run, spec = present_run(seen), seen.resource.spec
     found = _newest(seen.sets)
     runtime = [pod for pod in seen.pods if not pod.job]
@@ -57,7 +57,7 @@ def _fills(spec: Mapping[str, Any]) -> bool:
 
 
 def _is_cached(spec: Mapping[str, Any]) -> bool:
-    """Return whether nodes cache the dataset; a plain claim has no cache pods."""
+    """Return whether cluster nodes cache the dataset. Otherwise the dataset is a claim without cache pods."""
     driver = (spec.get("csi") or {}).get("driver")
     return (driver or DEFAULT_DRIVER) in CACHED_DRIVERS
 
@@ -67,7 +67,11 @@ def _sync(seen: Observed, run: ObservedRun) -> RunOutcome:
 
 
 def _task(run: ObservedRun, task: str, seen: Observed) -> RunOutcome:
-    """Return the outcome of a task's Jobs; of a sync in another namespace, the outcome that its agents reported."""
+    """Return the outcome of a task (`sync` or `warmup`) of the dataset.
+
+    It comes from the task's Jobs. A sync without Jobs may run in another namespace, so its outcome comes from the
+    reports of its agents.
+    """
     jobs = [job for job in run.jobs if job.role == task]
     entries = tasks.attempts(seen.resource.status, task)
     if not jobs:
@@ -102,7 +106,10 @@ def _filled(phase: str | None, sync: RunOutcome) -> Draft:
 
 
 def _copies(seen: Observed) -> bool:
-    """Return whether the sync has begun. It also counts as begun between two attempts."""
+    """Return whether the sync has begun: an agent has reported an attempt, or a pod has started its container.
+
+    It also counts as begun between two attempts.
+    """
     run, present = present_run(seen), seen.resource.status
     names = {job.name for job in run.jobs}
     told = any(not names or each.get("run") in names for each in tasks.attempts(present, "sync"))

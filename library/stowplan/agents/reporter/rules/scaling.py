@@ -1,11 +1,11 @@
-"""Changes of the number of trainers, as the old API recorded them."""
+"""Records of changes of the number of trainers, in the form that Baidu's operator wrote into the status."""
 
 from typing import Any
 
 from stowplan.agents.reporter.rules.training import Role, Training
 
 MOST = 50
-"""Maximum number of records; the oldest are dropped."""
+"""Maximum number of records in the status; the oldest are dropped."""
 
 PENDING, DONE, UNDONE = "Unknown", "True", "False"
 
@@ -13,9 +13,10 @@ Record = dict[str, Any]
 
 
 def records(found: Training, role: Role | None) -> list[Record]:
-    """Return the records of this run, with a new one if the Job's size differs from the last reported size.
+    """Return the records of this run's changes, oldest first. `role` is the trainers' role; None gives an empty list.
 
-    A record is `Unknown` until all wanted trainers run, and `False` if the next change came before that.
+    A new record is added if the wanted number of trainers differs from the last reported one. The status of a record is
+    `Unknown` until all wanted trainers run, then `True`. It is `False` if the next change came before that.
     """
     if role is None or not found.run.is_there:
         return []
@@ -31,12 +32,12 @@ def records(found: Training, role: Role | None) -> list[Record]:
 
 
 def is_pending(known: list[Record]) -> bool:
-    """Return whether the newest change is not finished."""
+    """Return whether the newest record is still `Unknown`: its change is not finished. `known` is the oldest first."""
     return bool(known) and known[-1].get("status") == PENDING
 
 
 def _wanted(trainers: str) -> int | None:
-    """Return the wanted number of a report such as `2/6`."""
+    """Return the wanted number of trainers, 6, from a report such as `2/6`; None if the report has another form."""
     text = trainers.partition("/")[2]
     return int(text) if text.isdecimal() else None
 

@@ -1,4 +1,7 @@
-"""Common parts of the kinds that move data: the agents' Jobs, and the agents' reports on each attempt."""
+"""Common parts of the kinds that move data (DataCube, SampleJob, SampleSet).
+
+Their Jobs run task agents, and each agent reports on its attempt in the status.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -14,15 +17,15 @@ Entry = Mapping[str, Any]
 
 
 def attempts(status: Mapping[str, Any], task: str) -> list[Entry]:
-    """Return the agents' entries on a task, sorted by partition."""
+    """Return the entries in `status.attempts` that agents wrote about a task, such as `sync`, sorted by partition."""
     found = [each for each in status.get("attempts") or () if each.get("task") == task]
     return sorted(found, key=lambda each: int(each.get("partition", 0)))
 
 
 def of_entries(entries: Sequence[Entry]) -> RunOutcome:
-    """Return the outcome of a task from its agents' reports alone, for Jobs in another namespace.
+    """Return the outcome of a task from its agents' entries alone, for a task whose Jobs are in another namespace.
 
-    A failure that a retry may cure does not count yet: only the Job knows the number of retries.
+    A failure that a retry may cure does not count as failed, since only the Job knows the number of retries.
     """
     if not entries:
         return ABSENT
@@ -37,7 +40,10 @@ def of_entries(entries: Sequence[Entry]) -> RunOutcome:
 
 
 def told(entries: Iterable[Entry], runs: Iterable[str]) -> Cause | None:
-    """Return a failure that an agent reported about one of these Jobs; used when the pod is gone."""
+    """Return the cause of the first failure in `entries` about one of the Jobs `runs`; None if there is none.
+
+    `entries` are reports of agents on their attempts, which remain after the pods are gone. `runs` are names of Jobs.
+    """
     names = set(runs)
     for each in entries:
         failed = "failed" in (each.get("state"), each.get("result"))
@@ -49,20 +55,23 @@ def told(entries: Iterable[Entry], runs: Iterable[str]) -> Cause | None:
 
 
 def has_begun(pods: Iterable[Pod]) -> bool:
-    """Return whether a pod has started its container."""
+    """Return whether any of the pods has ever started a main container."""
     return any(pod.begun for pod in pods)
 
 
 def phase(found: RunOutcome, *, begun: bool) -> str:
-    """Return the phase of a kind with one task, in the terms of the old operators."""
+    """Return the phase of a DataCube or SampleJob: `Pending`, `Running`, `Succeeded` or `Failed`.
+
+    `begun` is whether any pod has started its container.
+    """
     ended = {"complete": "Succeeded", "failed": "Failed"}.get(found.state)
     return ended or ("Running" if begun and found.state == "active" else "Pending")
 
 
 def is_kept(seen: Observed) -> bool:
-    """Return whether the status remains unchanged, because the run has ended and its Jobs are gone.
+    """Return whether the status must remain unchanged, because the run has ended and its Jobs are gone.
 
-    A schedule retains few of its Jobs. Between two runs the status is that of the last run.
+    A CronJob retains few of its Jobs. So between two scheduled runs the status remains that of the last run.
     """
     status, resource = seen.resource.status, seen.resource
     same = status.get("observedGeneration") == resource.generation

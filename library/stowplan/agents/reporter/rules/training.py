@@ -1,4 +1,4 @@
-"""Common parts of the three kinds of training jobs: the roles and the outcome of a run."""
+"""Common parts of the three kinds of training jobs: the roles of a run, and its outcome."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,12 +17,14 @@ POD_STATES: tuple[PodState, ...] = ("pending", "starting", "running", "succeeded
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """The pods of one role. `wanted` is the number of pods that should run now."""
+    """The pods of one role in one run."""
 
     name: str
     wanted: int
+    """Number of pods that should run now."""
     pods: Sequence[Pod]
     counts: Mapping[PodState, int]
+    """Number of pods in each state."""
     state: Literal["starting", "running", "succeeded", "failed"]
 
     @property
@@ -37,7 +39,7 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """One run of a training job."""
+    """What is known about the present run of a training job."""
 
     run: ObservedRun
     outcome: RunOutcome
@@ -53,20 +55,27 @@ class Training:
 
     @property
     def ran_at(self) -> str:
-        """Return the time at which the last running pod became ready."""
+        """Return the time at which the last of the running pods became ready (RFC 3339); empty if no pod runs."""
         pods = [pod for role in self.roles.values() for pod in role.pods]
         return latest(pod.conditions["Ready"].at for pod in pods if pod.is_running and "Ready" in pod.conditions)
 
     @property
     def began_at(self) -> str:
-        """Return the start of the Jobs of a complete run, for a job that was never seen running; otherwise empty."""
+        """Return the start time of the last Job if the run is complete (RFC 3339); otherwise empty.
+
+        It is the start time of a run so short that the reporter never saw its pods run.
+        """
         return latest(job.started for job in self.run.jobs) if self.outcome.state == "complete" else ""
 
 
 def training(
     seen: Observed, deciders: Collection[str], *, enough: Collection[str] = (), walltime: int | None = None
 ) -> Training:
-    """Judge the present run. `deciders` and `enough` are those of `outcome.of_run`."""
+    """Return what is known about the present run: its outcome, the cause of a problem, and its roles.
+
+    `deciders` and `enough` are role names as in `outcome.of_run`. `walltime` is the deadline in seconds that the user
+    has set; None for no deadline.
+    """
     run = present_run(seen)
     status = seen.resource.status
     before = status if status.get("run") == run.name else {}
@@ -82,14 +91,14 @@ def training(
 
 
 def is_kept(seen: Observed) -> bool:
-    """Return whether the job has ended and its Jobs were removed; its status then remains unchanged."""
+    """Return whether the status must remain unchanged, because the run has ended and its Jobs are gone."""
     status = seen.resource.status
     there = seen.jobs or seen.job_sets
     return not there and is_over(status) and status.get("observedGeneration") == seen.resource.generation
 
 
 def pod_state(pod: Pod) -> PodState:
-    """Return the state as which the old Paddle operator counted the pod."""
+    """Return the state of a pod, by the definitions of the old PaddlePaddle operator."""
     if pod.phase == "Succeeded":
         return "succeeded"
     if pod.phase == "Failed":
@@ -103,7 +112,7 @@ def pod_state(pod: Pod) -> PodState:
 
 
 def reason_of(found: Training) -> str:
-    """Return why the job ended or does not progress; empty if nothing is wrong."""
+    """Return why the training job ended, is suspended or does not progress, as a message; empty if nothing is wrong."""
     if found.outcome.is_over:
         return found.outcome.message
     if found.outcome.state == "suspended":

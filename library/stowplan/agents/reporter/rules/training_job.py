@@ -1,4 +1,4 @@
-"""The status of a TrainingJob, by the rules of Baidu's operator."""
+"""Status of a TrainingJob, as Baidu's operator would write it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ _RUNNING = ("Running", "Scaling")
 
 
 def status(seen: Observed) -> Status | None:
-    """Return all fields that the reporter owns; None to leave the status unchanged."""
+    """Return all status fields that the reporter owns, without absent ones; None to leave the status unchanged."""
     if is_kept(seen):
         return None
     spec = seen.resource.spec
@@ -87,7 +87,10 @@ def _fulfillment(trainers: Role | None, spec: Mapping[str, Any]) -> str | None:
 
 
 def _replica(role: Role) -> Status:
-    """Return the role in the terms of the old API, in which every pod that does not run yet is starting."""
+    """Return the entry of a role in `replica_statuses`, with the field names and values of Baidu's operator.
+
+    That operator counts every pod that does not run yet as `starting`.
+    """
     counts = {
         "starting": role.counts["pending"] + role.counts["starting"] + role.counts["unknown"],
         "running": role.counts["running"],
