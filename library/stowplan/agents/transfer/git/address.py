@@ -23,28 +23,29 @@ class Address:
 
     @property
     def host(self) -> HostOrigin:
-        """Scheme, name in lower case and port."""
+        """Scheme, host name in lower case, and port."""
         return origin(self.url)
 
     @property
     def root(self) -> str:
-        """URL without its path."""
+        """URL of the server, without a path."""
         return urlsplit(self.url)._replace(path="").geturl()
 
     @property
     def directory(self) -> str:
-        """Where a clone is, below the path in the claim."""
+        """Name of a clone's directory: the last segment of the URL without `.git`."""
         return repository_directory(self.url)
 
     @property
     def lfs(self) -> str:
-        """Default URL of Git LFS."""
+        """URL of the Git LFS server unless `.lfsconfig` names another one."""
         base = self.url.rstrip("/")
         return f"{base if base.endswith('.git') else base + '.git'}/info/lfs"
 
     def trusts(self, host: HostOrigin) -> bool:
-        """Return whether credentials for this address may go to a host: the same host, or its https at the default
-        port.
+        """Return whether credentials for this address may be sent to an origin.
+
+        It must be that of this address, or https at port 443 of the same host if this address is http at port 80.
         """
         return Hosts(self.host).is_own(host)
 
@@ -57,7 +58,10 @@ class Address:
         return _comparable(other.url) == _comparable(self.url)
 
     def below(self, url: str) -> "Address | None":
-        """Return the address of a submodule, which may be relative (`../other.git`); None for another scheme."""
+        """Return the address of a submodule whose URL is absolute, or relative to this one (`../other.git`).
+
+        Returns None if it is no valid http or https URL.
+        """
         if url.startswith(("./", "../")):
             parts = urlsplit(self.url)
             path = parts.path.rstrip("/")
@@ -73,7 +77,10 @@ class Address:
 
 
 def split(url: str) -> tuple[Address, Credentials | None]:
-    """Split a URL into address and credentials. Raises ValueError, without the URL, if the URL is invalid."""
+    """Split a URL into the address and the credentials in it; the latter are None if the URL has none.
+
+    Raises ValueError if the URL is invalid. The message omits the URL, which may hold a password.
+    """
     parts = _parts(url)
     userinfo, at, host = parts.netloc.rpartition("@")
     user, _, password = userinfo.partition(":")
@@ -82,6 +89,7 @@ def split(url: str) -> tuple[Address, Credentials | None]:
 
 
 def _parts(url: str) -> SplitResult:
+    """Parse the URL of a repository. Raises ValueError, without the URL, if it is invalid."""
     try:
         parts = urlsplit(url)
         good = parts.scheme in PORTS and bool(parts.hostname) and (parts.port or 1) > 0
@@ -97,7 +105,7 @@ def _parts(url: str) -> SplitResult:
 
 
 def _comparable(url: str) -> str:
-    """The same string for all URLs of one repository."""
+    """Return a string that is equal for all URLs of a repository: with a port, without `.git` and the last `/`."""
     parts = urlsplit(url)
     path = parts.path.rstrip("/").removesuffix(".git")
     scheme, name, port = Address(url).host

@@ -19,7 +19,7 @@ from stowplan.agents.transfer.git.work_tree import Checkout
 from stowplan.schema.agents.exit_codes import ExitCode
 
 ROUNDS = 3
-"""Maximum number of tries if a branch moves between look-up and fetch."""
+"""Maximum number of fetches if the branch moves each time between the look-up of its commit and the fetch."""
 
 DEEPEST = 10
 """Maximum depth of nested submodules."""
@@ -27,21 +27,25 @@ DEEPEST = 10
 
 @dataclass
 class Bringing:
-    """Fetch and checkout of a commit in one repository."""
+    """Brings a commit into one repository of the claim: fetch, checkout, Git LFS objects and submodules."""
 
     repository: Repository
     address: Address
     completion: Completion | None
-    """Completion files; only for a destination that other programs can see."""
+    """Completion files; None for a new clone in its hidden directory, which no other program uses yet."""
     depth: int = 0
-    """Depth of nested submodules; 0 for the repository itself."""
+    """Number of repositories around this submodule; 0 for the repository of the spec."""
 
     @property
     def _git(self) -> Git:
         return self.repository.git
 
     def run(self, wanted: Wanted, ref: str | None, *, fresh: bool) -> tuple[Wanted, str]:
-        """Check out and return the final target, since a branch may move, and its commit."""
+        """Fetch and check out a commit; return the final target and the full name of its commit.
+
+        The final target differs from `wanted` if the branch moved meanwhile. `ref` is the ref of the spec, None for
+        HEAD. `fresh` is True for a clone that this transfer creates, where no edited files can be lost.
+        """
         checkout = Checkout(self.repository)
         if fresh:
             checkout.clear()
@@ -72,6 +76,7 @@ class Bringing:
         return wanted, commit
 
     def _check_out(self, checkout: Checkout, wanted: Wanted, commit: str, contents: Contents, *, fresh: bool) -> None:
+        """Check out the commit and its Git LFS files, unless an existing clone already has both."""
         if fresh or not checkout.is_at(wanted, commit) or checkout.pointers(contents):
             if self.completion:
                 self.completion.begin()
@@ -82,6 +87,7 @@ class Bringing:
             self._git.work.progress.files_unchanged += contents.files
 
     def _count(self, contents: Contents, content: Content, *, fresh: bool) -> None:
+        """Add the files of the commit to the progress. Raises AttemptError (5) if the claim has too little space."""
         progress, missing = self._git.work.progress, content.missing()
         progress.files_total += contents.files
         progress.bytes_total += contents.size
@@ -100,6 +106,7 @@ class Bringing:
             raise AttemptError(ExitCode.CONFLICT, "NoSpace", message)
 
     def _fetched(self, wanted: Wanted, ref: str | None) -> tuple[Wanted, str]:
+        """Fetch the target unless it is present; return the final target and the full name of its commit."""
         for _ in range(ROUNDS):
             if self._is_there(wanted):
                 break
@@ -124,7 +131,7 @@ class Bringing:
         return wanted, commit
 
     def _is_there(self, wanted: Wanted) -> bool:
-        """Return whether an earlier attempt has fetched the target completely and to the wanted depth."""
+        """Return whether an earlier attempt has completely fetched the target, with the wanted depth of history."""
         if not wanted.commit or self.repository.commit(FETCHED) != wanted.commit:
             return False
         tag = wanted.kind != "tag" or self._git.tried(self.repository.place, "cat-file", "-e", wanted.object).code == 0
@@ -138,10 +145,11 @@ class Bringing:
         self._online([f"--depth={depth}"] if depth else [], [f"+{wanted.object}:{FETCHED}"])
 
     def _fetch_all(self) -> None:
-        """Fetch all refs: the server refuses this commit by name, or its name is abbreviated."""
+        """Fetch all branches and tags: the server refuses to send the commit by name, or the name is abbreviated."""
         self._online([], ["+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*"])
 
     def _online(self, options: list[str], refs: list[str]) -> None:
+        """Run `git fetch` for these refspecs. The server may send no more bytes than the claim has free space."""
         options = [*options, *(["--unshallow"] if not options and self.repository.is_shallow else [])]
         words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", *options)
         what = f"Fetching from {self.address.url}"
@@ -151,6 +159,10 @@ class Bringing:
         self._git.online(self.repository.place, *words, "--", self.address.url, *refs, what=what, room=room)
 
     def _submodules(self, commit: str, contents: Contents, *, fresh: bool) -> None:
+        """Fetch and check out the submodules of the commit, if the spec asks for them.
+
+        Raises AttemptError (5) if one is on another host, nested too deep, or in the Git directory of another one.
+        """
         if not self._git.told.remote.submodules or not contents.submodules:
             return
         if self.depth >= DEEPEST:
@@ -187,7 +199,7 @@ class Bringing:
         inner.run(wanted, wanted.name, fresh=fresh or new)
 
     def _known_submodules(self, commit: str) -> dict[str, tuple[str, str]]:
-        """Return names and URLs of the submodules by path."""
+        """Return (name, URL) of each submodule by its path, from the file `.gitmodules` of the commit."""
         words = ("config", f"--blob={commit}:.gitmodules", "--no-includes", "--null", "--list")
         fields: dict[str, dict[str, str]] = {}
         for each in os.fsdecode(self._git.tried(self.repository.place, *words).output).split("\0")[:-1]:
@@ -198,9 +210,10 @@ class Bringing:
 
 
 def _is_name(text: str) -> bool:
-    """Return whether a submodule's name is a relative path without `..`."""
+    """Return whether a submodule's name is a relative path without empty segments, `.` and `..`."""
     return bool(text) and not {"", ".", ".."} & set(text.split("/"))
 
 
 def _holds(path: Path, text: str) -> bool:
+    """Return whether the path is a regular file with this content, and no link to one."""
     return path.is_file() and not path.is_symlink() and path.read_text(encoding="utf-8", errors="replace") == text

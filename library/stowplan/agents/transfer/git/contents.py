@@ -1,7 +1,7 @@
 """Content of a commit: sizes, links, submodules and Git LFS pointers.
 
-A tree of a few kilobytes can stand for 10^10 files. So its listing is processed as a stream, and only the needed
-entries are stored.
+A malicious tree of a few kilobytes can stand for 10^10 files. So the listing of a tree is processed as a stream, and
+only the needed entries are stored.
 """
 
 import os
@@ -16,11 +16,11 @@ from stowplan.agents.transfer.git.repository import Repository
 from stowplan.schema.agents.exit_codes import ExitCode
 
 POINTER_LIMIT = 1024
-"""Maximum size of a Git LFS pointer in bytes."""
+"""Size in bytes that every Git LFS pointer is below."""
 
 SHOWN = 10
 MOST_LINKS = 40
-"""Maximum number of links in one path, as in Linux, so circles end."""
+"""Maximum number of links that are followed in one path, as in Linux, so that circles of links end."""
 
 MOST_FILES = 10_000_000
 """Maximum number of files in one commit."""
@@ -29,7 +29,7 @@ LONGEST_TARGET = 4096
 """Maximum length of a link's target in bytes, as for any path on Linux."""
 
 ENTRY_BYTES = 400
-"""Memory of one path in bytes, without its characters."""
+"""Estimated memory in bytes of one stored path, without its characters."""
 
 _AT_ONCE = 4096
 """Objects per call of `git cat-file`: 16 MiB of links at most."""
@@ -45,50 +45,58 @@ _POINTER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """Git LFS pointer, which replaces the content of a file."""
+    """Git LFS pointer: the digest and size of the content that it replaces in the commit."""
 
     oid: str
+    """SHA-256 of the content in hexadecimal digits."""
     size: int
+    """Size of the content in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """Content of one commit. Paths are relative, with `/`."""
+    """Content of one commit. Paths are relative to the root of the repository."""
 
     files: int = 0
+    """Number of files and links."""
     size: int = 0
     """Total size of all files in bytes, with the full size of Git LFS files."""
     pointers: Mapping[str, Pointer] = field(default_factory=dict)
+    """Git LFS pointers by path."""
     submodules: Mapping[str, str] = field(default_factory=dict)
-    """Commits by path."""
+    """Commits of submodules by path."""
 
     @property
     def objects(self) -> dict[str, int]:
-        """Return the sizes of all Git LFS objects by digest."""
+        """Sizes in bytes of all Git LFS objects of the commit, by digest."""
         return {each.oid: each.size for each in self.pointers.values()}
 
 
 def pointer_of(data: bytes) -> Pointer | None:
-    """Parse a pointer; None if the file is no pointer."""
+    """Parse the content of a file as a Git LFS pointer; None if it is none."""
     found = _POINTER.match(data)
     return Pointer(found[1].decode(), int(found[2])) if found else None
 
 
 class _Listing:
-    """Number and size of a tree's entries, and the entries whose content is needed."""
+    """Counts of a tree's files and bytes, and the entries whose content is needed.
+
+    `room` is the maximum memory in bytes for these entries. With `lfs` they include all possible Git LFS pointers.
+    """
 
     def __init__(self, room: int, *, lfs: bool) -> None:
         self._room, self._lfs = room, lfs
         self.files = self.size = 0
         self.has_attributes = False
         self.links: dict[str, str] = {}
-        """Object names by path, as in `small`."""
+        """Names of Git objects of links, by path."""
         self.small: dict[str, str] = {}
-        """Files that may be Git LFS pointers."""
+        """Names of Git objects of files that may be Git LFS pointers, by path."""
         self.submodules: dict[str, str] = {}
+        """Commits of submodules by path."""
 
     def take(self, record: bytes) -> None:
-        r"""Parse a record `mode type name size\tpath`. Raises AttemptError (exit code 5) for too many files."""
+        r"""Parse a record `mode type name size\tpath`. Raises AttemptError (5) for too many files."""
         fields, _, raw = record.partition(b"\t")
         mode, _, raw_name, size = fields.split()
         path, name = os.fsdecode(raw), raw_name.decode("ascii")
@@ -122,7 +130,10 @@ class _Listing:
 
 
 def read(repository: Repository, commit: str, *, lfs: bool) -> Contents:
-    """Read the whole tree. Raises AttemptError (5) if a link leads out of the repository, or the tree is too large."""
+    """Read the whole tree of a commit and return its content. With `lfs` this includes Git LFS pointers.
+
+    Raises AttemptError (5) if a link leads out of the repository, or if the tree is too large.
+    """
     listing = _Listing((repository.git.told.common.free_mib << 20) // 2, lfs=lfs)
     listed(repository, commit, listing.take)
     _check_links(repository, listing.links)
@@ -142,19 +153,21 @@ def listed(repository: Repository, commit: str, take: Callable[[bytes], None]) -
 
 
 class Records:
-    """Splits output at its NUL bytes."""
+    """Splits a stream of bytes at NUL bytes, and calls `give` with each record, without its NUL."""
 
     def __init__(self, give: Callable[[bytes], None]) -> None:
         self._give = give
         self._rest = b""
 
     def take(self, chunk: bytes) -> None:
+        """Add the next bytes of the stream. A record may begin and end in different chunks."""
         *whole, self._rest = (self._rest + chunk).split(b"\0")
         for each in whole:
             self._give(each)
 
 
 def _check_links(repository: Repository, links: Mapping[str, str]) -> None:
+    """Raise AttemptError (5) if a link leads out of the repository. `links` are names of Git objects by path."""
     content = contents_of(repository, links.values())
     targets = {path: os.fsdecode(content[name]) for path, name in links.items()}
     leading = sorted(path for path in targets if leads_out(path, targets))
@@ -165,7 +178,10 @@ def _check_links(repository: Repository, links: Mapping[str, str]) -> None:
 
 
 def leads_out(path: str, targets: Mapping[str, str]) -> bool:
-    """Return whether a link, followed through all other links, leaves the repository or enters Git's own directory."""
+    """Return whether the link at `path` leads out of the repository or into Git's own directory.
+
+    Further links on the way are followed too. `targets` has the targets of all links by path.
+    """
     at, rest, followed = "", path.split("/")[::-1], 0
     while rest and followed <= MOST_LINKS:
         segment = rest.pop()
@@ -190,7 +206,10 @@ def leads_out(path: str, targets: Mapping[str, str]) -> bool:
 
 
 def _pointers(repository: Repository, commit: str, small: Mapping[str, str]) -> tuple[dict[str, Pointer], int]:
-    """Return the pointers among the small files, by the commit's own attributes, and the sum of their own sizes."""
+    """Return the Git LFS pointers by path, and the sum of the sizes of the pointers themselves in bytes.
+
+    `small` are names of Git objects by path. Of them, the `.gitattributes` of the commit say which belong to Git LFS.
+    """
     git = repository.git
     place = replace(repository.place, variables={"GIT_INDEX_FILE": str(git.folder / "index")})
     git.offline(place, "read-tree", commit)
@@ -198,7 +217,7 @@ def _pointers(repository: Repository, commit: str, small: Mapping[str, str]) -> 
     fields: list[bytes] = []
 
     def take(field_: bytes) -> None:
-        """Collect path, attribute and value."""
+        """Collect three fields (path, attribute, value), then add the path to `chosen` if the value is `lfs`."""
         fields.append(field_)
         if len(fields) == 3:
             if fields[2] == b"lfs":
@@ -221,7 +240,7 @@ def _pointers(repository: Repository, commit: str, small: Mapping[str, str]) -> 
 
 
 def contents_of(repository: Repository, names: Iterable[str]) -> dict[str, bytes]:
-    """Return the contents of small objects by name."""
+    """Return the contents of small Git objects by the name of the object."""
     found: dict[str, bytes] = {}
     wanted = iter(dict.fromkeys(names))
     while batch := list(islice(wanted, _AT_ONCE)):

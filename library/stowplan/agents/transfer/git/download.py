@@ -17,12 +17,12 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 @dataclass
 class Download:
-    """One run. A new clone is built in a hidden directory, and moved to its place once it is complete."""
+    """Download in one attempt. A new clone is built in the directory `hidden`, then moved to `destination`."""
 
     git: Git
     destination: Path
     hidden: Path
-    """Directory of an incomplete clone, in the state of this transfer."""
+    """Directory for an incomplete clone, inside the state directory of this transfer."""
     completion: Completion
 
     def run(self) -> str:
@@ -53,7 +53,10 @@ class Download:
         )
 
     def _begin(self, repository: Repository, length: int) -> None:
-        """Resume the clone of a killed attempt if it has the same origin; otherwise start an empty one."""
+        """Prepare the hidden directory: continue a killed attempt's clone of the same origin, or create an empty one.
+
+        `length` is the length of commit names on the server.
+        """
         if (repository.directory / "HEAD").exists():
             try:
                 repository.check(self.git.told.address)
@@ -68,13 +71,17 @@ class Download:
         repository.make(self.git.told.address, length=40 if length < 40 else length)
 
     def _publish(self) -> None:
+        """Move the complete clone from the hidden directory to the destination."""
         self.completion.begin()
         self.hidden.rename(self.destination)
         sync_directory(self.destination.parent)
         sync_directory(self.hidden.parent)
 
     def _empty(self, repository: Repository, *, fresh: bool) -> str:
-        """Handle a remote without commits."""
+        """Handle a repository without commits on the server, and return a sentence about the result.
+
+        Creates an empty clone if `fresh`. Raises AttemptError (5) if the existing clone has commits.
+        """
         if fresh:
             shutil.rmtree(self.hidden, ignore_errors=True)
             repository.make(self.git.told.address, length=40)

@@ -16,7 +16,7 @@ from stowplan.agents.transfer.tree import Tree
 
 @dataclass(frozen=True)
 class GitEngine:
-    """Copies between a claim and one repository."""
+    """Copies between a claim and one Git repository, by the interface of a transfer engine."""
 
     told: GitSettings
 
@@ -34,7 +34,7 @@ class GitEngine:
             return Download(git, self.told.common.claim / self.told.path, hidden, completion).run()
 
     def upload(self, work: TransferWork, directory: Path | None) -> str:
-        """Push the branch that is checked out."""
+        """Push the branch that is checked out in the claim."""
         Tree(self.told.common.claim, self.told.common.local.path, create=False).close()
         with awaited(directory, work.stop) as held, prepared(self.told, work, held) as git:
             return Upload(git, self.told.common.claim / self.told.path).run()

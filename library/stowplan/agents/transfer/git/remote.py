@@ -10,26 +10,29 @@ from stowplan.agents.transfer.git.program.git import Git
 from stowplan.schema.agents.exit_codes import ExitCode
 
 Kind = Literal["branch", "tag", "ref", "commit", "abbreviation"]
+"""What a name means on the server; `ref` is any other ref, `abbreviation` the beginning of a commit name."""
 
 _FULL = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _PART = re.compile(r"[0-9a-f]{7,63}")
 OLD_DEFAULT = "refs/heads/master"
-"""Default ref of TensorStack's DataCube controller."""
+"""Ref that is taken if HEAD of the server names no branch: the default of TensorStack's DataCube controller."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Target of a fetch. An abbreviated commit has only a name."""
+    """Target of a fetch: what to check out."""
 
     kind: Kind
     name: str
     """Full name of a ref, or the commit as written in the spec."""
     object: str = ""
-    """Commit, or object of an annotated tag."""
+    """Object that the ref points to: a commit, or the tag object of an annotated tag. Empty for an abbreviation."""
     commit: str = ""
+    """Full name of the commit; empty for an abbreviation."""
 
     @property
     def short(self) -> str:
+        """Name without `refs/heads/` or the like; the commit as written if it is no ref."""
         return self.name.split("/", 2)[2] if self.name.startswith("refs/") else self.name
 
     def __str__(self) -> str:
@@ -37,9 +40,10 @@ class Wanted:
 
 
 def find(git: Git, address: Address, ref: str | None) -> Wanted | None:
-    """Look up a ref: a full name, a branch, a tag or a commit, in this order; without a ref, the remote's HEAD.
+    """Look up what a ref of the spec means on the server; None means HEAD of the server.
 
-    Returns None if the repository is empty and no ref is given. Raises AttemptError (4) if the ref does not exist.
+    A full name of a ref is preferred to a branch, that to a tag, and that to the name of a commit. Returns
+    None if the repository is empty and no ref is given. Raises AttemptError (4) if the ref does not exist.
     """
     if ref is None or ref == "HEAD":
         return _head(git, address)
@@ -57,6 +61,10 @@ def find(git: Git, address: Address, ref: str | None) -> Wanted | None:
 
 
 def _head(git: Git, address: Address) -> Wanted | None:
+    """Look up HEAD of the server; None if the repository is empty.
+
+    If HEAD names no existing branch, `master` or the only branch is taken. Raises AttemptError (4) if there is neither.
+    """
     refs, head = _listed(git, address, ["HEAD"])
     if head in refs or (head and "HEAD" in refs):
         return _named(head, {head: refs["HEAD"], **refs})
@@ -73,12 +81,16 @@ def _head(git: Git, address: Address) -> Wanted | None:
 
 
 def _named(name: str, refs: dict[str, str]) -> Wanted:
+    """Return the target for a full name of a ref. `refs` are objects by name, as `_listed` returns them."""
     kind: Kind = "branch" if name.startswith("refs/heads/") else "tag" if name.startswith("refs/tags/") else "ref"
     return Wanted(kind, name, refs[name], refs.get(f"{name}^{{}}", refs[name]))
 
 
 def _listed(git: Git, address: Address, patterns: list[str]) -> tuple[dict[str, str], str]:
-    """Return objects by the names of refs, and the target of HEAD."""
+    """Ask the server for refs; return their objects by full name, and the ref that HEAD points to (empty if unknown).
+
+    An empty list of patterns asks for all refs. The commit of an annotated tag has the tag's name with `^{}` added.
+    """
     words = ("ls-remote", "--symref", "--", address.url, *patterns)
     done = git.online(None, *words, what=f"Asking {address.url} for its branches")
     refs, head = {}, ""
@@ -92,6 +104,6 @@ def _listed(git: Git, address: Address, patterns: list[str]) -> tuple[dict[str, 
 
 
 def branch(git: Git, address: Address, name: str) -> str | None:
-    """Return the commit of a branch; None if it does not exist."""
+    """Ask the server for the commit of a branch, without `refs/heads/`; None if the branch does not exist."""
     full = f"refs/heads/{name}"
     return _listed(git, address, [full])[0].get(full)

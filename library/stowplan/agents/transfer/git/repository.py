@@ -1,4 +1,4 @@
-"""Repository in the claim: checks before its use, and its own small state."""
+"""Repository in the claim: checks and cleaning before its use, its configuration, and look-up of its refs."""
 
 import os
 import re
@@ -16,30 +16,33 @@ from stowplan.agents.transfer.git.program.git import Git, GitPlace
 from stowplan.schema.agents.exit_codes import ExitCode
 
 FETCHED, CHECKED_OUT = "refs/stowplan/fetched", "refs/stowplan/checked-out"
-"""Refs of the last complete fetch and of the last checkout."""
+"""Names of refs that this program sets: to the commit of the last complete fetch, and to that of the last checkout."""
 
 _GARBAGE = ("tmp_pack_*", "tmp_idx_*", "tmp_rev_*", "tmp_obj_*", ".tmp-*")
+"""Names of temporary files that killed Git programs leave in `objects` and `objects/pack`."""
 
 
 @dataclass(frozen=True)
 class Repository:
-    """Work tree in `path` with Git's own directory inside."""
+    """Repository whose work tree is `path`. Git's own directory is `.git` in it, except for a submodule."""
 
     path: Path
     git: Git
     elsewhere: Path | None = None
-    """Git's own directory of a submodule, which lies in that of the outer repository."""
+    """Git's own directory of a submodule, which is inside of the outer repository's; None for `.git` in `path`."""
 
     @property
     def place(self) -> GitPlace:
+        """Paths of the repository as the runner of Git needs them."""
         return GitPlace(self.directory, self.path)
 
     @property
     def directory(self) -> Path:
+        """Git's own directory."""
         return self.elsewhere or self.path / ".git"
 
     def make(self, address: Address, *, length: int) -> None:
-        """Create an empty repository for commit names of `length` digits."""
+        """Create an empty repository with this origin. Commit names of `length` 64 mean SHA-256, others SHA-1."""
         self.directory.mkdir(parents=True)
         words = ("init", "--quiet", "--template=", f"--object-format={'sha256' if length == 64 else 'sha1'}")
         self.git.offline(self.place, *words)
@@ -47,12 +50,14 @@ class Repository:
         self.set("remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*")
 
     def set(self, key: str, value: str) -> None:
+        """Set a value in the configuration file of the repository."""
         self.git.offline(self.place, "config", "--local", "--replace-all", key, value)
 
     def check(self, address: Address) -> None:
-        """Raise AttemptError (5) if it is no repository, has another origin, or would lead Git to other files.
+        """Raise AttemptError (5) if the path is no repository, or one that is unsafe or a clone of another address.
 
-        Credentials in the address of its origin are removed; TensorStack's DataCube controller left them there.
+        It is unsafe if its files or settings could lead Git to other files or servers. Credentials in the URLs of its
+        remotes are removed; TensorStack's DataCube controller stored them there.
         """
         inside = self.directory
         whole = is_directory(self.path) and is_directory(inside) and (inside / "HEAD").is_file()
@@ -75,20 +80,24 @@ class Repository:
             raise AttemptError(ExitCode.CONFLICT, "OtherOrigin", message)
 
     def settings(self) -> Iterator[tuple[str, str]]:
-        """Yield names, in lower case except for their middle part, and values of its own configuration file."""
+        """Yield (name, value) for each setting in the configuration file of the repository.
+
+        Names are in lower case, except for their middle part, such as the branch in `branch.Main.remote`.
+        """
         words = ("config", "--file", str(self.directory / "config"), "--no-includes", "--null", "--list")
         for each in os.fsdecode(self.git.offline(None, *words)).split("\0")[:-1]:
             key, _, value = each.partition("\n")
             yield key, value
 
     def _clean_urls(self) -> None:
+        """Remove credentials from the URLs of remotes in the configuration file."""
         for key, value in list(self.settings()):
             if key.startswith("remote.") and key.endswith("url") and in_url(value):
                 self.set(key, addresses_removed(value))
                 self.git.work.log.info("Took the credentials out of the repository's configuration", setting=key)
 
     def clear_locks(self) -> None:
-        """Remove files that killed Git programs left behind. Those of this agent have ended by now."""
+        """Delete lock files and temporary files of killed Git programs. Call it only while no Git program runs here."""
         inside = self.directory
         for each in [*inside.glob("*.lock"), *(inside / "refs").rglob("*.lock"), *inside.glob("objects/*.lock")]:
             each.unlink(missing_ok=True)
@@ -107,17 +116,18 @@ class Repository:
                     each.unlink(missing_ok=True)
 
     def commit(self, name: str) -> str | None:
-        """Return the commit of a name; None if it does not exist."""
+        """Return the full name of the commit that a ref or commit name means; None if the repository lacks it."""
         done = self.git.tried(self.place, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
         return done.output.decode().strip() if done.code == 0 else None
 
     def branch(self) -> str | None:
-        """Return the full name of HEAD's branch, which may have no commits; None for a detached HEAD."""
+        """Return the branch of HEAD as `refs/heads/…`, even if it has no commits; None if HEAD is detached."""
         done = self.git.tried(self.place, "symbolic-ref", "--quiet", "HEAD")
         return os.fsdecode(done.output).strip() if done.code == 0 else None
 
     @property
     def is_shallow(self) -> bool:
+        """True if the repository has only a part of the history."""
         return (self.directory / "shallow").exists()
 
 
@@ -130,5 +140,5 @@ def is_directory(path: Path) -> bool:
 
 
 def addresses_removed(text: str) -> str:
-    """Remove user and password from URLs in a string."""
+    """Return the string without the user names and passwords in its URLs."""
     return re.sub(r"(?<=://)[^/\s]*@", "", text)

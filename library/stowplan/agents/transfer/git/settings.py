@@ -16,17 +16,19 @@ USERNAME = "oauth2"
 
 @dataclass(frozen=True, slots=True)
 class GitSettings:
-    """Repository and credentials."""
+    """Settings of a transfer with one Git repository."""
 
     common: TransferSettings
     remote: GitEndpoint
     address: Address
     credentials: Credentials | None
+    """User name and password for the server; None for a public repository."""
     ref: str | None
+    """Branch, tag or commit as in the spec; None for HEAD of the server."""
 
     @property
     def hosts(self) -> Hosts:
-        """Hosts that Git LFS and redirects may use."""
+        """Hosts to which Git LFS and redirects may lead."""
         return Hosts(self.address.host, tuple(self.remote.hosts), "git.hosts")
 
     @property
@@ -36,7 +38,7 @@ class GitSettings:
 
 
 def git_settings(common: TransferSettings) -> GitSettings:
-    """The settings of this engine; SettingsError if something is missing or cannot be."""
+    """Return the settings of the Git engine. Raises SettingsError if a value or `git` itself is missing or invalid."""
     remote = common.remote
     if not isinstance(remote, GitEndpoint):
         raise TypeError(remote)
@@ -58,7 +60,10 @@ def git_settings(common: TransferSettings) -> GitSettings:
 
 
 def _credentials(common: TransferSettings, remote: GitEndpoint, inside: Credentials | None) -> Credentials | None:
-    """Options come before what the URL holds."""
+    """Return the credentials from the options, or else `inside`, those of the URL; None if there are none.
+
+    A user name from the options also replaces that of the URL.
+    """
     token = common.values.optional(remote.token_env)
     given = common.values.optional(remote.username_env) or remote.username
     if token is not None:

@@ -1,4 +1,4 @@
-"""Push of the branch that is checked out in the claim. It never commits and never forces."""
+"""Push of the branch that is checked out in the claim. It never creates commits, and never forces a push."""
 
 import os
 import re
@@ -16,12 +16,12 @@ from stowplan.agents.transfer.git.work_tree import edited_files
 from stowplan.schema.agents.exit_codes import ExitCode
 
 _FAILED = re.compile(r"^!\t[^\t]*\t(.*)$", re.MULTILINE)
-"""Rejected ref and reason in the output of `git push --porcelain`."""
+"""Line about a rejected ref in the output of `git push --porcelain`. The group is the reason."""
 
 
 @dataclass
 class Upload:
-    """One run. It only reads the claim's repository, and ignores its configuration."""
+    """Push in one attempt. It only reads the repository in the claim, and ignores its configuration."""
 
     git: Git
     source: Path
@@ -47,6 +47,7 @@ class Upload:
         return f"Branch {name} of {url} is at {commit[:12]}, which {done}{rest}"
 
     def _found(self) -> Repository:
+        """Return the repository in the claim. Raises AttemptError if there is none, or if it is unsafe."""
         repository = Repository(self.source, self.git)
         if not os.path.lexists(self.source):
             message = (
@@ -61,6 +62,7 @@ class Upload:
         return repository
 
     def _head(self, repository: Repository) -> tuple[str, str]:
+        """Return the checked-out branch as `refs/heads/…` and its commit. Raises AttemptError (5) without either."""
         branch, commit = repository.branch(), repository.commit("HEAD")
         if branch is None or not branch.startswith("refs/heads/"):
             where = f"at {commit[:12]}" if commit else "nowhere"
@@ -74,7 +76,10 @@ class Upload:
         return branch, commit
 
     def _workshop(self, repository: Repository, branch: str, commit: str) -> GitPlace:
-        """Create an empty repository that borrows the claim's objects, so that the claim's settings have no effect."""
+        """Create a temporary bare repository with this branch at this commit, and return its paths.
+
+        It uses the objects of the repository in the claim, but not its settings.
+        """
         place = GitPlace(self.git.folder / "workshop")
         place.directory.mkdir()
         kind = "sha256" if len(commit) == 64 else "sha1"
@@ -89,7 +94,7 @@ class Upload:
         return place
 
     def _uncommitted(self, repository: Repository, place: GitPlace) -> int:
-        """Return the number of tracked files with changes. The changes stay."""
+        """Return the number of tracked files with changes that are in no commit, and log their names."""
         index = repository.directory / "index"
         if not index.is_file() or index.is_symlink():
             return 0
@@ -109,6 +114,10 @@ class Upload:
         return len(edited)
 
     def _check_ancestry(self, place: GitPlace, name: str, there: str | None, commit: str) -> None:
+        """Raise AttemptError (5) if `commit` lacks commits of the branch on the server, which is at `there`.
+
+        `there` is None if the server does not have the branch.
+        """
         if there is None:
             return
         if self.git.tried(place, "merge-base", "--is-ancestor", there, commit).code:
@@ -133,7 +142,7 @@ class Upload:
 
 
 def _judge(output: str) -> AttemptError | None:
-    """Translate the server's answer to a push; None if it gave none."""
+    """Return the failure for the output of `git push`; None if it names no rejected ref."""
     found = _FAILED.search(output)
     if found is None:
         return None
@@ -145,7 +154,7 @@ def _judge(output: str) -> AttemptError | None:
 
 
 def copied(source: Path, target: Path) -> None:
-    """Copy a file of the claim with its times.
+    """Copy a file of the claim, with its times, to a path that does not exist.
 
     Raises OSError (ELOOP) for a link, which another writer may have created.
     """

@@ -1,4 +1,4 @@
-"""Checkout of a commit without losing changes of other programs or people."""
+"""Checkout of a commit that never overwrites changes which people or other programs made in the claim."""
 
 import os
 import shutil
@@ -14,17 +14,20 @@ from stowplan.agents.transfer.git.repository import CHECKED_OUT, Repository
 from stowplan.schema.agents.exit_codes import ExitCode
 
 JOURNAL = "stowplan-checkout"
-"""File in Git's own directory during a checkout, with its old and its new commit."""
+"""File in Git's own directory that exists during a checkout. It holds the old and the new commit."""
 
 
 @dataclass(frozen=True)
 class Checkout:
-    """Checkout in one repository."""
+    """Checkout of commits in the work tree of one repository."""
 
     repository: Repository
 
     def guard(self) -> None:
-        """Finish a killed checkout. Then raise AttemptError (exit code 5) if tracked files were edited."""
+        """Finish the checkout of a killed attempt; then raise AttemptError (exit code 5) if tracked files were edited.
+
+        The error is also raised if the index hides edits from Git.
+        """
         self._check_marks()
         self._finish()
         # Git may update its index: the files of a fresh clone are as young as the index, so Git must read them once.
@@ -36,7 +39,10 @@ class Checkout:
             raise AttemptError(ExitCode.CONFLICT, "Dirty", message)
 
     def check_files(self, commit: str, expected: int) -> None:
-        """Raise AttemptError (exit code 11) if a file of the commit is missing after the checkout."""
+        """Raise AttemptError (exit code 11) if a file of the commit is missing after the checkout.
+
+        `expected` is the number of files in the commit.
+        """
         count = 0
         missing: list[str] = []
 
@@ -79,7 +85,10 @@ class Checkout:
             raise AttemptError(ExitCode.CONFLICT, "HiddenChanges", message)
 
     def guard_commits(self, wanted: Wanted, commit: str) -> None:
-        """Raise AttemptError (exit code 5) if commits that were made in the claim would be lost."""
+        """Raise AttemptError (exit code 5) if a checkout of `commit` would lose commits that were made in the claim.
+
+        Only commits on HEAD and on the wanted branch count.
+        """
         repository = self.repository
         for name in ("HEAD", *((wanted.name,) if wanted.kind == "branch" else ())):
             there = repository.commit(name)
@@ -93,31 +102,34 @@ class Checkout:
                 raise AttemptError(ExitCode.CONFLICT, "LocalCommits", message)
 
     def is_at(self, wanted: Wanted, commit: str) -> bool:
-        """Return whether this commit is checked out on the wanted branch."""
+        """Return whether the commit is checked out on the wanted branch, or with a detached HEAD if none is wanted."""
         branch = wanted.name if wanted.kind == "branch" else None
         return self.repository.commit("HEAD") == commit and self.repository.branch() == branch
 
     def clear(self) -> None:
-        """Remove all files of a hidden clone that an earlier attempt began to fill."""
+        """Delete the index and all files of the work tree, which an earlier attempt began to fill in a hidden clone."""
         for each in self.repository.path.iterdir():
             if each.name != ".git":
                 shutil.rmtree(each) if each.is_dir() and not each.is_symlink() else each.unlink()
         (self.repository.directory / "index").unlink(missing_ok=True)
 
     def run(self, wanted: Wanted, commit: str, *, force: bool) -> None:
-        """Check out. `force` overwrites edited files."""
+        """Check out the commit, and set the refs that a clone would have. `force` overwrites edited files.
+
+        Without `force`, raises AttemptError (5) if a file of the claim would be overwritten.
+        """
         self._move(self.repository.commit("HEAD") or "", commit, force=force)
         self._name(wanted, commit)
         self._journal.unlink(missing_ok=True)
 
     def pointers(self, contents: Contents) -> list[str]:
-        """Return the paths of files that have another size than their Git LFS object."""
+        """Return the paths of Git LFS files that are missing, or whose size is not that of their object."""
         return [path for path, each in contents.pointers.items() if self._size(path) != each.size]
 
     def smudge(self, contents: Contents) -> None:
-        """Fill files that still hold pointers, as Git without Git LFS leaves them.
+        """Replace pointers in the work tree, as Git without Git LFS writes them, by the content of their objects.
 
-        Raises AttemptError (exit code 11) if one remains.
+        Raises AttemptError (exit code 11) if a file has another size than its object afterwards.
         """
         stale = [path for path in self.pointers(contents) if (self._size(path) or 0) < POINTER_LIMIT]
         if stale:
@@ -134,9 +146,11 @@ class Checkout:
 
     @property
     def _journal(self) -> Path:
+        """Path of the file that exists during a checkout."""
         return self.repository.directory / JOURNAL
 
     def _move(self, before: str, commit: str, *, force: bool) -> None:
+        """Check out a commit with a detached HEAD. `before` is the present commit; empty if there is none."""
         write(self._journal, f"{before} {commit}\n")
         words = ("checkout", "--quiet", *(("--force",) if force else ()), "--detach", commit)
         try:
@@ -148,7 +162,7 @@ class Checkout:
             raise
 
     def _name(self, wanted: Wanted, commit: str) -> None:
-        """Update the refs that a clone would have, atomically, and put HEAD on the branch."""
+        """Set the refs that a clone would have, all at once, and then let HEAD point to the branch if one is wanted."""
         repository, lines = self.repository, [f"update {CHECKED_OUT} {commit}"]
         if wanted.kind == "branch":
             lines += [f"update {wanted.name} {commit}", f"update refs/remotes/origin/{wanted.short} {commit}"]
@@ -162,7 +176,7 @@ class Checkout:
             repository.set(f"branch.{wanted.short}.merge", wanted.name)
 
     def _finish(self) -> None:
-        """Finish the checkout of a killed attempt: complete only the files that it had to change."""
+        """Finish the checkout of a killed attempt, unless files are edited that this checkout does not change."""
         try:
             before, _, commit = self._journal.read_text(encoding="ascii").removesuffix("\n").partition(" ")
         except FileNotFoundError:
@@ -175,19 +189,23 @@ class Checkout:
             self._journal.unlink()
 
     def _changed(self, before: str, commit: str) -> set[str]:
+        """Return the paths that differ between two commits; all paths of `commit` if `before` is empty."""
         before = before or self.repository.git.offline(self.repository.place, "mktree").decode().strip()
         words = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", before, commit)
         return {os.fsdecode(each) for each in self.repository.git.offline(self.repository.place, *words).split(b"\0")}
 
     def _is_older(self, commit: str, than: str) -> bool:
+        """Return whether `commit` is an ancestor of `than`."""
         words = ("merge-base", "--is-ancestor", commit, than)
         return self.repository.git.tried(self.repository.place, *words).code == 0
 
     def _is_of_origin(self, commit: str) -> bool:
+        """Return whether a fetched branch or a tag contains the commit."""
         words = ("for-each-ref", "--count=1", f"--contains={commit}", "refs/remotes", "refs/tags")
         return bool(self.repository.git.tried(self.repository.place, *words).output)
 
     def _size(self, path: str) -> int | None:
+        """Return the size of a file in bytes; None if it does not exist."""
         try:
             return (self.repository.path / path).lstat().st_size
         except OSError:
@@ -195,6 +213,6 @@ class Checkout:
 
 
 def edited_files(git: Git, place: GitPlace) -> list[str]:
-    """Return the tracked files that differ from the checked-out commit."""
+    """Return the paths of tracked files that differ from the checked-out commit, in the work tree or in the index."""
     words = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames", "--ignore-submodules=all")
     return [os.fsdecode(each[3:]) for each in git.offline(place, *words).split(b"\0")[:-1]]

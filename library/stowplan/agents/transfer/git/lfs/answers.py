@@ -13,19 +13,19 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.schema.agents.exit_codes import ExitCode
 
 MOST_MESSAGE = 300
-"""Characters of a server's message that errors quote."""
+"""Maximum number of characters that an error message quotes of a server's message."""
 
 _OID = re.compile(r"[0-9a-f]{64}")
 _HEADER = re.compile(r"[A-Za-z0-9-]{1,100}")
 _NOT_THEIRS = frozenset(
     {"connection", "content-length", "expect", "host", "range", "te", "trailer", "transfer-encoding", "upgrade"}
 )
-"""Headers that a server may not set. Only `transfer-encoding: chunked` has an effect."""
+"""Headers of an action that are ignored. Only `transfer-encoding: chunked` has an effect (`Action.chunked`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One request that the server asks for."""
+    """One request that the server asks the client to send: URL and headers."""
 
     href: str
     headers: Mapping[str, str]
@@ -35,7 +35,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Answer about one object. Without an action no transfer is needed."""
+    """Answer of the server about one object: actions by name, such as `upload`, or an error with its HTTP code."""
 
     actions: Mapping[str, Action]
     error: str | None = None
@@ -43,7 +43,7 @@ class Answer:
 
 
 def answers(data: bytes, asked: set[str]) -> dict[str, Answer]:
-    """Parse the answers by object.
+    """Parse the answer to a batch request, and return the answers by digest. `asked` are the requested digests.
 
     Raises AttemptError for an invalid answer: TRANSIENT (10) if it may have been cut off, else CONFLICT (5).
     """
@@ -91,7 +91,7 @@ def _is_header(name: Any, value: Any) -> bool:
 
 
 def parsed(data: bytes) -> Any:
-    """Parse JSON; None if it is invalid."""
+    """Parse JSON; None if it is invalid (or `null`)."""
     try:
         return json.loads(data)
     except (ValueError, RecursionError):
@@ -99,5 +99,5 @@ def parsed(data: bytes) -> Any:
 
 
 def quoted(message: str) -> str:
-    """The beginning of a server's message, with a blank in place of each character that is not printable."""
+    """Return the beginning of a server's message, with a blank in place of each character that is not printable."""
     return "".join(each if each.isprintable() else " " for each in message[:MOST_MESSAGE])

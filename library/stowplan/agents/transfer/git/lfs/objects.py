@@ -1,4 +1,4 @@
-"""Git LFS objects of one commit: list the missing ones, fetch and verify them."""
+"""Download of the Git LFS objects of one commit: list the missing objects, fetch and verify them."""
 
 import hashlib
 import os
@@ -24,13 +24,13 @@ from stowplan.agents.transfer.tree import Tree
 from stowplan.schema.agents.exit_codes import ExitCode
 
 KNOWN = "stowplan-lfs"
-"""File in Git's own directory with the digests of the objects that were verified and durable, one per line."""
+"""File in Git's own directory with the digests of objects that were verified and made durable, one per line."""
 
 _BLOCK = 1 << 20
 
 
 def server_url(git: Git, place: GitPlace, address: Address, commit: str) -> str:
-    """Where Git LFS is: what `.lfsconfig` of the commit says, or else below the repository.
+    """Return the URL of the Git LFS server: the one in `.lfsconfig` of the commit, or else `address.lfs`.
 
     Raises AttemptError (exit code 5) for a host that the spec does not name: every committer can write `.lfsconfig`.
     """
@@ -48,7 +48,7 @@ def server_url(git: Git, place: GitPlace, address: Address, commit: str) -> str:
 
 
 def batches(objects: dict[str, int]) -> Iterator[list[tuple[str, int]]]:
-    """Yield the objects in order, in lists of at most as many objects as one LFS batch request may name."""
+    """Yield (digest, size) of the objects, sorted by digest, in lists of at most `AT_ONCE` objects."""
     rest = iter(sorted(objects.items()))
     while batch := list(islice(rest, AT_ONCE)):
         yield batch
@@ -61,7 +61,7 @@ def object_key(oid: str) -> str:
 
 @dataclass
 class Content:
-    """LFS objects that one commit references."""
+    """Git LFS objects that one commit references."""
 
     repository: Repository
     address: Address
@@ -74,7 +74,10 @@ class Content:
         return self.repository.git
 
     def missing(self) -> dict[str, int]:
-        """Return the sizes of missing objects. Objects that were never verified are read, and removed if damaged."""
+        """Return the sizes in bytes, by digest, of the objects that must be fetched.
+
+        Present objects that are not recorded as verified are read, and deleted if they are damaged.
+        """
         known = self._known()
         for oid, size in self.contents.objects.items():
             path = self.repository.directory / "lfs" / "objects" / object_key(oid)
@@ -88,7 +91,7 @@ class Content:
         return self._missing
 
     def fetch(self) -> None:
-        """Fetch the missing objects. Raises AttemptError if one is still missing."""
+        """Fetch the objects that `missing` returned. Raises AttemptError if one cannot be fetched."""
         if not self._missing:
             return
         need_lfs()
@@ -110,7 +113,7 @@ class Content:
                 each.unlink(missing_ok=True)
 
     def remember(self) -> None:
-        """Record that all needed objects are present and durable."""
+        """Record that all objects of the commit are verified and durable. Call it after they were synced to disk."""
         if self.contents.objects:
             write(self.repository.directory / KNOWN, "".join(f"{oid}\n" for oid in sorted(self.contents.objects)))
 
@@ -142,7 +145,10 @@ class Content:
     def _fetch(  # noqa: PLR0917 - what one object needs
         self, server: LfsServer, tree: Tree, oid: str, size: int, action: Action, count: Callable[[int], None]
     ) -> None:
-        """Fetch the rest of an object after the bytes of an earlier attempt. Remove it at once if it is wrong."""
+        """Fetch the bytes of an object that earlier tries did not fetch, and verify it. A wrong object is deleted.
+
+        `count` gets the number of bytes of each piece that was written.
+        """
         what = f"Object {oid} of Git LFS"
         parent, name = tree.parent(_part(oid), create=True)
         descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644, dir_fd=parent)
@@ -174,6 +180,7 @@ class Content:
             raise AttemptError(ExitCode.INTEGRITY, "WrongDigest", message)
 
     def _known(self) -> set[str]:
+        """Return the digests of objects that are recorded as verified; an empty set if there is no record."""
         try:
             return set((self.repository.directory / KNOWN).read_text(encoding="ascii").split())
         except (OSError, UnicodeDecodeError):
@@ -181,7 +188,11 @@ class Content:
 
 
 def action_of(name: str, oid: str, answer: Answer | None) -> Action | None:
-    """Return the requested action; None if no transfer is needed. Raises AttemptError if the server refuses."""
+    """Return the action `name` (`download` or `upload`) of a server's answer about an object.
+
+    Returns None if the answer has no such action; for an upload the server then already has the object. Raises
+    AttemptError if the server gave no answer about the object (None) or an error.
+    """
     if answer is None:
         raise not_there(oid, "nothing")
     if answer.error is None:
@@ -195,12 +206,13 @@ def action_of(name: str, oid: str, answer: Answer | None) -> Action | None:
 
 
 def not_there(oid: str, said: str) -> AttemptError:
-    """Return the failure for an object that the server does not have."""
+    """Return the failure for an object that the server does not have. `said` is what the server answers about it."""
     message = f"The server of Git LFS does not have object {oid}: it says {said}"
     return AttemptError(ExitCode.NOT_FOUND, "LfsMissing", message)
 
 
 def _part(oid: str) -> str:
+    """Return the path of an incomplete object below Git's own `lfs` directory."""
     return f"incomplete/{oid}.part"
 
 

@@ -1,4 +1,4 @@
-"""Client of a Git LFS server, for the locations of objects and for their content.
+"""Client of a Git LFS server. It asks for the URLs of objects, and transfers their content.
 
 Protocol: https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md and basic-transfers.md. The program `git-lfs`
 follows every address and header in an answer, and bypasses all proxies for addresses of this machine (its
@@ -28,11 +28,11 @@ MOST_ANSWER = 4 << 20
 """Maximum size in bytes of an answer about `AT_ONCE` objects."""
 
 AT_ONCE = 100
-"""Objects per request, as in `git-lfs`."""
+"""Maximum number of objects per batch request, as in `git-lfs`."""
 
 CONNECT_SECONDS, SILENCE_SECONDS = 10.0, 60.0
 LONGEST_WAIT = 300.0
-"""Maximum wait in seconds for a Retry-After."""
+"""Maximum seconds that an answer's header `Retry-After` can delay the next try."""
 
 _JSON = "application/vnd.git-lfs+json"
 _CHUNK = 1 << 16
@@ -40,7 +40,7 @@ _MAY_PASS = frozenset({408, 425, 429, 500, 502, 503, 504, 509})
 
 
 class LfsServer:
-    """Server at one URL. Any thread may use it."""
+    """Client for the Git LFS server at one URL. Any thread may use it."""
 
     def __init__(self, git: Git, url: str, environment: Mapping[str, str]) -> None:
         self._git, self._url = git, url.rstrip("/")
@@ -60,7 +60,11 @@ class LfsServer:
         self._http.close()
 
     def batch(self, operation: str, objects: Sequence[tuple[str, int]], ref: str | None) -> dict[str, Answer]:
-        """Return the answers about objects (digest and size) by digest. Raises AttemptError after the last retry."""
+        """Ask how to transfer objects, and return the answers by digest. The server may leave out objects.
+
+        `operation` is `download` or `upload`, `objects` are (digest, size in bytes), `ref` is the branch of an upload
+        as `refs/heads/…`, or None. Raises AttemptError after the last retry.
+        """
         asked: dict[str, Any] = {
             "operation": operation,
             "transfers": ["basic"],
@@ -89,8 +93,10 @@ class LfsServer:
     ) -> Iterator[httpx.Response]:
         """Send one request and yield its answer before the body is read.
 
-        Raises AttemptError, also for connection errors inside of the `with` block. `begin` is the first wanted byte.
-        `body` may be read more than once if it is a list.
+        `what` is the beginning of error messages. `size` is the size of the body in bytes, None without a body. `body`
+        is iterated again for each redirect, so it must not be an iterator. `begin` is the offset of the first wanted
+        byte.
+        Raises AttemptError for an error of the server, and for connection errors inside of the `with` block.
         """
         try:
             with self._redirected(method, action, what, body, size, begin) as response:
@@ -134,9 +140,10 @@ class LfsServer:
     def _send(
         self, method: str, url: str, where: tuple[str, str, int], headers: dict[str, str], body: Iterable[bytes]
     ) -> httpx.Response:
-        """Send one request.
+        """Send one request to a URL whose origin is `where`, and return its answer.
 
-        The spec's credentials go only to its own host: at once for the API, elsewhere after a 401.
+        The credentials of the spec go only to the spec's own host: at once to the Git LFS server, but to other URLs of
+        the host only after an answer with status 401.
         """
         credentials = self._told.credentials if self._told.hosts.is_own(where) else None
         own = credentials if "authorization" not in headers else None
@@ -157,7 +164,7 @@ class LfsServer:
         return self._http.send(request, stream=True)
 
     def _refusal(self, response: httpx.Response, what: str) -> AttemptError:
-        """Return an AttemptError for an HTTP error. It quotes only the LFS server: other hosts are not trusted."""
+        """Return the failure for an HTTP error. It quotes only the Git LFS server, since other hosts are not trusted."""
         said = ""
         if str(response.url).startswith(f"{self._url}/") and _is_json(response):
             found = parsed(_limited(response))
@@ -177,7 +184,7 @@ class LfsServer:
 
 
 class _Body(httpx.SyncByteStream):
-    """Request body that can be sent again, unlike an iterator."""
+    """Request body that can be sent again if `chunks` can be iterated again."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = chunks
@@ -187,11 +194,12 @@ class _Body(httpx.SyncByteStream):
 
 
 def content_of(response: httpx.Response) -> Iterator[bytes]:
-    """Yield the body of an answer; enforce the minimum speed."""
+    """Yield the body of an answer in pieces. Raises SlowError if the server is slower than the minimum speed."""
     return at_least_speed(response.iter_raw(), _CHUNK)
 
 
 def _limited(response: httpx.Response) -> bytes:
+    """Return the body of an answer. Raises AttemptError (5) if it has more than `MOST_ANSWER` bytes."""
     data = b""
     for chunk in content_of(response):
         data += chunk
@@ -206,7 +214,7 @@ def _is_json(response: httpx.Response) -> bool:
 
 
 def _without_user(url: str) -> str:
-    """The URL without user and password."""
+    """Return the URL without user and password."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 

@@ -1,4 +1,4 @@
-"""Upload of the Git LFS objects that commits reference, before the branch that names the commits."""
+"""Upload of the Git LFS objects that the new commits of a branch reference, before the push of the branch."""
 
 import hashlib
 import os
@@ -23,12 +23,16 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 _BLOCK = 1 << 20
 _AT_ONCE = 4096
-"""Small Git objects per call of `git cat-file`."""
+"""Number of small Git objects per call of `git cat-file`."""
 
 
 @dataclass
 class LfsUpload:
-    """Objects of the commits that the server lacks. `place` has the commits; the objects lie in the claim."""
+    """Upload of the Git LFS objects of the commits from `since` (exclusive) to `commit` on `branch`.
+
+    `since` is None if the server does not have the branch. `place` is the repository with the commits. The objects are
+    in `repository`, in the claim.
+    """
 
     repository: Repository
     place: GitPlace
@@ -41,7 +45,7 @@ class LfsUpload:
         return self.repository.git
 
     def run(self) -> None:
-        """Upload. Raises AttemptError if an object that the server wants is missing or damaged."""
+        """Upload the objects that the server lacks. Raises AttemptError if the claim lacks one, or it is damaged."""
         objects = self._objects()
         if not objects:
             return
@@ -59,7 +63,7 @@ class LfsUpload:
             crew.end()
 
     def _objects(self) -> dict[str, int]:
-        """Return the sizes of all objects that the new commits reference, by digest, as `git-lfs push` does."""
+        """Return the sizes in bytes, by digest, of all Git LFS objects that the new commits reference."""
         since = (f"^{self.since}",) if self.since else ()
         small = ("--filter=object:type=blob", f"--filter=blob:limit={POINTER_LIMIT}", "--filter-provided-objects")
         words = ("rev-list", "--objects", "--no-object-names", *small, self.commit, *since)
@@ -81,6 +85,7 @@ class LfsUpload:
         return found
 
     def _object(self, server: LfsServer, folder: str, oid: str, size: int, answer: Answer | None) -> None:
+        """Upload one object, unless the server has it. The first answer may have expired, so retries ask again."""
         first = [answer]
 
         def once() -> None:
@@ -112,6 +117,7 @@ class LfsUpload:
             raise AttemptError(ExitCode.CONFLICT, "LfsMissing", f"{message} ({error.strerror})") from None
 
     def _verify(self, server: LfsServer, action: Action, oid: str, size: int) -> None:
+        """Ask the server to check an object that was uploaded."""
         body = b'{"oid":"%b","size":%d}' % (oid.encode("ascii"), size)
         headers = {"accept": "application/vnd.git-lfs+json", "content-type": "application/vnd.git-lfs+json"}
         asked = Action(action.href, {**headers, **action.headers}, chunked=False)
@@ -120,7 +126,7 @@ class LfsUpload:
 
 
 class _Opened:
-    """Descriptor that `closing` closes."""
+    """Wrapper of a file descriptor with a method `close`, for `contextlib.closing`."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -134,7 +140,7 @@ class _Opened:
 
 @dataclass
 class _Content:
-    """Content of an open file. Each iteration starts at the beginning."""
+    """Content of an open file as the body of a request. Each iteration starts at the beginning of the file."""
 
     descriptor: int
     oid: str
@@ -143,7 +149,7 @@ class _Content:
     sent: Callable[[int], None]
 
     def verify(self) -> None:
-        """Raise AttemptError (5) unless it is a file with this size and SHA-256: no other file may be sent."""
+        """Raise AttemptError (5) unless it is a regular file with this size and SHA-256. No other file may be sent."""
         status, digest = os.fstat(self.descriptor), hashlib.sha256()
         good = stat.S_ISREG(status.st_mode) and status.st_size == self.size
         if good:
@@ -167,5 +173,5 @@ class _Content:
 
 
 def _typed(action: Action) -> Action:
-    """Add a content type, which storages require (`git-lfs` guesses one if the server names none)."""
+    """Return the action with a content type, which storages require, unless the server already named one."""
     return Action(action.href, {"content-type": "application/octet-stream", **action.headers}, action.chunked)

@@ -16,23 +16,23 @@ from stowplan.agents.attempt.stop import Stop
 from stowplan.schema.agents.exit_codes import ExitCode
 
 LOOK_SECONDS = 0.2
-"""Seconds between two checks for the end of the attempt."""
+"""Seconds between two checks whether the attempt must stop."""
 
 END_SECONDS = 2.0
 """Seconds between SIGTERM and SIGKILL."""
 
 MOST_OUTPUT = 64 << 20
-"""Maximum size in bytes of output that is returned as a whole."""
+"""Maximum bytes of standard output of a program without `Call.take`."""
 
 LAST_ERRORS = 64 << 10
-"""Maximum size in bytes of the returned end of standard error."""
+"""Maximum bytes of standard error that are returned. Only the last ones are."""
 
 _CHUNK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """Result of a program."""
+    """Exit code, standard output and end of standard error of a program."""
 
     code: int
     output: bytes
@@ -48,7 +48,7 @@ class Call:
     folder: Path
     feed: bytes = b""
     held: tuple[int, ...] = ()
-    """Descriptors that the process and its children keep open."""
+    """File descriptors that the process and its children inherit."""
     take: Callable[[bytes], None] | None = None
     """Callback that gets standard output in pieces. Without it the output is returned, up to `MOST_OUTPUT`."""
     memory: int | None = None
@@ -56,7 +56,7 @@ class Call:
 
 
 def run(call: Call, stop: Stop) -> Done:
-    """Run the program and wait for its end.
+    """Run the program, wait for its end, and return its result, whatever its exit code.
 
     Raises StoppedError if the attempt ends first; all processes are then gone. Raises AttemptError (5) for too much
     output, and any error of `take`.
@@ -84,6 +84,7 @@ def run(call: Call, stop: Stop) -> Done:
 
 
 def _wait(process: "subprocess.Popen[bytes]", call: Call, stop: Stop) -> Done:
+    """Write the input, read the outputs and wait for the end of a process. Raises as `run` does."""
     errors = _Errors(process)
     feeder = threading.Thread(target=_feed, args=(process, call.feed), daemon=True)
     feeder.start()
@@ -102,6 +103,7 @@ def _wait(process: "subprocess.Popen[bytes]", call: Call, stop: Stop) -> Done:
 
 
 def _chunks(process: "subprocess.Popen[bytes]", stop: Stop) -> Iterator[bytes]:
+    """Yield standard output in pieces until its end. Raises StoppedError if the attempt must stop."""
     assert process.stdout  # noqa: S101 - it was asked for
     descriptor = process.stdout.fileno()
     poll = select.poll()
@@ -124,7 +126,7 @@ def _feed(process: "subprocess.Popen[bytes]", feed: bytes) -> None:
 
 
 class _Kept:
-    """Output that is returned as a whole."""
+    """Collector of standard output, up to `MOST_OUTPUT` bytes."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self.data = bytearray()
@@ -138,7 +140,7 @@ class _Kept:
 
 
 class _Errors:
-    """End of standard error, read by a thread."""
+    """Reader of standard error, in its own thread. It stores only the last `LAST_ERRORS` bytes."""
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self._data = bytearray()

@@ -1,4 +1,4 @@
-"""Configuration of Git for this transfer. It overrides the configuration of every repository."""
+"""Settings and environment of Git and Git LFS for this transfer. They override the configuration of a repository."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -8,13 +8,13 @@ from stowplan.agents.transfer.git.settings import GitSettings
 from stowplan.schema.agents.transfer_config import CA_ENV
 
 SLOW_SECONDS, SLOW_BYTES = 60, 1000
-"""Seconds after which a connection below so many bytes per second is closed."""
+"""A connection is closed if it is slower than `SLOW_BYTES` bytes per second for `SLOW_SECONDS`."""
 
 _HARMLESS = (
     "badTimezone badDate missingEmail missingNameBeforeEmail missingSpaceBeforeDate missingSpaceBeforeEmail"
     " missingTaggerEntry multipleAuthors zeroPaddedDate zeroPaddedFilemode nullSha1 gitmodulesParse"
 ).split()
-"""Errors that the history of old repositories contains and that harm no program."""
+"""Errors that Git finds in the history of old repositories, but that harm no program. They are ignored."""
 
 SAFE = (
     ("core.hooksPath", "/dev/null"),
@@ -58,7 +58,7 @@ SAFE = (
 )
 
 NOWHERE = "http://127.0.0.1:1/"
-"""URL without a server: git-lfs only fills files with objects that this program has fetched."""
+"""URL where no server listens. It stops programs from connecting to any server by themselves."""
 
 LFS = (
     ("lfs.url", NOWHERE),
@@ -75,9 +75,10 @@ LFS = (
 
 
 def pairs(told: GitSettings, paths: tuple[Path, ...], relay: str | None) -> Iterator[tuple[str, str]]:
-    """Yield names and values.
+    """Yield (name, value) for each setting of Git.
 
-    `paths` are repositories that may belong to another user; `relay` is this program's proxy.
+    `paths` are the directories of repositories that Git uses although another user may own them. `relay` is the URL of
+    the local proxy through which Git reaches the server; None if Git must not connect to any server.
     """
     yield from SAFE
     # This setting overrides the variables of the environment. The relay itself uses the user's proxy.
@@ -99,7 +100,10 @@ def pairs(told: GitSettings, paths: tuple[Path, ...], relay: str | None) -> Iter
 
 
 def _memory(told: GitSettings) -> Iterator[tuple[str, str]]:
-    """Limit windows, caches and blobs in memory. Packs are mapped, so the kernel can reclaim their memory."""
+    """Yield (name, value) of the settings that limit the memory of Git: windows, caches, and blobs that it loads.
+
+    Packs may take more: Git maps them, so the kernel can reclaim their memory.
+    """
     share, threads = max(1, told.common.free_mib // 8), min(4, os.cpu_count() or 1)
     yield "pack.threads", str(threads)
     yield "index.threads", str(threads)
@@ -111,9 +115,11 @@ def _memory(told: GitSettings) -> Iterator[tuple[str, str]]:
 
 
 def environment(told: GitSettings, folder: Path, given: Mapping[str, str], *, online: bool) -> dict[str, str]:
-    """Return the environment of a child process. From the agent's own environment it has only `PATH`.
+    """Return the environment variables of a child process.
 
-    Programs that contact the server also get the users' certificates. `folder` is empty and private.
+    From `given`, the agent's environment, it has only `PATH` and, with `online`, the variables that name certificates.
+    `folder` is a private, empty directory, which the process uses as its home and for temporary files. `online` is True
+    if the process may contact the server.
     """
     variables = {
         "PATH": given.get("PATH", os.defpath),
@@ -141,12 +147,15 @@ def environment(told: GitSettings, folder: Path, given: Mapping[str, str], *, on
 
 
 def authorities_of(told: GitSettings, given: Mapping[str, str]) -> str | None:
-    """Return the file with the trusted certificates; None for the default. Git knows only one of these variables."""
+    """Return the path of the file with trusted certificates; None for those of the system.
+
+    `given` is the agent's environment. Git itself reads only `GIT_SSL_CAINFO` of its variables.
+    """
     return told.common.config.ca_bundle or given.get("GIT_SSL_CAINFO") or given.get("SSL_CERT_FILE")
 
 
 def as_variables(settings: list[tuple[str, str]]) -> dict[str, str]:
-    """Return the environment variables that give Git configuration above all files."""
+    """Return environment variables that pass (name, value) settings to Git, which override its configuration files."""
     count = {"GIT_CONFIG_COUNT": str(len(settings))}
     keys = {f"GIT_CONFIG_KEY_{index}": key for index, (key, _) in enumerate(settings)}
     return count | keys | {f"GIT_CONFIG_VALUE_{index}": value for index, (_, value) in enumerate(settings)}

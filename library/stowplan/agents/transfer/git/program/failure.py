@@ -1,4 +1,4 @@
-"""Error output of Git and Git LFS, translated into failures of an attempt. Both run in the C locale."""
+"""Translation of the error output of Git and Git LFS into failures. Both programs run in the C locale."""
 
 import re
 
@@ -7,7 +7,7 @@ from stowplan.agents.attempt.redaction import Redactor
 from stowplan.schema.agents.exit_codes import ExitCode
 
 LONGEST = 1500
-"""Maximum length in characters of a program's output in a message."""
+"""Maximum number of characters of a program's output that a message quotes."""
 
 _NO_ACCESS = (
     r"Authentication failed|could not read (Username|Password)|(returned error:|HTTP) 40[13]|Authorization error"
@@ -32,7 +32,7 @@ _MEANINGS: tuple[tuple[str, ExitCode, str], ...] = (
     (r"pack is corrupted|inflate|SHA1 mismatch|expected OID|invalid index-pack", ExitCode.INTEGRITY, "Corrupt"),
     (_PASSING, ExitCode.TRANSIENT, "RequestFailed"),
 )
-"""Patterns in the order in which they are tried."""
+"""Pattern of the output, exit code and reason of a failure. The first pattern that matches counts."""
 
 _ADVICE = {
     "AccessDenied": "is there a token, may it do this, and is there such a repository?",
@@ -41,7 +41,7 @@ _ADVICE = {
 
 
 def of_output(what: str, output: str, redact: Redactor) -> AttemptError:
-    """Translate the output of a program into a failure."""
+    """Return the failure for the error output of a program. Its message begins with `what`, and has no secrets."""
     said = redact(_said(output))[-LONGEST:]
     for pattern, code, reason in _MEANINGS:
         if re.search(pattern, said, re.IGNORECASE):
@@ -51,7 +51,7 @@ def of_output(what: str, output: str, redact: Redactor) -> AttemptError:
 
 
 def _said(output: str) -> str:
-    """Return the last lines without progress and advice."""
+    """Return the lines of the output, without progress and advice, joined by ` / `."""
     lines = [line.strip() for line in re.split(r"[\r\n]", output)]
     told = [
         line for line in lines if line and not line.startswith(("hint:", "remote: Counting", "remote: Compressing"))

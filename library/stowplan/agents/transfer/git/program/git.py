@@ -1,4 +1,4 @@
-"""Git and Git LFS as child processes with this program's configuration. Only online calls know the password."""
+"""Runner of Git as a child process with this program's settings. Only `Git.online` gives it access to the password."""
 
 import os
 import shutil
@@ -20,41 +20,49 @@ from stowplan.agents.transfer.network.retry import Attempts
 from stowplan.schema.agents.exit_codes import ExitCode
 
 Judge = Callable[[str], AttemptError | None]
+"""Function from the standard output of a failed program to its failure; None if the output does not tell."""
+
 Take = Callable[[bytes], None]
+"""Function that gets standard output in pieces of any size."""
 
 MOST_REFS = 64 << 20
-"""Maximum bytes of a server's answers if nothing is fetched: its refs, about a million of them."""
+"""Maximum bytes that a server may send if no objects are fetched. Its list of refs may have about a million then."""
 
 
 @dataclass(frozen=True, slots=True)
 class GitPlace:
-    """Paths of a repository: Git's own directory, and the work tree."""
+    """Paths of a repository, and variables and settings of Git for it."""
 
     directory: Path
+    """Git's own directory."""
     files: Path | None = None
+    """Work tree; None for a bare repository."""
     variables: dict[str, str] = field(default_factory=dict)
-    """Further variables of Git, such as another index."""
+    """Further environment variables, such as `GIT_INDEX_FILE` for another index."""
     settings: tuple[tuple[str, str], ...] = ()
+    """Further settings of Git as (name, value)."""
     without: tuple[str, ...] = ()
-    """Names of settings to leave out: an empty value has another meaning."""
+    """Names of settings to leave out: Git treats a setting with an empty value differently from a missing one."""
 
 
 @dataclass(frozen=True)
 class Git:
-    """Runs both programs."""
+    """Runs Git, which may start Git LFS, for one attempt."""
 
     told: GitSettings
     work: TransferWork
     folder: Path
-    """Private folder, removed at the end."""
+    """Private folder for temporary files, deleted at the end of the attempt."""
     answers: Answers
     relay: Relay
     held: tuple[int, ...]
+    """Descriptors that the programs inherit, so that a later attempt can detect them."""
 
     def offline(self, place: GitPlace | None, *words: str, feed: bytes = b"") -> bytes:
-        """Run Git and return its output. Raises AttemptError if it fails.
+        """Run Git without access to the server or the password, and return its standard output.
 
-        It contacts no server and knows no password.
+        `words` are its arguments, `feed` is its standard input. `place` is None if Git needs no repository. Raises
+        AttemptError if Git fails.
         """
         done = self.tried(place, *words, feed=feed)
         if done.code:
@@ -66,7 +74,7 @@ class Git:
         return self._run(["git", *words], place, online=False, feed=feed)
 
     def streamed(self, place: GitPlace, *words: str, take: Take, feed: bytes = b"") -> None:
-        """Run Git as `offline` does, and pass its output to `take` in pieces."""
+        """Run Git as `offline` does, but pass its standard output to `take` in pieces instead of returning it."""
         done = self._run(["git", *words], place, online=False, feed=feed, take=take)
         if done.code:
             raise failure.of_output(f"git {words[0]}", done.errors, self.work.redact)
@@ -74,9 +82,11 @@ class Git:
     def online(
         self, place: GitPlace | None, *words: str, what: str, room: int = MOST_REFS, judge: Judge = lambda _: None
     ) -> Done:
-        """Run Git with access to the server, with retries. Raises AttemptError if it fails.
+        """Run Git with access to the server, with retries after failures that may pass, and return its result.
 
-        `judge` may translate a failure's output first. `room` is the maximum number of received bytes.
+        `what` is the beginning of error messages. `room` is the maximum number of bytes that the server may send.
+        `judge` may give the failure for the standard output. Otherwise the failure follows from the error output.
+        Raises AttemptError if Git fails.
         """
 
         def call() -> Done:
@@ -94,7 +104,7 @@ class Git:
 
     @property
     def attempts(self) -> Attempts:
-        """Retries of one request."""
+        """Rule for retries, with the number of retries from the settings."""
         retries = self.told.common.config.request_retries
         return Attempts(retries, self.work.stop, self.work.log, of_any)
 
@@ -127,7 +137,7 @@ class Git:
 
 @contextmanager
 def prepared(told: GitSettings, work: TransferWork, held: tuple[int, ...]) -> Iterator[Git]:
-    """Prepare both programs for one attempt, and clean up after it."""
+    """Yield a runner of Git for one attempt, and delete its temporary files at the end. `held` is as in `Git`."""
     # SIGKILL leaves it behind. A pod makes one attempt, and its scratch space goes with it; elsewhere it lies where old
     # files are cleared away, and holds no password.
     # The path of a socket has 108 bytes.
@@ -144,7 +154,7 @@ def prepared(told: GitSettings, work: TransferWork, held: tuple[int, ...]) -> It
 
 
 def need_lfs() -> None:
-    """Raise AttemptError if Git LFS is missing: files would silently hold pointers."""
+    """Raise AttemptError if `git-lfs` is not installed: without it Git would write pointers instead of the content."""
     if shutil.which("git-lfs") is None:
         message = "The repository keeps files in Git LFS, but there is no git-lfs here; `lfs: false` takes the pointers"
         raise AttemptError(ExitCode.BAD_SPEC, "NoGitLfs", message)

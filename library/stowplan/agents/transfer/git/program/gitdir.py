@@ -1,6 +1,6 @@
-"""Check of Git's own directory in a claim for content that leads Git to other files.
+"""Check of Git's own directory in a claim for files and settings that lead Git to files elsewhere.
 
-Everybody with write access to the claim may have added such content. A clone made by Git or Git LFS has none.
+Anyone with write access to the claim may have added them. Git and Git LFS create none in a clone.
 """
 
 import os
@@ -23,7 +23,7 @@ _ELSEWHERE = (
     "objects/info/alternates",
     "objects/info/http-alternates",
 )
-"""Files through which Git takes objects, settings or attributes from other places, or sees another history."""
+"""Files that let Git read objects, settings or attributes from other paths, or that change the visible history."""
 
 _KNOWN = re.compile(
     r"core\.(bare|compression|filemode|ignorecase|logallrefupdates|precomposeunicode|repositoryformatversion|symlinks"
@@ -46,7 +46,7 @@ committing people write. None of them starts a program or leads a connection to 
 
 
 def check(directory: Path) -> None:
-    """Raise AttemptError (exit code 5) if the directory holds a link, a special file, or a file of `_ELSEWHERE`."""
+    """Raise AttemptError (exit code 5) if Git's own directory holds a link, a special file or one of `_ELSEWHERE`."""
     found = [name for name in _ELSEWHERE if os.path.lexists(directory / name)]
     found += islice(_special(directory), SHOWN)
     if found:
@@ -59,12 +59,12 @@ def check(directory: Path) -> None:
 
 
 def unknown(keys: Iterable[str]) -> list[str]:
-    """Return the forbidden settings, sorted."""
+    """Return the names of settings in `keys` that a clone may not have, sorted and without duplicates."""
     return sorted({key for key in keys if not _KNOWN.fullmatch(key)})
 
 
 def _special(directory: Path) -> Iterator[str]:
-    """Yield the paths below the directory that are neither files nor directories."""
+    """Yield the relative paths below a directory that are neither files nor directories, such as links."""
     folders = [directory]
     while folders:
         with os.scandir(folders.pop()) as entries:

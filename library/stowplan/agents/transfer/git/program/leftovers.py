@@ -1,7 +1,7 @@
-"""Wait for the programs that a killed attempt left behind.
+"""Wait for Git programs of a killed attempt that still run.
 
-They end by themselves within moments, since their output is no longer read. Each holds a lock by a descriptor that it
-inherited, so the next attempt can detect it.
+They end by themselves within moments, since their output is no longer read. Each of them holds a file lock through an
+inherited descriptor, so the next attempt can detect that they still run.
 """
 
 import fcntl
@@ -16,11 +16,16 @@ from stowplan.agents.attempt.stop import Stop
 from stowplan.schema.agents.exit_codes import ExitCode
 
 PATIENCE_SECONDS = 60.0
+"""Maximum seconds to wait for programs of an earlier attempt."""
 
 
 @contextmanager
 def awaited(directory: Path | None, stop: Stop) -> Iterator[tuple[int, ...]]:
-    """Yield the descriptors to inherit, once no other process holds them."""
+    """Wait until no program of an earlier attempt runs, and yield the descriptors that new programs must inherit.
+
+    `directory` is the state directory of the transfer. If it is None, there is no wait, and the tuple is empty. Raises
+    AttemptError if programs still run after `PATIENCE_SECONDS`.
+    """
     if directory is None:
         yield ()
         return
@@ -33,6 +38,7 @@ def awaited(directory: Path | None, stop: Stop) -> Iterator[tuple[int, ...]]:
 
 
 def _lock(descriptor: int, stop: Stop) -> None:
+    """Lock the file. Raises AttemptError (10) if another process still holds the lock after `PATIENCE_SECONDS`."""
     end = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:

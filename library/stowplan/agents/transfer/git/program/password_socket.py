@@ -1,6 +1,6 @@
 """Socket that gives the password to Git's credential helper, only for the repository's host.
 
-So no command line, no child's environment and no file holds the password.
+So the password is in no command line, in no environment of a child process and in no file.
 """
 
 import shlex
@@ -34,7 +34,10 @@ class Answers:
 
     @property
     def helper(self) -> str:
-        """Value of `credential.helper`. It ignores `store`, by which Git asks helpers to save a password."""
+        """Value of Git's setting `credential.helper`: a command that asks this socket.
+
+        The command ignores the action `store`, with which Git asks helpers to save a password.
+        """
         command = shlex.join([sys.executable, "-IS", str(helper.__file__), str(self._path)])
         return f'!f() {{ test "$1" = store || exec {command} "$1"; }}; f'
 
@@ -55,7 +58,11 @@ class Answers:
                 connection.sendall(self._answer(question.decode(errors="replace")).encode())
 
     def _answer(self, question: str) -> str:
-        """Return lines in the format of git-credential(1); empty if the host may not get the password."""
+        """Return the user name and password in the format of git-credential(1).
+
+        `question` is a line with the action (`get` or `erase`), and lines in the same format. The answer is empty if
+        there is no password, if the host may not get it, or after an `erase`, which means that the server refused it.
+        """
         action, _, rest = question.partition("\n")
         asked = dict(line.partition("=")[::2] for line in rest.splitlines())
         host = _host(asked.get("protocol", ""), asked.get("host", ""))
@@ -73,6 +80,7 @@ class Answers:
 
 
 def _host(scheme: str, authority: str) -> tuple[str, str, int]:
+    """Return scheme, host name and port; ("", "", 0) if `authority` is invalid."""
     try:
         parts = urlsplit(f"{scheme}://{authority}")
         return scheme, (parts.hostname or "").lower(), parts.port or PORTS.get(scheme, 0)

@@ -1,8 +1,8 @@
-"""Local proxy, the only way by which Git reaches a server. It connects only to the repository's host.
+"""Local HTTP proxy through which Git must reach the server. It connects only to the host of the repository.
 
-Git follows redirects, and servers name alternates and bundles on other hosts. Through this proxy none of these reaches
-another host or an address of the node, or sends more bytes than fit. TLS passes through unchanged, so Git itself checks
-the certificate.
+Git follows redirects, and servers may name alternates and bundles on other hosts. The proxy prevents connections to
+those hosts and to addresses of the cluster node, and limits the bytes that are received. It does not decrypt TLS, so
+Git itself checks the certificate.
 """
 
 import re
@@ -21,7 +21,7 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 CONNECT_SECONDS = 10.0
 LONGEST_HEAD = 64 << 10
-"""Maximum size in bytes of a request's head."""
+"""Maximum size in bytes of the request line and headers of a request."""
 
 _BLOCK = 1 << 18
 _CONNECT = re.compile(rb"CONNECT (\S+):(\d{1,5}) HTTP/1\.[01]\r\n")
@@ -30,13 +30,14 @@ _REQUEST = re.compile(rb"([A-Z]+) (http://\S+) (HTTP/1\.[01])\r\n")
 
 @dataclass
 class Relay:
-    """Proxy at a port of this machine, with its own threads."""
+    """Proxy that listens at a free port of 127.0.0.1, in its own threads, from its creation until `close`."""
 
     hosts: Hosts
     network: Network
     failure: AttemptError | None = None
-    """First refusal since `begin`."""
+    """First refusal since the last `begin`; None if nothing was refused."""
     _room: int = 0
+    """Number of bytes that may still be received."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _server: socket.socket = field(default_factory=socket.socket)
 
@@ -47,7 +48,7 @@ class Relay:
 
     @property
     def url(self) -> str:
-        """URL of the proxy for Git."""
+        """URL of the proxy, for Git's setting `http.proxy`."""
         return f"http://127.0.0.1:{self._server.getsockname()[1]}"
 
     def close(self) -> None:
@@ -57,7 +58,7 @@ class Relay:
         self._server.close()
 
     def begin(self, room: int) -> None:
-        """Reset the proxy for a program that may receive so many bytes."""
+        """Prepare for the next program: forget the failure, and let the program receive at most `room` bytes."""
         with self._lock:
             self.failure, self._room = None, room
 
@@ -122,6 +123,7 @@ class Relay:
         return server, b"\r\n".join(lines) + b"\r\n\r\n" + rest[1], b""
 
     def _check(self, where: HostOrigin) -> None:
+        """Raise AttemptError (5) unless this is the host of the repository."""
         if not self.hosts.is_own(where):
             message = (
                 f"The server leads Git to {where[0]}://{where[1]}:{where[2]}, which is not the host of the repository:"
@@ -130,6 +132,7 @@ class Relay:
             raise AttemptError(ExitCode.CONFLICT, "OtherHost", message)
 
     def _tunnel(self, where: HostOrigin) -> socket.socket:
+        """Return a connection to a host on which the client can begin TLS."""
         authority = _authority(where)
         proxy = proxy_of("https", authority)
         server = self._dial(where, proxy)
@@ -143,7 +146,7 @@ class Relay:
         return server
 
     def _dial(self, where: HostOrigin, proxy: Proxy | None) -> socket.socket:
-        """Connect to the host or to the user's proxy. The spec or the platform named both."""
+        """Connect to the host, or to `proxy`. Both may have private addresses: the spec or the platform names them."""
         host, port = where[1], where[2]
         if proxy:
             parts = urlsplit(f"//{proxy.host}")
@@ -154,7 +157,7 @@ class Relay:
         return server
 
     def _take(self, count: int) -> None:
-        """Count received bytes. Raises OSError above the limit."""
+        """Count received bytes. Raises OSError, and sets `failure`, if they are more than the program may receive."""
         with self._lock:
             self._room -= count
             if self._room < 0:
@@ -168,6 +171,7 @@ def _authority(where: HostOrigin) -> str:
 
 
 def _head(connection: socket.socket) -> bytes:
+    """Read until the end of the headers. The result may hold the beginning of the body too. Raises OSError."""
     connection.settimeout(CONNECT_SECONDS)
     head = b""
     while b"\r\n\r\n" not in head:
@@ -180,7 +184,10 @@ def _head(connection: socket.socket) -> bytes:
 
 
 def _pump(source: socket.socket, sink: socket.socket, take: Callable[[int], None] | None) -> None:
-    """Copy bytes until the end of the stream or an error on either side."""
+    """Copy bytes from `source` to `sink` until the end of the stream or an error on either side.
+
+    `take` gets the number of bytes before they are sent; its OSError ends the copy.
+    """
     buffer = memoryview(bytearray(_BLOCK))
     with suppress(OSError):
         while count := source.recv_into(buffer):
