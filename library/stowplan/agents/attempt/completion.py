@@ -34,7 +34,7 @@ class Completion:
         self._run = run
 
     def is_done(self) -> bool:
-        """Return whether this run has already succeeded."""
+        """Return whether this run has already succeeded, according to its marker file. False without a run."""
         if self._marker is None or self._run is None:
             return False
         return run_marker.succeeded(safe_files.read(self._claim, self._marker), self._run)

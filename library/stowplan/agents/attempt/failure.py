@@ -16,7 +16,7 @@ _HOLLOW = {errno.ENOSPC: "NoSpace", errno.EDQUOT: "NoSpace", errno.EROFS: "ReadO
 
 
 class AttemptError(Exception):
-    """Failure of the attempt, or of one file of it."""
+    """Failure of the whole attempt, or of its work on one file, with the exit code that the attempt should end with."""
 
     def __init__(self, code: ExitCode, reason: str, message: str) -> None:
         super().__init__(message)

@@ -1,5 +1,5 @@
-"""Interruptible calls: the caller stops waiting for a call that ignores signals and deadlines or hangs in a file
-system.
+"""Calls for whose end the caller need not wait: after a stop request it gives up a call that hangs, for example in a
+file system.
 """
 
 import threading

@@ -25,15 +25,15 @@ _METADATA = (
     # https://learn.microsoft.com/en-us/azure/virtual-network/what-is-ip-address-168-63-129-16
     ip_network("168.63.129.16/32"),
 )
-"""Addresses of metadata services that are not link-local."""
+"""Addresses of clouds' metadata services, in addition to link-local addresses, which are refused anyway."""
 
 _TRANSLATED = ip_network("64:ff9b::/96")
-"""NAT64: the last 32 bits are an IPv4 address (RFC 6052)."""
+"""IPv6 addresses of NAT64: their last 32 bits are an IPv4 address (RFC 6052)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Address rule of one process."""
+    """Rule for the addresses that one process may connect to."""
 
     allow_loopback: bool = False
     """Allow loopback addresses, for a person who transfers from or to a server on their own machine.
@@ -58,7 +58,11 @@ class Network:
         return allowed
 
     def connect(self, host: str, port: int, *, named: bool, seconds: float) -> socket.socket:
-        """Connect to the first of `addresses` that answers within `seconds`. Raises OSError if none does."""
+        """Connect to a host by the first of its allowed addresses that answers, and return the socket.
+
+        Each address has `seconds` to answer. `host` and `named` are those of `addresses`. Raises OSError if no address
+        answers, and AttemptError if none is allowed.
+        """
         allowed = self.addresses(host, port, named=named)
         for each in allowed[:-1]:
             try:

@@ -26,7 +26,7 @@ class AttemptOutcome:
     reason: str = "Running"
     message: str = "Under way"
     revision: str | None = None
-    """Revision of the source, such as a commit, as soon as it is known."""
+    """Revision of the source, such as a commit; None while it is unknown, or if the source has no revisions."""
 
     def end(self, code: int, reason: str, message: str) -> None:
         """Record the end of the attempt: `code` is its exit code, and any code but 0 is a failure."""

@@ -1,4 +1,7 @@
-"""Reports to the `/status` of the custom resource. A failed report never ends the transfer."""
+"""Reports of an attempt's progress and result to the status of its custom resource.
+
+A failed report never ends the attempt.
+"""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""The program: from arguments to an exit code."""
+"""The program of the await agent: it parses the arguments, waits, and returns the exit code."""
 
 import sys
 
@@ -13,12 +13,12 @@ from stowplan.schema.agents.field_managers import AWAIT
 
 
 def main() -> int:
-    """Run until the group has ended and return the exit code."""
+    """Run until the training group has ended and return the exit code."""
     return main_loop.run(arguments(sys.argv[1:]), settings, _run)
 
 
 async def _run(told: AwaitSettings, log: Log) -> int:
-    """Watch the group until its end or SIGTERM, whichever comes first."""
+    """Watch the training group until its end or SIGTERM, whichever comes first, and return the exit code."""
     async with Client(told.access, AWAIT) as client:
         outcome = await until_signal(attend(told, client, log))
         if outcome is None:

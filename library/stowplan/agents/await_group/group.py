@@ -54,7 +54,7 @@ class Group:
     """Maximum seconds for which a port may be closed."""
 
     def saw(self, name: str, job: JobState) -> "Group":
-        """Return the group after a change of one deciding Job."""
+        """Return the group after the API server has reported the deciding Job `name` with the state `job`."""
         return replace(self, jobs={**self.jobs, name: self.jobs[name].after(job)})
 
     def probed(self, opened: Set[int], elapsed: float) -> "Group":
@@ -78,7 +78,7 @@ class Group:
         return Doomed(ports, jobs) if ports and jobs else None
 
     def _running(self) -> dict[str, JobState]:
-        """Return the running deciding Jobs that were not asked to end."""
+        """Return the running deciding Jobs, by name, that await has not yet made to end."""
         running = {name: job for name, job in self.jobs.items() if job.phase is Phase.RUNNING}
         return {name: job for name, job in running.items() if job.deadline_seconds != END_AT_ONCE}
 

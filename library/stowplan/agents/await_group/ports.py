@@ -15,7 +15,10 @@ def addresses(pod_ip: str) -> tuple[str, ...]:
 
 
 async def open_ports(ports: Sequence[int], hosts: Sequence[str]) -> frozenset[int]:
-    """Return the ports on which one of the hosts accepts a connection. Each connection is closed at once."""
+    """Return those of `ports` on which at least one of the addresses `hosts` accepts a connection.
+
+    Each connection is closed at once.
+    """
     answers = await asyncio.gather(*(_is_open(port, hosts) for port in ports))
     return frozenset(port for port, is_open in zip(ports, answers, strict=True) if is_open)
 

@@ -1,4 +1,4 @@
-"""Wait before the next retry."""
+"""Length of the wait before the next retry."""
 
 import random
 from dataclasses import dataclass

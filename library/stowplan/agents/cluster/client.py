@@ -1,4 +1,4 @@
-"""Thin Kubernetes client: get, watch and patch one object by name, or list and watch the objects of a selector."""
+"""Small Kubernetes client: get, watch and patch one object by name, or list and watch objects by a label selector."""
 
 import asyncio
 import errno

@@ -12,7 +12,7 @@ from stowplan.schema.agents.field_managers import REPORTER
 
 
 class Written(Enum):
-    """Result of an apply."""
+    """Result of an attempt to write a status."""
 
     DONE = "done"
     OUTDATED = "outdated"

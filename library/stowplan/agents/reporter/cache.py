@@ -94,19 +94,19 @@ class ObjectCache(Generic[T]):
 
 @dataclass(frozen=True)
 class Caches:
-    """The caches of all kinds."""
+    """The caches of all kinds of objects that the reporter watches."""
 
     resources: Mapping[str, ObjectCache[Resource]]
-    """Custom resources by kind."""
+    """Caches of the custom resources, by kind."""
     jobs: ObjectCache[Job]
     job_sets: ObjectCache[JobSet]
     sets: ObjectCache[StatefulSet]
     pods: ObjectCache[Pod]
     mxnet_success: MxnetSuccess
-    """The platform's setting, which the rules of MxJobs read."""
+    """The role that decides the success of a distributed MxJob; a setting of the platform."""
 
     def observed(self, key: Key) -> Observed | None:
-        """Return a custom resource with all its objects; None if it does not exist."""
+        """Return a custom resource with all objects that belong to it; None if the custom resource does not exist."""
         found = self.resources[key[0]].of(key) if key[0] in self.resources else []
         if not found:
             return None

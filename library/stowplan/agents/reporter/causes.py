@@ -39,7 +39,10 @@ ImagePullBackOff.
 _NO_CONTAINER = frozenset({"CreateContainerConfigError", "CreateContainerError", "RunContainerError"})
 
 _BY_SIGNAL = frozenset({137, TERMINATED})
-"""Exit codes of containers that were killed by a signal: a consequence of another failure, not a cause."""
+"""Exit codes of containers that a signal has ended: 137 for SIGKILL, 143 for SIGTERM.
+
+If a pod is being deleted, or the container is a sidecar, the signal is a consequence and not a cause.
+"""
 
 _NAMED = 3
 """Maximum number of pods that a message names."""

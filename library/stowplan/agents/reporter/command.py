@@ -1,4 +1,4 @@
-"""The program: from arguments to an exit code."""
+"""The program of the reporter: it parses the arguments, runs until a signal, and returns the exit code."""
 
 import asyncio
 import os

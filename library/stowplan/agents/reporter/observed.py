@@ -11,7 +11,7 @@ from stowplan.schema.agents.reporter_config import MxnetSuccess
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """A custom resource with all objects that have its labels."""
+    """A custom resource with all objects whose labels name it."""
 
     resource: Resource
     jobs: Sequence[Job] = ()
@@ -61,7 +61,7 @@ def of(seen: Observed, run: str) -> ObservedRun:
 
 
 def _by_name(job: Job) -> tuple[int, str]:
-    """Return a sort key that puts partition 2 before partition 10."""
+    """Return a sort key for Jobs whose names contain a partition's number: it puts partition 2 before partition 10."""
     return len(job.name), job.name
 
 

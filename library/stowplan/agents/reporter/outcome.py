@@ -35,7 +35,7 @@ ABSENT = RunOutcome("absent", "NotStarted", "There is no Job yet")
 
 
 def of_job(job: Job) -> RunOutcome:
-    """Return the outcome of one Job."""
+    """Return the outcome of one Job: failed, complete, suspended or active, never absent."""
     if failed := job.conditions.get("Failed") or job.conditions.get("FailureTarget"):
         return _failed(failed, job.name)
     if complete := job.conditions.get("Complete"):
@@ -47,7 +47,7 @@ def of_job(job: Job) -> RunOutcome:
 
 
 def of_job_set(found: JobSet) -> RunOutcome:
-    """Return the outcome of one JobSet."""
+    """Return the outcome of one JobSet: failed, complete, suspended or active, never absent."""
     if failed := found.conditions.get("Failed"):
         return _failed(failed, found.name)
     if done := found.conditions.get("Completed"):

@@ -23,7 +23,7 @@ class Queue:
     _news: asyncio.Event = field(default_factory=asyncio.Event)
 
     def add(self, key: Key, delay: float) -> None:
-        """Make the key due after `delay` seconds, unless it is due earlier."""
+        """Add a key that is due after `delay` seconds. If the key is already in the queue, the earlier time counts."""
         at = self.clock() + delay
         self._due[key] = min(at, self._due.get(key, at))
         self._news.set()
@@ -49,6 +49,6 @@ class Queue:
                 continue
 
     def done(self, key: Key) -> None:
-        """Release the key, so that it can be taken again."""
+        """Release a key that `take` has returned, so that it can be taken again."""
         self._taken.discard(key)
         self._news.set()

@@ -89,7 +89,7 @@ class StatefulSet:
     created: str
     replicas: int
     ready: int
-    """Number of ready pods; 0 until the controller has seen the newest spec."""
+    """Number of ready pods; 0 until the StatefulSet controller of Kubernetes has seen the newest spec."""
 
 
 def key_of(metadata: Mapping[str, Any], namespace: str) -> Key | None:

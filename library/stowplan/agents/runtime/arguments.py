@@ -1,4 +1,4 @@
-"""Common command line of all agents."""
+"""Command-line options that all agents share."""
 
 import argparse
 from collections.abc import Sequence

@@ -21,7 +21,7 @@ LONGEST = 1000
 
 
 def shortened(text: str) -> str:
-    """Shorten a string to `LONGEST` characters."""
+    """Return at most `LONGEST` characters of a string. A cut string ends in `…`."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 

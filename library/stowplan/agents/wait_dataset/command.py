@@ -1,4 +1,4 @@
-"""The program: from arguments to an exit code."""
+"""The program that waits for a dataset: it parses the arguments, polls the dataset, and ends with an exit code."""
 
 import os
 import sys

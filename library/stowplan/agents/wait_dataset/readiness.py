@@ -13,7 +13,7 @@ from stowplan.schema.agents.marker import COMPLETE_FILE, FAILED_FILE, WARMUP_DIR
 from stowplan.schema.agents.wait_config import Until
 
 _LONGEST = 63
-"""Maximum length of a run's name in characters. It is the name of a Job."""
+"""Maximum length in characters of what is quoted from a marker file. A run has the name of a Job, of at most 63."""
 
 State = Literal["ready", "waiting", "failed", "refused", "broken"]
 

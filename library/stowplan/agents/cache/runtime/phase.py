@@ -1,6 +1,6 @@
 """Phase and conditions of a SampleSet, derived from the reports of its agents.
 
-A reporter derives the same phases and conditions, with the same meaning, from the objects of the API server.
+If a reporter runs in the cluster, it derives the same phases and conditions from the Kubernetes objects instead.
 """
 
 from collections.abc import Iterable

@@ -39,7 +39,7 @@ class Sightings:
 
 @dataclass
 class Sums:
-    """Status fields that ordinal 0 writes in addition to its own partition."""
+    """Status fields that the cache pod with ordinal 0 writes in addition to the entry of its own partition."""
 
     config: RuntimeConfig
     record: Record

@@ -65,7 +65,7 @@ def _pod(run: ObservedRun) -> Status | None:
 
 
 def _word(pod: Pod) -> str:
-    """Return the pod's status as `kubectl get pods` shows it."""
+    """Return the word that `kubectl get pods` shows as the status of the pod, such as `ImagePullBackOff`."""
     if pod.phase == "Succeeded":
         return "Completed"
     if pod.reason:

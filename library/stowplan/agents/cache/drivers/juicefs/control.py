@@ -60,7 +60,7 @@ class Filled:
     bytes: int
     """Size of these files."""
     missing: int
-    """Bytes that the request checked and did not find in the cache."""
+    """Bytes of these files that were not in the cache."""
 
     def __add__(self, other: "Filled") -> "Filled":
         return Filled(self.files + other.files, self.bytes + other.bytes, self.missing + other.missing)

@@ -41,9 +41,7 @@ FREE_SPACE_SECONDS = 2.0
 """Seconds within which JuiceFS checks the free space at least once."""
 
 MEMORY_SECONDS = 2.0
-"""Seconds after which a cache that has not finished a write, and queues no more than it is writing, is considered a
-cache in memory.
-"""
+"""Seconds without a finished write after which a cache with `seems_memory` is considered a cache in memory."""
 
 HANG_SECONDS = 60.0
 """Seconds after which a disk that finishes no write is considered hanging. JuiceFS itself waits 30 s."""
@@ -60,7 +58,7 @@ class _Look:
     """Statistics of the cache of one mount. Counters begin with the start of the mount's process."""
 
     queued: float
-    """Bytes that wait for the disk."""
+    """Bytes of blocks in memory that are not yet written to the disk of the cache."""
     begun: float
     """Bytes of blocks whose write has begun."""
     ended: float

@@ -55,7 +55,7 @@ FOLDER = "lock/"
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """One flag of one owner."""
+    """One flag: the name of its owner, its state (`ENTERING` or `HOLDING`) and its number."""
 
     who: str
     state: str

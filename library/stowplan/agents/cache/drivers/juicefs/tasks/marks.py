@@ -87,7 +87,7 @@ class Past:
 
     @property
     def is_done(self) -> bool:
-        """Return whether this run has already succeeded, and no later run changed the dataset."""
+        """Return whether this run has already succeeded, and no later run changed the dataset. False without a run."""
         if not self.run:
             return False
         return run_marker.succeeded(self.files.get(below(marker_path(self.run))), self.run)

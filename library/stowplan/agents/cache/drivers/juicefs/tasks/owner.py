@@ -8,7 +8,7 @@ from stowplan.agents.attempt.safe_files import boot, json_object
 
 
 def told() -> bytes:
-    """Return the identity of this process as JSON."""
+    """Return the identity of this process, as a JSON object for the content of a flag."""
     found = {"boot": boot(), "processes": _processes(), "process": os.getpid(), "began": _began(os.getpid())}
     return json.dumps(found).encode()
 

@@ -1,4 +1,4 @@
-"""Small files in the state directory of a volume, by which tasks communicate."""
+"""Small files in the state directory of a volume. Tasks on different cluster nodes communicate through these files."""
 
 from collections.abc import Iterable, Mapping
 from typing import Protocol

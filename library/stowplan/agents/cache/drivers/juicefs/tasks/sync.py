@@ -26,7 +26,10 @@ class SyncTask:
     environment: Mapping[str, str]
 
     def run(self) -> str:
-        """Copy and return a sentence about the result. Raises AttemptError or StoppedError."""
+        """Copy the source into the volume and return a sentence about the result.
+
+        Raises AttemptError or StoppedError.
+        """
         copy = self._copy()
         copy.check()
         state = VolumeState(copy.child, f"jfs://{self.config.volume}{(self.config.root or '').rstrip('/')}/")
