@@ -29,22 +29,23 @@ def mapped(repo: Path) -> tuple[Compiled, SourceMap]:
 @pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_every_leaf_of_every_object_is_explained(example: str) -> None:
-    compiled, found = mapped(REPOSITORY / "examples" / example)
+    repo = REPOSITORY / "examples" / example
+    compiled, found = mapped(repo)
     for output in compiled.outputs:
         entries = found.entries(output)
         assert [each.leaf for each in entries] == list(leaves(output.manifest.body).values())
         unexplained = [pointer(each.leaf.path) for each in entries if not each.origins and not each.rules]
         assert unexplained == [], output.path
         for each in entries:
-            assert_copies_are_copies(each, compiled)
+            assert_copies_are_copies(each, repo)
 
 
-def assert_copies_are_copies(entry: ExplainedLeaf, compiled: Compiled) -> None:
+def assert_copies_are_copies(entry: ExplainedLeaf, repo: Path) -> None:
     """Assert that each value reported as copied is at the reported position of the file."""
     for origin in entry.origins:
         if origin.how is not How.COPIED or origin.default or isinstance(entry.leaf.value, dict | list):
             continue
-        line = compiled.texts[origin.location.file].splitlines()[origin.location.line - 1]
+        line = (repo / origin.location.file).read_text(encoding="utf-8").splitlines()[origin.location.line - 1]
         words = (
             str(entry.leaf.value).lower() if not isinstance(entry.leaf.value, str) else entry.leaf.value.split("\n")[0]
         )

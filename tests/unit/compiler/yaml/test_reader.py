@@ -320,7 +320,7 @@ def test_a_merge_behind_a_key_that_it_brings_is_warned_of_since_kubectl_takes_th
     assert [(d.code, d.severity, str(d.location), d.field_path) for d in diagnostics] == [
         ("SP102", Severity.WARNING, "f:4:3", "t.a")
     ]
-    assert "stands at 3:3 already" in diagnostics[0].message
+    assert "already at 3:3" in diagnostics[0].message
 
 
 @pytest.mark.parametrize("value", ["3", "text", "", "[1]", "[{a: 1}, x]"])
