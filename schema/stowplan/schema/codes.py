@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """One code: its default severity (`error`, `warning` or `info`) and its title in a few words."""
+    """One diagnostic code: its default severity (`error`, `warning` or `info`) and its title in a few words."""
 
     severity: str
     title: str
@@ -211,4 +211,4 @@ POLICY = {
 }
 
 CATALOGUE: dict[str, Code] = READING | SCHEMA | REFERENCES | RULES | OUTPUT | POLICY
-"""All codes. A test checks that each has a page and a case."""
+"""All codes. A test checks that each has a page for `stowplan explain` and a test case."""

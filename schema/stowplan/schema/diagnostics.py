@@ -16,7 +16,7 @@ FieldPath = tuple[str | int, ...]
 
 
 class Severity(StrEnum):
-    """Weight of a diagnostic. Only `ERROR` stops a run and makes the exit code 1."""
+    """Weight of a diagnostic. Only `ERROR` stops a command and makes its exit code 1."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -24,7 +24,7 @@ class Severity(StrEnum):
 
 
 class Anchor(StrEnum):
-    """Token of a field that a finding points at."""
+    """Part of a field whose line and column a finding reports: its key or its value."""
 
     KEY = "key"
     VALUE = "value"

@@ -1,4 +1,4 @@
-"""Keys in any case, which Go's decoder accepted for an API without a schema."""
+"""Correction of the case of keys: for an API without a schema, Go's decoder accepted keys in any case."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -9,7 +9,10 @@ from stowplan.schema.meta import Model
 
 
 def fold_keys(model: type[Model], data: dict[str, Any], path: FieldPath = ()) -> Iterator[Finding]:
-    """Rename keys of `data` to the model's case. Yields a finding for each renamed key."""
+    """Rename keys of `data`, in place and at any depth, to the model's case, and yield a finding for each renamed key.
+
+    A key stays as it is if `data` also has the key in the model's case. `path` is the path of `data`.
+    """
     fields, folded, nested = _fields(model)
     for key in [each for each in data if each not in fields and isinstance(each, str)]:
         known = folded.get(key.lower())
@@ -29,7 +32,7 @@ def fold_keys(model: type[Model], data: dict[str, Any], path: FieldPath = ()) ->
 
 @cache
 def _fields(model: type[Model]) -> tuple[frozenset[str], Mapping[str, str], tuple[tuple[str, type[Model]], ...]]:
-    """Return the keys, the keys by their lower case, and the keys that hold a model with that model."""
+    """Return the keys of a model, the keys by their lower case, and (key, model) pairs for keys that hold a model."""
     fields = {field.alias or name: _model_of(field.annotation) for name, field in model.model_fields.items()}
     nested = tuple((key, below) for key, below in fields.items() if below)
     return frozenset(fields), {key.lower(): key for key in fields}, nested

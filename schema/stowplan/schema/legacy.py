@@ -21,12 +21,12 @@ SET_BY_CLUSTER = (
     "selfLink",
     "uid",
 )
-"""Fields of an object's metadata that only the API server and controllers write."""
+"""Fields of an object's metadata that only the API server of Kubernetes and controllers write."""
 
 API_VERSIONS: Mapping[str, Mapping[str, str]] = {
     "TrainingJob": {"paddlepaddle.org/v1": "paddlepaddle.org/v1alpha1"},
 }
-"""Versions in documents that no API server ever served, and the served ones, by kind."""
+"""By kind: values of `apiVersion` in old documents that no cluster ever accepted, and the accepted values for them."""
 
 OUTPUTS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "TrainingJob": tuple(
@@ -38,7 +38,7 @@ OUTPUTS: Mapping[str, tuple[tuple[str, ...], ...]] = {
 MOVED: Mapping[str, tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]] = {
     "TrainingJob": ((("spec", "trainer", "passes"), ("spec", "passes")),),
 }
-"""Misplaced fields of public examples and their right places, by kind."""
+"""By kind: pairs of paths of a misplaced field in public examples and of the field that is meant."""
 
 DEVICES = {"alpha.kubernetes.io/nvidia-gpu": "nvidia.com/gpu"}
 """Device names that Kubernetes has dropped (1.11), and the present names of the device plug-ins."""
@@ -50,11 +50,14 @@ _OLD_FINALIZERS = ("paddlepaddle.org/sampleset-", "paddlepaddle.org/samplejob-",
 SPELLINGS: Mapping[str, tuple[tuple[tuple[str, ...], str, str], ...]] = {
     "SampleSet": ((("spec", "csi", "juiceFSMountOptions"), "subdir", "sub-dir"),),
 }
-"""Accepted spellings, by kind: the mapping that holds the field, the accepted spelling, and the canonical one."""
+"""By kind: path of the mapping that holds the field, an accepted spelling of the field's key, and the canonical one."""
 
 
 def modernise(model: type[CustomResource], document: Mapping[str, Any]) -> tuple[dict[str, Any], list[Finding]]:
-    """Return a copy of `document` in canonical spelling, without fields that only a cluster sets, and the changes."""
+    """Return a copy of `document` in canonical spelling, without fields that only a cluster sets, and the findings.
+
+    Each change of the copy has a finding.
+    """
     copies: dict[int, Any] = {}
     kind, data = model.__name__, _copied(dict(document), copies)
     found = list(fold_keys(model, data)) if model.FOLDED_KEYS else []
@@ -76,9 +79,9 @@ def modernise(model: type[CustomResource], document: Mapping[str, Any]) -> tuple
 
 
 def _copied(value: Any, known: dict[int, Any]) -> Any:
-    """Return a deep copy of plain data. A value with several aliases stays one value.
+    """Return a deep copy of plain data. Where the data hold one object several times (YAML aliases), so does the copy.
 
-    `known` are copies by identity.
+    `known` are the copies so far, by the `id` of the original; new ones are added.
     """
     if value.__class__ is not dict and value.__class__ is not list:
         return value
@@ -103,13 +106,13 @@ def _version(kind: str, data: dict[str, Any]) -> list[Finding]:
 
 
 def _holds(data: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any] | None:
-    """Return the mapping that holds the field at `path`; None if it does not exist."""
+    """Return the mapping that holds the field at `path`; None if the field does not exist."""
     node = _inside(data, path[:-1])
     return node if node is not None and path[-1] in node else None
 
 
 def _inside(data: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any] | None:
-    """Return the mapping at `path`; None if it does not exist."""
+    """Return the mapping at `path`; None if there is no mapping."""
     node: Any = data
     for key in path:
         node = node.get(key) if isinstance(node, dict) else None
@@ -117,7 +120,10 @@ def _inside(data: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any] | Non
 
 
 def _move(data: dict[str, Any], old: tuple[str, ...], new: tuple[str, ...]) -> list[Finding]:
-    """Move a whole number. Any other value stays in its place and is refused there."""
+    """Move the whole number at the path `old` of `data` to the path `new`, and return the findings.
+
+    Any other value is removed, with an error.
+    """
     source, target = _holds(data, old), _inside(data, new[:-1])
     if source is None or target is None:
         return []
@@ -133,7 +139,7 @@ def _move(data: dict[str, Any], old: tuple[str, ...], new: tuple[str, ...]) -> l
 
 
 def _devices(node: Any, path: FieldPath) -> Iterator[Finding]:
-    """Rename dropped devices in requests and limits at any depth, with a finding for each."""
+    """Rename the devices in `DEVICES` in requests and limits of `node`, at any depth; yield a finding for each."""
     if isinstance(node, list):
         for index, item in enumerate(node):
             yield from _devices(item, (*path, index))

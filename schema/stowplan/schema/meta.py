@@ -25,7 +25,7 @@ class Model(BaseModel):
 
 
 class SpecId(NamedTuple):
-    """Identity of a spec in a cluster."""
+    """Kind, namespace and name of a spec, which identify it in a cluster."""
 
     kind: str
     namespace: str
@@ -36,7 +36,7 @@ class SpecId(NamedTuple):
 
 
 class ObjectId(NamedTuple):
-    """Identity of a Kubernetes object in a cluster. The version is not part of it, so v1 and v1beta1 clash.
+    """Identity of a Kubernetes object in a cluster. The API version is not part of it, so v1 and v1beta1 are equal.
 
     `group` is empty for the core group, `namespace` for cluster-scoped kinds.
     """
@@ -53,12 +53,12 @@ class ObjectId(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class KubernetesType:
-    """Marks a field whose value is an embedded Kubernetes type.
+    """Annotation of a model's field whose value is an embedded Kubernetes type.
 
     `definition` is the name in the official OpenAPI document, such as `io.k8s.api.core.v1.Toleration`. The compiler
     checks the value against that definition of the platform's Kubernetes version. The CRDs preserve the value, and
     check it against `shape`, a JSON Schema of a mapping, if one is given; it must not be stricter than any version's
-    definition. Fields that are null count as missing, as for the API server: `kubectl` prints `creationTimestamp:
+    definition. Fields that are null count as missing, as in Kubernetes: `kubectl` prints `creationTimestamp:
     null`.
     """
 
@@ -91,14 +91,14 @@ _DIGEST = r"^sha256:[0-9a-f]{64}$"
 Digest = Annotated[str, Field(pattern=_DIGEST, max_length=71)]
 
 ENV_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]*\*?$"
-"""Pattern of an environment variable's name, or of a prefix of names and `*`."""
+"""Regular expression for the name of an environment variable, or for a prefix of such names and `*`."""
 
 FORMS = {
     _DNS_LABEL: "lower-case letters, digits and -, with a letter or digit at both ends",
     _DIGEST: "sha256: and 64 hexadecimal digits in lower case",
     ENV_PATTERN: "a name of letters, digits and _, with a * at its end for all names that begin so",
 }
-"""Descriptions of field patterns for messages."""
+"""Descriptions for messages, by regular expression of a field."""
 
 LARGEST_INT32 = 2**31 - 1
 
@@ -151,5 +151,5 @@ class SecretReference(Model):
 
 
 def kubernetes_type(annotation_metadata: list[Any]) -> KubernetesType | None:
-    """Return the `KubernetesType` mark in pydantic's field metadata; None if there is none."""
+    """Return the `KubernetesType` in the metadata of an `Annotated` type or of a pydantic field; None if there is none."""
     return next((mark for mark in annotation_metadata if isinstance(mark, KubernetesType)), None)

@@ -29,10 +29,10 @@ AnyModel = TypeVar("AnyModel", bound=Model)
 def read(
     kind: type[AnyModel], data: Mapping[str, Any], *, unknown: Literal["error", "warn"] = "error"
 ) -> tuple[AnyModel | None, list[Finding]]:
-    """Parse `data` as a model of `kind`. Returns the model, or None if it is invalid, and the findings.
+    """Parse `data` as a model of `kind`. Return the model, or None if `data` is invalid, and the findings.
 
-    With `unknown="warn"`, fields that the model does not have are dropped with a warning, as the API server prunes
-    fields that a CRD does not declare.
+    With `unknown="warn"`, fields that the model does not have are dropped with a warning. Kubernetes also drops fields
+    that a CRD does not declare.
     """
     try:
         return kind.model_validate(data), []
@@ -48,11 +48,11 @@ def read(
 
 
 Embedded = tuple[FieldPath, str, Any]
-"""Path, official definition and value."""
+"""Path of an embedded Kubernetes value, the name of its definition in the official OpenAPI document, and the value."""
 
 
 def embedded(model: Model) -> list[Embedded]:
-    """Return every embedded Kubernetes type that was given."""
+    """Return every embedded Kubernetes value that the document gives."""
     found: list[Embedded] = []
     _gather(model, (), found)
     return found
@@ -78,7 +78,10 @@ def _gather_value(value: Any, mark: KubernetesType | None, path: FieldPath, foun
 
 @cache
 def _embedding(kind: type[Model]) -> tuple[tuple[str, str, KubernetesType | None], ...]:
-    """Return name, key and mark of a model's fields that hold an embedded type, or a model that may hold some."""
+    """Return (attribute, key, type) of the fields of a model that hold Kubernetes values or other models.
+
+    The type is that of the Kubernetes value; None for a field that holds a model, which may have such fields.
+    """
     fields = ((name, field.alias or name, field.annotation) for name, field in kind.model_fields.items())
     marked = ((name, key, _mark(annotation), _model_in(annotation)) for name, key, annotation in fields)
     return tuple((name, key, mark) for name, key, mark, model in marked if mark or model)
@@ -146,7 +149,7 @@ def _stray(kind: type[Model], path: FieldPath) -> Finding:
 
 
 _IN_MEBIBYTES = frozenset({"cacheSize", "cache-size", "buffer-size", "max-readahead"})
-"""Fields that hold a number of MiB."""
+"""Keys of the fields that hold a number of MiB."""
 
 _TYPES = {
     "bool_type": "boolean",
@@ -156,7 +159,7 @@ _TYPES = {
     "model_type": "object",
     "string_type": "string",
 }
-"""Types of JSON Schema by the errors of pydantic."""
+"""The type that is required, as a word of JSON Schema, by type of pydantic's error."""
 
 _LIMITS = {
     "greater_than": ("exclusiveMinimum", "gt"),
@@ -167,11 +170,11 @@ _LIMITS = {
     "too_long": ("maxItems", "max_length"),
     "too_short": ("minItems", "min_length"),
 }
-"""Keywords of JSON Schema by the errors of pydantic, and the name of the limit in the context of the error."""
+"""By type of pydantic's error: the keyword of JSON Schema, and the name of the limit in the error's context."""
 
 
 def _fields(kind: type[Model], path: FieldPath) -> list[str]:
-    """Return the names of the fields of the model at `path`, in the users' spelling."""
+    """Return the keys of the fields of the model at `path`, as users write them; an empty list if there is no model."""
     model = _model_at(kind, path)
     return [field.alias or name for name, field in model.model_fields.items()] if model else []
 

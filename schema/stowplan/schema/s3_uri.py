@@ -14,7 +14,7 @@ class S3Uri(NamedTuple):
 
     @classmethod
     def parse(cls, uri: str) -> "S3Uri | None":
-        """Bucket and key as they are written; None for a string with another scheme or none. The bucket may be empty."""
+        """Return bucket and key as they are written; None if `uri` does not begin with `s3://`. Both may be empty."""
         if not uri.startswith(_SCHEME):
             return None
         bucket, _, key = uri.removeprefix(_SCHEME).partition("/")
@@ -22,5 +22,5 @@ class S3Uri(NamedTuple):
 
     @property
     def is_prefix(self) -> bool:
-        """Whether the URI can only name all objects below it, and never a single one."""
+        """Whether the URI names all objects whose keys begin with `key`, since `key` is empty or ends in `/`."""
         return not self.key or self.key.endswith("/")

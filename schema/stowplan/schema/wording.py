@@ -24,7 +24,7 @@ TYPES = {
     "object": A_MAPPING,
     "string": ANY_TEXT,
 }
-"""The types of JSON Schema."""
+"""Words for messages, by type of JSON Schema."""
 
 LIMITS = {
     "exclusiveMinimum": ("a number above {}", ""),
@@ -36,11 +36,14 @@ LIMITS = {
     "minItems": ("a list of at least {}", "item"),
     "maxItems": ("a list of at most {}", "item"),
 }
-"""What the keywords of JSON Schema allow that have a limit, and the noun that the limit counts."""
+"""Words for messages, by keyword of JSON Schema: what is allowed, with `{}` for the limit, and the noun that it counts.
+
+The noun is empty for limits of a number.
+"""
 
 
 def describe(value: Any) -> str:
-    """Format a value for messages: scalars with their (shortened) value; only the type of mappings and lists."""
+    """Return a value in words for messages: a scalar with its (shortened) value; for mappings and lists the type."""
     match value:
         case str():
             return f'the string "{value}"' if len(value) <= _SHOWN else f'the string "{value[:_SHOWN]}…"'
@@ -55,7 +58,7 @@ def describe(value: Any) -> str:
 
 
 def describe_size(value: Any) -> str:
-    """Describe the length of a value: characters of a string, items of a list."""
+    """Return a value in words with its length: characters of a long string, items of a list; others as `describe`."""
     match value:
         case str() if len(value) > _SHOWN:
             return f"a string of {counted(len(value), 'character')}"
@@ -71,23 +74,26 @@ def counted(number: int, noun: str) -> str:
 
 
 def found_but(found: str, allowed: str) -> tuple[str, str]:
-    """Return message and hint for a value that must be `allowed`."""
+    """Return message and hint for a value, `found` in words, that must be `allowed`, in words."""
     return f"Found {found}; allowed is {allowed}.", f"Give {allowed}."
 
 
 def beyond(value: Any, keyword: str, limit: Any) -> tuple[str, str]:
-    """Message and hint for a value that breaks one of `LIMITS`."""
+    """Return message and hint for a value that breaks `limit`. `keyword` is one of `LIMITS`."""
     form, noun = LIMITS[keyword]
     return found_but(describe_size(value), form.format(counted(limit, noun) if noun else limit))
 
 
 def wrong_form(value: Any, pattern: str) -> tuple[str, str]:
-    """Message and hint for a string that does not match a pattern."""
+    """Return message and hint for a string that does not match the regular expression `pattern`."""
     return found_but(describe(value), f"a string of the form {pattern}")
 
 
 def mistyped(value: Any, allowed: str, fields: Sequence[str] = ()) -> tuple[str, str]:
-    """Return message and hint for a value of a wrong type; `fields` are those of the expected mapping."""
+    """Return message and hint for a value of a wrong type. `allowed` is the expected type in words.
+
+    `fields` are the keys of the expected mapping; empty if another type is expected.
+    """
     message, hint = found_but(describe(value), allowed)
     if (isinstance(value, str) and allowed == WHOLE_NUMBER and _WHOLE_NUMBER.fullmatch(value)) or (
         isinstance(value, str) and allowed == TRUE_OR_FALSE and value in ("true", "false")

@@ -1,7 +1,7 @@
 """Configuration of the await agent: written by the compiler, mounted as a file, read in the pod of a helper.
 
-A helper (parameter server, master, scheduler) does not end by itself. Await runs in the same pod, ends with the Jobs
-that decide success, and fails the whole group if the helper does not come up.
+A helper (parameter server, master, scheduler) does not end by itself. Await runs in the same pod and ends when the Jobs
+of the deciders end. It fails these Jobs if the helper does not open its ports.
 """
 
 from typing import Annotated, Literal
@@ -11,16 +11,16 @@ from pydantic import Field
 from stowplan.schema.meta import DnsLabel, Model
 
 POD_IP_ENV = "STOWPLAN_POD_IP"
-"""Address of the pod, from `status.podIP`: some servers listen only on it."""
+"""Environment variable with the IP address of the pod (`status.podIP`). Some servers listen only on this address."""
 
 RUN_HASH_LENGTH = 8
 """Length of the hash at the end of all Job names of one run."""
 
 END_AT_ONCE = 1
-"""`spec.activeDeadlineSeconds` by which await fails a deciding Job. The API server refuses 0."""
+"""`spec.activeDeadlineSeconds` that await sets to fail a decider's Job. The API server of Kubernetes refuses 0."""
 
 GROUP_FAILED = 1
-"""Exit code of await after a deciding Job failed or disappeared: the helper's Job then fails at once."""
+"""Exit code of await after a decider's Job failed or disappeared: the helper's Job then fails at once."""
 
 Stem = Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", max_length=63 - RUN_HASH_LENGTH - 1)]
 Port = Annotated[int, Field(ge=1, le=65535)]
@@ -45,5 +45,8 @@ class AwaitConfig(Model):
 
 
 def job_name(stem: str, run: str) -> str:
-    """Return the Job's name in the same run as the Job `run`, such as `job-worker-abcdefgh` for `job-ps-abcdefgh`."""
+    """Return the name of the Job with the stem `stem` in the run of the Job `run`.
+
+    It is `job-worker-abcdefgh` for the stem `job-worker` and the Job `job-ps-abcdefgh`. `run` may also be the hash.
+    """
     return f"{stem}-{run[-RUN_HASH_LENGTH:]}"

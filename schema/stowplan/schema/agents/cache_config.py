@@ -1,7 +1,7 @@
 """Configuration of the cache agent: written by the compiler, mounted as a file, read in the pod.
 
-It is the contract between the two. Secrets are not part of it: they are environment variables (`VOLUME_SECRET_ENV`,
-`SOURCE_SECRET_ENV`). `stowplan.schema.agents.marker` defines how a finished run is recognised.
+Secrets are not part of it: they are environment variables (`VOLUME_SECRET_ENV`, `SOURCE_SECRET_ENV`).
+`stowplan.schema.agents.marker` defines how a finished run is recognised.
 """
 
 from typing import Annotated, Literal
@@ -13,12 +13,12 @@ from stowplan.schema.meta import Model
 CONFIG_DIRECTORY = "/etc/stowplan"
 CONFIG_FILE = "config.json"
 DATA_DIRECTORY = "/mnt"
-"""Parent of mount paths: a dataset is mounted at `/mnt/<name>`, as by paddle-operator."""
+"""Parent of mount paths: agents mount a dataset at `/mnt/<name>`, as paddle-operator did."""
 
 RUN_ENV = "STOWPLAN_RUN"
-"""Variable with the name of the pod's Job: the key of the completion marker.
+"""Environment variable with the name of the pod's Job, which names the marker file of the run (`marker_path`).
 
-A CronJob's Job names end in the scheduled time.
+The Jobs of a CronJob have names that end in the scheduled time.
 """
 
 POD_ENV = "STOWPLAN_POD"
@@ -35,7 +35,7 @@ VOLUME_SECRET_ENV = {
 }
 """Environment variables of a task that uses the metadata engine (a sync), by key of the volume Secret.
 
-Only `name` and `metaurl` are required: a formatted volume knows the rest. `envs` comes from the CSI driver: a JSON
+Only `name` and `metaurl` are required: the metadata of a formatted volume hold the other values. `envs` comes from the CSI driver: a JSON
 object of variables such as META_PASSWORD and JFS_RSA_PASSPHRASE, which only the `juicefs` process gets.
 """
 
@@ -156,4 +156,4 @@ class ClearConfig(MountedTask):
 CacheConfig = Annotated[
     RuntimeConfig | SyncConfig | WarmupConfig | RmrConfig | ClearConfig, Field(discriminator="task")
 ]
-"""All configurations of `python -m stowplan.agents.cache`."""
+"""Any configuration of `python -m stowplan.agents.cache`; the field `task` says which one."""

@@ -4,7 +4,11 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """End of an agent. Kubernetes retries a temporary failure, and fails the Job at once for a permanent one."""
+    """Exit code of an agent. Kubernetes retries a temporary failure, and fails the Job at once for a permanent one.
+
+    The codes in `PERMANENT` are permanent failures; 10, 11 and 12 are temporary ones. 12 ends an attempt that reached
+    its own deadline.
+    """
 
     DONE = 0
     BAD_SPEC = 2
@@ -22,6 +26,6 @@ PERMANENT = (ExitCode.BAD_SPEC, ExitCode.AUTH, ExitCode.NOT_FOUND, ExitCode.CONF
 TERMINATED = 143
 """Exit code after SIGTERM, by the convention of shells (128 + 15).
 
-It is not 0, by which the pod of a drained node would count as done (and leave a group without its helper), and none of
-the codes above. Kubernetes replaces a disrupted pod.
+Agents do not end with 0 after SIGTERM: the pod of a drained cluster node would count as done, and a training job would
+lose its helper. The codes in `ExitCode` have other meanings. Kubernetes replaces a disrupted pod.
 """

@@ -1,6 +1,16 @@
-"""Who writes which part of an object: the field managers of the agents. Two never own one field.
+"""Field managers: the names under which agents write parts of an object. No two of them own the same field.
 
-| Field manager | Owns | |---|---| | `cache(ordinal)` | of a SampleSet: `partitions[ordinal]` | | `CACHE_SUM`, of cache pod 0 | of a SampleSet: `cacheStatus`, `jobsName` (the `run` of the entries sync and warmup in `attempts`); also what is the reporter's, where `reportPhase` is true, derived from `attempts` and `partitions` | | `task(name, partition)` | of a SampleSet or SampleJob: `attempts[task, partition]`; of a SampleJob also what is the reporter's, where `reportPhase` is true, from all entries that it read, at the resourceVersion that it read | | `TRANSFER` | of a DataCube: `attempt`, `progress`, `revision`; also what is the reporter's, where `reportPhase` is true | | `AWAIT` | of a deciding Job: `spec.activeDeadlineSeconds` | | `REPORTER` | of a status: phase, conditions, `runtimeStatus`, `pod`, counts, times, `jobName`, `observedGeneration` |
+Except for `AWAIT`, the fields are in the status of the named kind. "Reporter's fields" are those of `REPORTER`; an agent
+owns them only if `reportPhase` in its configuration is true, since no reporter runs then.
+
+- `cache(ordinal)`: `partitions[ordinal]` of a SampleSet.
+- `CACHE_SUM`, used by cache pod 0: `cacheStatus` and `jobsName` of a SampleSet. `jobsName` has the `run` of the entries
+  sync and warmup in `attempts`. Also the reporter's fields, derived from `attempts` and `partitions`.
+- `task(name, partition)`: `attempts[task, partition]` of a SampleSet or SampleJob. Of a SampleJob also the reporter's
+  fields, derived from all entries of `attempts` at the resourceVersion that the agent read.
+- `TRANSFER`: `attempt`, `progress` and `revision` of a DataCube. Also the reporter's fields.
+- `AWAIT`: `spec.activeDeadlineSeconds` of a decider's Job.
+- `REPORTER`: phase, conditions, `runtimeStatus`, `pod`, counts, times, `jobName` and `observedGeneration` of any kind.
 """
 
 CACHE_SUM = "stowplan-cache-sum"
@@ -10,10 +20,10 @@ AWAIT = "stowplan-await"
 
 
 def cache(ordinal: int) -> str:
-    """Field manager of the cache pod with this number."""
+    """Return the field manager of the cache pod with this number."""
     return f"stowplan-cache-{ordinal}"
 
 
 def task(name: str, partition: int) -> str:
-    """Field manager of the process for a task (`sync`, `warmup`, `rmr`, `clear`) on a partition."""
+    """Return the field manager of the agent for a task (`sync`, `warmup`, `rmr`, `clear`) on a partition."""
     return f"stowplan-{name}-{partition}"

@@ -1,26 +1,26 @@
-"""Markers in the volume: how a task that is started once more knows that its work is done, and how others see that a
-dataset is ready.
+"""Marker files in the volume. They tell a restarted task that its work is done, and others that a dataset is ready.
 
-They lie in the volume itself, so that they live as long as the data that they speak of. A sync writes them through the
-metadata engine, below the directory that is mounted (`sub-dir` included); tasks on a mounted dataset see them at the same
-path below their mount. Nothing of the state directory is part of the dataset: it is left out of counts, listings,
-warmup and whatever a sync deletes at its destination.
+They are in the volume itself, so that they exist as long as the data that they describe. A sync writes them through the
+metadata engine of JuiceFS, below the directory that is mounted (`sub-dir` included). Tasks on a mounted dataset find
+them at the same path below their mount. The state directory is not part of the dataset: counts, listings, warmup and
+the deletions of a sync ignore it.
 
-A task knows its run, whose name ends in a hash, and keeps one marker for it (`marker_path`). Whoever only uses the dataset
-must not depend on that hash. For them there are three more, at paths that do not change:
+A task knows the name of its run, its Job's name, and writes one marker file for the run (`marker_path`). That name ends
+in a hash, on which users of the dataset must not depend. For them there are three more files with fixed paths:
 
-- `COMPLETE_FILE` is there while the dataset holds all that its sync brings. A sync that `completes` the dataset removes it,
-  and `FAILED_FILE`, before its first change, and writes it as its last act. It is a JSON object with `format`, `run`, and
-  counts for people; whoever reads it must not mind other keys.
-- `FAILED_FILE` is there when that sync failed and no other attempt can help: a `Marker`. A failure that may pass by itself
-  leaves neither of the two.
-- `warmup_path(i)`, one for each partition, is written by the warmup that follows the sync: a `WarmupMarker`. It counts as long
-  as it names the run of `COMPLETE_FILE`, so that a sync need not remove it.
+- `COMPLETE_FILE` exists while the dataset holds all data of its sync. A sync that `completes` the dataset removes this
+  file and `FAILED_FILE` before its first change, and writes it as its last action. It is a JSON object with `format`,
+  `run`, and counts for people; readers must ignore other keys.
+- `FAILED_FILE` exists after that sync failed permanently, so that no other attempt can help. It holds a `Marker`. After
+  a temporary failure, neither of the two files exists.
+- `warmup_path(i)`, one for each partition, holds a `WarmupMarker`, which the warmup after the sync writes. It is valid
+  only if it names the run in `COMPLETE_FILE`, so that a sync need not remove it.
 
-A dataset is *mounted* when its directory can be read, which is all that can be asked of one with `noSync`; *synced* when
-`COMPLETE_FILE` is there; *warmed* when it is synced and all partitions have a marker that counts and says `succeeded`.
-A SampleJob's sync completes only datasets with `noSync`; rmr and clear leave all three alone, since what somebody removed on
-purpose is not missing, and a cold cache is not wrong.
+A dataset is *mounted* when its directory can be read; of a dataset with `noSync` nothing more is known. It is *synced*
+when `COMPLETE_FILE` exists. It is *warmed* when it is synced and all partitions have a valid marker with `succeeded`.
+
+A SampleJob's sync completes only datasets with `noSync`. rmr and clear do not change these three files: data that a
+user removed on purpose are not missing, and a dataset without a cache is still complete.
 """
 
 from typing import Literal
@@ -33,11 +33,11 @@ STATE_DIRECTORY = ".stowplan"
 """State directory at the root of the mounted dataset."""
 
 LOCK_FILE = f"{STATE_DIRECTORY}/lock"
-"""Lock of every writer of the dataset (sync, rmr), so that two runs never write at once."""
+"""Lock file that every writer of the dataset (sync, rmr) holds, so that two runs never write at the same time."""
 
 
 def holds_state(path: str) -> bool:
-    """Return whether a component of the path is the state directory, in any case: some file systems ignore case."""
+    """Return whether a part of the path is the state directory, in capitals or not: some file systems ignore case."""
     return STATE_DIRECTORY in path.casefold().split("/")
 
 
@@ -68,10 +68,10 @@ WARMUP_DIRECTORY = f"{STATE_DIRECTORY}/warmup"
 
 
 def warmup_path(partition: int) -> str:
-    """Return the path of a partition's warmup marker, relative to the root of the mounted dataset."""
+    """Return the path of a partition's `WarmupMarker` file, relative to the root of the mounted dataset."""
     return f"{WARMUP_DIRECTORY}/{partition}.json"
 
 
 def marker_path(run: str) -> str:
-    """Return the path of a run's marker, relative to the root of the mounted dataset."""
+    """Return the path of a run's `Marker` file, relative to the root of the mounted dataset. `run` is the Job's name."""
     return f"{STATE_DIRECTORY}/runs/{run}.json"

@@ -23,10 +23,10 @@ CA_DIRECTORY = "/etc/stowplan-ca"
 CA_FILE = "ca.crt"
 
 CA_ENV = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE", "GIT_SSL_CAINFO")
-"""Variables that the compiler sets to the file of `caBundle`; the agent need not set them."""
+"""Environment variables that the compiler sets to the path of the certificates; the agent need not set them."""
 
 PROXY_ENV = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
-"""Variables of a proxy, in either case. They apply only to the remote side, never to the API server."""
+"""Variables of a proxy, in capitals or not. They apply to the remote side, never to the API server of Kubernetes."""
 
 NO_REF = re.compile(r"^[-/.]|\.\.|@\{|//|/\.|[\s~^:?*\[\\\x00-\x1f\x7f]|(\.lock|/|\.)$")
 """Pattern of strings that cannot be a branch or tag (`git check-ref-format`), some of which Git would take for an
@@ -47,7 +47,7 @@ def option_env(option: str) -> str:
 
 
 def repository_directory(url: str) -> str:
-    """The directory of a Git repository below the claim's path: the last segment of its URL without `.git`."""
+    """Return the name of a Git repository's directory in the claim: the last segment of the URL without `.git`."""
     return url.partition("?")[0].partition("#")[0].rstrip("/").rpartition("/")[2].removesuffix(".git")
 
 
@@ -174,7 +174,7 @@ class State(Model):
 
 _OF_SOURCES = frozenset({"depth", "files", "submodules", "verifyParts"})
 _OF_SINKS = frozenset({"commitMessageEnv", "createBucket", "noCheckBucketEnv", "pathInRepoEnv"})
-"""Settings that apply only to a sink."""
+"""Fields that an endpoint reads only if it is the sink."""
 
 _NOT_OF_GIT = frozenset({"partSizeMiB"})
 
@@ -212,7 +212,10 @@ class TransferConfig(AgentConfig):
 
     @model_serializer(mode="wrap")
     def _read(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out the settings that this transfer does not read, to keep pull requests short."""
+        """Return the fields that are written to the file, without those that this transfer does not read.
+
+        Pull requests are so shorter.
+        """
         told: dict[str, Any] = write(self)
         _drop(told["source"], _OF_SINKS)
         _drop(told["sink"], _OF_SOURCES)

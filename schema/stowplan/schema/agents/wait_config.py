@@ -1,7 +1,7 @@
 """Settings of the agent that waits for a dataset: written by the compiler as arguments of an init container.
 
-It is the only agent without a configuration file: its container is part of users' pods, which get no ConfigMap for four
-values.
+It is the only agent without a configuration file: its container is part of users' pods, and four values need no
+ConfigMap.
 """
 
 from typing import Literal
@@ -14,7 +14,7 @@ Until = Literal["mounted", "synced", "warmed"]
 """Steps of a dataset, defined in `stowplan.schema.agents.marker`. Each step includes the ones before."""
 
 DEFAULT_TIMEOUT = 86400
-"""Seconds: a day. A waiting pod occupies its resources."""
+"""Default of `timeout` in seconds: a day. A waiting pod occupies its resources."""
 
 
 class WaitConfig(Model):

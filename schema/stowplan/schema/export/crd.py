@@ -2,8 +2,8 @@
 
 The schemas are structural (apiextensions.k8s.io/v1) and never stricter than the CRDs of the old operators. They have no
 defaults, although the old ones had two (`juicefs` and `sequence`): a default of a CRD appears in the live object but
-not in Git, and Argo CD would compare and own fields that no user wrote. The compiler knows the defaults. They have no
-CEL rules either, so lists need no upper bounds.
+not in Git, and Argo CD would compare and own fields that no user wrote. The compiler applies the defaults instead. The
+schemas have no CEL rules either, so lists need no upper bounds.
 """
 
 from typing import Any
@@ -16,7 +16,10 @@ CATEGORIES = ("mlops",)
 """Category by which `kubectl get mlops` lists the objects of all Stowplan kinds."""
 
 PROTECTION = {"argocd.argoproj.io/sync-options": "Prune=false,Delete=false"}
-"""Removing a CRD removes every object of its kind: Argo CD must neither prune it nor delete it with its Application."""
+"""Annotation of the CRDs. Argo CD then neither prunes a CRD nor deletes it with its Application.
+
+Removing a CRD would remove every object of its kind.
+"""
 
 LABELS = {"app.kubernetes.io/managed-by": "stowplan", "app.kubernetes.io/part-of": "stowplan"}
 
@@ -73,7 +76,7 @@ def _column(column: Column) -> dict[str, str]:
 
 
 def _root(resource: type[CustomResource], schema: Schema) -> Schema:
-    """Reduce the root's metadata to `type`, and require no field, as in the old CRDs."""
+    """Return the `openAPIV3Schema` of a kind. As in the old CRDs, no field is required and metadata declares none."""
     fields = schema["properties"]
     return {
         "type": "object",
@@ -89,10 +92,10 @@ def _root(resource: type[CustomResource], schema: Schema) -> Schema:
 
 
 def _structural(node: Schema) -> Schema:
-    """Convert a plain schema into the form of Kubernetes.
+    """Return a schema from `plain_schema` in the form that Kubernetes requires.
 
-    The API server preserves the content of a free-form mapping, and prunes a mapping of known fields. Integers get the
-    format of their Go type; without one the API server reads them as int64.
+    The API server of Kubernetes preserves all fields of a mapping without declared fields, and removes undeclared
+    fields from other mappings. Integers get the format of their Go type; without one the API server reads them as int64.
     """
     if node.get(INT_OR_STRING):
         return dict(node)

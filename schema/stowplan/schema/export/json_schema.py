@@ -15,10 +15,10 @@ from stowplan.schema.platform.platform import Platform
 DIALECT = "http://json-schema.org/draft-07/schema#"
 SUFFIX = ".schema.json"
 COMBINED = f"stowplan{SUFFIX}"
-"""File of the schema for any document; an editor selects the rules by the document's kind."""
+"""Name of the file with the schema for any document; it applies the rules for the document's kind."""
 
 MODELS: tuple[type[Model], ...] = (Platform, *KINDS.values())
-"""Every kind that users write."""
+"""Models of all kinds that users write."""
 
 
 def schemas() -> dict[str, Schema]:
@@ -39,10 +39,11 @@ def _our_groups() -> str:
 
 
 def _combined() -> Schema:
-    """Return one `if` per kind, not `oneOf`, so that an editor reports only the problems of the document's own kind.
+    """Return the schema for any document.
 
-    Documents of other API groups may be plain objects that the platform allows. No schema can describe them. An empty
-    document, for example after a last `---`, is no document.
+    It has one `if` per kind, not `oneOf`, so that an editor reports only the problems of the document's own kind.
+    Documents of other API groups may be plain Kubernetes objects that the platform allows, so the schema accepts them.
+    It also accepts an empty document, for example after a last `---`.
     """
     return {
         "$schema": DIALECT,

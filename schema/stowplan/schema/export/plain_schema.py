@@ -11,7 +11,7 @@ from stowplan.schema.meta import Model
 Schema = dict[str, Any]
 
 INT_OR_STRING = "x-kubernetes-int-or-string"
-"""Mark of the only union that Kubernetes allows; a schema with it stays unchanged."""
+"""Keyword of the only union of types that Kubernetes allows. A schema with this keyword is not changed."""
 
 _DEFINITIONS = "#/$defs/"
 _NULL: Schema = {"type": "null"}

@@ -1,4 +1,4 @@
-"""Shipped CRDs: data generated from the models, since generating them takes as long as a compilation."""
+"""CRDs in a file of the package. Generating them from the models takes as long as a compilation."""
 
 import json
 from functools import cache
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 FILE = "generated/crds.json"
-"""Path in the package `stowplan.schema`; one CRD per line, sorted by kind.
+"""Path of the file in the package `stowplan.schema`, a JSON list with one CRD per line, sorted by kind.
 
 `make generate` writes it, and a test compares it with the models.
 """

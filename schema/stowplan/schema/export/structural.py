@@ -1,9 +1,10 @@
-"""Rules of the API server for a CRD's schema.
+"""Checks of a CRD's schema by the rules of Kubernetes' API server.
 
-They are those of apiextensions.k8s.io/v1: `ValidateStructural` and `ValidateCustomResourceDefinitionOpenAPISchema` of
-k8s.io/apiextensions-apiserver 0.37. One is stricter here: the documentation says for every level that a junctor may
-only narrow what is declared outside of it, but 0.37 checks only the root's junctors. CEL rules and defaults are not
-checked. The official schema of CustomResourceDefinition defines the type of each keyword's value; check it first.
+The rules are those of apiextensions.k8s.io/v1: `ValidateStructural` and `ValidateCustomResourceDefinitionOpenAPISchema`
+of k8s.io/apiextensions-apiserver 0.37. A junctor is one of the keywords allOf, anyOf, oneOf and not. One rule is
+stricter here: the documentation says for every level that a junctor may only narrow what is declared outside of it, but
+0.37 checks only the root's junctors. CEL rules and defaults are not checked. Check a CRD against the official schema of
+CustomResourceDefinition first: it defines the type of each keyword's value.
 """
 
 import json
@@ -33,7 +34,7 @@ _OUTSIDE_ONLY = frozenset(
     {"additionalProperties", "default", "description", "nullable", "title", "type"}
     | {_PRESERVE, _INT_OR_STRING, _EMBEDDED, _LIST_TYPE, _LIST_MAP_KEYS, _MAP_TYPE, _RULES}
 )
-"""Keywords that define a value's shape. A junctor (allOf, anyOf, oneOf, not) may only narrow it."""
+"""Keywords that define a value's shape. They are not allowed in a junctor, which may only narrow the shape."""
 
 _KNOWN = _OUTSIDE_ONLY | frozenset(
     "allOf anyOf enum example exclusiveMaximum exclusiveMinimum externalDocs format items maxItems maxLength "
@@ -183,7 +184,10 @@ def _children(node: Schema, path: FieldPath) -> Iterator[tuple[Schema, FieldPath
 
 
 def _branches(node: Schema, path: FieldPath) -> Iterator[tuple[Schema, FieldPath]]:
-    """Yield the branches of a node's junctors, except for Kubernetes' pattern of an integer or a string."""
+    """Yield (schema, path) pairs of the branches of a schema's junctors.
+
+    The `anyOf` of an integer and a string, which Kubernetes allows, is left out.
+    """
     for junctor in ("allOf", "anyOf", "oneOf"):
         branches = node.get(junctor, [])
         if branches != _INTEGER_OR_STRING:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """Pattern of whole strings, and its description for messages."""
+    """Pattern that a whole string must match, and the description of the pattern for messages."""
 
     pattern: re.Pattern[str]
     words: str
@@ -52,7 +52,7 @@ MOUNT_FORMS: Mapping[str, Form] = {
     "sub-dir": PATH,
     "backup-meta": DURATION,
 }
-"""Forms of `MountOptions` by option: all strings of users. Other options are numbers, flags or fixed words."""
+"""Forms of `MountOptions` by option: all options with a free string. Others are numbers, flags or fixed words."""
 
 SYNC_FORMS: Mapping[str, Form] = {
     "source": KEY,
@@ -73,4 +73,4 @@ MOUNT_OPTION = _form(
     r"-{0,2}[A-Za-z0-9][A-Za-z0-9._-]*(=[A-Za-z0-9._/@%+:,=-]*)?",
     "NAME or NAME=VALUE with values of letters, digits and . _ / @ % + : , = -",
 )
-"""One entry of a volume's `mountOptions`, of any driver."""
+"""Form of one entry of a volume's `mountOptions`, for any CSI driver."""

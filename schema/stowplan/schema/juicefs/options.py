@@ -28,7 +28,10 @@ CREDENTIAL_KEYS = ("access-key", "secret-key")
 
 
 class Fate(StrEnum):
-    """Change of an option since the old operator."""
+    """What has changed about an option since the old operator.
+
+    It is the same, has another name, has another meaning, or no longer exists.
+    """
 
     KEPT = "kept"
     RENAMED = "renamed"
@@ -40,8 +43,8 @@ class Fate(StrEnum):
 class Option:
     """Translation of one option of a spec into a JuiceFS flag.
 
-    `flag` is the present name, without dashes. `since` is the first version that knows it. `note` explains an option
-    that was removed or changed its meaning; it becomes part of a diagnostic.
+    `flag` is the present name of the flag, without dashes. `since` is the first version of JuiceFS with this flag.
+    `note` explains why an option was removed or renamed, or how its meaning changed; it becomes part of a diagnostic.
     """
 
     flag: str
@@ -217,7 +220,7 @@ MOUNT_OPTIONS: dict[str, Option] = {
     "readdir-cache": Option("readdir-cache", (1, 3)),
     "sort-dir": Option("sort-dir", (1, 3)),
 }
-"""Mount options that differ from "same name, known since 1.0"."""
+"""Mount options whose flag has another name or is newer than JuiceFS 1.0."""
 
 
 class SyncOptions(Model):
@@ -336,4 +339,4 @@ SYNC_OPTIONS: dict[str, Option] = {
     "check-change": Option("check-change", (1, 3)),
     "max-failure": Option("max-failure", (1, 3)),
 }
-"""Sync options that differ from "same name, known since 1.0"."""
+"""Sync options that have changed or that are newer than JuiceFS 1.0."""

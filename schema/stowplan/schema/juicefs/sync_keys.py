@@ -1,4 +1,4 @@
-"""Keys of sources and patterns that `juicefs sync` accepts (JuiceFS 1.2 to 1.4)."""
+"""How `juicefs sync` (JuiceFS 1.2 to 1.4) takes the access keys of a source, and which patterns it accepts."""
 
 import re
 
@@ -12,9 +12,9 @@ KEY_VARIABLES = {
     "oss": ("ALICLOUD_ACCESS_KEY_ID", "ALICLOUD_ACCESS_KEY_SECRET"),
     "scw": ("SCW_ACCESS_KEY", "SCW_SECRET_KEY"),
 }
-"""Variables from which JuiceFS reads keys, by scheme (`pkg/object`).
+"""Environment variables from which JuiceFS reads access key and secret key, by scheme of the URI (`pkg/object`).
 
-Other schemes accept keys only in the address, which everybody on the node can read.
+For other schemes JuiceFS takes them only in the URI on its command line, which every user of the cluster node can read.
 """
 
 _MEMBER = r"(?:\\.|[^\\\]-])"

@@ -113,7 +113,7 @@ class DataReference(Model):
 
     @cached_property
     def by_name(self) -> dict[str, dict[str, Any]]:
-        """Return the options by name; the last one of a name wins. Rules look most of them up several times."""
+        """The options by name; of several options with one name, the last one."""
         return {str(each.get("name", "")): each for each in self.options or ()}
 
 

@@ -1,8 +1,8 @@
-"""Shapes of small Kubernetes types that specs embed.
+"""JSON Schemas of small Kubernetes types that specs embed.
 
-CRDs and editor schemas contain them, so that a wrong type or a missing field is refused at once. They are the shapes in
-the CRDs of the old operators, with unknown fields preserved. The compiler checks values and combinations against the
-definitions of the platform's Kubernetes version.
+CRDs and editor schemas contain these schemas, so that a wrong type or a missing field is refused at once. The CRDs of
+the old operators have the same ones, except that unknown fields are preserved here. The compiler checks values and
+combinations against the definitions of the platform's Kubernetes version.
 """
 
 from typing import Any

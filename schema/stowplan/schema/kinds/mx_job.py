@@ -11,7 +11,7 @@ from stowplan.schema.meta import KubernetesType, Model, ObjectMeta
 MxPodTemplate = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.PodTemplateSpec")]
 
 CONTAINER = "mxnet"
-"""Required container of a template: it trains, and gets the variables of MXNet."""
+"""Name of the container that trains and gets the variables of MXNet. Every pod template must have it."""
 
 
 class MxReplicaSpec(Model):

@@ -14,10 +14,10 @@ from stowplan.schema.meta import Int32, KubernetesType, Model, ObjectMeta
 PodTemplate = Annotated[dict[str, Any], KubernetesType("io.k8s.api.core.v1.PodTemplateSpec")]
 
 HOST_PORT_ANNOTATION = "host-port"
-"""Annotation of a PaddleJob: first port of its block with `intranet: Host`. The old operator wrote it itself."""
+"""Annotation of a PaddleJob with `intranet: Host`: the first port of its block. The old operator wrote it itself."""
 
 PLACEMENT_ANNOTATION = "stowplan.dev/cache-placement"
-"""Annotation of a job: whether its pods must run on nodes that cache the dataset."""
+"""Annotation of a job: `required` if its pods must run on cluster nodes that cache the dataset, else `preferred`."""
 
 ROLES = ("ps", "worker", "heter")
 """Fields of `spec` with roles, in the order in which roles take their ports on the host network."""
@@ -26,9 +26,10 @@ _DECIDERS = ("worker", "heter", "ps")
 
 
 def decider(sizes: Mapping[str, int]) -> str | None:
-    """The role whose success is that of the job, from the number of pods by role. None if no role has pods.
+    """Return the role whose success is the success of the job; None if no role has pods.
 
-    As in the old operator, the first of worker, heter and ps that has pods decides; the others serve it.
+    `sizes` is the number of pods by role. As in the old operator, the first of worker, heter and ps that has pods is
+    the decider; the others are helpers.
     """
     return next((role for role in _DECIDERS if sizes.get(role, 0) > 0), None)
 

@@ -1,4 +1,4 @@
-"""`SampleSet`: a dataset on remote storage, cached on the nodes that train on it."""
+"""`SampleSet`: a dataset from remote storage, cached on the cluster nodes that train on it."""
 
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -78,7 +78,7 @@ DEFAULT_DRIVER: DriverName = "juicefs"
 """Driver of a SampleSet that names none."""
 
 CACHED_DRIVERS: frozenset[DriverName] = frozenset({"juicefs"})
-"""The drivers whose datasets are cached on nodes."""
+"""The drivers whose datasets are cached on cluster nodes."""
 
 
 class Csi(Model):

@@ -1,7 +1,7 @@
-"""Rules for the directories of a node that may be a cache.
+"""Rules for the directories of a cluster node that may be a cache.
 
-The CSI driver mounts each of them read-write from the node into a privileged container, at the same path. A system
-directory there would give every writer of the dataset control over the node.
+The CSI driver mounts each of them read-write from the cluster node into a privileged container, at the same path. A
+system directory there would give every writer of the dataset control over the node.
 """
 
 from collections.abc import Sequence
@@ -28,16 +28,19 @@ None of them, and no directory below or above them, may be a cache: `/var/lib` i
 """
 
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - a path on the node
-"""Only directory below `/dev` that may be a cache."""
+"""The only directory below `/dev` that may be a cache, and that may hold caches."""
 
 
 def normal(directory: str) -> str:
-    """Normalise a directory: remove `//`, `/./` and a `/` at the end. `/` for the root."""
+    """Return an absolute path without empty and `.` parts and without a `/` at the end; `/` for the root."""
     return "/" + "/".join(part for part in directory.split("/") if part not in ("", "."))
 
 
 def findings(directory: str, path: FieldPath, allowed: Sequence[str]) -> list[Finding]:
-    """Return the findings about one cache directory. `allowed` is `juicefs.cacheDirectories` of the platform."""
+    """Return a finding at `path` if `directory` may not be a cache, else an empty list.
+
+    `allowed` is `juicefs.cacheDirectories` of the platform file; an empty list allows all but system directories.
+    """
     clean = normal(directory)
     if not directory.startswith("/"):
         message = f'"{directory}" is not an absolute path of the node; several are joined by ":".'
@@ -59,7 +62,7 @@ def findings(directory: str, path: FieldPath, allowed: Sequence[str]) -> list[Fi
 
 
 def prefix_findings(prefix: str, path: FieldPath) -> list[Finding]:
-    """Return the findings about one entry of `juicefs.cacheDirectories`."""
+    """Return a finding at `path` if `prefix`, an entry of `juicefs.cacheDirectories`, is invalid, else no finding."""
     if not prefix.startswith("/") or not PATH.fits(prefix) or ".." in prefix.split("/"):
         message = f"Found {prefix!a}; allowed is {PATH.words}, which begins with / and has no `..`."
         return [finding("SP206", path, message, "Give a directory such as /var/cache.")]
@@ -71,7 +74,7 @@ def prefix_findings(prefix: str, path: FieldPath) -> list[Finding]:
 
 
 def _system(directory: str) -> str | None:
-    """Return the system directory that equals this one, or lies above or below it; None if there is none."""
+    """Return the system directory that is `directory`, above it or below it; None if there is none."""
     if _within(directory, SHARED_MEMORY):
         return None
     return next((each for each in SYSTEM if _within(directory, each) or _within(each, directory)), None)

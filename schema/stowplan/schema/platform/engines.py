@@ -14,7 +14,7 @@ GangEngineName = Literal["none", "volcano", "coscheduling", "kueue"]
 
 FIRST_HOST_PORT = 35000
 LAST_HOST_PORT = 65000
-"""Last port of the old operator's `--port-range`, from which jobs on the host network take their blocks."""
+"""First and last port of the old operator's `--port-range`, from which jobs on the host network take their ports."""
 
 
 class Engines(Model):

@@ -1,4 +1,4 @@
-"""`Platform`: what a platform team decides for all specs of a repository. Its file is `stowplan.yaml`."""
+"""`Platform`: settings that a platform team chooses for all specs of a repository, in the file `stowplan.yaml`."""
 
 from ipaddress import ip_network
 from typing import Annotated, Literal
@@ -10,7 +10,7 @@ from stowplan.schema.platform.engines import Accelerator, Engines, Mxnet, Paddle
 from stowplan.schema.platform.pod_grants import PodGrant, PodLevel
 
 KUBERNETES_VERSIONS = ("1.34", "1.35", "1.36", "1.37")
-"""Supported minor versions, oldest first: the four newest in kubernetes-validate."""
+"""Supported minor versions of Kubernetes, oldest first: the four newest in the package kubernetes-validate."""
 
 JUICEFS_VERSIONS = ("1.2", "1.3", "1.4")
 
@@ -245,7 +245,7 @@ class Namespaces(Model):
 
 
 LINK_LOCAL = ("169.254.0.0/16", "fd00:ec2::23/128", "fd00:ec2::254/128", "fe80::/10")
-"""Addresses of a node: its metadata service, and agents that hand out its credentials.
+"""Address ranges that are local to a cluster node: its metadata service, and services that give out its credentials.
 
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-service.html and
 https://docs.aws.amazon.com/eks/latest/userguide/pod-id-agent-setup.html for the two of AWS.
@@ -255,7 +255,10 @@ DNS_PORT = 53
 
 
 def lies_in(inner: str, outer: str) -> bool:
-    """Return whether one address range lies in another or equals it. Raises ValueError if one is invalid."""
+    """Return whether the address range `inner` is in the range `outer` or equal to it. Both are in CIDR notation.
+
+    Raises `ValueError` if one is invalid.
+    """
     one, other = ip_network(inner), ip_network(outer)
     return one.overlaps(other) and one.prefixlen >= other.prefixlen
 

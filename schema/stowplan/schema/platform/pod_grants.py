@@ -1,4 +1,4 @@
-"""Terms of the Pod Security Standards: the levels, and a name for each rule that a platform may waive."""
+"""Terms of the Pod Security Standards: the levels, and a name for each rule from which a platform may exempt pods."""
 
 from typing import Literal
 
