@@ -1,4 +1,4 @@
-"""The values that pass between the stages."""
+"""The values that the stages of the pipeline pass to each other."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,9 +12,10 @@ from stowplan.schema.platform.platform import Platform
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What `load` read: the platform document (None where it cannot be read) and all others, in path order.
+    """What `load` read: the platform document, and all other documents in the order of their paths.
 
-    `texts` holds the string in each file by its relative path, for the excerpts of diagnostics.
+    `platform` is None if the platform file is missing or cannot be read. `texts` has the content of each file as a
+    string, by relative path, for the excerpts in diagnostics.
     """
 
     platform: Document | None
@@ -24,7 +25,7 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A document that was validated into its model. `digest` covers its content, not its place or layout."""
+    """A document that was validated into its model. `digest` covers its content, but not its file and its layout."""
 
     id: SpecId
     document: Document
@@ -34,19 +35,23 @@ class Spec:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """All specs of one run, sorted by identity, with the platform and the plain objects it lets through."""
+    """All specs of one command, sorted by identity, with the platform.
+
+    `passed_through` are the plain objects: documents with Kubernetes objects that are written as they are, because
+    `passThrough` of the platform file lists their kinds.
+    """
 
     platform: Platform
     platform_document: Document | None
     specs: tuple[Spec, ...]
     passed_through: tuple[Document, ...] = ()
     secret_keys: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
-    """Keys of the Secrets that the repository defines, by namespace and name; values are never read."""
+    """Keys of the Secrets that the repository defines, by namespace and name of the Secret; values are never read."""
     refused: frozenset[SpecId] = frozenset()
-    """What documents with errors would have been, where that can be told."""
+    """Identities of the specs whose documents have errors."""
 
     def spec(self, identity: SpecId) -> Spec | None:
-        """The spec of that identity, if there is one."""
+        """Return the spec with this identity; None if there is none."""
         return next((spec for spec in self.specs if spec.id == identity), None)
 
 
@@ -54,8 +59,9 @@ class Program:
 class Output:
     """One file to write below the output folder.
 
-    `path` is relative, with forward slashes. `spec` is None for what the platform file alone makes (CRDs, Argo CD
-    objects). `source` is the file named in the header.
+    `path` is relative to the output folder, with forward slashes. `spec` is None for objects that belong to no spec:
+    those of the platform file (such as CRDs), plain objects, and those of extensions. `source` is the user's file that
+    the header of the file names.
     """
 
     path: str
@@ -65,9 +71,9 @@ class Output:
     spec_digest: str = ""
     externals: tuple[ExternalReference, ...] = ()
     compiled: str = ""
-    """What compiled a file of a run, see `compiler_mark`; for a kept file, what the inventory says."""
+    """The compiler mark of a file of a run, see `compiler_mark`; for a reused file, the one in the inventory."""
     kept: bytes = b""
-    """The committed file, where a run is kept as it is; `manifest` then holds what that file says."""
+    """The committed file if the run is reused, otherwise empty; `manifest` is then the object in that file."""
 
     @property
     def id(self) -> ObjectId:

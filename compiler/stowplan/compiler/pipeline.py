@@ -46,12 +46,13 @@ NOTHING, UNKNOWN = Recompile(), Known()
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """Result of a run; empty if an error stopped it.
+    """Result of compiling; only `texts` is given if an error stopped it.
 
-    `texts` are the contents of the files that diagnostics name, by path. `files` are the files of `outputs`, and
-    `objects` is their number. `outputs` are only given if `keep_objects` is true. `committed` is the inventory of the
-    last run. `starts` are the Jobs that a sync would start. `known` goes to the cache; None if the next run cannot use
-    it.
+    `texts` are the contents of the files that diagnostics name, by path. `files` are the files of the output, and
+    `objects` is the number of objects. `outputs` is empty unless the caller asked for it by `keep_objects`. `committed`
+    is the inventory of the committed output. `starts` are the Jobs that a sync would start. `specs` are the identities
+    of all specs; `program` may lack those that the cache has. `known` goes to the cache; None if the next command
+    cannot use it.
     """
 
     texts: Mapping[str, str]
@@ -72,7 +73,10 @@ def specs_of(repo: Path, report: Report) -> tuple[Mapping[str, str], tuple[SpecI
 
 
 def validate_repository(repo: Path, report: Report, *, known: Known = UNKNOWN, keep_objects: bool = True) -> Compiled:
-    """Compile without extensions, without Node and without a look at the committed output."""
+    """Compile without extensions and Node.js, and without reading the committed output. Diagnostics go to `report`.
+
+    `known` are the cached results. With `keep_objects`, the result has the outputs.
+    """
     lookup = Lookup("validate", known)
     reading = read(repo, report, lookup)
     program = reading.program
@@ -101,10 +105,12 @@ def compile_repository(
     keep_objects: bool = True,
     base: Base | None = None,
 ) -> Compiled:
-    """Compile the repository in `repo` for the output folder `out`. `composer` can serve several calls.
+    """Compile the repository in `repo` for the output folder `out`. Diagnostics go to `report`; nothing is written.
 
-    `base` vouches for committed runs that differ from what the specs compile to now. Files that `out` already holds
-    come without their content.
+    `recompile` are the specs whose runs are not reused. `composer` can serve several calls; if it is None, this call
+    makes one. `known` are the cached results. With `keep_objects`, the result has the outputs. `base` holds the runs of
+    the base commit, which may be reused although the specs compile to other files now; None if there is none. Files
+    that `out` already holds come without their content.
     """
     if composer is None:
         with closing(ComposerPool(lasting=False)) as own:
@@ -150,7 +156,7 @@ def compile_repository(
 
 
 def _extend(reading: Reading, repo: Path, composer: ComposerPool, report: Report) -> Extensions | None:
-    """Run the extensions on the units of all specs; None if the platform file names no extensions."""
+    """Execute the extensions on the units of all specs; return None if the platform file names no extensions."""
     program = reading.program
     if not program.platform.extensions:
         return None
@@ -164,7 +170,10 @@ def _extend(reading: Reading, repo: Path, composer: ComposerPool, report: Report
 
 
 def _conclude(parts: Parts, setting: Setting, reading: Reading, report: Report) -> None:
-    """Add the findings of the checks, of each spec and across specs, to the report."""
+    """Add the diagnostics of all checks to `report`: of each spec, across specs, and about committed runs.
+
+    Do nothing if an error stopped the compilation.
+    """
     if not parts.complete:
         return
     report.add(*parts.kept)
@@ -175,7 +184,10 @@ def _conclude(parts: Parts, setting: Setting, reading: Reading, report: Report) 
 
 
 def _inventory(tree: OutputFolder, recompile: Recompile) -> tuple[Inventory, list[Diagnostic]]:
-    """Read the inventory of the last run. A lost inventory is an error, unless all runs are compiled anew."""
+    """Return the committed inventory and its diagnostics.
+
+    A lost or broken inventory is an error; it is a warning if the user recompiles all specs.
+    """
     found, problems = inventory.read(tree.root)
     problems += lost_inventory(tree)
     if recompile.everything:

@@ -20,7 +20,7 @@ from stowplan.compiler.pipeline import Compiled, compile_repository
 from stowplan.compiler.repository.layout import PLATFORM_FILES, SPECS
 
 QUIET_MILLISECONDS = 20
-"""Quiet time after the last change, since an editor writes a file in several steps."""
+"""Time without changes to wait for before compiling, because an editor writes a file in several steps."""
 
 
 FIRST_LOOK_MILLISECONDS = 500
@@ -29,7 +29,7 @@ FIRST_LOOK_MILLISECONDS = 500
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """Result and duration of one compilation."""
+    """Result of compiling once: `compiled`, what was `written`, and the duration in seconds."""
 
     report: Report
     compiled: Compiled
@@ -61,7 +61,7 @@ class Watcher:
                     yield self.round()
 
     def _changes(self) -> Iterator[set[tuple[Change, str]]]:
-        """Yield sets of changes; an empty set after some time without a change."""
+        """Yield sets of changed files; an empty set after some time without a change."""
         return watch(
             self.repo,
             watch_filter=lambda _, path: self._matters(path),
@@ -78,7 +78,7 @@ class Watcher:
         self._composer.close()
 
     def round(self) -> Round:
-        """Compile and, if there is no error, write."""
+        """Compile once and, if there is no error, write the output folder."""
         began, report = time.perf_counter(), Report()
         tree = seen(self.out)
         outputs = self._outputs.look(tree) if self._compiled else OutputIndex(time.time_ns())
@@ -95,7 +95,10 @@ class Watcher:
         return Round(report, compiled, written, time.perf_counter() - began)
 
     def _matters(self, path: str) -> bool:
-        """Whether a path is a spec, the platform file or a Python file (perhaps an extension) outside of the output."""
+        """Whether the output may depend on a path: below `specs`, the platform file, or a Python file (an extension).
+
+        Files in the output folder do not matter.
+        """
         place = os.path.relpath(path, os.path.realpath(self.repo))
         top = Path(place).parts[0]
         if self._is_below_out(path):

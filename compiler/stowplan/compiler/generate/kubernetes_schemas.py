@@ -17,26 +17,32 @@ _ANNOTATIONS = frozenset({"description", "format", "$schema", "$id", "default"})
 
 
 def files() -> dict[str, str]:
-    """One file for each supported minor by its name, such as `1.34.json`; `kubernetes.schemas` describes the format."""
+    """Return a file for each supported minor version of Kubernetes, contents by name: `1.34.json`.
+
+    The module `kubernetes.schemas` describes the format.
+    """
     return {f"{kubernetes}.json": _file(document(kubernetes)) for kubernetes in KUBERNETES_VERSIONS}
 
 
 def document(kubernetes: str) -> dict[str, JsonSchema]:
-    """The definitions of one minor version by name, as Kubernetes publishes them. `ImportError` without the package."""
+    """Return the definitions of one minor version by name, as Kubernetes publishes them.
+
+    Raises `ImportError` without the package.
+    """
     folder = resources.files("kubernetes_validate") / "kubernetes-json-schema" / f"v{kubernetes}.0-local-strict"
     definitions: dict[str, JsonSchema] = json.loads((folder / "_definitions.json").read_text(encoding="utf-8"))["$defs"]
     return definitions
 
 
 def _file(document: dict[str, JsonSchema]) -> str:
-    """One kind and one definition a line, so that the difference between two versions can be read."""
+    """Return the content of a file. Each kind and each definition has its own line, so that people can read a diff."""
     kinds = ",\n".join(f"{_json(kind)}:{_json(name)}" for kind, name in sorted(_kinds(document).items()))
     definitions = ",\n".join(f"{_json(name)}:{_json(_trimmed(schema))}" for name, schema in sorted(document.items()))
     return f'{{"kinds":{{\n{kinds}\n}},"definitions":{{\n{definitions}\n}}}}\n'
 
 
 def _kinds(document: dict[str, JsonSchema]) -> dict[str, str]:
-    """The definition of each kind of objects, by `<apiVersion> <kind>`; lists of objects are left out."""
+    """Return the name of the definition of each kind, by `<apiVersion> <kind>`; kinds of lists are left out."""
     names = {}
     for name, schema in document.items():
         metadata = schema.get("properties", {}).get("metadata", {}).get("$ref", "")
@@ -48,7 +54,7 @@ def _kinds(document: dict[str, JsonSchema]) -> dict[str, str]:
 
 
 def _trimmed(schema: JsonSchema) -> JsonSchema:
-    """A schema without what the validator need not read, and with the bounds that its format implies."""
+    """Return a schema without keywords that the validator ignores, and with the bounds that its `format` implies."""
     result: JsonSchema = dict(FORMATS.get(schema.get("format", ""), {}))
     for key, value in schema.items():
         if key == "properties":
@@ -65,7 +71,10 @@ def _trimmed(schema: JsonSchema) -> JsonSchema:
 
 
 def _without_null(schema: JsonSchema) -> JsonSchema:
-    """Go reads a null in a list as an empty string, zero or an empty object, which nobody means."""
+    """Return the schema of a list item, changed to refuse null.
+
+    The API server of Kubernetes would read such a null as an empty string, zero or an empty object, which nobody means.
+    """
     if "$ref" in schema:
         return {**schema, "not": {"type": "null"}, FORM: "an item"}
     types = schema.get("type")

@@ -11,7 +11,10 @@ _WAVE = re.compile(r"[+-]?[0-9]+")
 
 
 def identity(body: Json, metadata: Json | None = None) -> ObjectId:
-    """The identity of an object; missing parts are empty strings. `metadata`: the body's metadata, if already known."""
+    """Return the identity of an object; missing parts are empty strings.
+
+    `metadata` are the metadata of the body, if the caller has them; if None, they are read from the body.
+    """
     own = mapping(body.get("metadata")) if metadata is None else metadata
     group = _group(str(body.get("apiVersion", "")))
     return ObjectId(group, str(body.get("kind", "")), str(own.get("namespace", "")), str(own.get("name", "")))
@@ -19,19 +22,22 @@ def identity(body: Json, metadata: Json | None = None) -> ObjectId:
 
 @lru_cache(maxsize=1024)
 def _group(api_version: str) -> str:
-    """The group, as one shared string for all objects of the group."""
+    """Return the group of an apiVersion, for all objects of a group the same string in memory."""
     return group_of(api_version)
 
 
 def mapping(body: Any, *keys: str) -> Json:
-    """The mapping that `keys` lead to; empty if it does not exist."""
+    """Return the mapping to which the field names `keys` lead from `body`; empty if there is none."""
     for key in keys:
         body = body.get(key) if isinstance(body, dict) else None
     return body if isinstance(body, dict) else {}
 
 
 def items(body: Any, *keys: str) -> list[Json]:
-    """The mappings in the list that `keys` lead to; empty if it does not exist."""
+    """Return the mappings in the list to which the field names `keys` lead from `body`; empty if there is no list.
+
+    Items of other types are left out.
+    """
     for key in keys:
         body = body.get(key) if isinstance(body, dict) else None
     if not isinstance(body, list):
@@ -43,13 +49,13 @@ def items(body: Any, *keys: str) -> list[Json]:
 
 
 def annotation(body: Json, key: str) -> str:
-    """The value of an annotation; empty if it is missing or not a string."""
+    """Return the value of the annotation `key` of an object; empty if it is missing or not a string."""
     value = mapping(body, "metadata", "annotations").get(key, "")
     return value if isinstance(value, str) else ""
 
 
 def parts(text: Any) -> tuple[str, ...]:
-    """The parts of a comma-separated string, without blanks around them; none for another type."""
+    """Return the non-empty parts of a comma-separated string, without blanks around them; none for another type."""
     return _parts(text) if isinstance(text, str) and text else ()
 
 
@@ -59,5 +65,5 @@ def _parts(text: str) -> tuple[str, ...]:
 
 
 def wave_from(text: Any) -> int:
-    """The sync wave of an annotation value; 0 if it is missing or not an integer, as Argo CD reads it."""
+    """Return the sync wave that Argo CD reads from the value of an annotation; 0 if it is missing or no integer."""
     return int(text) if isinstance(text, str) and text and _WAVE.fullmatch(text) else 0

@@ -1,6 +1,7 @@
-"""Lists that server-side apply merges by key: no two of their items may have the same key.
+"""Lists that server-side apply merges by a key, which is one field or several fields of the items, such as `name`.
 
-The API server refuses an apply with two such items (structured-merge-diff, all supported versions).
+The API server of Kubernetes refuses an apply with two items of the same key (structured-merge-diff, all supported
+versions).
 """
 
 from typing import Any
@@ -8,11 +9,11 @@ from typing import Any
 LIST_MAP_KEYS = "x-kubernetes-list-map-keys"
 
 _DEFAULTS = {"protocol": "TCP"}
-"""The values of missing keys, from the OpenAPI document."""
+"""The values of fields of keys that are missing in an item, from the OpenAPI document of Kubernetes."""
 
 
 class UniqueKeys:
-    """The keyword `x-kubernetes-list-map-keys` for the validator."""
+    """The keyword `x-kubernetes-list-map-keys` for the validator `jsonschema_rs`. `keys` are names of fields."""
 
     def __init__(self, _parent: dict[str, Any], keys: list[str], _path: list[str | int]) -> None:
         self._keys = keys

@@ -1,7 +1,7 @@
-"""Validation rules of the API server for pods beyond its OpenAPI document, as JSON schema: see `rules`.
+"""Validation rules of Kubernetes for pods that its OpenAPI document lacks, as JSON schema: see `rules`.
 
-Each rule was tried on real API servers of 1.34 and 1.37. Rules that need arithmetic or two lists are among the rules of
-pod templates in `library`.
+Each rule was tried on real API servers of Kubernetes 1.34 and 1.37. Rules that need arithmetic or compare two lists are
+in `library`, among the rules of pod templates.
 """
 
 from stowplan.compiler.kubernetes.schema_checker import FORM, JsonSchema
@@ -83,4 +83,4 @@ POD_RULES: dict[str, list[JsonSchema]] = {
     f"{_CORE}ResourceRequirements": [{"properties": {"limits": _AMOUNTS, "requests": _AMOUNTS}}],
     f"{_CORE}Volume": [{"maxProperties": 2, FORM: "a name and one source"}],
 }
-"""Additional schemas for values of these definitions."""
+"""Additional schemas that a value must fit, by name of its definition in the OpenAPI document."""

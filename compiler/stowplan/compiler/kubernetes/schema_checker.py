@@ -23,7 +23,10 @@ from stowplan.schema.wording import (
 JsonSchema = dict[str, Any]
 
 FORM = "title"
-"""Keyword for a short string: the form of a value, or why a field is required. Messages show it instead of the rule."""
+"""Keyword of Stowplan's schemas for a short string, which messages show instead of the rule that failed.
+
+The string is the form that a value must have, or the reason why a field is required.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ class SchemaProblem:
 
     @property
     def anchor(self) -> Anchor:
-        """Whether the key is wrong, or the value."""
+        """What the diagnostic is located at: the key of the field if its name is wrong, else the value."""
         return Anchor.KEY if self.keyword in ("additionalProperties", "propertyNames") else Anchor.VALUE
 
 
@@ -50,14 +53,14 @@ class Checker:
 
     def __init__(self, schema: JsonSchema) -> None:
         self._schema = schema
-        # The linear-time engine for patterns: the server uses RE2, which has no look-around either.
+        # The linear-time engine for patterns: the API server uses RE2, which has no look-around either.
         options = jsonschema_rs.RegexOptions()
         self._validator = jsonschema_rs.Draft202012Validator(
             schema, validate_formats=True, pattern_options=options, keywords={LIST_MAP_KEYS: UniqueKeys}
         )
 
     def problems(self, value: Any) -> list[SchemaProblem]:
-        """All problems of plain data, sorted by path; empty for valid data."""
+        """Return all problems of plain data, sorted by path; empty for valid data."""
         try:
             if self._validator.is_valid(value):
                 return []
@@ -71,7 +74,10 @@ class Checker:
         return sorted(told, key=lambda p: ([str(part) for part in p.path], p.keyword, p.message))
 
     def _meant(self, error: jsonschema_rs.ValidationError) -> Iterator[FieldPath]:
-        """The fields that the user probably meant by unknown ones: they are not reported as missing too."""
+        """Yield the paths of fields that the user probably meant by unknown names in `error`.
+
+        Such a field is not reported as missing, because its misspelling is reported.
+        """
         if error.kind.name == "additionalProperties":
             for name in error.kind.value:
                 yield (*error.instance_path, nearest(name, self._known(error.schema_path)) or name)
@@ -100,7 +106,7 @@ class Checker:
         return SchemaProblem((*path, name), "additionalProperties", message, hint)
 
     def _known(self, schema_path: list[str | int]) -> JsonSchema:
-        """The known fields of the schema whose rule refuses all others."""
+        """Return the fields, by name, of the schema that refuses others; `schema_path` is the path of that rule."""
         known: JsonSchema = self._at(schema_path[:-1]).get("properties", {})
         return known
 
@@ -114,7 +120,7 @@ class Checker:
 def _wording(
     kind: jsonschema_rs.ValidationErrorKind, value: Any, schema: JsonSchema, *, secret: bool
 ) -> tuple[str, str]:
-    """Message and hint for an error. With `secret`, the message does not show the value."""
+    """Return message and hint for an error. With `secret`, the message does not show the value."""
     form = schema.get(FORM)
     if secret:
         return found_but(_kind(value), form or ANY_TEXT)
@@ -124,7 +130,7 @@ def _wording(
 
 
 def _rule(keyword: str, allowed: Any, value: Any) -> tuple[str, str]:
-    """Message and hint for a value that breaks the rule `keyword: allowed` of its schema."""
+    """Return message and hint for a value that breaks the rule `keyword: allowed` of its schema."""
     match keyword:
         case "type":
             return mistyped(value, " or ".join(TYPES[name] for name in sorted(allowed) if name != "null"))

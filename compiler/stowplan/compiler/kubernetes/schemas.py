@@ -32,18 +32,18 @@ class KnownKind:
 
 
 def object_problems(kubernetes: str, body: dict[str, Any]) -> list[SchemaProblem] | None:
-    """Problems of a whole object by the schema of its apiVersion and kind; None for a kind that is not built in.
+    """Return the problems of a whole object by the schema of its apiVersion and kind; None for a kind not built in.
 
-    `kubernetes` is a supported minor version such as `1.34`. As for the API server with field validation `Strict`,
-    unknown fields are problems. Null is allowed for a field that may be missing, since the server drops it, but not in
-    a list.
+    `kubernetes` is a supported minor version such as `1.34`. As for the API server of Kubernetes with field validation
+    `Strict`, unknown fields are problems. Null is allowed for a field that may be missing, because the API server drops
+    it, but not in a list.
     """
     checker = _object_checker(kubernetes, str(body.get("apiVersion")), str(body.get("kind")))
     return None if checker is None else checker.problems(body)
 
 
 def definition_problems(kubernetes: str, definition: str, value: Any) -> list[SchemaProblem]:
-    """Problems of a value of one type, such as `io.k8s.api.core.v1.Toleration`.
+    """Return the problems of a value of one type, such as `io.k8s.api.core.v1.Toleration`; empty for a valid value.
 
     Raises `KeyError` for an unknown definition, which is a compiler bug.
     """
@@ -52,7 +52,7 @@ def definition_problems(kubernetes: str, definition: str, value: Any) -> list[Sc
 
 @cache
 def known_kinds(kubernetes: str) -> frozenset[KnownKind]:
-    """All built-in kinds of objects of this Kubernetes version, without lists of objects.
+    """Return all built-in kinds of objects of this Kubernetes version, without kinds of lists such as `PodList`.
 
     The OpenAPI definitions do not say whether a kind has a namespace; the table `CLUSTER_SCOPED` does.
     """
@@ -84,7 +84,7 @@ def _checker(kubernetes: str, definition: str) -> Checker:
 
 @cache
 def _definition(kubernetes: str, name: str) -> tuple[JsonSchema, list[str]]:
-    """A definition as the validator reads it, and the names of the definitions that it refers to."""
+    """Return a definition as JSON schema with Stowplan's additional rules, and the names of those that it refers to."""
     schema = REPLACED.get(name)
     if schema is None:
         schema = _document(kubernetes)["definitions"][name]

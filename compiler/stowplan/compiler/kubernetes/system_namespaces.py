@@ -1,4 +1,4 @@
-"""Namespaces of the cluster, of Argo CD and of the CSI driver: a user who starts a pod there may own the cluster."""
+"""Namespaces of the cluster, of Argo CD and of the CSI driver: whoever starts pods there may take over the cluster."""
 
 from stowplan.schema.platform.platform import Platform
 
@@ -6,7 +6,7 @@ _OF_THE_CLUSTER = "kube-"
 
 
 def refused(namespace: str, platform: Platform) -> tuple[str, str] | None:
-    """Message and hint of SP615 if a namespace is closed to users; None if it is open."""
+    """Return message and hint of SP615 if users may not have objects in a namespace; None if they may."""
     owner = _owner(namespace, platform)
     if owner is None or namespace in platform.policy.namespaces:
         return None

@@ -1,1 +1,1 @@
-"""State of the specs in the cluster. Only this package of the command connects to an API server."""
+"""Status of the specs in the cluster. No other package of the compiler connects to an API server of Kubernetes."""

@@ -1,11 +1,14 @@
-"""Sandbox for Argo CD's health scripts: Lua 5.1 with goto, without string, math and io libraries, for one second."""
+"""Sandbox for health scripts of Argo CD: Lua 5.1 with goto, without the libraries string, math and io.
+
+A script may run for about one second.
+"""
 
 from typing import Any
 
 import lupa.luajit21 as lua
 
 _INSTRUCTIONS = 10_000_000
-"""Instructions after which a script is stopped: about a second, and the same on every machine."""
+"""Number of Lua instructions after which a script is stopped: about a second's work, the same on every machine."""
 
 _ALLOWED = (
     "_G",
@@ -25,7 +28,10 @@ _OS = ("clock", "date", "difftime", "time")
 
 
 def assess(script: str, document: dict[str, Any]) -> dict[str, str]:
-    """Return the health of `document` by `script`: `status` and `message`. Raises `TimeoutError` if it does not end."""
+    """Return the health of a custom resource by the Lua script `script`: a mapping with `status` and `message`.
+
+    `document` is the body of the resource. Raises `TimeoutError` if the script does not end in time.
+    """
     runtime = lua.LuaRuntime(register_eval=False, unpack_returned_tuples=False)
     limit = runtime.eval("""function(count) debug.sethook(function() error("instruction limit") end, "", count) end""")
     build = runtime.eval("function(source, env) return setfenv(assert(loadstring(source)), env) end")

@@ -13,27 +13,30 @@ from stowplan.schema.kinds.table import KINDS
 from stowplan.schema.meta import SpecId
 
 SECONDS = 15
-"""Maximum wait for an answer in seconds."""
+"""Seconds to wait for an answer of the API server of Kubernetes."""
 
 
 class KubeconfigError(Exception):
-    """Sentence that says why the kubeconfig cannot be used."""
+    """The kubeconfig cannot be used; the message of the exception is a sentence that says why."""
 
 
 class ClusterError(Exception):
-    """Sentence that says why the cluster cannot be read."""
+    """The cluster cannot be read; the message of the exception is a sentence that says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """One context of a kubeconfig, named `context`; empty for the current one."""
+    """A cluster: the client `api` for one context of a kubeconfig. `context` is its name, empty for the current one."""
 
     api: Any
     context: str = ""
 
     @classmethod
     def connect(cls, context: str | None, kubeconfig: str | None) -> "Cluster":
-        """Connect by kubectl's rules. Raises KubeconfigError if the kubeconfig is unreadable or lacks the context."""
+        """Make a client by kubectl's rules. None stands for the current context and for the usual kubeconfig files.
+
+        Raises KubeconfigError if the kubeconfig is unreadable or lacks the context.
+        """
         # By default the client retries a refused connection three times, with pauses.
         configuration = client.Configuration(retries=False)
         try:
@@ -44,9 +47,9 @@ class Cluster:
         return cls(api, context or "")
 
     def custom_resources(self, specs: Iterable[SpecId]) -> Mapping[SpecId, dict[str, Any]]:
-        """Return the custom resources of the specs that exist, with one list request per kind and namespace.
+        """Return the bodies of the specs' custom resources by spec, without the specs that the cluster does not have.
 
-        Raises ClusterError.
+        Sends one list request for each kind and namespace. Raises ClusterError if the cluster cannot be read.
         """
         wanted = set(specs)
         found: dict[SpecId, dict[str, Any]] = {}
@@ -75,7 +78,7 @@ class Cluster:
         return items
 
     def _unreachable(self, error: Exception) -> str:
-        """Describe an error of urllib3 or the system."""
+        """Return the sentence about an error of urllib3 or of the operating system."""
         context = f'the context "{self.context}"' if self.context else "the current context"
         cause = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         # urllib3 begins with the repr of the failed object, which does not help people.

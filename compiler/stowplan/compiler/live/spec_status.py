@@ -1,4 +1,4 @@
-"""State of one spec in the cluster, in a few words."""
+"""Status of one spec in the cluster, in a few words."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,10 @@ WELL = frozenset({"Healthy", "Progressing", "Suspended"})
 
 @dataclass(frozen=True, slots=True)
 class SpecStatus:
-    """State of one spec. `health` comes from Argo CD's own script; `age_seconds` is None without an object."""
+    """Status of one spec in the cluster. `age_seconds` is the age of its custom resource; None if there is none.
+
+    `health` is a word of Argo CD, from the health script that Argo CD executes too; or Missing or Unknown.
+    """
 
     id: SpecId
     phase: str
@@ -32,7 +35,7 @@ class SpecStatus:
 
 
 def spec_status(spec: SpecId, body: dict[str, Any] | None, now: datetime) -> SpecStatus:
-    """Return the state of a spec whose custom resource is `body`; None if it does not exist."""
+    """Return the status of a spec. `body` is that of its custom resource; None if the cluster has none."""
     if body is None:
         return SpecStatus(spec, "", "", MISSING, "It is not in the cluster", None)
     status = body.get("status") or {}
@@ -56,7 +59,10 @@ def _verdict(kind: str, body: dict[str, Any]) -> dict[str, str]:
 
 
 def _progress(kind: str, status: Mapping[str, Any]) -> str:
-    """Return the progress, from the fields of the kind."""
+    """Return the progress in words, such as `2Gi of 3Gi cached`; empty if it is not known.
+
+    Each kind has its own fields for it in `status`.
+    """
     if kind == "SampleSet":
         sizes = status.get("cacheStatus") or {}
         cached, total = sizes.get("cachedSize"), sizes.get("totalSize")

@@ -1,4 +1,4 @@
-"""States of specs as a table for people, and as data for programs."""
+"""Statuses of specs as a table for people, and as data for programs."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def summary(found: Sequence[SpecStatus]) -> str:
 
 
 def age(seconds: int | None) -> str:
-    """Format an age: `3d`, `2h`, `5m` or `9s`."""
+    """Return an age in its largest unit, such as `3d`, `2h`, `5m` or `9s`; empty for None."""
     if seconds is None:
         return ""
     size, unit = next((each for each in _UNITS if seconds >= each[0]), _UNITS[-1])
@@ -42,7 +42,7 @@ def age(seconds: int | None) -> str:
 
 
 def records(found: Sequence[SpecStatus]) -> list[dict[str, Any]]:
-    """Return plain data, sorted by spec."""
+    """Return one record for each spec, sorted by kind, namespace and name."""
     return [
         {
             "kind": each.id.kind,

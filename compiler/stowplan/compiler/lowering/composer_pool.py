@@ -1,4 +1,4 @@
-"""Rendering with cdk8s: one Node.js process for each compiler process."""
+"""Rendering with cdk8s in Node.js: one Node.js process for each process of the compiler."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 
 class ComposerPool:
-    """One Node.js process for each rendering process, started at its first rendering.
+    """One Node.js process for each process of the compiler that renders, started at its first rendering.
 
-    `lasting`: the pool serves several runs of one process; that process then gives no work to other processes.
+    `lasting` is True if the pool serves several compilations of one process, as for `stowplan watch`. That process then
+    gives no work to other processes.
     """
 
     def __init__(self, *, lasting: bool = True) -> None:
@@ -26,7 +27,7 @@ class ComposerPool:
         self._composer: Composer | None = None
 
     def prepare(self) -> None:
-        """Unpack the script of Node and its packages. Processes forked later share them."""
+        """Unpack the script for Node.js and its packages, so that processes forked later share these files."""
         if self._composer is None and self._packages is None:
             from stowplan.library.composition.packages import unpack  # noqa: PLC0415 - start-up time
 
@@ -34,25 +35,28 @@ class ComposerPool:
             unpack(self._packages.path)
 
     def start(self) -> None:
-        """Start Node before the first rendering."""
+        """Start Node.js now, not at the first rendering."""
         self._started()
 
     def render(self, units: Sequence[Unit]) -> list[Unit]:
-        """The units with the bodies that cdk8s rendered, a chart for each. Raises what `Composer.render` raises."""
+        """Return the units with their manifests as cdk8s rendered them; each unit is one chart.
+
+        Raises what `Composer.render` raises.
+        """
         rendered = self._started().render([chart_of(unit) for unit in units]) if units else []
         return [replace(unit, manifests=found) for unit, found in zip(units, rendered, strict=True)]
 
     def render_outputs(self, outputs: Sequence[Output]) -> list[Output]:
-        """Outputs that belong to no spec, with the bodies that cdk8s rendered. Raises what `Composer.render` raises.
+        """Return outputs that belong to no spec with their manifests as cdk8s rendered them.
 
-        Each output is in a separate chart, since two objects with one name cannot be in one chart; the check stage
-        reports such objects later.
+        Each output is in a separate chart, because two objects with one name cannot be in one chart; the check stage
+        reports such objects later. Raises what `Composer.render` raises.
         """
         rendered = self._started().render([_chart_of_output(output) for output in outputs]) if outputs else []
         return [replace(output, manifest=found) for output, (found,) in zip(outputs, rendered, strict=True)]
 
     def use_jsii(self) -> None:
-        """Render in the Node process that jsii starts for extensions, and end any earlier one."""
+        """From now on, render in the Node.js process that jsii starts for extensions; end any earlier one."""
         from stowplan.library.constructs import JsiiComposer  # noqa: PLC0415 - starts Node
 
         self.close()
@@ -67,7 +71,7 @@ class ComposerPool:
         return self._composer
 
     def close(self) -> None:
-        """End Node, and remove the unpacked files."""
+        """End the Node.js process, and remove the unpacked files."""
         if self._composer is not None:
             self._composer.close()
         if self._packages is not None:
@@ -76,6 +80,6 @@ class ComposerPool:
 
 
 def _chart_of_output(output: Output) -> ChartSource:
-    """The chart of one output. Its id is `platform` and the folders of the file, with dots in between."""
+    """Return the chart of one output. Its id is `platform` and the folders of the file, joined by dots."""
     path = PurePosixPath(output.path)
     return ChartSource(".".join(("platform", *path.parent.parts)), path.stem, (path.stem,), (output.manifest,))

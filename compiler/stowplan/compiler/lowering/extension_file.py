@@ -1,4 +1,4 @@
-"""One extension file: search, isolated execution, and failures as data."""
+"""One extension file: finding it, executing it in isolation, and returning failures as values."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +20,7 @@ _SHOWN = 400
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Reason why an extension failed. `line` is in its file; None if the platform's entry is wrong."""
+    """Reason why an extension failed. `line` counts from 1 in its file; None if the entry in the platform is wrong."""
 
     message: str
     hint: str
@@ -29,14 +29,17 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """Result of an extension, and the line where its `build` begins."""
+    """Result of an extension, and the line of its file where its function `build` begins."""
 
     extended: "Extended"
     line: int
 
 
 def locate(root: Path, path: str) -> Path | Failure:
-    """The extension's file. After following links, it must be in the repository."""
+    """Return the file of an extension with links resolved; a failure if it is missing or outside of the repository.
+
+    `root` is the folder of the repository, and `path` is relative to it.
+    """
     file = (root / path).resolve()
     if not file.is_relative_to(root.resolve()):
         return Failure(f"`{path}` leads out of the repository.", "Keep extensions inside the repository.")
@@ -46,10 +49,11 @@ def locate(root: Path, path: str) -> Path | Failure:
 
 
 def run(file: Path, program: Program, units: Sequence[Unit]) -> Built | Failure:
-    """Run the file and its `build` on a new app.
+    """Execute an extension file and its function `build` on a new app that holds `units`; return the result.
 
-    Any exception of the file is a `Failure` at its line, `sys.exit` too. The file is isolated: `sys.path` gets no entry
-    for it, no bytecode is written, and its output goes to stderr, since diagnostics may go to stdout.
+    For any exception of the file, `sys.exit` too, return a `Failure` at the line that raised it. The file is isolated:
+    `sys.path` gets no entry for it, no bytecode is written, and its output goes to stderr, because diagnostics may go
+    to stdout.
     """
     from stowplan.library.constructs import ExtensionApp  # noqa: PLC0415  # starts Node
 
@@ -71,7 +75,7 @@ def run(file: Path, program: Program, units: Sequence[Unit]) -> Built | Failure:
 
 @contextmanager
 def _isolated(module: ModuleType) -> Iterator[None]:
-    """Register the module in `sys.modules` while it runs, as dataclasses need; then restore the interpreter's state."""
+    """Register the module in `sys.modules` while it is executed, as dataclasses need; then restore the interpreter."""
     path, bytecode = sys.path[:], sys.dont_write_bytecode
     sys.modules[module.__name__] = module
     sys.dont_write_bytecode = True
@@ -83,7 +87,7 @@ def _isolated(module: ModuleType) -> Iterator[None]:
 
 
 def _failing_line(error: BaseException, file: Path) -> int | None:
-    """The line of `file` in the innermost of its frames in the traceback; None without such a frame."""
+    """Return the line of `file` that raised the error or called what did; None if the traceback has no such line."""
     if isinstance(error, SyntaxError) and error.filename == str(file):
         return error.lineno
     line = None
@@ -101,7 +105,7 @@ def _first_line(build: Callable[..., Any] | None) -> int:
 
 
 def _text(error: BaseException) -> str:
-    """The error in one paragraph, without jsii's prefix."""
+    """Return type and message of the error in one paragraph of at most `_SHOWN` characters, without jsii's prefix."""
     text = error.msg if isinstance(error, SyntaxError) else str(error)
     return shorten(f"{type(error).__name__}: {text.removeprefix('Error: ')}", _SHOWN, placeholder=" …")
 

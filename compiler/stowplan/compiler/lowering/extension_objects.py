@@ -1,4 +1,4 @@
-"""Manifests of the objects that extensions made."""
+"""Conversion of the objects that extensions add into manifests."""
 
 import re
 from collections.abc import Iterable
@@ -21,11 +21,11 @@ class Misshapen:
 
 
 def manifest_of(body: Json, platform: Platform) -> Manifest | Misshapen:
-    """The manifest of a rendered object; its file is named after the object.
+    """Return the manifest of an object that an extension added, or the reason why it cannot be one.
 
     A namespaced object without a namespace gets the platform's default one. A cluster-scoped object loses the namespace
-    of its chart. Cluster-scoped kinds are the ones of Kubernetes, and kinds that an extension's list of kinds marks.
-    Names become file names, so only letters, digits and `-_.:` are allowed.
+    of its chart. Cluster-scoped kinds are the ones of Kubernetes, and those that the platform file marks so in the
+    `kinds` of an extension. Names become file names, so only letters, digits and `-_.:` are allowed.
     """
     api_version, kind, metadata = body.get("apiVersion"), body.get("kind"), body.get("metadata")
     if not isinstance(api_version, str) or not isinstance(kind, str) or not _KIND.fullmatch(kind):

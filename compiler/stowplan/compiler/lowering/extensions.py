@@ -4,9 +4,9 @@
 `spec(kind, namespace, name)` returns the objects of a spec, `program` is the compiled `Program`. Extensions run in
 order, each on the result of the previous one; an extension that fails changes nothing.
 
-Security: an extension is trusted code. It runs with all rights of the user who runs the command. Its objects must pass
-the check stage and the list of kinds, but the isolation here only separates runs and is no sandbox. Anyone who may
-change these files has the rights of the CI job: let the platform team own and review them.
+Security: an extension is trusted code. It is executed with all rights of the user who calls the command. Its objects
+must pass the check stage and the list of kinds. The isolation here only separates one execution from the next; it is no
+sandbox. Anyone who may change these files has the rights of the CI job: let the platform team own and review them.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ _RESHAPE = "Give every object apiVersion, kind and a name that Kubernetes allows
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """An object that an extension made. `extension` is the path of its file in the repository."""
+    """An object that an extension added. `extension` is the path of the extension's file in the repository."""
 
     extension: str
     manifest: Manifest
@@ -40,7 +40,7 @@ class Addition:
 
 @dataclass(frozen=True, slots=True)
 class Extensions:
-    """Result of all extensions: every unit in its order, patched or not, the added objects, and the diagnostics."""
+    """Result of the extensions: all units in their order, patched or not; the added objects; and the diagnostics."""
 
     units: tuple[Unit, ...]
     additions: tuple[Addition, ...] = ()
@@ -48,10 +48,10 @@ class Extensions:
 
 
 def extend(program: Program, units: Sequence[Unit], root: Path) -> Extensions:
-    """Run the platform's extensions in their listed order. `root` is the repository.
+    """Execute the platform's extensions in their listed order. `root` is the folder of the repository.
 
-    Without extensions nothing is imported and no Node starts. Failures are SP560; compiled objects that an extension
-    removed, renamed or moved are SP561. Both leave the units unchanged.
+    Without extensions nothing is imported and no Node.js process starts. A failure is SP560; a compiled object that an
+    extension removed, renamed or moved is SP561. After either, the extension has no effect on the result.
     """
     extended = Extensions(tuple(units))
     for index in range(len(program.platform.extensions)):
@@ -60,7 +60,7 @@ def extend(program: Program, units: Sequence[Unit], root: Path) -> Extensions:
 
 
 def _extend(program: Program, before: Extensions, root: Path, index: int) -> Extensions:
-    """Run the extension at `index`."""
+    """Execute the extension at `index` of the platform's list on `before`, the result of the earlier ones."""
     file = locate(root, program.platform.extensions[index].path)
     if isinstance(file, Failure):
         return _add_problems(before, [_at_platform(program, index, file)])

@@ -14,7 +14,7 @@ from stowplan.schema.kinds.sample_set import SampleSet
 
 
 def context_of(program: Program, version: str) -> Context:
-    """The context in which specs are lowered. `version` tags the agent images."""
+    """Return the context that dialects need. `version` is that of Stowplan, the default tag of agent images."""
     return Context(
         program.platform,
         version,
@@ -25,7 +25,7 @@ def context_of(program: Program, version: str) -> Context:
 
 
 def lower(specs: Iterable[Spec], program: Program, context: Context, report: Report) -> list[Unit]:
-    """One unit for each of `specs`, in their order."""
+    """Lower specs; return one unit for each, in their order. Findings go to `report`."""
     return [_unit(spec, program, context, report) for spec in specs]
 
 
@@ -37,12 +37,16 @@ def _unit(spec: Spec, program: Program, context: Context, report: Report) -> Uni
 
 
 def _about_other_spelling(found: Finding, spec: Spec) -> bool:
-    """Whether an SP407 is about a name that the user did not write; the reader reported the written one (SP212)."""
+    """Whether a finding is SP407 at a field that the user wrote under a legacy name, which SP212 reports already."""
     return found.code == "SP407" and not spec.document.root.nearest(found.path)[1]
 
 
 def _missing_keys(spec: Spec, unit: Unit, program: Program) -> list[Finding]:
-    """SP304 for keys that a Secret of the repository lacks; reported for a volume's dataset, not for each task."""
+    """Return SP304 for keys that a spec needs and a Secret of the repository lacks.
+
+    Checked are the Secrets of SampleSets and DataCubes. SampleJobs use the Secret of their SampleSet, so the finding is
+    not repeated for them.
+    """
     if not program.secret_keys:
         return []
     if isinstance(spec.model, DataCube):

@@ -13,22 +13,22 @@ from stowplan.schema.meta import SpecId
 
 
 def of_specs(units: Sequence[Unit], specs: Sequence[Spec], marks: Sequence[str] = ()) -> list[Output]:
-    """Outputs at `<namespace>/<spec kind>-<spec name>/<object kind>-<object name>.yaml`, or in `_cluster/`.
+    """Return the outputs of specs, at `<namespace>/<spec kind>-<spec name>/<object kind>-<object name>.yaml`.
 
-    `_cluster/` is for objects without a namespace. `units` and `marks` (see `compiler_mark`) have the order of `specs`;
-    without `marks` all are empty.
+    Objects without a namespace are in `_cluster/`. `units` and `marks` have the order of `specs`. `marks` are compiler
+    marks (see `compiler_mark`); without them, the mark of each output is empty.
     """
     parts = zip(units, specs, marks or [""] * len(specs), strict=True)
     return [output for unit, spec, mark in parts for output in _of_spec(unit, spec, mark)]
 
 
 def folder(spec: SpecId) -> str:
-    """Name of the folder that holds the objects of a spec in one namespace: `<spec kind>-<spec name>`."""
+    """Return the name of the folder for the objects of a spec in one namespace: `<spec kind>-<spec name>`."""
     return f"{spec.kind.lower()}-{shorten(spec.name, FILE_LIMIT)}"
 
 
 def of_extensions(additions: Iterable[Addition]) -> list[Output]:
-    """Outputs at `<namespace>/extension-<file>/…`."""
+    """Return the outputs of objects that extensions added, at `<namespace>/extension-<file>/…`."""
     return [
         Output(
             path=_path(each.manifest, f"extension-{PurePosixPath(each.extension).stem}"),
@@ -41,7 +41,7 @@ def of_extensions(additions: Iterable[Addition]) -> list[Output]:
 
 
 def of_plain_objects(objects: Iterable[tuple[Manifest, str]]) -> list[Output]:
-    """Outputs at `<namespace>/plain/…` for each plain object and its source file."""
+    """Return the outputs of plain objects, at `<namespace>/plain/…`. `objects`: pairs of manifest and source file."""
     return [
         Output(path=_path(manifest, "plain"), manifest=manifest, spec=None, source=source)
         for manifest, source in objects
@@ -49,7 +49,7 @@ def of_plain_objects(objects: Iterable[tuple[Manifest, str]]) -> list[Output]:
 
 
 def of_platform(manifests: Iterable[Manifest], folder: str) -> list[Output]:
-    """Outputs at `<folder>/…` for objects that depend on the platform file alone."""
+    """Return the outputs of objects that come from the platform file and no spec, at `<folder>/…`."""
     return [
         Output(path=f"{folder}/{_file(manifest)}", manifest=manifest, spec=None, source=PLATFORM_FILE)
         for manifest in manifests

@@ -1,1 +1,1 @@
-"""Origin of every value of the output: a place in a spec or the platform file, a default, or a rule."""
+"""Origin of every value of the output: a field of a spec or the platform file, its default, or a rule."""

@@ -1,4 +1,4 @@
-"""Alternative values of a field."""
+"""Alternative values of a field, to see what in the output changes with it."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from stowplan.schema.diagnostics import FieldPath
 from stowplan.schema.export.plain_schema import Schema
 
 GONE = object()
-"""Marks a removed field."""
+"""As a new value for `changed`: remove the field."""
 
 _WORDS = (
     ("Always", "OnFailure", "Never", "IfNotPresent"),
@@ -24,7 +24,10 @@ _NUMBER = re.compile(r"[0-9]+")
 
 
 def candidates(value: Any, schema: Schema) -> Iterator[Any]:
-    """Yield values of the same type, likely ones first. Most fields accept the first; validation refuses the others."""
+    """Yield other values of the type of `value`, those that the field probably accepts first.
+
+    `schema` is the JSON Schema of the field. A value may be invalid; the caller validates it.
+    """
     for other in schema.get("enum", ()):
         if other != value:
             yield other
@@ -52,7 +55,7 @@ def _texts(value: str) -> Iterator[str]:
 
 
 def below(schema: Schema, path: FieldPath) -> Schema:
-    """Return the part of a schema that describes a field; empty if the schema does not describe it."""
+    """Return the part of a JSON Schema that describes the field at `path`; empty if the schema does not describe it."""
     for part in path:
         found = schema.get("properties", {}).get(part) if isinstance(part, str) else schema.get("items")
         schema = found or schema.get("additionalProperties") or {}
@@ -62,7 +65,10 @@ def below(schema: Schema, path: FieldPath) -> Schema:
 
 
 def changed(data: Any, path: FieldPath, value: Any) -> Any:
-    """Return a copy of plain data with one changed field. Missing mappings on the way are created."""
+    """Return a copy of plain data with one changed field; with `GONE` as `value`, without it.
+
+    Missing mappings on the path are created.
+    """
     if not path:
         return value
     step, rest = path[0], path[1:]

@@ -1,7 +1,6 @@
 """Dependencies found by experiment: compile with one field changed and compare.
 
-A value comes from a field if it changes when the field changes. So builders and plug-ins need no annotations, and the
-result is right for future ones too.
+A value comes from a field if it changes when the field changes. So builders and drivers need not record origins.
 """
 
 import re
@@ -35,13 +34,16 @@ _UNTOUCHED = (("apiVersion",), ("kind",))
 _NAME, _NAMESPACE, _REFERENCE = ("metadata", "name"), ("metadata", "namespace"), ("spec", "sampleSetRef", "name")
 
 ObjectKey = tuple[str, str, str]
-"""Kind, namespace and name without a hash."""
+"""Identity of an object: kind, namespace, and name without the hash at its end."""
 Objects = Mapping[ObjectKey, Mapping[Place, Leaf]]
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """Field that output may depend on. `given` is True if its document contains it, False for a default."""
+    """A field on which the output may depend. `given` is True if its document contains it, False for a default.
+
+    `spec` is None for a field of the platform file.
+    """
 
     document: Document
     spec: SpecId | None
@@ -52,7 +54,10 @@ class Input:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One spec with the specs it refers to, or the platform alone, compiled again for each field."""
+    """Compiles one spec again with each input field changed; with `spec` None, the objects of the platform file.
+
+    `program` holds the spec and the specs that it refers to. `version` is that of Stowplan.
+    """
 
     program: Program
     spec: SpecId | None
@@ -60,7 +65,7 @@ class Experiment:
 
     @cached_property
     def base(self) -> Objects:
-        """Objects compiled from the unchanged program."""
+        """The objects that are compiled from the unchanged program. Raises `ValueError` if it has errors."""
         found = self._objects(self.program)
         if found is None:
             raise ValueError(self.spec)
@@ -76,7 +81,7 @@ class Experiment:
             yield from _inputs(document, None, self.program.platform)
 
     def depend(self, given: Input) -> list[tuple[ObjectKey, Place]]:
-        """Return the leaves that change with the field."""
+        """Return the object and place of each leaf that changes if the field gets another value; empty if none does."""
         for program in self._variants(given):
             objects = self._objects(program)
             found = list(self._differences(objects)) if objects else []
@@ -85,7 +90,10 @@ class Experiment:
         return []
 
     def vanish(self, given: Input) -> list[tuple[ObjectKey, Place]]:
-        """Return the leaves that disappear with the field, or with the mapping that holds only this field."""
+        """Return the object and place of each leaf that disappears if the field is removed; empty if none does.
+
+        If a mapping holds only this field, the whole mapping is removed.
+        """
         if not given.given:
             return []
         program = self._with(replace(given, path=_alone(given.document.data, given.path)), GONE)
@@ -116,7 +124,7 @@ class Experiment:
         return found.model if found else self.program.platform
 
     def _with(self, given: Input, value: Any) -> Program | None:
-        """Return the program with one field changed; None if it is invalid."""
+        """Return the program with one field changed; None if it is invalid with this value."""
         data = changed(given.document.data, given.path, value)
         if given.spec is None:
             return self._on(data)
@@ -129,7 +137,7 @@ class Experiment:
         return replace(self.program, specs=tuple(specs.values()))
 
     def _on(self, data: Any) -> Program | None:
-        """Return the program with another platform, whose defaults apply to the specs; None if it is invalid."""
+        """Return the program with the platform file `data`, whose defaults apply to the specs too; None if invalid."""
         platform, _ = read(Platform, data)
         if platform is None or has_errors(platform_rules.findings(platform)):
             return None
@@ -138,7 +146,10 @@ class Experiment:
         return replace(self.program, platform=platform, specs=sound) if len(sound) == len(specs) else None
 
     def _together(self, given: Input) -> Iterator[tuple[SpecId, FieldPath]]:
-        """Yield the field and the fields that must equal it: a reference and its target's name, a namespace of both."""
+        """Yield spec and path of the field, and of the fields that must change with it so that references stay valid.
+
+        The name of a SampleSet changes with the reference to it, and the namespaces of all specs change together.
+        """
         for spec in self.program.specs:
             if spec.id == given.spec:
                 yield spec.id, given.path
@@ -153,7 +164,7 @@ class Experiment:
         return read_spec(changed_document, self.program.platform, Report())
 
     def _objects(self, program: Program) -> Objects | None:
-        """Return the objects of the spec or the platform; None if the program has errors."""
+        """Return the objects that the program compiles to for this spec (or the platform file); None after an error."""
         report = Report()
         units = lower(program.specs, program, context_of(program, self.version), report)
         if report.failed:
@@ -168,14 +179,21 @@ class Experiment:
 
 
 def _paired(base: Objects, objects: Objects) -> dict[ObjectKey, tuple[Mapping[Place, Leaf], Mapping[Place, Leaf]]]:
-    """Pair the objects by name; by position if names changed but kinds did not."""
+    """Return pairs of an old and a new object by identity of the old one.
+
+    Objects are paired by identity; by position if identities changed, but the sequence of kinds did not. An object
+    without a counterpart is left out.
+    """
     if base.keys() != objects.keys() and [key[0] for key in base] == [key[0] for key in objects]:
         return {key: (own, other) for (key, own), other in zip(base.items(), objects.values(), strict=True)}
     return {key: (own, objects[key]) for key, own in base.items() if key in objects}
 
 
 def flattened(manifests: Sequence[Manifest]) -> Objects:
-    """Return the leaves of each object without hashes of contents, by which almost everything depends on everything."""
+    """Return the leaves of each object, with `HASH` in place of hashes in names.
+
+    A hash depends on nearly all fields of a spec, so it would hide what a value really comes from.
+    """
     hashes = {found[1] for each in manifests if each.name != each.stem and (found := _HASH.search(each.name))}
     pattern = re.compile("|".join(sorted(hashes))) if hashes else None
     return {key_of(each): leaves(_without(each.body, pattern)) for each in manifests}
@@ -214,8 +232,9 @@ def _plain_leaves(data: Any) -> Iterator[Leaf]:
 
 
 def _alone(data: Any, path: FieldPath) -> FieldPath:
-    """Return the path of the outermost mapping below `spec` that holds only this field: users rarely leave an empty
-    one.
+    """Return the path of the outermost mapping below `spec` that holds only this field, or the field's own path.
+
+    A user who removes the field removes that mapping too.
     """
     holders = [data]
     for part in path[:-1]:

@@ -8,22 +8,25 @@ from stowplan.compiler.diff.fields import naming, opened
 from stowplan.schema.diagnostics import FieldPath
 
 Place = tuple[str | int, ...]
-"""Field path with names in place of indexes for items of lists whose items all have names. Lists may grow."""
+"""Field path in which `=<name>` replaces the index of a list item if all items have names.
+
+Such a path stays valid when the list grows.
+"""
 
 INSIDE = "#"
-"""Step from a JSON string into its content."""
+"""Step of a path that leads from a string with JSON into the parsed content."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One value and its path. A string with a JSON object is a mapping below the step `#`."""
+    """One leaf and its path. A string with a JSON object is no leaf: its values are leaves below the step `#`."""
 
     path: FieldPath
     value: Any
 
 
 def leaves(data: Any) -> dict[Place, Leaf]:
-    """Return all leaves, in the order of the data."""
+    """Return all leaves of plain data by place, in the order of the data."""
     return {place: Leaf(path, value) for place, path, value in _walk(data, (), ())}
 
 
@@ -42,7 +45,7 @@ def _walk(data: Any, place: Place, path: FieldPath) -> Iterator[tuple[Place, Fie
 
 
 def pointer(path: FieldPath) -> str:
-    """Return the path as a JSON pointer (RFC 6901). The content of a JSON string follows `#`."""
+    """Return the path as a JSON pointer (RFC 6901); `#` in it leads into the content of a JSON string."""
     text = ""
     for part in path:
         text += INSIDE if part == INSIDE else "/" + str(part).replace("~", "~0").replace("/", "~1")
@@ -50,6 +53,6 @@ def pointer(path: FieldPath) -> str:
 
 
 def steps(text: str) -> list[str]:
-    """Return the steps of a JSON pointer of `pointer`."""
+    """Return the steps of a JSON pointer as strings; the opposite of `pointer`."""
     parts = [INSIDE if part == INSIDE else part for part in text.replace(f"{INSIDE}/", f"/{INSIDE}/").split("/")[1:]]
     return [part.replace("~1", "/").replace("~0", "~") for part in parts]

@@ -1,4 +1,4 @@
-"""Values of a manifest by line."""
+"""Search for the values that stand on a line of a manifest's file."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,8 @@ from stowplan.schema.diagnostics import FieldPath
 def paths_on(root: Node, line: int) -> list[FieldPath]:
     """Return the paths of the innermost values that begin on a line, counted from 1.
 
-    A line inside of a multi-line string belongs to that string. Lines above the first value have no path.
+    For a line on which no value begins, return the path of the last value that begins above it, such as a string of
+    several lines. For a line above the first value, return an empty list.
     """
     begins = list(_begins(root, ()))
     exact = [path for start, path in begins if start == line]
@@ -20,7 +21,7 @@ def paths_on(root: Node, line: int) -> list[FieldPath]:
 
 
 def _begins(node: Node, path: FieldPath) -> Iterator[tuple[int, FieldPath]]:
-    """Yield first line and path of each value below a node, in the order of the source."""
+    """Yield the line of its key and the path of each value below a node, in the order of the file."""
     if path:
         yield node.key_mark.line, path
     children = node.children.items() if isinstance(node.children, dict) else enumerate(node.children)

@@ -15,7 +15,7 @@ from stowplan.schema.diagnostics import FieldPath
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """Leaf of the output that depends on a line of a spec."""
+    """A leaf of the output that depends on a field on a certain line of a spec or the platform file."""
 
     output: Output
     path: FieldPath
@@ -23,13 +23,13 @@ class Effect:
 
 
 def below(found: SourceMap, output: Output, place: str) -> list[ExplainedLeaf]:
-    """Return the entries of the value at a JSON pointer and of all values below it."""
+    """Return the origins of the leaf at the JSON pointer `place` of an output, and of all leaves below it."""
     wanted = steps(place)
     return [each for each in found.entries(output) if list(map(str, each.leaf.path))[: len(wanted)] == wanted]
 
 
 def on_line(found: SourceMap, output: Output, line: int) -> list[ExplainedLeaf]:
-    """Return the entries of the values on a line of an output file, counted from 1, and of all values below them."""
+    """Return the origins of the leaves on a line of an output's file, counted from 1, and of all leaves below them."""
     root = nodes(render(output).decode())[0]
     places = [tuple(map(str, path)) for path in paths_on(root, line)]
     return [
@@ -40,9 +40,10 @@ def on_line(found: SourceMap, output: Output, line: int) -> list[ExplainedLeaf]:
 
 
 def effects(found: SourceMap, program: Program, file: str, line: int) -> tuple[list[Input], list[Effect]]:
-    """Return the fields on a line, and the leaves that depend on them.
+    """Return the fields on a line of a user's file, and the leaves of the output that depend on these fields.
 
-    A line that begins a mapping or list includes all of its fields.
+    `file` is relative to the repository; `line` counts from 1. If a mapping or list begins on the line, all of its
+    fields count. The leaves are sorted by file and path.
     """
     fields: dict[tuple[str, int, FieldPath], Input] = {}
     leaves_found: dict[tuple[str, FieldPath], Effect] = {}
@@ -60,7 +61,7 @@ def effects(found: SourceMap, program: Program, file: str, line: int) -> tuple[l
 
 
 def _on(inputs: Iterator[Input], file: str, line: int) -> Sequence[Input]:
-    """Return the fields on the line, or else those below a mapping or list that begins there."""
+    """Return the fields on the line; if there are none, those below a mapping or list that begins on the line."""
     own = [each for each in inputs if each.document.file == file and each.given]
     exact = [each for each in own if line in _lines(each, len(each.path))]
     return exact or [each for each in own if any(line in _lines(each, depth) for depth in range(1, len(each.path)))]

@@ -1,7 +1,7 @@
-"""Rules for the values that no field decides.
+"""Rules: sentences that explain the values which no field of a spec decides.
 
-The first matching rule of a leaf applies. Places inside of a pod are written relative to its template, which begins at
-`pod` in every kind. `*` matches one step, `**` at the end any number of steps.
+The first rule that matches a leaf applies. Patterns are JSON pointers. In a pattern, `pod` stands for the path of a pod
+template, and `job` for that of a Job, in every kind. `*` matches one step, `**` at the end any number of steps.
 """
 
 import re
@@ -15,7 +15,10 @@ from stowplan.schema.kinds.table import TRAINING_KINDS
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Reason for a value. Empty `kinds` (of objects) and `specs` (kinds of specs) match all kinds."""
+    """Reason for values as a sentence (`text`), and the patterns of their places.
+
+    `kinds` are kinds of objects and `specs` kinds of specs to which the rule applies; empty for all.
+    """
 
     id: str
     text: str
@@ -247,9 +250,9 @@ RULES: tuple[Rule, ...] = (
 
 
 def rule_of(kind: str, spec: str, path: FieldPath) -> Rule | None:
-    """Return the rule of a leaf; None if no rule matches.
+    """Return the rule that explains a leaf; None if no rule matches.
 
-    `spec` is the kind of the spec; empty for platform objects.
+    `kind` is the kind of the object, and `spec` the kind of its spec, empty for objects of the platform file.
     """
     whole = pointer(path)
     places = {whole, _TEMPLATES.sub("pod", whole), _JOBS.sub("job", whole)}
@@ -259,7 +262,7 @@ def rule_of(kind: str, spec: str, path: FieldPath) -> Rule | None:
 
 
 def _fits(place: str, pattern: str) -> bool:
-    """Match a place. `**` at the end matches any steps, at the beginning any prefix."""
+    """Whether a pattern matches a place. `**` at its end matches any steps, and at its beginning any prefix."""
     if pattern.startswith("/**/"):
         return place.endswith(pattern[3:])
     if pattern.endswith("/**"):

@@ -1,4 +1,4 @@
-"""Source map: the origins of every leaf of an object."""
+"""The source map: the origins of every leaf of every output."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ EXTENSION = Rule("extension", "An extension of the platform wrote it.", ())
 
 
 class How(StrEnum):
-    """Relation between a field and a value."""
+    """Relation of a value in the output to a field on which it depends."""
 
     COPIED = "copied from"
     DERIVED = "made from"
@@ -30,7 +30,7 @@ class How(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ValueOrigin:
-    """Field that a value depends on. `default` is True if the spec does not set the field."""
+    """A field on which a value depends, with its location. `default` is True if the user's file does not set it."""
 
     how: How
     location: Location
@@ -40,7 +40,7 @@ class ValueOrigin:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedLeaf:
-    """Origins of one leaf: fields, a rule, or both."""
+    """A leaf, the fields on which it depends, and the rules that explain it; either may be empty."""
 
     leaf: Leaf
     origins: tuple[ValueOrigin, ...] = ()
@@ -48,7 +48,7 @@ class ExplainedLeaf:
 
 
 class SourceMap:
-    """Source map of all outputs of one program. The experiments with a spec run once, for all of its objects."""
+    """The source map of all outputs of one program. A spec is studied once, for all of its objects, on first use."""
 
     def __init__(self, program: Program, outputs: Sequence[Output], version: str) -> None:
         self.outputs = outputs
@@ -57,7 +57,7 @@ class SourceMap:
         self._flattened: dict[SpecId | None, Objects] = {}
 
     def entries(self, output: Output) -> list[ExplainedLeaf]:
-        """Return the entries of all leaves of an output, in their order."""
+        """Return the origins of all leaves of an output, in the order of the manifest."""
         if output.spec is None and output.source != PLATFORM_FILE:
             return _foreign(output, self._program)
         key, study = key_of(output.manifest), self.study(output.spec)
@@ -71,23 +71,20 @@ class SourceMap:
         return found
 
     def _compiled(self, spec: SpecId | None) -> Objects:
-        """Return the written objects of a spec.
-
-        They are flattened once, since each is compared with all of its siblings.
-        """
+        """Return the leaves of all outputs of a spec, by object; they are computed once for each spec."""
         if spec not in self._flattened:
             self._flattened[spec] = flattened([each.manifest for each in self.outputs if each.spec == spec])
         return self._flattened[spec]
 
     def study(self, spec: SpecId | None) -> "Study":
-        """Return the experiments with a spec; with the platform for None."""
+        """Return the results of the experiments with a spec; for None, with the objects of the platform file."""
         if spec not in self._studies:
             self._studies[spec] = Study(Experiment(reduced(self._program, spec), spec, self._version))
         return self._studies[spec]
 
 
 def reduced(program: Program, spec: SpecId | None) -> Program:
-    """Return the program with only this spec and the specs it may refer to."""
+    """Return the program with only this spec and the datasets to which it may refer; for None, the whole program."""
     if spec is None:
         return program
     found = program.spec(spec)
@@ -107,7 +104,7 @@ def _with_hash(entry: ExplainedLeaf) -> ExplainedLeaf:
 
 
 def _foreign(output: Output, program: Program) -> list[ExplainedLeaf]:
-    """Return the entries of an object without a spec: it is copied from the repository, or made by an extension."""
+    """Return the origins of the leaves of a plain object, copied from the repository, or of an extension's object."""
     documents = [each for each in program.passed_through if each.file == output.source]
     body = output.manifest.body
     own = next((each for each in documents if _same(each, output.manifest)), None)
@@ -123,7 +120,10 @@ def _same(document: Document, manifest: Manifest) -> bool:
 
 
 def _origin(document: Document, leaf: Leaf, program: Program) -> ValueOrigin:
-    """Return the place in the object's own document; for a missing field, the namespace of the platform."""
+    """Return the origin of a plain object's leaf: the same field of its document.
+
+    A field that the document lacks is the namespace, so its origin is `defaultNamespace` of the platform file.
+    """
     if document.root.nearest(leaf.path)[1] or program.platform_document is None:
         return ValueOrigin(How.COPIED, document.locate(leaf.path), leaf.path)
     platform, path = program.platform_document, ("defaultNamespace",)
@@ -131,7 +131,7 @@ def _origin(document: Document, leaf: Leaf, program: Program) -> ValueOrigin:
 
 
 class Study:
-    """Results of the experiments with one spec."""
+    """Results of the experiments with one spec, or with the objects of the platform file."""
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
@@ -145,7 +145,11 @@ class Study:
                 self._needed.setdefault(where, []).append((len(gone), given))
 
     def entry(self, key: ObjectKey, place: Place, leaf: Leaf) -> ExplainedLeaf:
-        """Return the origins of one leaf: the fields that change it, else the field it copies, else a rule."""
+        """Return the origins of one leaf of the object `key`: all fields that change it.
+
+        If no field changes it, the origin is the field that it copies. Otherwise it is a rule, and the fields without
+        which the leaf would not exist.
+        """
         decided = self._decided.get((key, place), [])
         if decided:
             return ExplainedLeaf(leaf, tuple(_told(each, leaf) for each in decided))
@@ -160,7 +164,7 @@ class Study:
         return ExplainedLeaf(leaf, present, (rule,) if rule else ())
 
     def _in_the_copy(self, key: ObjectKey, leaf: Leaf) -> list[Input]:
-        """Find the field in the custom resource, which repeats the spec with the same paths."""
+        """Return the field of the spec that a leaf of its custom resource repeats at the same path; empty if none."""
         spec = self.experiment.spec
         found = self.experiment.program.spec(spec) if spec else None
         if found is None or found.id.kind != key[0]:
@@ -171,13 +175,13 @@ class Study:
 
 
 def _is_copy(given: Input, leaf: Leaf) -> bool:
-    """Return whether the leaf copies the field: an equal string, or an equal value of the same field name."""
+    """Whether the leaf probably copies the field: an equal string, or an equal value in a field of the same name."""
     names = ([part for part in path if isinstance(part, str)][-1:] for path in (given.path, leaf.path))
     return _same_value(given.value, leaf.value) and (isinstance(leaf.value, str) or next(names) == next(names))
 
 
 def _same_value(one: object, other: object) -> bool:
-    """Return whether values and types are equal: in Python, True equals 1."""
+    """Whether two values are equal and have the same type: in Python, True equals 1."""
     return type(one) is type(other) and one == other
 
 

@@ -1,4 +1,4 @@
-"""Wording of the source map."""
+"""Wording of the answers of `stowplan explain` about values and lines."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -15,9 +15,9 @@ MOST_ORIGINS = 12
 
 
 def entries(found: Sequence[ExplainedLeaf]) -> Iterator[str]:
-    """Yield each leaf with its value, then its fields and rules, once for neighbours with the same ones.
+    """Yield a line for each leaf with its value, then lines for its origins.
 
-    The description of a rule is shown the first time.
+    Neighbours with the same origins share these lines. The text of a rule is shown only the first time.
     """
     said: set[str] = set()
     for (origins, rules), group in groupby(found, key=lambda each: (each.origins, each.rules)):
@@ -37,7 +37,7 @@ def _origin(origin: ValueOrigin) -> str:
 
 
 def effects(fields: Sequence[Input], found: Sequence[Effect]) -> Iterator[str]:
-    """Yield the fields of a line, then the leaves that depend on them, by file."""
+    """Yield a line for each field, then the leaves of the output that depend on these fields, grouped by file."""
     for field in fields:
         yield f"{field.document.locate(field.path)} {dotted(field.path)}: {shown(field.value)}"
     if not found:
@@ -48,7 +48,7 @@ def effects(fields: Sequence[Input], found: Sequence[Effect]) -> Iterator[str]:
 
 
 def records(found: Sequence[ExplainedLeaf]) -> list[dict[str, Any]]:
-    """Return the entries as data for programs."""
+    """Return one record for each leaf, as data for programs."""
     return [
         {
             "pointer": pointer(each.leaf.path),

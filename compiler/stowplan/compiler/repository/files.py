@@ -31,9 +31,10 @@ _KINDS = {
 
 
 class Files:
-    """Reader of a repository's files by their relative paths. `known`: contents that were just read.
+    """Reader of a repository's files by their relative paths. `known` are contents that were just read, by path.
 
-    The keys of `contents`, `digests` and `texts` are printable paths. `texts`: decoded files whose documents were read.
+    The mappings `contents` (bytes), `digests` (of contents) and `texts` (decoded files whose documents were read) have
+    printable paths as keys.
     """
 
     def __init__(self, repo: Path, report: Report, known: Mapping[str, bytes]) -> None:
@@ -53,7 +54,7 @@ class Files:
         return os.path.realpath(self.repo / path)
 
     def may_follow(self, path: str) -> bool:
-        """Whether `path` leads to a place inside the repository; reports a link that leads out."""
+        """Whether `path`, after following links, is inside the repository; if not, it is reported."""
         if Path(self.real(path)).is_relative_to(self._root):
             return True
         message = "The link leads out of the repository."
@@ -61,7 +62,7 @@ class Files:
         return False
 
     def refuse(self, path: str, reason: str) -> None:
-        """Report a path that cannot be read."""
+        """Report a path that cannot be read; `reason` completes the sentence "This cannot be read: …"."""
         self.report_at(path, START, finding("SP112", (), f"This cannot be read: {reason}.", "Correct or remove it."))
 
     def take(self, paths: Sequence[str]) -> None:
@@ -74,7 +75,10 @@ class Files:
                 self.digests[name] = blake2b(content, digest_size=16).hexdigest()
 
     def read(self, path: str) -> list[Document] | None:
-        """The documents of a file that `take` read; None if the file or all of its documents cannot be read."""
+        """Return the documents of a file that `take` read; None if the file or all of its documents have errors.
+
+        Problems are reported.
+        """
         name = printable(path)
         text = self._decode(path, self.contents[name]) if name in self.contents else None
         if text is None:
@@ -125,7 +129,7 @@ class Files:
 
 
 def reason(error: OSError) -> str:
-    """The system's reason in words that do not depend on the user's language."""
+    """Return the reason of a system error in words that do not depend on the user's language."""
     reasons = {
         errno.EACCES: "permission is denied",
         errno.ENOENT: "it is not there",
@@ -136,7 +140,7 @@ def reason(error: OSError) -> str:
 
 
 def printable(path: str) -> str:
-    """A path for any terminal, comment or report: bytes that are not UTF-8 or not printable are escaped."""
+    """Return a path in which bytes that are not UTF-8 and characters that are not printable are escaped."""
     if path.isascii() and path.isprintable():
         return path
     text = os.fsencode(path).decode(errors="backslashreplace")

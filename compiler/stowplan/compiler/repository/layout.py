@@ -12,7 +12,10 @@ SUFFIXES = (".yaml", ".yml")
 """Suffixes of spec files."""
 
 MAX_FILE_SIZE = 1 << 20
-"""Size in bytes. etcd accepts objects up to 1.5 MiB; specs have a few KiB, so more is a mistake such as a data file."""
+"""Size in bytes of the largest file that is read: 1 MiB. Specs have a few KiB, so a larger file is a mistake.
+
+etcd accepts objects up to 1.5 MiB.
+"""
 
 _READ = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 """Flags for binary reading; without `O_BINARY`, Windows would change line ends."""
@@ -22,7 +25,10 @@ _USUAL_SIZE = 1 << 14
 
 
 def read(place: str, flags: int = 0) -> bytes:
-    """The content of a file, or a part above the limit. `flags`: further flags for `os.open`. Raises `OSError`."""
+    """Return the content of a file; of a file above `MAX_FILE_SIZE`, only a part that is longer than the limit.
+
+    `flags` are further flags for `os.open`. Raises `OSError`.
+    """
     file = os.open(place, _READ | flags)
     try:
         content = os.read(file, _USUAL_SIZE)

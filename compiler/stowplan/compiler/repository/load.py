@@ -26,7 +26,10 @@ _NEAR = (
 
 
 class Loading:
-    """The contents of all files, before any document of a spec is read. Digests are by printable path."""
+    """Reader of a repository: finds all files and reads their contents at once, but parses documents only on request.
+
+    `contents` are contents that were just read, by path. Names of files in arguments and results are printable paths.
+    """
 
     def __init__(self, repo: Path, report: Report, contents: Mapping[str, bytes]) -> None:
         self._files = Files(repo, report, contents)
@@ -39,16 +42,19 @@ class Loading:
 
     @property
     def digests(self) -> Mapping[str, str]:
-        """A digest of the content of each file, the platform file included."""
+        """A digest of the content of each file, the platform file included, by printable path."""
         return self._files.digests
 
     @property
     def texts(self) -> Mapping[str, str]:
-        """The decoded files whose documents were read."""
+        """The contents, as strings, of the files whose documents were read, by printable path."""
         return self._files.texts
 
     def sources(self, without: Collection[str] = ()) -> Sources:
-        """The documents of all files except `without`. Call this once."""
+        """Return the platform document and the documents of all files except `without`. Call this once.
+
+        Also reports files with nearly the name of a spec file, and a repository without any documents.
+        """
         files, finder, paths = self._files, self._finder, self._paths
         documents = self.documents({printable(path) for path in paths}.difference(without))
         for path in finder.near:
@@ -59,22 +65,22 @@ class Loading:
         return Sources(self.platform, tuple(documents), files.texts)
 
     def documents(self, names: Collection[str]) -> list[Document]:
-        """The documents of some files; reports their problems."""
+        """Return the documents of some files, in the order of the files; problems are reported."""
         return [each for path in self._paths if printable(path) in names for each in self._files.read(path) or ()]
 
     def reread(self, name: str) -> list[Document]:
-        """Parse a file without errors again. The result for the last file is cached."""
+        """Return the documents of a file that has no errors, by parsing it again. Only the last result is cached."""
         if name not in self._last:
             self._last = {name: reader.read(self.text(name), name)[0]}
         return self._last[name]
 
     def text(self, name: str) -> str:
-        """The decoded content of a file without errors."""
+        """Return the content of a file without errors as a string."""
         return self._files.texts.get(name) or self._files.contents[name].decode("utf-8-sig")
 
 
 def texts(paths: Sequence[str], report: Report) -> Mapping[str, str]:
-    """The decoded contents of files, by path; files that cannot be read are reported."""
+    """Return the contents of files as strings, by printable path; files that cannot be read are reported."""
     files = Files(Path(), report, {})
     files.take(paths)
     for path in paths:

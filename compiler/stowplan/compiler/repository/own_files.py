@@ -1,11 +1,11 @@
-"""Writing of files in folders where others may have put links, such as the checkout of a pull request."""
+"""Writing of files in folders where other people may have put links, such as the checkout of a pull request."""
 
 from errno import ENOTDIR
 from pathlib import Path
 
 
 def make_folder(folder: Path, below: Path) -> None:
-    """Make `folder` and its parents. Raises `OSError`, also if it, or a folder between `below` and it, is a link."""
+    """Make `folder` and its parents. Raises `OSError`, also if `folder` or a parent of it below `below` is a link."""
     between = (folder, *folder.parents)[: len(folder.parts) - len(below.parts)]
     for each in reversed(between):
         if each.is_symlink():

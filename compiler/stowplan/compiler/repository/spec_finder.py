@@ -11,23 +11,24 @@ from stowplan.compiler.repository.layout import SPECS, SUFFIXES
 from stowplan.schema.diagnostics import finding
 
 _NEARLY = re.compile(r"(?i)\.ya?ml(?:\.(?:txt|j2|jinja2?|tmpl|tpl|gotmpl|template))?\Z")
-"""Suffixes of specs whose names an editor or a template engine has changed."""
+"""Suffixes of files that probably should be specs: an editor or a template engine has changed the name."""
 
 _PASSED_OVER_SHOWN = 5
 
 MAX_FILES = 20_000
-"""Maximum number of files below `specs`: four times the largest planned repository.
+"""Maximum number of files below `specs`: four times that of the largest repository that Stowplan is made for.
 
-More means a folder copied or linked by mistake.
+If there are more, a folder was probably copied or linked by mistake.
 """
 
 
 class SpecFinder:
     """Lists the YAML files below `specs`.
 
-    Hidden files and folders are skipped, and so are files that do not end in .yaml or .yml: `near` lists those with
-    similar names, `passed_over` the first of all. Links are followed after all real files, in byte order, and only to
-    files that were not found before. So each file is read once, however many links lead to it.
+    Hidden files and folders are skipped, and so are files that do not end in .yaml or .yml. Of the latter, `near` lists
+    those with similar suffixes, and `passed_over` the first few in byte order. Links are followed after all real files,
+    in byte order, and only to files that were not found before. So each file is read once, however many links lead to
+    it.
     """
 
     def __init__(self, files: Files) -> None:
@@ -40,7 +41,7 @@ class SpecFinder:
         self.number_passed_over = 0
 
     def find(self) -> list[str]:
-        """Return the paths relative to the repository, in byte order."""
+        """Return the paths of the YAML files relative to the repository, in byte order; empty if there are too many."""
         top = self._files.repo / SPECS
         if os.path.islink(top):  # noqa: PTH114 - Path.is_symlink raises where a folder above may not be searched
             self._add_link(SPECS)
@@ -61,7 +62,7 @@ class SpecFinder:
         return len(self._found) > MAX_FILES
 
     def _enter(self, folder: str) -> None:
-        """Search a folder and those below it; collect links for later."""
+        """Add the files of a folder and of all folders below it; collect links for later."""
         pending = [folder]
         while pending and not self._too_many:
             path = pending.pop()
@@ -71,7 +72,7 @@ class SpecFinder:
                 self._files.refuse(path, reason(error))
 
     def _scan(self, folder: str) -> list[str]:
-        """Add the files of one folder; return its subfolders."""
+        """Add the files of one folder; return the paths of its subfolders, or none if it was searched before."""
         real = self._files.real(folder)
         if real in self._entered:
             return []

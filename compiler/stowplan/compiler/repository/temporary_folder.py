@@ -13,14 +13,15 @@ from stat import S_ISDIR
 from stowplan.compiler.output import lock
 
 _YOUNG_SECONDS = 600
-"""Minimum age of an abandoned folder; a younger one may not be locked yet."""
+"""Minimum age of a folder in seconds before it is taken for abandoned; a younger one may not be locked yet."""
 
 
 class TemporaryFolder:
     """A folder in the system's temporary directory, for this process, until `remove` is called.
 
-    A killed process removes nothing. Therefore each process holds a lock in its folder, which ends with it and its
-    forked processes. A new process first removes the unlocked folders of the same user and prefix.
+    A killed process removes nothing. Therefore each process holds a lock in its folder. The system releases the lock
+    when the process and those forked from it have ended. A new process first removes the unlocked folders of the same
+    user and prefix.
     """
 
     def __init__(self, prefix: str) -> None:
@@ -37,7 +38,10 @@ class TemporaryFolder:
 
 
 def _old(top: Path, prefix: str) -> Iterator[Path]:
-    """Old folders of this user, without links. None on Windows, whose temporary directory belongs to one user."""
+    """Yield the folders in `top` with this prefix that belong to this user and are old enough; links are left out.
+
+    Yields nothing on Windows, whose temporary directory belongs to one user.
+    """
     if sys.platform != "win32":
         latest = time.time() - _YOUNG_SECONDS
         for path in top.glob(f"{prefix}*"):

@@ -20,16 +20,20 @@ DocumentOf = Callable[[SpecFacts], Document]
 """Returns the document of a spec, to locate its findings."""
 
 _Writers = dict[tuple[str, str], list[tuple[SpecId, Write]]]
-"""The specs checked before that write to a claim or make it, by the claim's namespace and name."""
+"""The specs, of those checked so far, that write to a claim or make it, by the claim's namespace and name."""
 
 _Single = Mapping[tuple[str, str], Callable[[], str]]
-"""Claims that only one node may mount, by namespace and name; the value returns the location of that setting."""
+"""Claims that only one cluster node may mount, by namespace and name.
+
+The value is a function that returns the location of the setting that limits the claim, for messages.
+"""
 
 
 def check(program: Program, specs: Sequence[SpecFacts], document_of: DocumentOf, report: Report) -> None:
     """Check all specs against each other and report the findings.
 
-    Documents are requested only for specs with findings. The specs in `program` are not used, only its other parts.
+    `document_of` is called only for specs with findings. Of `program`, only the plain objects, the platform and the
+    identities of refused specs are used.
     """
     directories: dict[str, SpecFacts] = {}
     blocks: list[tuple[range, SpecFacts]] = []
@@ -48,7 +52,11 @@ def check(program: Program, specs: Sequence[SpecFacts], document_of: DocumentOf,
 
 
 def _caches(spec: SpecFacts, users: dict[str, SpecFacts]) -> Iterator[Finding]:
-    """SP305 for two mounts with one cache directory: each evicts by its own limit, so together they exceed both."""
+    """Yield SP305 if a cache directory of the spec is also one of an earlier spec.
+
+    Each of the two mounts would evict by its own limit, so together they would exceed both. `users` has the first spec
+    of each directory; the directories of this spec are added.
+    """
     for directory, path in spec.caches:
         first = users.setdefault(directory.rstrip("/"), spec)
         if first is not spec:
@@ -61,9 +69,10 @@ def _caches(spec: SpecFacts, users: dict[str, SpecFacts]) -> Iterator[Finding]:
 def _used(
     program: Program, specs: Sequence[SpecFacts], present: Mapping[tuple[str, str], SpecFacts]
 ) -> dict[str, set[str]]:
-    """Names of the datasets that training jobs mount, by namespace.
+    """Return the names of the datasets that jobs mount, by namespace. `present` are the datasets that exist.
 
-    A namespace is omitted if it has no such jobs, or a job whose dataset is unclear.
+    A namespace is left out if no job in it could mount a dataset, or if the dataset of a training job is unclear,
+    because the job has errors or names a missing dataset.
     """
     used: dict[str, set[str]] = {}
     unclear = {refused.namespace for refused in program.refused if refused.kind in TRAINING_KINDS}
@@ -83,7 +92,11 @@ def _used(
 
 
 def _unused(spec: SpecFacts, used: Mapping[str, set[str]]) -> Iterator[Finding]:
-    """SP307, only in namespaces with jobs: elsewhere, objects outside of the repository mount the dataset."""
+    """Yield SP307 if the spec is a dataset that no job mounts.
+
+    `used` are the names of mounted datasets by namespace. In a namespace that `used` lacks, objects outside of the
+    repository may mount the dataset, so nothing is yielded.
+    """
     names = used.get(spec.id.namespace) if spec.id.kind == "SampleSet" else None
     if names is not None and spec.id.name not in names:
         message = f"No job in namespace {spec.id.namespace} mounts the dataset."
@@ -105,7 +118,7 @@ def _ports(spec: SpecFacts, blocks: list[tuple[range, SpecFacts]]) -> Iterator[F
 
 
 def _single_node_claims(program: Program) -> Iterator[tuple[tuple[str, str], Callable[[], str]]]:
-    """Claims among the plain objects of the repository that only one node may mount."""
+    """Yield the claims among the plain objects that only one cluster node may mount, each with its `_Single` value."""
     for document in program.passed_through:
         data = document.data
         if data.get("kind") == "PersistentVolumeClaim" and is_single_node(mapping(data, "spec").get("accessModes")):
@@ -117,7 +130,7 @@ def _single_node_claims(program: Program) -> Iterator[tuple[tuple[str, str], Cal
 def _single_node_datasets(
     specs: Sequence[SpecFacts], document_of: DocumentOf
 ) -> Iterator[tuple[tuple[str, str], Callable[[], str]]]:
-    """Claims of SampleSets that only one node may mount."""
+    """Yield the claims of SampleSets that only one cluster node may mount, each with its `_Single` value."""
     for spec in specs:
         if spec.single:
             yield (spec.id.namespace, str(spec.claim)), _place_of(spec, document_of)
@@ -134,7 +147,7 @@ def _place_of(spec: SpecFacts, document_of: DocumentOf) -> Callable[[], str]:
 def _mounted_dataset(
     spec: SpecFacts, datasets: Mapping[tuple[str, str], SpecFacts], single: _Single
 ) -> Iterator[Finding]:
-    """SP309 for the claim of the dataset that a job mounts."""
+    """Yield SP309 if several pods of a job mount the claim of its dataset and only one cluster node may mount it."""
     dataset = datasets.get((spec.id.namespace, spec.reference or ""))
     if spec.pods and dataset and dataset.claim:
         path: FieldPath = ("spec", "sampleSetRef", "name")
@@ -150,7 +163,11 @@ def _too_many(spec: SpecFacts, mounted: MountedClaim, single: _Single) -> Iterat
 
 
 def _writes(spec: SpecFacts, writers: _Writers) -> Iterator[Finding]:
-    """One finding for the first spec that writes to the same place, and one for the first that makes the same claim."""
+    """Yield a finding about the first earlier spec that writes to the same folder of a claim, if any.
+
+    Yield another one about the first earlier spec that makes the same claim, if this spec makes it too. The spec is
+    added to `writers`.
+    """
     own = spec.write
     if own is None:
         return

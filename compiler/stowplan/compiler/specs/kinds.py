@@ -1,4 +1,4 @@
-"""Lookup of plain Kubernetes kinds, and of the kinds that the platform lets through."""
+"""Lookup of the built-in kinds of Kubernetes, and of the kinds of plain objects that the platform file allows."""
 
 from stowplan.compiler.kubernetes.schemas import known_kinds
 from stowplan.library.manifest import group_of
@@ -6,19 +6,22 @@ from stowplan.schema.platform.platform import GroupKind, Platform
 
 
 def allowed(platform: Platform, api_version: str, kind: str) -> GroupKind | None:
-    """The entry of `passThrough` that lets objects of this kind through, or None."""
+    """Return the entry of the platform's `passThrough` that allows plain objects of this kind; None if none does."""
     group = group_of(api_version)
     return next((each for each in platform.pass_through if (each.group, each.kind) == (group, kind)), None)
 
 
 def is_built_in(kubernetes: str, api_version: str, kind: str) -> bool:
-    """Whether this kind is built into Kubernetes."""
+    """Whether this Kubernetes version (such as `1.34`) has the kind, in any version of its API group."""
     group = group_of(api_version)
     return any((each.group, each.kind) == (group, kind) for each in known_kinds(kubernetes))
 
 
 def is_namespaced(platform: Platform, api_version: str, kind: str) -> bool:
-    """Whether a kind has namespaces; a kind that is not built in has them unless the platform says otherwise."""
+    """Whether objects of a kind have a namespace.
+
+    Those of a kind that is not built in have one unless `passThrough` of the platform file marks it as cluster-scoped.
+    """
     group = group_of(api_version)
     for each in known_kinds(platform.kubernetes_version):
         if (each.group, each.kind) == (group, kind):

@@ -8,7 +8,7 @@ from stowplan.schema.diagnostics import FieldPath, Finding, finding
 
 _WHOLE = re.compile(r"<[A-Za-z][\w .-]*>")
 _INSIDE = re.compile(r"<[A-Z][A-Z0-9_]+>")
-"""Inside of a longer string only a name in capitals counts as a placeholder."""
+"""Placeholder inside of a longer string: there, only a name in capitals counts."""
 
 
 _TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
@@ -21,13 +21,13 @@ _SIGNS = ("<", "{{", "{%", "\\")
 
 
 def suspected(document: Document) -> bool:
-    """Return whether the document may contain a placeholder: a cheap test before the full search."""
+    """Whether the document may contain a placeholder or template: a cheap test before the full search."""
     given = document.given
     return not isinstance(given, Unplaced) or any(sign in given.text for sign in _SIGNS)
 
 
 def templates(value: Data, path: FieldPath = ()) -> Iterator[Finding]:
-    """Yield one finding for each string below `value` with an unfilled template expression."""
+    """Yield one finding for each string in `value` with an unfilled template expression; `path` is that of `value`."""
     match value:
         case str():
             found = _TEMPLATE.search(value)
@@ -45,8 +45,9 @@ def templates(value: Data, path: FieldPath = ()) -> Iterator[Finding]:
 
 
 def findings(value: Data, path: FieldPath = ()) -> Iterator[Finding]:
-    """Yield one finding for each string below `value` that is a placeholder, and for each placeholder in a longer
-    string.
+    """Yield one finding for each string in `value` that is a placeholder, and for each placeholder in a longer string.
+
+    `path` is the path of `value` in its document.
     """
     match value:
         case str():

@@ -46,7 +46,7 @@ def _notes(model: Platform) -> Iterator[Finding]:
 
 
 def _without_digest(model: Platform) -> Iterator[Finding]:
-    """Yield a finding about agents whose image has no digest, so that no spec repeats it."""
+    """Yield one finding that names all agents whose image has no digest; without it, each spec would report them."""
     digests = model.images.digests
     missing = [name for name in type(digests).model_fields if getattr(digests, name) is None]
     if missing:

@@ -38,7 +38,7 @@ _NAMESPACES = re.compile(r"(?!!\*$)!?[a-z0-9*?\[\]{},!-]+")
 """Name or pattern, in the syntax of AppProjects; a leading `!` denies. Argo CD refuses a project that denies all."""
 
 _TOKEN = re.compile(r"(?:gh[a-z]_|github_pat_|gl[a-z]+-|x-token|oauth2).*|.{52,}")
-"""User name that is a secret: access tokens of well-known hosts, and strings too long for a name."""
+"""A user name in a URL that is a secret: access tokens of well-known Git hosts, and strings too long for a name."""
 
 _PORT = re.compile(r"[1-9][0-9]{0,4}")
 _LAST_PORT = 65535
@@ -48,7 +48,7 @@ _GIT_FORM = "a Git URL such as https://git.example.com/ml/data.git or git@git.ex
 
 
 def findings(platform: Platform) -> Iterator[Finding]:
-    """Yield the findings about a platform's values."""
+    """Yield a finding for each value of the platform file that has a wrong format."""
     yield from _images(platform)
     yield from _argocd(platform.argocd)
     yield from _egress(platform)
@@ -109,7 +109,7 @@ def _argocd(argocd: ArgoCD) -> Iterator[Finding]:
 
 
 def _secret(url: str, path: FieldPath, hint: str) -> list[Finding]:
-    """Return SP603 for a URL with a password or a token; the message does not repeat it."""
+    """Return SP603 for a URL with a password or a token, which the message does not repeat; otherwise an empty list."""
     user, _, password = url.partition("://")[2].partition("/")[0].rpartition("@")[0].partition(":")
     if not (password or _TOKEN.fullmatch(user)):
         return []
@@ -124,7 +124,7 @@ def _is_repository(url: str) -> bool:
 
 
 def _is_url(url: str, schemes: frozenset[str] | set[str]) -> bool:
-    """Return whether it is a URL of one of the schemes, with a host unless it is a file."""
+    """Whether a string is a valid URL of one of the schemes, with a host unless the scheme is `file`."""
     try:
         parts = urlsplit(url)
         sound = parts.scheme in schemes and (bool(parts.hostname) or parts.scheme == "file")
@@ -134,7 +134,7 @@ def _is_url(url: str, schemes: frozenset[str] | set[str]) -> bool:
 
 
 def _is_endpoint(text: str) -> bool:
-    """Return whether it has a single colon, at which Paddle splits it."""
+    """Whether a string is a host name and a port with one colon, because Paddle splits the string at its colons."""
     host, _, port = text.partition(":")
     return is_dns_subdomain(host) and _PORT.fullmatch(port) is not None and int(port) <= _LAST_PORT
 
@@ -162,7 +162,7 @@ def _is_link_local(rule: EgressRule) -> bool:
 
 
 def _better_range(cidr: str) -> str:
-    """Return the range itself if it is valid; else the probable one, or an example."""
+    """Return a valid address range for a hint: `cidr` itself if it is valid, else the probable range or an example."""
     address, slash, length = cidr.partition("/")
     try:
         if not slash:

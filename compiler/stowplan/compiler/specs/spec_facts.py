@@ -1,7 +1,8 @@
-"""Facts about specs for rules across specs: small values that can be cached between runs and sent between processes.
+"""Facts about specs for rules across specs: small values that can be cached and sent between processes.
 
-The facts of a spec follow from its document, its place, and the platform; a cache must renew them when one of these
-changes. A check of a spec against the facts of others needs no models or documents of these.
+The facts of a spec follow from its document, the file and position of the document, and the platform; the cache must
+renew the facts when one of these changes. So a spec can be checked against all others without their models and
+documents.
 """
 
 from dataclasses import dataclass
@@ -19,8 +20,8 @@ from stowplan.schema.meta import SpecId
 class SpecFacts:
     """Facts about one spec for the checks of other specs.
 
-    `file` and `index` identify its document. `digest` covers the spec, and after `resolve` also the specs that it
-    refers to. The other fields are the ones of `Relations`.
+    `file` and `index` identify its document. `digest` covers the spec, and after `resolve` also the SampleSet that a
+    SampleJob refers to. The other fields are those of `Relations`, which describes them.
     """
 
     id: SpecId
@@ -38,11 +39,11 @@ class SpecFacts:
 
     @property
     def own_digest(self) -> str:
-        """The part of the digest that covers the spec alone."""
+        """The part of the digest that covers the spec alone, without the spec that it refers to."""
         return self.digest.partition("+")[0]
 
 
 def of_spec(spec: Spec, context: Context) -> SpecFacts:
-    """The facts of a spec without errors."""
+    """Return the facts of a spec that has no errors."""
     relations = DIALECTS[spec.id.kind].relations(spec.model, context)
     return SpecFacts(spec.id, spec.document.file, spec.document.index, spec.digest, **relations._asdict())

@@ -34,7 +34,7 @@ _SERVICE_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 
 def validate(sources: Sources, report: Report) -> Program:
-    """The program: the specs among the documents, in the order of the documents, and the platform.
+    """Return the program: the specs among the documents, in the order of the documents, and the platform.
 
     Documents with errors are not in the program; their diagnostics are in the report. If the platform file has errors,
     specs are only checked one by one and the program is empty: all other checks depend on the platform.
@@ -62,13 +62,13 @@ def validate(sources: Sources, report: Report) -> Program:
 
 
 def is_spec(document: Document) -> bool:
-    """Whether a document has a kind that is compiled."""
+    """Whether the kind of a document is one of Stowplan's, so that the document is a spec or should be one."""
     kind = document.data.get("kind")
     return isinstance(kind, str) and kind in KINDS
 
 
 def identity_of(document: Document, default_namespace: str) -> SpecId:
-    """The identity of a document, which may have errors; without a name it matches no spec."""
+    """Return the identity of a spec's document, which may have errors. Without a name it equals that of no spec."""
     metadata = document.data.get("metadata")
     given = metadata if isinstance(metadata, dict) else {}
     kind = document.data["kind"]
@@ -133,7 +133,10 @@ def _embedded(model: Model, platform: Platform) -> Iterator[Finding]:
 
 
 def _is_merged(definition: str, problem: SchemaProblem) -> bool:
-    """Whether a problem is a duplicate entry in a training pod's container: lowering uses the last one."""
+    """Whether a problem is a duplicate entry in a list that lowering merges: there the last entry counts.
+
+    Such lists are in containers of users' pod templates.
+    """
     return definition == _POD_TEMPLATE and problem.keyword == LIST_MAP_KEYS and problem.path[-1] in MERGE_KEYS
 
 
@@ -144,7 +147,7 @@ def _digest(model: CustomResource, namespace: str) -> str:
 
 
 def _foreign(document: Document, platform: Platform) -> list[Finding]:
-    """Findings about a document that is not a spec; none for a valid one that the platform lets through."""
+    """Return the findings about a document that is no spec; none for a valid plain object that the platform allows."""
     data = document.data
     version, kind = data.get("apiVersion"), data.get("kind")
     if not isinstance(kind, str) or not isinstance(version, str):
@@ -162,7 +165,7 @@ def _foreign(document: Document, platform: Platform) -> list[Finding]:
 
 
 def _unknown_kind(version: str, kind: str) -> tuple[str, str]:
-    """Message and hint for an unknown kind."""
+    """Return message and hint for a kind that is neither Stowplan's nor built into Kubernetes nor allowed."""
     unchanged = "To write it unchanged, list it in `passThrough` of the platform file."
     message = f'"{kind}" of {version} is not a kind of spec.'
     if kind == "List" or kind.removesuffix("List") in KINDS:
@@ -180,7 +183,7 @@ def _nameless(data: dict[str, Any], field: str) -> Finding:
 
 
 def _plain(data: dict[str, Any]) -> list[Finding]:
-    """SP202 for a plain object without a name, which its file name needs."""
+    """Return SP202 for a plain object without a name, because its file is named after it; otherwise an empty list."""
     metadata = data.get("metadata")
     if isinstance(metadata, dict) and isinstance(metadata.get("name"), str):
         return []
@@ -189,7 +192,10 @@ def _plain(data: dict[str, Any]) -> list[Finding]:
 
 
 def _of_the_system(data: dict[str, Any], platform: Platform) -> Iterator[Finding]:
-    """SP615 for a plain object in a system namespace, or for such a Namespace: its labels decide what may run in it."""
+    """Yield SP615 for a plain object in a system namespace, or for the Namespace object of a system namespace.
+
+    The labels of a Namespace decide which pods Kubernetes admits in it.
+    """
     metadata = data.get("metadata")
     given = metadata if isinstance(metadata, dict) else {}
     field = "name" if (data["apiVersion"], data["kind"]) == ("v1", "Namespace") else "namespace"

@@ -1,4 +1,4 @@
-"""Files that `stowplan init` writes: a repository that compiles at once."""
+"""Files that `stowplan init` writes: a repository that compiles without further edits."""
 
 import errno
 from importlib.metadata import version
@@ -28,7 +28,7 @@ _TEMPLATES = {
 
 
 def files() -> dict[str, str]:
-    """Return the contents by path, relative to the repository's folder."""
+    """Return the contents of the files, by path relative to the folder of the user's repository."""
     values = {"version": version("stowplan")}
     here = Path(__file__).parent
     # `safe_substitute`, because `$schema` and the variables of scripts are no placeholders of this template.
@@ -41,7 +41,7 @@ def files() -> dict[str, str]:
 
 
 def write(folder: Path) -> tuple[list[str], list[str]]:
-    """Write the missing files. Returns the paths of written files and of existing ones, which stay unchanged.
+    """Write the missing files. Return two lists of paths: written files, and existing files, which stay unchanged.
 
     Raises `OSError` if a folder cannot be created or is a link, or a file cannot be written.
     """

@@ -1,4 +1,4 @@
-"""Installation of this program, as a requirements file by which CI installs the same program."""
+"""The requirements file by which the user's CI installs the same Stowplan as the one that is running here."""
 
 import json
 import re
@@ -9,7 +9,7 @@ FILE = "requirements/stowplan.txt"
 """Path of the requirements file in the user's repository."""
 
 _URL = re.compile(r"(https|ssh)://(?P<user>[\w.-]+@)?[\w.-]+(:\d+)?/[\w./~%+-]+", re.ASCII)
-"""Pattern without a password, a query (it may hold a token), and characters with a meaning in requirements files."""
+"""URLs without a password, a query (which may hold a token), and characters with a meaning in requirements files."""
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -34,21 +34,21 @@ CI cannot install Stowplan before requirements/stowplan.txt says where it comes 
 
 
 def requirements() -> str:
-    """Return the requirements file of this installation; see `incomplete`."""
+    """Return the content of the requirements file for this installation; a person may have to complete it."""
     found = distribution("stowplan")
     return requirements_of(found.version, found.read_text("direct_url.json"))
 
 
 def incomplete(text: str) -> bool:
-    """Return whether a person must complete the file: it then ends in a sentence, which pip prints when it fails."""
+    """Whether a person must complete the requirements file: it then ends in a sentence, on which pip fails."""
     return text.splitlines()[-1].startswith("CI cannot install Stowplan ")
 
 
 def requirements_of(version: str, direct_url: str | None) -> str:
-    """Return the requirements file of an installed version.
+    """Return the content of the requirements file for an installed version.
 
-    `direct_url` is the content of `direct_url.json`, which installers write for every package that does not come from
-    an index: https://packaging.python.org/specifications/direct-url-data-structure/
+    `direct_url` is the content of `direct_url.json`; None if the package comes from an index. Installers write this
+    file for all other packages: https://packaging.python.org/specifications/direct-url-data-structure/
     """
     if direct_url is None:
         return _HEAD + _NO_HASH.format(version=version, source=f"stowplan=={version}")
@@ -60,7 +60,10 @@ def requirements_of(version: str, direct_url: str | None) -> str:
 
 
 def _direct(version: str, origin: Any) -> str | None:
-    """Return the requirement of a direct URL, or advice if its hash is missing; None if CI cannot reach the URL."""
+    """Return the line that installs from a direct URL; instructions if the hash is not known; None if CI cannot use it.
+
+    `origin` is the parsed `direct_url.json`.
+    """
     match origin:
         case {"url": str(url), "vcs_info": {"vcs": "git", "commit_id": str(commit)}}:
             if _reachable(url, {"https", "ssh"}) and _COMMIT.fullmatch(commit):
@@ -76,7 +79,10 @@ def _direct(version: str, origin: Any) -> str | None:
 
 
 def _reachable(url: str, schemes: set[str]) -> bool:
-    """Return whether CI can use the URL: it holds no secret. Over SSH a user name is part of the address."""
+    """Whether CI can use the URL: it has one of `schemes` and holds no secret.
+
+    A user name is allowed over SSH only, where it is part of the address.
+    """
     found = _URL.fullmatch(url)
     return bool(found and found[1] in schemes and (not found["user"] or found[1] == "ssh"))
 
@@ -87,7 +93,10 @@ def _folder(origin: dict[str, Any]) -> str:
 
 
 def _sha256(archive: dict[str, Any]) -> str | None:
-    """Return the hash of an archive. Installers before 2023 wrote it as `hash`, `sha256=<hex>`."""
+    """Return the SHA-256 of an archive in hexadecimal; None if `archive`, a part of `direct_url.json`, has none.
+
+    Installers before 2023 wrote it in the field `hash` as `sha256=<hex>`.
+    """
     hashes = archive.get("hashes")
     found = hashes.get("sha256") if isinstance(hashes, dict) else str(archive.get("hash", "")).removeprefix("sha256=")
     return found if isinstance(found, str) and _SHA256.fullmatch(found) else None
