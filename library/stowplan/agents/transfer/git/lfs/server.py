@@ -164,7 +164,7 @@ class LfsServer:
         return self._http.send(request, stream=True)
 
     def _refusal(self, response: httpx.Response, what: str) -> AttemptError:
-        """Return the failure for an HTTP error. It quotes only the Git LFS server, since other hosts are not trusted."""
+        """Return the failure for an HTTP error. It quotes only the Git LFS server, as other hosts are not trusted."""
         said = ""
         if str(response.url).startswith(f"{self._url}/") and _is_json(response):
             found = parsed(_limited(response))
