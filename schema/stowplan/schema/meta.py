@@ -151,5 +151,5 @@ class SecretReference(Model):
 
 
 def kubernetes_type(annotation_metadata: list[Any]) -> KubernetesType | None:
-    """Return the `KubernetesType` in the metadata of an `Annotated` type or of a pydantic field; None if there is none."""
+    """Return the `KubernetesType` in the metadata of an `Annotated` type or a pydantic field; None if there is none."""
     return next((mark for mark in annotation_metadata if isinstance(mark, KubernetesType)), None)

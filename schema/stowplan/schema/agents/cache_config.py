@@ -35,8 +35,9 @@ VOLUME_SECRET_ENV = {
 }
 """Environment variables of a task that uses the metadata engine (a sync), by key of the volume Secret.
 
-Only `name` and `metaurl` are required: the metadata of a formatted volume hold the other values. `envs` comes from the CSI driver: a JSON
-object of variables such as META_PASSWORD and JFS_RSA_PASSPHRASE, which only the `juicefs` process gets.
+Only `name` and `metaurl` are required: the metadata of a formatted volume hold the other values. `envs` comes from the
+CSI driver: a JSON object of variables such as META_PASSWORD and JFS_RSA_PASSPHRASE, which only the `juicefs` process
+gets.
 """
 
 SOURCE_SECRET_ENV = {

@@ -1,7 +1,7 @@
 """Field managers: the names under which agents write parts of an object. No two of them own the same field.
 
-Except for `AWAIT`, the fields are in the status of the named kind. "Reporter's fields" are those of `REPORTER`; an agent
-owns them only if `reportPhase` in its configuration is true, since no reporter runs then.
+Except for `AWAIT`, the fields are in the status of the named kind. "Reporter's fields" are those of `REPORTER`; another
+agent owns them only if `reportPhase` in its configuration is true, since no reporter runs then.
 
 - `cache(ordinal)`: `partitions[ordinal]` of a SampleSet.
 - `CACHE_SUM`, used by cache pod 0: `cacheStatus` and `jobsName` of a SampleSet. `jobsName` has the `run` of the entries

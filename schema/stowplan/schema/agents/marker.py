@@ -73,5 +73,5 @@ def warmup_path(partition: int) -> str:
 
 
 def marker_path(run: str) -> str:
-    """Return the path of a run's `Marker` file, relative to the root of the mounted dataset. `run` is the Job's name."""
+    """Return the path of the `Marker` file of the Job `run`, relative to the root of the mounted dataset."""
     return f"{STATE_DIRECTORY}/runs/{run}.json"

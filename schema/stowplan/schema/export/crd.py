@@ -95,7 +95,7 @@ def _structural(node: Schema) -> Schema:
     """Return a schema from `plain_schema` in the form that Kubernetes requires.
 
     The API server of Kubernetes preserves all fields of a mapping without declared fields, and removes undeclared
-    fields from other mappings. Integers get the format of their Go type; without one the API server reads them as int64.
+    fields from other mappings. Integers get the format of their Go type; without one the server reads them as int64.
     """
     if node.get(INT_OR_STRING):
         return dict(node)
