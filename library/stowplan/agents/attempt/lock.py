@@ -100,7 +100,7 @@ class _Heart:
             try:
                 os.utime(self.descriptor)
                 beaten = time.monotonic()
-            # After any error at all the attempt must not go on without a lock that others can see.
+            # All errors are caught: whatever the error is, the attempt must not go on with a lock that looks dead.
             except BaseException as error:
                 self.log.warning("Cannot touch the lock file: trying again", error=repr(error))
                 if time.monotonic() - beaten > LOST_SECONDS:

@@ -103,7 +103,7 @@ class StatusReporter:
                 self.log.warning("Reports end: a fault of this program", error=repr(error))
 
     async def _report(self) -> None:
-        # Importing the client takes as long as the rest of the program's start, and not every run has a cluster.
+        # Importing the client takes as long as the rest of the program's start, and is of no use outside a cluster.
         from stowplan.agents.cluster.client import Client  # noqa: PLC0415
 
         backoff, last, at, wait = Backoff(), None, 0.0, 0.0

@@ -70,8 +70,8 @@ def content(parent: int, name: str, largest: int = LARGEST) -> bytes | None:
 
     `parent` is the descriptor of the folder.
     """
-    # Opening some special files has side effects, so the type is checked first. The check after opening is the safe
-    # one.
+    # Opening some special files has side effects, so the type is checked first. The file may be replaced after that, so
+    # the type is checked again after opening.
     with suppress(FileNotFoundError):
         if not stat.S_ISREG(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode):
             return None
@@ -163,7 +163,7 @@ def replace(path: Path, text: str) -> None:
 
 def _write(parent: int, name: str, text: str) -> None:
     temporary = f"{name}.tmp"
-    # Whatever lies at this path, such as a link, must not be written through.
+    # A link at this path must be removed, or the write would change the file to which the link points.
     with suppress(FileNotFoundError):
         os.unlink(temporary, dir_fd=parent)
     with os.fdopen(os.open(temporary, _CREATE, 0o666, dir_fd=parent), "w", encoding="utf-8") as file:

@@ -18,7 +18,7 @@ class Stop:
         """First cause of the stop; None before the stop."""
 
     def set(self, why: Why) -> None:
-        # A signal handler also calls this, while its thread may hold the lock: so it must not wait for the lock.
+        # A signal handler may call this while the interrupted thread holds the lock: waiting would never end.
         if self._lock.acquire(blocking=False):
             self.why = self.why or why
             self._lock.release()

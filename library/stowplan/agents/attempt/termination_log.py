@@ -22,5 +22,5 @@ def leave(code: int, reason: str, message: str, counts: dict[str, int], place: P
     try:
         place.write_text(json.dumps({**rest, "message": message}), encoding="utf-8")
     except OSError:
-        # The log has the same information.
+        # The caller also writes the outcome to the log.
         return

@@ -110,7 +110,7 @@ class Caches:
         found = self.resources[key[0]].of(key) if key[0] in self.resources else []
         if not found:
             return None
-        # A deleted resource may remain for a moment after its successor with the same name was created.
+        # A deleted custom resource may remain in the cache for a moment after another of its name was created.
         newest = max(found, key=lambda each: (each.created, int(each.version)))
         return Observed(
             resource=newest,

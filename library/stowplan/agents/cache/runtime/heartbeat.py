@@ -50,7 +50,7 @@ def _read(file: Path) -> tuple[float, str | None] | None:
 
 
 def _age(found: tuple[float, str | None] | None) -> str | None:
-    # The clock starts again with the node.
+    # The monotonic clock starts again when the machine boots, so a heartbeat from before may be in the future.
     if found is None or found[0] > time.monotonic():
         return "The runtime has not begun"
     age = time.monotonic() - found[0]

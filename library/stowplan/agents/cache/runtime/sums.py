@@ -90,7 +90,7 @@ class Sums:
             "diskUsageRate": number_format.rate(used, budget),
         }
         if sized:
-            # Caches also hold other files of the volume, and the same block on several nodes.
+            # Caches also hold other files of the volume, and several caches may hold the same block.
             told["cachedSize"] = number_format.size(min(used, sized["totalBytes"]))
             told["totalSize"] = number_format.size(sized["totalBytes"])
             told["totalFiles"] = number_format.number(sized["totalFiles"])

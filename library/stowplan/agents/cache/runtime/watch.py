@@ -51,7 +51,7 @@ class MountWatch:
         except StoppedError:
             return
         except BaseException as error:
-            # Without this stop the heartbeat would end or the measurements grow old: a restart is better.
+            # If only this thread ended, heartbeats or measurements would end unnoticed. A restart of the pod is better.
             self.log.fault(error)
             self.stop.set("failure")
 
@@ -78,7 +78,7 @@ class MountWatch:
             cached = self.record.figures.cached_bytes
             fields = {"bytes": extent.bytes, "files": extent.files, "cachedBytes": cached}
             self.log.info("Measured", **fields, seconds=round(took, 2))
-        # The time of a measurement during a fault does not show its normal cost.
+        # If the mount had a problem meanwhile, the duration does not show what a measurement normally takes.
         return max(self.pace, took * SHARE) if faults == self.record.faults else self.pace
 
     def _tell(self, before: Trouble | None, now: Trouble | None) -> None:

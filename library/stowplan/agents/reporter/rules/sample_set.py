@@ -88,7 +88,7 @@ def _phase(seen: Observed, found: StatefulSet | None, wanted: int, sync: RunOutc
         alive=ready > 0 or (found is not None and seen.resource.status.get("phase") in _CAME_TO_LIFE),
         whole=ready >= wanted and replicas == wanted,
         mounted=ready > 0,
-        # The scheduler assigns no node to a pod before its claim is bound.
+        # The scheduler assigns no cluster node to a pod before the pod's claim is bound.
         bound=any(pod.node for pod in seen.pods if not pod.job),
     )
 

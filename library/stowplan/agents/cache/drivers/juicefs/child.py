@@ -88,8 +88,8 @@ class Child:
         `more` are additional environment variables. Raises StoppedError if the work must stop. Raises AttemptError
         TRANSIENT (10) if the child has not ended after `seconds`; None for no limit.
         """
-        # Without a container around it, the child would otherwise go on without a lock. The starting thread outlives
-        # the child.
+        # `bound` is for programs outside a container: if such a program is killed, the child would otherwise go on
+        # without a lock. The thread that starts the child waits for its end, as `bound` requires.
         process = subprocess.Popen(  # noqa: S603 - no shell
             [*bound(), PROGRAM, "--no-agent", *words],
             env=self._environment(more or {}),

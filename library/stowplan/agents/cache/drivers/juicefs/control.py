@@ -60,7 +60,7 @@ class Filled:
     bytes: int
     """Size of these files."""
     missing: int
-    """Bytes of these files that were not in the cache."""
+    """Bytes of these files that the request checked and did not find in the cache."""
 
     def __add__(self, other: "Filled") -> "Filled":
         return Filled(self.files + other.files, self.bytes + other.bytes, self.missing + other.missing)
@@ -136,7 +136,7 @@ class Control:
             if os.fstat(descriptor).st_ino >= INTERNAL_INODES:
                 return descriptor
             os.close(descriptor)
-        # The mount may come back.
+        # Not permanent, since the mount may come back.
         message = f"{self.directory} is no mount of JuiceFS, or a read-only one: it has no control file"
         raise AttemptError(ExitCode.TRANSIENT, "NoMount", message)
 

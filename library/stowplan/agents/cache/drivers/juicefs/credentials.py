@@ -89,7 +89,7 @@ def secrets(environment: Mapping[str, str]) -> list[str]:
         ]
     except (ValueError, AttributeError, RecursionError):
         found.append(given(environment, VOLUME_SECRET_ENV["envs"]))
-    # Logs are read line by line.
+    # Output is redacted line by line, so each line of a secret must be known.
     return [each for value in found for each in dict.fromkeys([value, *value.splitlines()]) if each]
 
 

@@ -44,5 +44,5 @@ class JuiceFS:
         if not isinstance(state, Extent):
             # The state directory is missing, or another user owns it. It is small.
             return whole
-        # Measured one after the other: writes in between must not make the difference negative.
+        # The two sizes were measured one after the other, so writes in between could make the difference negative.
         return Extent(max(0, whole.bytes - state.bytes), max(0, whole.files - state.files))

@@ -83,7 +83,7 @@ class SyncWatch:
             return
         skipped, copied = (int(found.get(name, 0)) for name in ("skipped", "copied"))
         self.progress.files_done = skipped + copied
-        # Up to 1.3 JuiceFS also counts objects as found that only the destination has.
+        # JuiceFS up to 1.3 also counts objects that only the destination has as `scanned`.
         self.progress.files_total = max(skipped + copied, int(found.get("scanned", 0) - found.get("extra", 0)))
         self.progress.files_unchanged = skipped
         self.progress.files_deleted = int(found.get("deleted", 0))
@@ -152,7 +152,7 @@ class Sync:
             self.progress.files_done = counted.skipped + counted.copied
             self.progress.files_total = self.progress.files_done + counted.failed + counted.lost
             self.progress.files_unchanged = counted.skipped
-            # The last poll may be a second old, and a short copy has none.
+            # The last poll of the counters may be a second old, and a short copy may end before the first poll.
             self.progress.bytes_done = max(self.progress.bytes_done, counted.bytes)
         problem = failure(ended, f"the copy of {self.source}")
         if problem or counted is None:
@@ -202,7 +202,7 @@ def _words(name: str, value: object) -> list[str]:
 
 
 def _metrics(address: str) -> dict[str, float]:
-    # Ignore the environment: a proxy does not apply to this machine.
+    # Ignore proxies in the environment, since the address is on this machine.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with opener.open(f"http://{address}/metrics", timeout=2) as response:
         text = response.read(LARGEST_METRICS).decode(errors="replace")

@@ -46,7 +46,8 @@ class SyncMarks:
         return f"{self.stem}-{self.work.run.rpartition('-')[2]}"
 
     def _is_done(self, run: str) -> bool:
-        # The first change of another task removes the run's marker; the two files of the dataset stay.
+        # Another task removes the run's marker file before it changes the dataset. The failed file and the complete
+        # file of the dataset remain.
         for path in (marker_path(run), FAILED_FILE):
             marker = run_marker.read(safe_files.read(self.mount, path))
             if marker and marker.run == run:

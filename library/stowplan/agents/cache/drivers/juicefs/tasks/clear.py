@@ -34,7 +34,7 @@ class ClearTask:
             progress.files_done, progress.bytes_done = files, size
 
         left = Filled(0, 0, 0)
-        # Removed files leave blocks in the cache, which only the trash still references.
+        # The blocks of removed files remain in the cache, and only the trash still refers to them.
         control.fill(Action.EVICT, [TRASH_INODE], THREADS, lambda *_: None)
         for _ in range(ROUNDS):
             control.fill(Action.EVICT, whole, THREADS, tell)

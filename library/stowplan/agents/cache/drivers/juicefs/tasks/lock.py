@@ -189,7 +189,7 @@ class Lock:
             self._others[who] = Other(number, now)
             return False
         if slow:
-            # The cause of this owner's delay may also delay the other owner's flag.
+            # If reading was slow, the other owner's writes may be slow too, so its silence proves nothing.
             other.since = now
         return now - other.since > self.silence
 

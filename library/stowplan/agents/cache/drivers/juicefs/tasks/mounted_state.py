@@ -39,6 +39,6 @@ class MountedState:
 
     def remove(self, names: Iterable[str]) -> None:
         for name in names:
-            # No task creates or waits for a directory of this name.
+            # A directory of this name is ignored: tasks only create and read files.
             with suppress(IsADirectoryError):
                 safe_files.remove(self.mount, f"{STATE_DIRECTORY}/{name}")

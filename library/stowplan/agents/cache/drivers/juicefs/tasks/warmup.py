@@ -88,7 +88,7 @@ class WarmupTask:
         """Return the inode numbers of the files that this partition loads."""
         share, mine, of = array("Q"), self.work.outcome.partition, self.config.partitions
         target = self.config.target
-        # Equal for all partitions and all runs of a spec.
+        # The seed is equal for all partitions and all runs of a spec.
         seed = f"{target.kind}/{target.namespace}/{target.name}".encode()
         for number, (path, inode) in enumerate(self._files()):
             if number % 1024 == 0:
