@@ -24,7 +24,7 @@ from stowplan.schema.agents.exit_codes import ExitCode
 
 
 def main() -> int:
-    """Run the transfer and return its exit code."""
+    """Run one attempt of the transfer that the command line names, and return its exit code."""
     given = arguments(sys.argv[1:])
     log = Log(given.log_format, identity(os.environ))
     try:
@@ -46,6 +46,7 @@ def main() -> int:
 
 
 def _reporter(given: Arguments, told: TransferSettings, outcome: AttemptOutcome, log: Log) -> StatusReporter | None:
+    """Return the thread that reports the status to the API server of Kubernetes; None if this is not in a pod."""
     access = reach(os.environ, given.account, log)
     if access is None:
         return None

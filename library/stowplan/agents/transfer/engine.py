@@ -48,5 +48,5 @@ class Engine(Protocol):
     def upload(self, work: TransferWork, directory: Path | None) -> str:
         """Copy from the claim to the remote side, and return a sentence about the result.
 
-        `directory` is as for `download`; None if the claim is read-only, so that no state can be stored.
+        `directory` is as for `download`; None if the claim is read-only or the transfer has no state directory.
         """

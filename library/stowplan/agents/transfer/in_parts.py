@@ -1,4 +1,4 @@
-"""Fetch of a large file part by part."""
+"""Download of a large file in parts, which several threads fetch."""
 
 from collections.abc import Callable
 from contextlib import suppress

@@ -10,6 +10,7 @@ LONGEST_PATH = 4000
 """Maximum length of a key in bytes. Linux allows 4096 for a whole path, which begins with the path of the claim."""
 
 SHOWN = 10
+"""Maximum number of problems that are stored for the error message."""
 
 _REFUSED = (
     (re.compile(r"[\x00-\x1f\x7f]"), "a control character"),

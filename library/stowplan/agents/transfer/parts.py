@@ -122,7 +122,7 @@ class PartFile(Generic[P]):
         os.close(self._descriptor)
 
     def forget(self) -> None:
-        """Delete the file, if it still has its first name, and its journal."""
+        """Delete the journal, and the file unless it was moved."""
         self.file.unlink(missing_ok=True)
         self._journal_path.unlink(missing_ok=True)
 

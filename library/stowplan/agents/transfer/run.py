@@ -16,6 +16,7 @@ from stowplan.schema.agents.marker import STATE_DIRECTORY, marker_path
 from stowplan.schema.agents.transfer_config import State
 
 _NO_RIGHT = (errno.EACCES, errno.EPERM, errno.EROFS)
+"""Errors of a file system to which this process may not write."""
 
 _ADVICE = (
     "Files of a source keep their owner and group: `executor.securityContext` may name a `runAsUser` or"
@@ -32,7 +33,10 @@ class TransferRun:
     work: TransferWork
 
     def all(self) -> str:
-        """Copy and return a sentence about the result. Raises AttemptError or StoppedError."""
+        """Copy and return a sentence about the result. Raises AttemptError or StoppedError.
+
+        A download always writes completion files. An upload does so only if it has a state directory that it can write.
+        """
         if not self.told.claim.is_dir():
             raise AttemptError(ExitCode.NOT_FOUND, "NoClaim", f"{self.told.claim} is not there: is the claim mounted?")
         state = self.told.config.state
@@ -98,6 +102,7 @@ class TransferRun:
 
 
 def _make(claim: Path, state: State) -> None:
+    """Create the state directory and the directory of the lock file in the claim."""
     for each in (state.directory, str(Path(state.lock).parent)):
         # Creating the tree also makes sure that no link leads out of the claim.
         Tree(claim, each, create=True).close()
@@ -117,6 +122,7 @@ def _is_open(claim: Path, state: State, run: str | None) -> bool:
 
 
 def _advised(failure: AttemptError | StoppedError) -> AttemptError | StoppedError:
+    """Return the failure, with advice in its message if it is about missing file permissions."""
     if isinstance(failure, AttemptError) and failure.reason == "NoAccess":
         return AttemptError(failure.code, failure.reason, f"{failure}. {_ADVICE}")
     return failure

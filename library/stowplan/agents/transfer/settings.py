@@ -58,6 +58,7 @@ class TransferArguments(Arguments):
     """Parsed command line."""
 
     allow_loopback: bool
+    """True if the remote side may be a server on this machine."""
 
 
 @dataclass(frozen=True, slots=True)

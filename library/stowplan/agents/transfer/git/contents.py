@@ -19,6 +19,8 @@ POINTER_LIMIT = 1024
 """Size in bytes that every Git LFS pointer is below."""
 
 SHOWN = 10
+"""Maximum number of paths that an error message lists."""
+
 MOST_LINKS = 40
 """Maximum number of links that are followed in one path, as in Linux, so that circles of links end."""
 

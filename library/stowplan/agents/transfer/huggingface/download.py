@@ -60,7 +60,7 @@ class Download:
         self._check_space()
 
     def fetch(self) -> None:
-        """Fetch the missing files. Raises AttemptError if a file cannot be fetched."""
+        """Fetch the files in `wanted`. Raises AttemptError if a file cannot be fetched."""
         for each in self.wanted:
             if each.size <= self.part_size:
                 self.crew.give(partial(self.fetcher.whole, each))

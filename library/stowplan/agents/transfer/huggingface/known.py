@@ -51,7 +51,7 @@ class Known:
         self._file.close()
 
     def _write(self, *, durable: bool) -> None:
-        """Replace the file. Without `durable` its lines are valid only until the cluster node boots again."""
+        """Replace the file by one with all records. Without `durable` they are ignored after the next boot."""
         header = json.dumps({"format": 1, "boot": boot(), "durable": durable}) + "\n"
         replace(self._path, header + "".join(_line(key, line) for key, line in sorted(self._lines.items())))
 

@@ -9,6 +9,7 @@ from stowplan.agents.transfer.huggingface.hub.remote_file import RemoteFile
 from stowplan.schema.agents.exit_codes import ExitCode
 
 SHOWN = 10
+"""Maximum number of missing names that an error message lists."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ class Digest(Protocol):
     """Running checksum."""
 
     def update(self, data: bytes | memoryview, /) -> None:
-        """Add bytes."""
+        """Add bytes to the checksum."""
 
     def digest(self) -> bytes:
         """Return the checksum of all bytes."""
@@ -162,6 +162,7 @@ _POLYNOMIAL = 0xEDB88320
 """Polynomial of CRC-32 with the highest power of x in the last bit."""
 
 _ONE = 1 << 31
+"""The polynomial 1 in the same form."""
 
 
 def joined_crc32(first: int, second: int, length: int) -> int:
@@ -176,7 +177,10 @@ def joined_crc32(first: int, second: int, length: int) -> int:
 
 
 def _product(one: int, other: int) -> int:
-    """Multiply two polynomials over GF(2) modulo the polynomial of CRC-32."""
+    """Return the product of two polynomials over GF(2), modulo the polynomial of CRC-32.
+
+    A polynomial is a number of 32 bits whose lowest bit is the coefficient of x^31.
+    """
     found = 0
     for bit in range(31, -1, -1):
         if one >> bit & 1:

@@ -93,7 +93,7 @@ class Download:
         self._check_space(wanted_bytes)
 
     def fetch(self) -> None:
-        """Fetch the missing objects. Raises AttemptError if an object cannot be fetched."""
+        """Fetch the objects that `compare` found missing or changed. Raises AttemptError if one cannot be fetched."""
         with self._notes():
             wanted = self._wanted()
             for round_ in range(1, ROUNDS + 1):

@@ -112,7 +112,7 @@ def _key_check(directory: Path) -> KeyCheck:
 
 @contextmanager
 def _failures() -> Iterator[None]:
-    """Translate errors of the block into AttemptError or StoppedError; unknown exceptions are raised as they are."""
+    """Translate errors of the block into AttemptError or StoppedError; unknown exceptions are raised unchanged."""
     try:
         yield
     except Exception as error:

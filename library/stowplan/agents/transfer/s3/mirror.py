@@ -15,6 +15,7 @@ from stowplan.schema.agents.exit_codes import ExitCode
 from stowplan.schema.agents.transfer_config import Mirror
 
 SHOWN = 10
+"""Maximum number of deleted files that the log names."""
 
 
 @dataclass(frozen=True)

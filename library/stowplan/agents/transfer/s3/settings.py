@@ -29,12 +29,12 @@ class S3Settings:
 
     @property
     def streams(self) -> int:
-        """Maximum number of parallel download requests. Each holds about four chunks of one MiB."""
+        """Maximum number of parallel download requests. Each needs about 4 MiB of memory."""
         return max(1, min(self.common.config.parallelism, self.common.free_mib // 4))
 
     @property
     def upload_streams(self) -> int:
-        """Maximum number of parallel upload requests. Each holds a few chunks, whatever the size of its part."""
+        """Maximum number of parallel upload requests. Each needs a few MiB of memory, whatever its part size."""
         return self.streams
 
     def part_size(self, size: int) -> int:

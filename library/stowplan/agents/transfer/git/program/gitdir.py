@@ -13,6 +13,7 @@ from stowplan.agents.attempt.failure import AttemptError
 from stowplan.schema.agents.exit_codes import ExitCode
 
 SHOWN = 10
+"""Maximum number of paths that an error message lists."""
 
 _ELSEWHERE = (
     # https://git-scm.com/docs/gitrepository-layout

@@ -38,7 +38,10 @@ def awaited(directory: Path | None, stop: Stop) -> Iterator[tuple[int, ...]]:
 
 
 def _lock(descriptor: int, stop: Stop) -> None:
-    """Lock the file. Raises AttemptError (10) if another process still holds the lock after `PATIENCE_SECONDS`."""
+    """Wait for the lock of an open file, and take it. On a file system without locks this does nothing.
+
+    Raises AttemptError (10) if another process still holds the lock after `PATIENCE_SECONDS`.
+    """
     end = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:

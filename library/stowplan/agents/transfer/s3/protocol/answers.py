@@ -118,7 +118,7 @@ def number(text: str, what: str) -> int:
 
 
 def http_date(text: str, what: str) -> int:
-    """Parse the time in a header into whole seconds since 1970. Raises AttemptError, with `what`, if it is invalid."""
+    """Parse the time in a header into whole seconds since 1970. Raises AttemptError about `what` if it is invalid."""
     try:
         return int(parsedate_to_datetime(text).timestamp())
     except (TypeError, ValueError, OverflowError):
